@@ -111,9 +111,7 @@ def through_shoal(folder: Path, concurrency: int) -> Callable[[], None]:
     """The asking stage of a job, everything before it done."""
     from shoal import RunStore, read_plan
     from shoal.models import load_model
-    from shoal.models.ask import questions_of
-    from shoal.runs.execute import _asker_of_any
-    from shoal.runs.remote import ask_remote
+    from shoal.runs.answer_sources import RemoteAnswers
     from shoal.training.stage import silent
 
     (job,) = read_plan(folder / f"plan-{concurrency}.toml").jobs()
@@ -121,9 +119,17 @@ def through_shoal(folder: Path, concurrency: int) -> Callable[[], None]:
     built, model = store.built(job, silent), load_model(job.model)
     store.write_job(job)
     store.keep_spending(job.id, model.spending)
-    questions = questions_of(model, built.cases)
-    model.classify(questions.examples[:1], built.labels)  # the trial request
-    return lambda: ask_remote(job, store, model, _asker_of_any(job, built), questions, silent)
+    model.classify(built.cases[0].examples[:1], built.labels)  # the trial request
+
+    def query() -> None:
+        source = RemoteAnswers(job, model, built)
+        with store.partial(job.id, source.sizes) as stored:
+            for rows in source.missing(stored, silent):
+                stored.add(rows)
+            source.conclude(stored)
+            stored.finish()
+
+    return query
 
 
 def bodies_of(folder: Path, concurrency: int) -> list[bytes]:

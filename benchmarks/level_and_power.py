@@ -1,7 +1,7 @@
 """Level and power of `try`, `compare` and `gate`, simulated where the truth is known.
 
     python benchmarks/level_and_power.py                   print the tables from the stored counts
-    python benchmarks/level_and_power.py --run             simulate everything again (about 15 minutes of one core)
+    python benchmarks/level_and_power.py --run             simulate everything again (about 20 minutes of one core)
     python benchmarks/level_and_power.py --run gates mde   simulate only these parts again
     python benchmarks/level_and_power.py --page            write the tables into docs/studies/level-and-power.md
 
@@ -178,9 +178,19 @@ def paired(
 
 
 def runs_of(
-    rows: int, cases: int, templates: int, drops: Floats, runs: tuple[int, int], rate: float, rng: Generator
+    rows: int,
+    cases: int,
+    templates: int,
+    drops: Floats,
+    runs: tuple[int, int],
+    rate: float,
+    rng: Generator,
+    own_sd: Floats | None = None,
 ) -> tuple[Bools, Bools]:
-    """Return the outcomes of several runs a side, (runs, rows, cases) each, on cases of different difficulty."""
+    """Return the outcomes of several runs a side, (runs, rows, cases) each, on cases of different difficulty.
+
+    A run shifts all rows alike. With `own_sd` it shifts each row by itself instead, by that standard deviation.
+    """
     easy = special.expit(
         special.logit(template_rates(rows, cases, templates, rate, rng)) + rng.normal(0, 1, (rows, cases))
     )
@@ -188,6 +198,8 @@ def runs_of(
     sides = []
     for chance, number in zip((easy, worse), runs, strict=True):
         shifts = rng.normal(0, RUN_SD, (number, 1, 1))
+        if own_sd is not None:
+            shifts = rng.normal(0, 1, (number, rows, 1)) * own_sd[:, None]
         sides.append(rng.random((number, rows, cases)) < special.expit(special.logit(chance) + shifts))
     return sides[0], sides[1]
 
@@ -259,16 +271,45 @@ def marked(comparison: Comparison, level: str) -> bool:
 
 
 def marks(tally: Tally) -> None:
-    """Count marks of one run a side and of several, with and without a drop in the first functionality."""
+    """Count marks of one run a side, with and without a drop in the first functionality."""
     for functionalities, cases, templates, spread, drop in _grid():
         times = _times(functionalities, cases, drop)
         for number in range(times):
             _one_run(tally, functionalities, cases, templates, spread, drop, number)
+
+
+OWN_SD = {
+    "runs differ by functionality": np.full(23, 0.3),
+    "some functionalities vary ten times as much": np.geomspace(0.1, 1.0, 23),
+    "one functionality varies five times as much": np.array([1.0] + [0.2] * 22),
+}
+"""Standard deviations of runs, a row each, on the logit scale."""
+
+
+def marks_of_runs(tally: Tally) -> None:
+    """Count marks of several runs a side, with and without a drop in the first functionality."""
     for functionalities, cases, templates, spread, drop in _grid(sizes=(20, 81)):
         for runs in (2, 3, 4, 5):
             times = (20 if drop == 0 else 8) if functionalities == 1 else (8 if drop == 0 else 2)
             for number in range(times):
                 _several_runs(tally, functionalities, cases, templates, spread, drop, runs, number)
+    for world in OWN_SD:
+        for runs in ((2, 2), (3, 3), (5, 5), (2, 5)):
+            for cases in (20, 81):
+                for number in range(60):
+                    _own_runs(tally, world, cases, runs, number)
+
+
+def _own_runs(tally: Tally, world: str, cases: int, runs: tuple[int, int], number: int) -> None:
+    """Compare recipes whose runs move each functionality by itself."""
+    rng, tests = generator("own runs", world, cases, runs, number), suite(23, cases, 5)
+    a, b = runs_of(23, cases, 5, np.zeros((23, cases)), runs, 0.8, rng, OWN_SD[world])
+    comparison = compare([tests.result(hits) for hits in a], [tests.result(hits) for hits in b], QUICK)
+    key = Count("", f"{world}, {runs[0]} against {runs[1]} runs", "", "<= 5", 23, cases, 5, max(runs))
+    what = "equal models, any mark at level functionality"
+    tally.add(
+        replace(key, what=what), marked(comparison, "functionality"), bool((welch_tests(a, b) <= 0.05).any())
+    )
 
 
 def _grid(sizes: Sequence[int] = SIZES) -> Iterator[tuple[int, int, int, str, float]]:
@@ -956,6 +997,7 @@ def _merge(tally: Tally, problems: int, number: int) -> None:
 
 PARTS: Mapping[str, Callable[[Tally], None]] = {
     "marks": marks,
+    "marks of runs": marks_of_runs,
     "mde": mde,
     "gates": gates,
     "margins": margins,
@@ -1035,7 +1077,8 @@ def templates_table(counts: Sequence[Count]) -> Iterator[str]:
 
 def _main(counts: Sequence[Count]) -> list[Count]:
     shown = ("equal models, any mark at level functionality", "the drop is marked")
-    return [row for row in counts if row.part == "marks" and row.what in shown]
+    parts = ("marks", "marks of runs")
+    return [row for row in counts if row.part in parts and row.what in shown and row.spread]
 
 
 def _grouped(counts: Sequence[Count], *names: str) -> list[tuple[tuple[Any, ...], list[Count]]]:
@@ -1055,7 +1098,7 @@ def promises_table(counts: Sequence[Count]) -> Iterator[str]:
     yield "| part | what | promised | measured | by hand | repetitions | worst world |"
     yield "| --- | --- | --: | --: | --: | --: | --- |"
     for (part, what, bound), rows in _grouped([row for row in counts if row.bound], "part", "what", "bound"):
-        if part == "marks" and what == "the drop is marked":
+        if part.startswith("marks") and what == "the drop is marked":
             continue
         held, of, by_hand = pooled(rows)
         hand = f"{100 * by_hand / of:.1f}" if by_hand is not None else ""

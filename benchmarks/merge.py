@@ -27,7 +27,7 @@ from shoal.protocols.merge import Settings
 from shoal.protocols.merge.suggest import blanks_of
 from shoal.protocols.merge.tagger import Tagger
 from shoal.protocols.merge.targets import targets_of
-from shoal.runs.execute import do
+from shoal.runs.execute import execute
 from shoal.runs.plan import make_job
 from shoal.runs.scoring import result_of
 from shoal.runs.store import RunStore
@@ -183,7 +183,7 @@ def one_step(step: str, folder: Path) -> None:
         asked = sum(len(case.examples) - 1 for case in built.cases)
         print(f"{len(built.cases):,} problems, {asked:,} variants")
     elif step == STEPS[1]:
-        do(job, store)
+        execute(job, store)
     else:
         result_of(job, store)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

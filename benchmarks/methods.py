@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from shoal.protocols.behaviour.build import iid_of
-from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.stages import make_recipe
 from shoal.protocols.learning.tuning import ask_all
 from shoal.runs.plan import read_plan

@@ -30,16 +30,16 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import special, stats
+from shoal.protocols.bias.concepts import between_diagnostics
 
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.records import Answer, Answers
 from shoal.protocols import bias, merge, ranking
 from shoal.protocols.base import Built
-from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.settings import Settings, Train
-from shoal.protocols.bias.concepts import between_diagnostics
 from shoal.protocols.bias.family import Family
 from shoal.protocols.learning import compare_trainings
+from shoal.protocols.learning.iid import IID
+from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import rows_of_table3
 from shoal.protocols.ranking.order import order_models
 from shoal.runs.settings import make_settings

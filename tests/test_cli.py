@@ -65,6 +65,7 @@ def test_try_as_json_is_one_object_with_the_public_names(suite, predictions):
     first = found["measures"][0]
     assert first.keys() == {
         "name", "value", "n", "groups", "interval", "interval_method", "na", "errors", "note", "facts",
+        "basis", "of", "reason", "verdict", "headline",
     }  # fmt: skip
     assert first["groups"] == {"functionality": "good", "capability": "c", "test type": "MFT"}
     assert (first["value"], first["n"], first["interval_method"]) == (1.0, 2, "wilson")
@@ -157,3 +158,31 @@ def test_a_reader_that_goes_away_is_no_error(suite, predictions):
     command = f"{sys.executable} -c 'from shoal.cli import main; main()' list | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stderr == "" and done.returncode == 0
+
+
+@pytest.mark.parametrize(("small", "says_why"), [(1, True), (200, False)])
+def test_try_says_why_the_suite_score_is_far_from_the_pass_rate(tmp_path, small, says_why):
+    header = {"suite": "toy", "label_names": ["negative", "positive"]}
+    sizes = {"large": 200, "small": small}
+    cases = [
+        {"functionality": name, "capability": "c", "type": "MFT", "case_id": at, "labels": 1,
+         "examples": [{"text": f"{name} {at}"}]}
+        for name, size in sizes.items()
+        for at in range(size)
+    ]  # fmt: skip
+    suite, answers = tmp_path / "suite.jsonl", tmp_path / "answers.jsonl"
+    suite.write_text("".join(json.dumps(row) + "\n" for row in [header, *cases]))
+    answers.write_text(
+        "".join(
+            json.dumps(
+                {
+                    **{key: row[key] for key in ("functionality", "case_id")},
+                    "pred": int(row["functionality"] == "small"),
+                }
+            )
+            + "\n"
+            for row in cases
+        )
+    )
+    done = shoal("try", "behaviour", f"predictions:{answers}", "--set", f"suite={suite}")
+    assert ("They differ because" in done.stdout) == says_why, done.output

@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal import ShoalError, Suite, case
 from shoal.pytest_plugin import assert_behaves
-from shoal.runs.answer_cache import Memory
+from shoal.runs.answer_sources import AnswerCache
 
 LABELS = ("negative", "positive")
 
@@ -180,26 +180,26 @@ def test_only_the_cases_that_are_judged_are_asked(suite):
 
 
 def test_in_a_session_a_model_is_asked_once_and_again_only_if_it_has_changed(suite):
-    model, memory = Counting(), Memory()
-    assert_behaves(model, suite, capability="praise", memory=memory)
-    assert_behaves(model, suite, capability="praise", memory=memory)
+    model, cache = Counting(), AnswerCache()
+    assert_behaves(model, suite, capability="praise", cache=cache)
+    assert_behaves(model, suite, capability="praise", cache=cache)
     before = len(model.asked)
-    assert_behaves(model, suite, memory=memory)
+    assert_behaves(model, suite, cache=cache)
     new = model.asked[before:]
     assert len(new) == 8 + 10 and sum("good" in text for text in new) == 8  # those that are looked at again
     model.turned = True
     with pytest.raises(AssertionError, match="suite score: 0.0 %"):
-        assert_behaves(model, suite, memory=memory)
+        assert_behaves(model, suite, cache=cache)
 
 
 def test_another_content_of_an_object_is_another_model():
-    memory = Memory()
+    cache = AnswerCache()
     fitted = SimpleNamespace(wrong="")
-    first = memory.identity_of(fitted)
+    first = cache.identity_of(fitted)
     fitted.wrong = "good 7"
-    assert memory.identity_of(fitted) != first
+    assert cache.identity_of(fitted) != first
     fitted.wrong = ""
-    assert memory.identity_of(fitted) == first
+    assert cache.identity_of(fitted) == first
 
 
 def test_audit_takes_suites_and_models_as_they_are(suite):

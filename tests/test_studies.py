@@ -1151,7 +1151,7 @@ def test_the_tables_of_the_other_tasks_are_in_their_files(task):
     for cells in table("learning.md", f"| {task} | method |"):
         assert cells[2:] == [cell_of(cells[0].strip("`"), cells[1], column, rows) for column in columns]
     jobs = kept(f"learning/{task.lower()}.csv")
-    plan = tomllib.loads((STUDIES / f"learning/{task.lower()}.toml").read_text(encoding="utf-8"))["behaviour"]
+    plan = tomllib.loads((STUDIES / f"learning/{task.lower()}.toml").read_text(encoding="utf-8"))["learning"]
     types = {row["fold"] for row in jobs if row["hold out"] == "test type"}
     configs = [name for name in plan["train"]["on"] if name != "iid"]
     assert len(jobs) == 1 + len(configs) * len(plan["train"]["method"]) * (1 + len(types))

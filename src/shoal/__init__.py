@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from .core.records import Answers, Case, Finding, Measure, Measures, Outcome, Result
     from .models import load_model
     from .protocols.behaviour.suite import Suite, case, read_suite, write_suite
-    from .render.html import write_report
-    from .runs.auditing import audit
+    from .render.writing import write_report
     from .runs.executors import run_here
     from .runs.plan import read_plan
+    from .runs.results import audit
     from .runs.store import RunStore
 
 _HOMES = {
@@ -37,10 +37,10 @@ _HOMES = {
     "Outcome": "core.records",
     "Result": "core.records",
     "RunStore": "runs.store",
-    "audit": "runs.auditing",
+    "audit": "runs.results",
     "read_plan": "runs.plan",
     "run_here": "runs.executors",
-    "write_report": "render.html",
+    "write_report": "render.writing",
 }
 """Where each public name lives; loaded when first used, so that `import shoal` stays quick."""
 

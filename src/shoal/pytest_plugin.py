@@ -1,10 +1,10 @@
-"""A pytest plugin: assert that a model behaves, in a test like any other.
+"""A pytest plugin: test the behaviour of a model with `assert_behaves`.
 
     def test_release(assert_behaves):
         assert_behaves("predictions:answers.jsonl", "suite.jsonl", at_least=0.9)
 
-The same function can be imported: `from shoal.pytest_plugin import assert_behaves`. pytest finds the fixture by itself
-once shoal is installed. Nothing heavy is loaded until it is called.
+The function can also be imported: `from shoal.pytest_plugin import assert_behaves`. pytest finds the fixture once shoal
+is installed. Heavy libraries are imported at the first call.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .comparing.rules import Judge
     from .core.records import Result
     from .protocols.behaviour.suite import Suite
-    from .runs.answer_cache import Memory
+    from .runs.answer_sources import AnswerCache
 
 WORST = 3
 EXAMPLES = 2
@@ -37,21 +37,21 @@ def assert_behaves(
     measure: str = "",
     judge: "Judge" = "observed",
     allow_errors: bool = False,
-    memory: "Memory | None" = None,
+    cache: "AnswerCache | None" = None,
     **more: Any,
 ) -> "Result":
-    """Fail unless a measure of the model reaches `at_least`, a fraction (0.9 if nothing is said); gives the result.
+    """Raise AssertionError unless a measure of the model reaches `at_least` (a fraction, 0.9 by default).
 
-    `model` is a spec ("predictions:FILE", "python:module:name"), what `shoal.load_model` gives, or a function from a
-    list of texts to labels or probabilities. `suite` is a file, a shipped suite's name or a `Suite`. Judged is what the
-    protocol is about (the suite score), or what further words name: `functionality="negation"`, or with "*" each of
-    them. The other words are settings of the protocol (split, profile, limit, …).
+    `model` is a spec ("predictions:FILE", "python:module:name"), a model from `shoal.load_model`, or a function from a
+    list of texts to labels or probabilities. `suite` is a file, the name of a shipped suite or a `Suite`. The rule
+    applies to the protocol's headline measure (the suite score), or to a group: `functionality="negation"`; "*" stands
+    for every group. Other keywords are settings of the protocol (split, profile, limit, …).
 
-    Only the cases that are judged are asked. The fixture has a `memory` for the whole session: whatever the number of
-    tests, a model is asked for an example once, and a few again to see whether it has changed.
+    Only the cases of the rule are queried. The fixture has a `cache` for the session: a model is queried once per
+    example in any number of tests, and for a few examples again to detect that it has changed.
 
-    The observed rate is judged, as in a gate; `judge="lower bound"` asks for proof about new cases. Raises
-    AssertionError if the rule is not met, and ShoalError if the call is wrong.
+    The rule is judged by the observed rate, as in a gate; `judge="lower bound"` requires that the interval exceeds the
+    limit. Returns the result. Raises ShoalError if an argument is wrong.
     """
     __tracebackhide__ = True
     from .comparing.judge import judge as judge_rules
@@ -59,13 +59,13 @@ def assert_behaves(
     from .core.errors import PlanError, nearest
     from .core.selection import UnknownGroup
     from .protocols import PROTOCOLS, find_protocol
-    from .runs.auditing import audit_with
+    from .runs.results import audit_with
 
     name = protocol or next(iter(PROTOCOLS))
     known = {setting.name for setting in fields(find_protocol(name).Settings)}
 
     def is_setting(key: str) -> bool:
-        return key.partition(".")[0] in known  # train.on is one too
+        return key.partition(".")[0] in known  # also train.on
 
     groups = {key.replace("_", " "): value for key, value in more.items() if not is_setting(key)}
     groups = {key: value for key, value in groups.items() if value is not None}
@@ -74,7 +74,7 @@ def assert_behaves(
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
     try:
         result = audit_with(
-            name, model, _needed(groups, settings, suite, known), "assert_behaves", memory=memory
+            name, model, _needed(groups, settings, suite, known), "assert_behaves", cache=cache
         )
     except UnknownGroup as problem:
         raise PlanError(
@@ -92,7 +92,7 @@ def assert_behaves(
 def _needed(
     groups: "dict[str, Any]", settings: dict[str, Any], suite: Any, known: "set[str]"
 ) -> dict[str, Any]:
-    """The settings, with the cases that are judged chosen where the protocol can choose."""
+    """Return the settings, restricted to the cases of the rule if the protocol has `only`."""
     named = {} if suite is None else {"suite": suite}
     judged = [f"{group}={value}" for group, value in groups.items() if value != "*"]
     chosen = {"only": judged} if judged and "only" in known and "only" not in settings else {}
@@ -100,7 +100,7 @@ def _needed(
 
 
 def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result") -> None:
-    """A word that is neither a setting nor a group of the result is a slip of the pen."""
+    """Raise if a keyword is neither a setting nor a group of the result."""
     from .core.errors import PlanError, nearest
 
     there = {group for row in result.measures for group in row.groups}
@@ -117,14 +117,14 @@ def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result
 
 @pytest.fixture(name="assert_behaves", scope="session")
 def assert_behaves_fixture() -> Callable[..., Any]:
-    """`assert_behaves(model, suite, at_least=0.9, functionality=…)`: fail unless the model behaves."""
-    from .runs.answer_cache import Memory
+    """Return `assert_behaves`, with a cache of answers for the session."""
+    from .runs.answer_sources import AnswerCache
 
-    return partial(assert_behaves, memory=Memory())
+    return partial(assert_behaves, cache=AnswerCache())
 
 
 def _message(failed: "list[Verdict]", result: "Result") -> str:
-    """What was wanted, how it went, the worst of what was looked at, and two cases to look at."""
+    """Return the failed rules, the lowest rates among their groups, and two failing cases."""
     from .comparing.junit import number, sentence
     from .comparing.quantities import comparable
     from .core.views import shown_cases
@@ -138,7 +138,7 @@ def _message(failed: "list[Verdict]", result: "Result") -> str:
     rates = [
         quantity
         for quantity in comparable(result, result.cases)
-        if quantity.measure.facts.get("mean over") == "cases"
+        if quantity.measure.basis.mean_over == "cases"
         and any(groups <= set(quantity.measure.groups.items()) for groups in wanted)
     ]
     rates = [rate for rate in rates if rate.measure.value is not None and rate.measure.value < 1]

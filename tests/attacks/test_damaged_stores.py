@@ -136,7 +136,7 @@ def test_a_resumed_job_whose_model_has_changed_begins_again(finished, tmp_path):
     final.unlink()
     told = []
     list(run_here([job], store, lambda step, done, total: told.append(step)))
-    assert "the model has changed: asking from the start" in told
+    assert "the model has changed: starting again" in told
     assert result_of(job, store).measures == measures[1]
 
 

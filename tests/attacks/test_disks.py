@@ -97,7 +97,7 @@ def test_a_job_that_finds_the_disk_full_is_reported_as_failed_and_the_others_are
 def test_weights_that_do_not_fit_are_a_full_disk_too(world):
     pytest.importorskip("torch", reason="needs shoal[hf]")
     (world / "learn.toml").write_text(
-        'models = ["tiny:sentiment"]\n[behaviour]\nsuite = "suite.jsonl"\niid = "sentiment"\niid_limit = 30\n'
+        'models = ["tiny:sentiment"]\n[learning]\nsuite = "suite.jsonl"\niid = "sentiment"\niid_limit = 30\n'
         'resamples = 10\nshuffles = 10\ntrain = { on = ["iid", "iid>suite"], iid_epochs = 1, epochs = 1 }\n'
     )
     with room_for(20_000):

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from shoal import RunStore, read_plan
-from shoal.runs.executors import processes, run_jobs
+from shoal.runs.executors import local, run_jobs
 from shoal.runs.plan import check_plan
 
 MODELS = """
-import os, signal, time
+import os, signal, threading, time
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -49,6 +49,11 @@ def forks_and_is_killed(texts):
         time.sleep(30)
         os._exit(0)
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def exits_and_lives_on(texts):
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    raise SystemExit(5)
 
 
 def ignores_the_end(texts):
@@ -149,7 +154,7 @@ def test_a_killed_worker_is_noticed_although_its_child_keeps_the_pipe_open(plan_
 
 @pytest.mark.slow
 def test_a_run_that_is_interrupted_ends_although_a_model_ignores_sigterm(plan_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "GRACE", 0.3)
+    monkeypatch.setattr(local, "GRACE", 0.3)
     jobs = check_plan(read_plan(plan_of("fine", "ignores_the_end")))
     ended = run_jobs(jobs, RunStore(tmp_path / "runs"), workers=2)
     next(ended)
@@ -158,6 +163,16 @@ def test_a_run_that_is_interrupted_ends_although_a_model_ignores_sigterm(plan_of
     workers = multiprocessing.active_children()
     ended.close()  # type: ignore[attr-defined]  # a generator, declared as an iterator
     assert not any(worker.is_alive() for worker in workers)
+
+
+@pytest.mark.slow
+def test_a_worker_that_exits_but_whose_threads_live_on_does_not_hang_the_run(plan_of, tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "GRACE", 0.5)
+    jobs = check_plan(read_plan(plan_of("exits_and_lives_on", "fine")))
+    began = time.monotonic()
+    ended = [problem for _, problem in run_jobs(jobs, RunStore(tmp_path / "runs"), workers=2)]
+    assert ended.count(None) == 1 and any("worker process was lost" in (problem or "") for problem in ended)
+    assert time.monotonic() - began < 300  # the threads sleep for 600 seconds
 
 
 @pytest.mark.slow
@@ -175,7 +190,7 @@ def test_the_first_words_come_before_the_workers_have_started_and_they_report_wh
 @pytest.mark.slow
 def test_workers_that_cannot_start_end_the_run(plan_of, tmp_path, monkeypatch):
     """A task larger than the pipe's buffer is refused by a worker that dies at once: that counts as a loss."""
-    monkeypatch.setattr(processes, "_work", _dies_at_once)
+    monkeypatch.setattr(local, "_work", _dies_at_once)
     jobs = check_plan(read_plan(plan_of("fine")))
     large = [replace(jobs[0], given=b"x" * 10_000_000)]
     ((_, problem),) = run_jobs(large, RunStore(tmp_path / "runs"), on="processes")

@@ -9,8 +9,9 @@ import pytest
 from shoal import RunStore, Suite, case, read_plan
 from shoal.cli import main
 from shoal.core.errors import ShoalError
+from shoal.protocols import learning
 from shoal.protocols.behaviour.build import build
-from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.behaviour.suite import write_suite
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan
@@ -54,8 +55,8 @@ def test_an_answer_that_is_missing_is_named_by_file_job_and_command_and_spares_t
 
 
 def test_a_limit_is_one_sample_for_all_seeds_of_a_plan_that_trains():
-    learning = Settings(limit=20, train=Train(), iid="sentiment")
-    asked = [[made.id for made in build(replace(learning, seed=seed)).cases] for seed in (0, 1, 2)]
+    settings = learning.Settings(limit=20, iid="sentiment")
+    asked = [[made.id for made in learning.build(replace(settings, seed=seed)).cases] for seed in (0, 1, 2)]
     assert asked[0] == asked[1] == asked[2]
     as_it_is = [[made.id for made in build(Settings(limit=20, seed=seed)).cases] for seed in (0, 1)]
     assert as_it_is[0] != as_it_is[1]

@@ -71,7 +71,7 @@ def test_who_waits_says_for_which_process_where_since_when_and_at_what(job, tmp_
     with held(store.folder, name) as (pid, over):
         assert [problem for _, problem in run_jobs([job], store, tell)] == [None]
     (said,) = words
-    assert f"process {pid} on {node()}" in said and f"at {name} since {time.strftime('%Y-')}" in said
+    assert f"process {pid} on {node()}" in said and f"works on {name} since {time.strftime('%Y-')}" in said
     assert not list((store.folder / "locks").glob("*.holder"))  # nobody holds anything any more
 
 
@@ -93,7 +93,7 @@ def test_a_wait_for_a_process_that_does_not_say_who_it_is_is_said_all_the_same(t
     store = RunStore(tmp_path / "runs")
     with held(store.folder, "something"):
         (store.folder / "locks" / "something.holder").unlink()
-        assert store.waiting_for("something") == "waiting for another process, which is at something"
+        assert store.waiting_for("something") == "waiting for another process, which works on something"
 
 
 def test_a_short_wait_is_not_worth_a_word(job, tmp_path):

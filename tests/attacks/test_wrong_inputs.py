@@ -323,10 +323,7 @@ WRONG_SETTINGS: dict[str, tuple[str, ...]] = {
     "only": ("functionality=nope", "nope", "functionalty=praise", "capability="),
     "siute": ("own",),
     "train": ("iid",),
-    "train.on": ("everything", "iid"),
-    "train.epochs": ("0", "-1"),
-    "iid": ("absent.tsv", "table.csv"),
-    "hold_out": ("everything", "functionality"),
+    "iid": ("sentiment",),
     "shuffles": ("0",),
     "sample_seed": ("-1",),
     "no value": ("x",),
@@ -389,6 +386,8 @@ def wrong_specs() -> Iterator[Wrong]:
 
 # Plans
 
+LEARNING = PLAN.replace("[behaviour]", "[learning]")
+
 WRONG_PLANS: dict[str, str] = {
     "not-toml": "models = [",
     "no-protocol": 'models = ["predictions:answers.jsonl"]',
@@ -418,12 +417,12 @@ WRONG_PLANS: dict[str, str] = {
     "suite-is-a-folder": PLAN.replace("suite.jsonl", "."),
     "only-list": PLAN + "only = [3]\n",
     "only-table": PLAN + "only = {a = 3}\n",
-    "only-with-hold-out": PLAN
-    + 'only = ["praise"]\nhold_out = ["functionality"]\niid = "sentiment"\n[behaviour.train]\n',
+    "only-with-hold-out": LEARNING + 'only = ["praise"]\nhold_out = ["functionality"]\niid = "sentiment"\n',
     "key-twice": PLAN + "resamples = 20\n",
-    "train-text": PLAN + "train = 'iid'\n",
-    "train-unknown": PLAN + "[behaviour.train]\nepoch = 3\n",
-    "train-answers": PLAN + "iid = 'sentiment'\n[behaviour.train]\non = ['iid']\n",
+    "train-in-behaviour": PLAN + "iid = 'sentiment'\n",
+    "train-text": LEARNING + "train = 'iid'\n",
+    "train-unknown": LEARNING + "[learning.train]\nepoch = 3\n",
+    "train-answers": LEARNING + "iid = 'sentiment'\n[learning.train]\non = ['iid']\n",
 }
 
 

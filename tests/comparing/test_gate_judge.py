@@ -180,7 +180,7 @@ def test_a_paired_baseline_sees_what_rates_alone_cannot(make):
 def test_a_regression_rule_on_a_bound_says_how_many_newly_failing_cases_its_limit_allows(make, how):
     old, new = make({"f": [1] * 81}), make({"f": [0] * 8 + [1] * 73})
     (verdict,) = judge([Rule({"functionality": "f"}, no_worse_than_baseline_by=0.1, judge=how)], new, old)
-    assert "allows 8 net of 81" in verdict.reason and how in verdict.reason
+    assert "8 net allowed" in verdict.reason and how in verdict.reason
 
 
 def test_a_regression_rule_says_how_many_newly_failing_cases_its_limit_allows(make):
@@ -188,7 +188,7 @@ def test_a_regression_rule_says_how_many_newly_failing_cases_its_limit_allows(ma
     rule = Rule({"functionality": "f"}, no_worse_than_baseline_by=0.1)
     (verdict,) = judge([rule], new, old)
     assert verdict.status == "met"
-    assert "8 newly failing" in verdict.reason and "allows 8 net of 81" in verdict.reason
+    assert "8 newly failing" in verdict.reason and "8 net allowed" in verdict.reason
     (verdict,) = judge([replace(rule, no_worse_than_baseline_by=0.05)], new, old)
     assert verdict.status == "failed" and "allows 4 net of 81" in verdict.reason
 

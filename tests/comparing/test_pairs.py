@@ -17,8 +17,9 @@ from shoal.comparing.quantities import CaseIndex
 from shoal.comparing.rows import note_of
 from shoal.core.claims import TOO_FEW_TEMPLATES
 from shoal.core.errors import DataError, PlanError
-from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.score import iid_score, measure
+from shoal.protocols.behaviour.score import measure
+from shoal.protocols.learning.iid import IID
+from shoal.protocols.learning.score import iid_score
 from shoal.stats.multiplicity import benjamini_hochberg, holm
 from shoal.stats.power import sign_test_power
 
@@ -52,7 +53,7 @@ def test_iid_cases_beside_a_suite_are_compared_apart():
         groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
         cases = [replace(case, groups=groups) if case.id.startswith(IID) else case for case in both.cases]
         asked = len(suite)
-        rows = measure(cases[:asked], both.outcomes[:asked], beside_iid=True)
+        rows = measure(cases[:asked], both.outcomes[:asked], chosen={"without": {"capability": IID}})
         return replace(both, cases=cases, measures=Measures([*rows, iid_score(both.outcomes[asked:])]))
 
     comparison = one(trained([1, 1, 1, 1], [1, 0]), trained([0, 0, 1, 1], [1, 1]))

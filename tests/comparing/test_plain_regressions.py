@@ -43,6 +43,19 @@ def test_96_to_0_is_marked_and_fails_every_kind_of_gate(templates):
         assert verdicts.get("fine", "met") == "met", rule
 
 
+@pytest.mark.parametrize("paired_seeds", [False, True])
+def test_96_to_0_in_one_of_23_functionalities_is_marked_with_two_runs_a_side(paired_seeds):
+    rng = np.random.default_rng(0)
+
+    def run(**rates):
+        return result({name: (rng.random(81) < rate).astype(int).tolist() for name, rate in rates.items()})
+
+    rest = {f"f{number}": 0.8 for number in range(22)}
+    before, after = ([run(broken=rate, **rest) for _ in range(2)] for rate in (0.96, 0.0))
+    comparison = compare(before, after, replace(QUICK, paired_seeds=paired_seeds))
+    assert [row.name for row in comparison.by("functionality") if row.significant] == ["broken"]
+
+
 @pytest.mark.parametrize("templates", [1, 3, 81])
 def test_96_to_0_through_the_commands(shoal: Callable[..., Any], tmp_path: Path, templates: int) -> None:
     header = {"suite": "toy", "label_names": ["negative", "positive"]}

@@ -74,7 +74,7 @@ def plan_of(tmp_path, **settings):
     return make_plan(
         {
             "models": ["tiny:sentiment"],
-            "behaviour": {
+            "learning": {
                 "suite": str(suite),
                 "iid": "sentiment",
                 "iid_limit": 320,
@@ -143,7 +143,7 @@ def test_contrastive_functionalities_transfer_negatively(learnt):
 
 def test_the_table_says_so(learnt):
     plan, store, jobs = learnt
-    measures = Measures(compare_jobs(plan, jobs, store)["behaviour"].measures)
+    measures = Measures(compare_jobs(plan, jobs, store)["learning"].measures)
 
     def of(name, **groups):
         rows = measures.where(name, **groups)
@@ -322,9 +322,9 @@ def test_a_model_that_cannot_be_trained_is_refused_before_anything_runs(tmp_path
 def written(unbroken):
     """The small plan as a file, beside its finished store."""
     folder, plan, *_ = unbroken
-    settings = plan.tables["behaviour"]
+    settings = plan.tables["learning"]
     lines = [
-        'models = ["tiny:sentiment"]', "[behaviour]", f"suite = {json.dumps(settings.suite)}", 'iid = "sentiment"',
+        'models = ["tiny:sentiment"]', "[learning]", f"suite = {json.dumps(settings.suite)}", 'iid = "sentiment"',
         "resamples = 200", "shuffles = 500", "iid_limit = 64", 'hold_out = ["capability"]',
         'train.on = ["iid", "iid>suite", "iid+suite"]', 'train.method = ["vanilla", "lp"]',
         "train.epochs = 1", "train.iid_epochs = 1",
@@ -379,6 +379,6 @@ def test_check_says_how_many_trainings_there_are_and_how_long_they_take(written)
 def test_one_training_can_be_tried_without_a_store(written):
     settings = ["train.on=iid>suite", "train.epochs=1", "train.iid_epochs=1", "iid=sentiment", "iid_limit=64"]
     settings += [f"suite={written / 'planted.jsonl'}", "hold_out=capability", "fold=sarcasm"]
-    told = shoal("try", "behaviour", "tiny:sentiment", "--json", *(w for s in settings for w in ("--set", s)))
+    told = shoal("try", "learning", "tiny:sentiment", "--json", *(w for s in settings for w in ("--set", s)))
     names = {row["name"] for row in json.loads(told)["measures"]}
     assert {"iid score", "suite score", "pass rate"} <= names

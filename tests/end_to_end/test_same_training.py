@@ -38,7 +38,7 @@ def one_type_suite(path):
 def write_plan(folder, *lines):
     one_type_suite(folder / "suite.jsonl")
     usual = [
-        'models = ["tiny:sentiment"]', "[behaviour]", f"suite = {json.dumps(str(folder / 'suite.jsonl'))}",
+        'models = ["tiny:sentiment"]', "[learning]", f"suite = {json.dumps(str(folder / 'suite.jsonl'))}",
         'iid = "sentiment"', "iid_limit = 32", "resamples = 50", "shuffles = 50",
         "train.epochs = 1", "train.iid_epochs = 1",
     ]  # fmt: skip

@@ -9,7 +9,7 @@ from shoal.cli import main
 
 PLAN = """
 models = ["tiny:{task}"]
-[behaviour]
+[learning]
 suite = "{task}"
 iid = "{task}"
 iid_limit = 64

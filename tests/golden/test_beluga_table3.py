@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Case, Measure, Measures, Outcome, Result
-from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.learning import compare_trainings
 from shoal.protocols.learning.averages import means_over_methods
+from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import (
     TableRow,
     average_g,
@@ -92,7 +92,7 @@ def test_the_mean_iid_change_of_every_configuration(tables: Path):
     with (tables / "beluga_config_iid_summary.csv").open(newline="") as stream:
         lines = {CONFIGS[line["config"]]: line for line in csv.DictReader(stream)}
     for task, column in zip(TASKS, ("sst2", "qqp", "squad"), strict=True):
-        means = Measures(means_over_methods(printed_measures(tables / "beluga_table3.csv", task)))
+        means = Measures(means_over_methods(published(tables / "beluga_table3.csv", task)))
         for config, line in lines.items():
             (change,) = means.where("difference", config=config, column="i.i.d.")
             assert per_cent(change.value) == pytest.approx(float(line[f"mean_change_{column}"]), abs=0.0051)

@@ -34,13 +34,17 @@ def test_crows_pairs_of_bert(data):
         diagnostic="crows",
         data=str(folder / FILE),
     )
-    whole = {row.name: row for row in result.measures if row.groups["category"] == "all"}
+    whole = {
+        " ".join(filter(None, [row.groups.get("direction"), row.name])): row
+        for row in result.measures
+        if row.groups["category"] == "all"
+    }
     percent = {name: round(100 * (row.value or 0.0), 2) for name, row in whole.items()}
     assert percent == {
         "stereotype score": 60.48,
         "stereotype score of decided pairs": 60.48,
-        "stereotype score of stereo pairs": 61.09,
-        "stereotype score of antistereo pairs": 56.88,
+        "stereo stereotype score": 61.09,
+        "antistereo stereotype score": 56.88,
         "neutral share": 0.0,
     }
     assert whole["stereotype score"].n == 1508

@@ -48,7 +48,7 @@ def test_the_share_of_test_cases_seen_in_training_is_as_published(task, looked, 
     findings = named(looked[task], "test cases seen in training")
     whole = findings.pop(())
     assert whole.share is not None and round(whole.share, 3) == IN_TRAINING[task]
-    assert "split_by=content" in whole.fix
+    assert "split by content" in whole.fix
     known = {
         (name,): int(row["n_test_cases_identical_to_a_train_case"])
         for name, row in published(tables, task).items()

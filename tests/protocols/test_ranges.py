@@ -13,7 +13,7 @@ from shoal.cli import main
 from shoal.core.errors import PlanError
 from shoal.core.ranges import Within
 from shoal.protocols import PROTOCOLS, find_protocol
-from shoal.protocols.behaviour.settings import Settings
+from shoal.protocols.learning.settings import Settings
 from shoal.runs.settings import make_settings
 
 OUTSIDE = [
@@ -28,7 +28,6 @@ OUTSIDE = [
     ("limit", "-5", "of 0 or more"),
     ("seed", "-1", "from 0 to 4,294,967,295"),
     ("seed", str(2**32), "from 0 to 4,294,967,295"),
-    ("sample_seed", "-1", "from 0 to 4,294,967,295"),
     ("iid_limit", "-1", "of 0 or more"),
     ("hold_out_sample", "-1", "of 0 or more"),
     ("train.learning_rate", "0", "above 0, at most 10,"),

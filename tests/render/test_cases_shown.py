@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.core.text import on_one_line, printable
 from shoal.render.cases import SMALL, marked_edits
-from shoal.render.printable import on_one_line, printable
 
 
 def touched(*texts: str) -> list[list[str]]:

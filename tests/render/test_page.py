@@ -12,8 +12,8 @@ import pytest
 from shoal.core.errors import StoreError
 from shoal.core.records import Case, Finding, Measure, Measures, Outcome, Result
 from shoal.core.views import (
-    Bars,
     Block,
+    Card,
     CaseList,
     Column,
     Curves,
@@ -25,17 +25,17 @@ from shoal.core.views import (
     Scatter,
     Section,
     ShownCase,
-    Strips,
+    Summary,
     Table,
     Text,
     Words,
+    strip_table,
 )
-from shoal.render.html import page_of, write_page
 from shoal.render.html_blocks import section_html
+from shoal.render.html_parts import span, ticks
 from shoal.render.page import Page as Contents
 from shoal.render.page import Part
-from shoal.render.page_words import key_of
-from shoal.render.svg import span, ticks
+from shoal.render.writing import page_html, write_page
 
 VOID = {"meta", "wbr", "br", "input"}
 HOSTILE = "</title><script>alert(1)</script>\" onload='x' \u202e\x1b[2J"
@@ -91,7 +91,7 @@ def blocks(text: str = "words") -> list[Block]:
     rows = [
         Row([text]),
         Row(
-            [text, Number(rate(0.25)), Number(rate(0.25), part="bar"), Number(rate(0.25), part="interval")],
+            [text, Number(rate(0.25)), Number(rate(0.25), part="n"), Number(rate(0.25), part="interval")],
             "bad",
         ),
         Row(),
@@ -119,8 +119,7 @@ def blocks(text: str = "words") -> list[Block]:
         Table(columns, rows, "t", text, [text]),
         HeatMap([(text, text)], [(text, text), ("b", "")], {(0, 0): rate(0.9)}, text, kinds=[text]),
         Curves(text, [line, Line("other", [(1.0, rate(0.1))])], 2.0, text),
-        Strips([(text, [rate(0.5), rate(0.6)])], (0.0, 1.0), 0.5, text),
-        Bars([(text, rate(0.5)), ("b", rate(None))], text, aside={0: text}),
+        strip_table([(text, [rate(0.5), rate(0.6)])], (0.0, 1.0), 0.5, title=text),
         Scatter((text, text), [(text, rate(0.5), rate(0.6))], text),
         CaseList([shown], text, [text]),
     ]
@@ -171,11 +170,11 @@ def test_a_file_of_cases_that_lies_beside_is_left_alone_where_the_page_holds_all
 
 
 def test_the_same_sections_give_the_same_bytes():
-    assert page_of(page(a=sections(), b=sections())) == page_of(page(a=sections(), b=sections()))
+    assert page_html(page(a=sections(), b=sections())) == page_html(page(a=sections(), b=sections()))
 
 
 def test_the_page_fetches_nothing_and_runs_nothing_but_its_own_script():
-    text = page_of(page(a=sections(), b=sections()))
+    text = page_html(page(a=sections(), b=sections()))
     shown = Page(text)
     kinds = {tag for tag, _ in shown.elements}
     assert kinds & {"link", "img", "iframe", "object", "base"} == set()
@@ -199,20 +198,21 @@ def hostile_result() -> Result:
 
 
 def test_text_of_the_data_is_never_markup():
-    findings = [Finding(HOSTILE, HOSTILE, (rate(0.5, name=HOSTILE),), groups={HOSTILE: HOSTILE})]
+    card = Card(HOSTILE, HOSTILE, [HOSTILE], [(HOSTILE, HOSTILE)])
     contents = Contents(
         [Part(HOSTILE, sections(HOSTILE), HOSTILE)],
         HOSTILE,
-        [(HOSTILE, HOSTILE)],
-        [HOSTILE, HOSTILE],
-        findings,
+        HOSTILE,
+        [HOSTILE] * 3,
         [HOSTILE],
-        sections(HOSTILE),
+        Summary(HOSTILE, "bad", HOSTILE, [card], strip_table([(HOSTILE, [rate(0.5)])], title=HOSTILE)),
+        [Finding(HOSTILE, f"{HOSTILE} found", groups={HOSTILE: HOSTILE})],
+        [HOSTILE],
         sections(HOSTILE),
         plan=HOSTILE,
         results={HOSTILE: hostile_result()},
     )
-    text = page_of(contents)
+    text = page_html(contents)
     shown = Page(text)
     assert len(shown.of("script")) == 2 and "\u202e" not in text and "\x1b" not in text
     assert {name for _, attributes in shown.elements for name in attributes} & {"onload"} == set()
@@ -222,45 +222,46 @@ def test_text_of_the_data_is_never_markup():
     assert json.loads(held[1])["cases"][0]["texts"][0][0][0].startswith("</title><script>alert(1)")
 
 
-def test_every_part_is_linked_from_the_contents():
-    shown = Page(page_of(page(a=sections(), b=sections())))
-    assert [link["href"] for link in shown.of("a")] == ["#main", "#part-1", "#part-2"]
-    assert [article["id"] for article in shown.of("article")] == ["part-1", "part-2"]
-
-
-def test_findings_come_first_with_their_numbers_and_a_link_to_them():
-    findings = [Finding("verdict", f"Finding {i}.", (rate(0.25), rate(0.111)), 9 - i) for i in range(5)]
-    shown = Contents([Part("a", sections())], findings=findings)
-    text = page_of(shown)
-    assert (
-        text.index("Finding 0.")
-        < text.index("Finding 2.")
-        < text.index("2 more findings")
-        < text.index("Finding 3.")
+def test_the_page_answers_first_and_comes_to_details_last():
+    summary = Summary("B is better", "good", "0 got worse.", [Card("Overall", "62 → 66 %")], strip_table([]))
+    findings = [Finding("verdict", f"Finding {i}.") for i in range(5)]
+    caveats = [f"Caveat {i}." for i in range(4)]
+    provenance = [Section("Jobs and settings")]
+    contents = Contents(
+        [Part("Details", sections())],
+        summary=summary,
+        findings=findings,
+        caveats=caveats,
+        provenance=provenance,
     )
-    links = [link for link in Page(text).of("a") if "data-to" in link]
-    assert [link["href"] for link in links] == ["#part-1"] * 5, "the second number is nowhere on the page"
-    assert f'data-k="{links[0]["data-to"]}"' in text
+    text = page_html(contents)
+    order = [
+        "B is better",
+        "62 → 66 %",
+        'id="chart"',
+        "Finding 2.",
+        "2 more findings",
+        "Finding 3.",
+        "Caveat 2.",
+    ]
+    order += ["1 more caveat", "Caveat 3.", "<h2>Details</h2>", "<h2>Provenance</h2>"]
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+    links = [link["href"] for link in Page(text).of("a")]
+    assert links == ["#main", "#main", "#findings", "#caveats", "#part-1", "#provenance"]
 
 
-def test_what_was_read_at_the_top_is_not_said_again_below():
+def test_details_do_not_repeat_the_summary():
     parts = [
-        Section("behaviour of two models", "Few checkpoints."),
-        Section("behaviour of two models", warnings=["m: It says one thing.", "and so do 3 more", "New."]),
-        Section("behaviour of two models", "text"),
+        Section("Behaviour", "Few checkpoints."),
+        Section("Behaviour", warnings=["m: It says one thing.", "New."]),
         Section("other", "text"),
         Section("other", blocks=[Table([Column("", "left"), Column("n")], [Row(["a", "1"])])]),
     ]
-    shown = page_of(
-        Contents(
-            [Part("Behaviour", parts)],
-            "Behaviour of two models",
-            findings=[Finding("degenerate", "It says one thing.", weight=1.0)],
-            warnings=["Few checkpoints."],
-        )
-    )
+    finding = Finding("degenerate", "It says one thing.")
+    shown = page_html(Contents([Part("Behaviour", parts)], findings=[finding], caveats=["Few checkpoints."]))
     assert shown.count("It says one thing.") == shown.count("Few checkpoints.") == 1
-    assert "and so do" not in shown and '<p class="warning">New.</p>' in shown
+    assert '<p class="warning">New.</p>' in shown
     assert re.findall("<h3>(.*?)</h3>", shown) == ["other"]
 
 
@@ -289,26 +290,11 @@ def html(block: Block) -> str:
     return str(section_html(Section(blocks=[block]))).removeprefix("<section>").removesuffix("</section>\n")
 
 
-@pytest.mark.parametrize("block", blocks(), ids=lambda block: type(block).__name__)
-def test_every_element_is_closed(block):
-    Page(html(block))
-
-
-@pytest.mark.parametrize(
-    "block",
-    [block for block in blocks() if isinstance(block, HeatMap | Curves | Strips | Bars | Scatter)],
-    ids=lambda block: type(block).__name__,
-)
-def test_every_picture_has_its_numbers_below_it(block):
-    text = html(block)
-    assert '<details class="data"><summary>the numbers</summary><div class="wide"><table>' in text
-
-
 def test_a_number_says_what_it_rests_on():
-    hint = "pass rate: 25.0; 95 % interval 12.5 – 62.5 (wilson); n = 140; this checkpoint only"
+    hint = "pass rate: 25.0; 95 % CI 12.5 – 62.5 (wilson); n = 140; this checkpoint only"
     assert (
         html(Text([Number(rate(0.25), "good")]))
-        == f'<p class="text"><span class="num t-good" title="{hint}" data-k="{key_of(rate(0.25))}">25.0</span></p>'
+        == f'<p class="text"><span class="num t-good" title="{hint}">25.0</span></p>'
     )
 
 
@@ -318,34 +304,23 @@ def test_a_number_that_rests_on_cases_says_which():
     assert 'data-g="functionality=a+b&amp;capability=c%26d&amp;kind=ID"' in html(Text([Number(measure)]))
 
 
+def test_every_element_is_closed():
+    for block in blocks():
+        Page(html(block))
+
+
 def test_a_table_has_headings_names_and_numbers():
     columns = [Column("name", "left"), Column("pass\nrate")]
-    block = Table(
-        columns, [Row(["block"]), Row(["  a_b", Number(rate(None), instead="1 of 2")]), Row()], title="T"
-    )
+    number = Number(rate(None), instead="1 of 2")
+    block = Table(columns, [Row(["block"]), Row(["  a_b", number]), Row()], title="T")
     hint = "pass rate: –; n = 140; this checkpoint only"
     assert html(block) == (
         '<figure class="table"><figcaption>T</figcaption><div class="wide"><table>'
         '<thead><tr><th scope="col">name</th><th scope="col" class="right">pass<br>rate</th></tr></thead><tbody>'
         '<tr class="heading"><th colspan="2" scope="rowgroup">block</th></tr>'
         '<tr><th scope="row" class="inside">  a_<wbr>b</th>'
-        f'<td class="right"><span class="num t-quiet" title="{hint}" data-k="{key_of(rate(None))}">1 of 2</span></td>'
-        "</tr></tbody></table></div>"
-        '<details class="csv"><summary>CSV</summary><button type="button" class="copy" hidden>Copy</button>'
-        '<pre tabindex="0">block,name,pass rate,pass rate low,pass rate high,pass rate n\n'
-        "block,a_b,,,,140\n</pre></details></figure>\n"
-    )
-
-
-def test_a_bar_is_as_long_as_its_value_and_its_interval_lies_over_it():
-    text = html(Table([Column("a", "left"), Column("", "left")], [Row(["x", Number(rate(0.5), part="bar")])]))
-    assert '<i style="left:0.0%;width:50.0%"></i><b style="left:25.0%;width:50.0%"></b>' in text
-    assert 'class="bar t-first"' in text
-    change = Measure("difference", -0.5, 9, {}, (-1.0, 0.0))
-    text = html(Bars([("a", change), ("b", Measure("difference", 1.0, 9))]))
-    assert (
-        '<i style="left:25.0%;width:25.0%"></i><u style="left:50.0%"></u><b style="left:0.0%;width:50.0%"></b>'
-        in text
+        f'<td class="right"><span class="num t-quiet" title="{hint}">1 of 2</span></td>'
+        "</tr></tbody></table></div></figure>\n"
     )
 
 
@@ -397,7 +372,7 @@ def test_lines_without_a_tone_differ_in_colour_and_in_stroke():
 def test_a_dot_beyond_its_scale_is_a_triangle_at_the_end():
     scale = (-1.0, 1.0)
     dots = [Measure("effect size", value, 8) for value in (-2.0, 0.0, 0.5)]
-    text = html(Strips([("test", dots)], scale, 0.0))
+    text = html(strip_table([("test", dots)], scale, 0.0))
     assert re.findall(r'<circle cx="([^"]+)"', text) == ["100", "150"]
     assert re.findall(r'<polygon points="([^"]+)"', text) == ["-5,8 0,3 0,13"]
 
@@ -431,14 +406,6 @@ def test_an_edit_is_marked_and_the_texts_keep_their_own_direction():
 )
 def test_shares_are_drawn_from_nothing_to_all(values, expected):
     assert span([Measure("accuracy", value, 9) for value in values]) == pytest.approx(expected)
-
-
-def test_other_numbers_are_drawn_where_they_are():
-    assert span([Measure("effect size", 0.31, 8), Measure("effect size", 1.12, 8)]) == pytest.approx(
-        (0.2, 1.2)
-    )
-    assert span([Measure("x", 0.0, 8)]) == (0.0, 0.2)
-    assert span([Measure("x", 5.0, 8)]) == (5.0, 6.0)
 
 
 @pytest.mark.parametrize(

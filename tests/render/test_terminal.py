@@ -9,7 +9,6 @@ from rich.text import Text as Line_
 
 from shoal.core.records import Case, Measure, Outcome
 from shoal.core.views import (
-    Bars,
     Block,
     CaseList,
     Column,
@@ -22,10 +21,10 @@ from shoal.core.views import (
     Scatter,
     Section,
     ShownCase,
-    Strips,
     Table,
     Text,
     Words,
+    strip_table,
 )
 from shoal.render.terminal import print_sections, section_lines
 
@@ -50,19 +49,14 @@ def rate(value: float | None, n: int = 140, low: float = 0.0, high: float = 1.0)
 
 
 def rates() -> Table:
+    titles = ("functionality", "type", "pass rate", "", "95 % CI", "n", "n/a")
     columns = [
-        Column("functionality", "left"),
-        Column("type", "left", tone="quiet"),
-        Column("pass rate"),
-        Column("", "left", spare=True),
-        Column("95 % interval"),
-        Column("n"),
-        Column("n/a"),
+        Column(title, "left" if i in (0, 1, 3) else "right", spare=i == 3) for i, title in enumerate(titles)
     ]
 
     def row(name: str, kind: str, measure: Measure, tone: str = "") -> Row:
-        parts = ("value", "bar", "interval", "n", "na")
-        return Row([name, kind, *(Number(measure, part=part) for part in parts)], tone)  # type: ignore[arg-type]
+        numbers = [Number(measure, part=part) for part in ("value", "interval", "n", "na")]  # type: ignore[arg-type]
+        return Row([name, kind, numbers[0], Dots([measure], (0.0, 1.0)), *numbers[1:]], tone)  # type: ignore[arg-type]
 
     rows = [
         row("negation", "", rate(0.545, 280, 0.5, 0.6), "strong"),
@@ -74,32 +68,18 @@ def rates() -> Table:
     return Table(columns, rows, "rates", legend=["▼ the lowest"])
 
 
-def test_a_table_with_room_shows_everything():
-    assert (
-        lines(rates(), 120)
-        == """
-functionality                         type  pass rate                            95 % interval    n  n/a
-negation                                         54.5  ████████████▒▒··········   50.0 –  60.0  280
-▼ negated_praise_is_negative          MFT        12.0  ██▒▒····················    7.0 –  18.0  140
-  a_negated_question_is_no_statement  INV       100.0  ███████████████████████▒   97.0 – 100.0  140   12
-
-suite score                                         –                                             0
-▼ the lowest
-"""
-    )
-
-
-def test_a_narrow_table_leaves_its_bars_out_and_says_so():
+def test_a_narrow_table_leaves_its_dots_out_and_says_so():
+    assert "●─" in lines(rates(), 120) and "Hidden" not in lines(rates(), 120)
     assert (
         lines(rates(), 80)
         == """
-functionality                         type  pass rate  95 % interval    n  n/a
-negation                                         54.5   50.0 –  60.0  280
-▼ negated_praise_is_negative          MFT        12.0    7.0 –  18.0  140
-  a_negated_question_is_no_statement  INV       100.0   97.0 – 100.0  140   12
+functionality                         type  pass rate       95 % CI    n  n/a
+negation                                         54.5  50.0 –  60.0  280
+▼ negated_praise_is_negative          MFT        12.0   7.0 –  18.0  140
+  a_negated_question_is_no_statement  INV       100.0  97.0 – 100.0  140   12
 
-suite score                                         –                   0
-Hidden (terminal too narrow): bars.
+suite score                                         –                  0
+Hidden (terminal too narrow): dots.
 ▼ the lowest
 """
     )
@@ -156,27 +136,7 @@ def test_intervals_go_below_before_a_spare_column_leaves():
     columns = [*table.columns, Column("n", spare=True)]
     rows = [Row([*row.cells, Number(rate(0.5), part="n")]) if row.cells else row for row in table.rows]
     text = lines(Table(columns, rows), 80)
-    assert "left out" not in text and text.count("140") == 3
-
-
-def test_pictures_leave_before_numbers_do():
-    table = rates()
-    columns = [replace(column, spare=column.spare or column.title == "n/a") for column in table.columns]
-    assert "Hidden (terminal too narrow): bars." in lines(replace(table, columns=columns), 80)
-
-
-def test_a_number_alone_in_a_list_is_aligned_as_one_without():
-    columns = [Column("", "left"), Column("G")]
-    values = [rate(0.5, low=0.4, high=1.0), rate(0.05, low=0.04, high=0.06)]
-    rows = [Row(["x", [Number(measure, part="interval")]]) for measure in values]
-    assert (
-        lines(Table(columns, rows), 80)
-        == """
-              G
-x  40.0 – 100.0
-x   4.0 –   6.0
-"""
-    )
+    assert "Hidden" not in text and text.count("140") == 3
 
 
 def test_a_heading_inside_a_table_is_strong_unless_it_has_a_tone():
@@ -377,12 +337,6 @@ vocabulary
     )
 
 
-def test_a_heat_map_names_a_block_of_rows_once():
-    rows = [("f", "words"), ("g", "words"), ("h", "order"), ("i", "words")]
-    block = HeatMap(rows, [("l2", "")], {(i, 0): rate(0.5) for i in range(4)})
-    assert lines(block, 80) == "\n    l2\nwords\n  f 50\n  g 50\norder\n  h 50\nwords\n  i 50\n"
-
-
 @pytest.mark.parametrize(
     ("value", "style"), [(0.9, "green"), (0.89, "yellow"), (0.5, "yellow"), (0.49, "red")]
 )
@@ -394,21 +348,6 @@ def test_rates_of_a_heat_map_are_coloured_and_other_shares_are_not(value, style)
 
     assert styles("pass rate") == {style}
     assert styles("neutral share") == set()
-
-
-@pytest.mark.parametrize(
-    ("measure", "tone", "style"),
-    [
-        (rate(0.95), "", "green"),
-        (rate(0.85), "strong", "yellow"),
-        (rate(0.95), "bad", "red"),
-        (Measure("neutral share", 0.95, 9), "", "cyan"),
-    ],
-)
-def test_a_bar_has_its_tone_or_says_whether_a_rate_is_high(measure, tone, style):
-    table = Table([Column("", "left"), Column("")], [Row(["x", Number(measure, part="bar")], tone)])
-    line = section_lines([Section(blocks=[table])], 80)[0]
-    assert {str(style) for a, b, style in line.spans if line.plain[a] in "█▒"} == {style}
 
 
 def curves() -> Curves:
@@ -428,32 +367,20 @@ def curves() -> Curves:
     )
 
 
-def test_curves_are_a_table_with_small_bars_and_the_marked_place():
+def test_curves_are_a_table_of_values_with_the_marked_position():
     assert (
-        lines(curves(), 120)
-        == lines(curves(), 80)
-        == """
-                                                 validation
-epoch    ID              COOD               gap          ID
-    1  50.0  █████·····  50.0  █████·····   0.0        55.0
-    2  91.0  █████████·  62.0  ██████····  29.0        90.0
-    3  98.0  ██████████  71.0  ███████···  27.0              chosen
-"""
-    )
-    assert (
-        lines(curves(), 50)
+        lines(curves(), 80)
         == """
                          validation
-epoch    ID  COOD   gap          ID
+epoch    ID  COOD   gap          ID  mark
     1  50.0  50.0   0.0        55.0
     2  91.0  62.0  29.0        90.0
     3  98.0  71.0  27.0              chosen
-Hidden (terminal too narrow): bars.
 """
     )
 
 
-def test_strips_say_the_lowest_and_the_highest_and_what_is_undefined():
+def test_a_dot_chart_has_the_lowest_and_the_highest_value():
     def scores_of(*values: float | None) -> list[Measure]:
         return [Measure("stereotype score", value, 10) for value in values]
 
@@ -462,51 +389,33 @@ def test_strips_say_the_lowest_and_the_highest_and_what_is_undefined():
         ("religion", scores_of(0.7, None)),
         ("age", scores_of(None)),
     ]
-    block = Strips(rows, (0.2, 0.8), 0.5, "by checkpoint")
     assert (
-        lines(block, 120)
-        == lines(block, 80)
+        lines(strip_table(rows, (0.2, 0.8), 0.5, title="by checkpoint"), 80)
         == """
 by checkpoint
           lowest  highest  20                         80
 gender      40.0     60.0  ·········●····●····●·········
-religion    70.0     70.0  ··············│········●·····  1 undefined
-age            –           ··············│··············
+religion    70.0     70.0  ··············│········●·····
+age            –        –  ··············│··············
 """
     )
 
 
-def test_bars_carry_words_behind_them_and_reach_below_nought_where_values_do():
-    shares = [("none", Measure("share of items", 0.6, 10)), ("one", Measure("share of items", 0.05, 10))]
-    assert (
-        lines(Bars(shares, aside={1: "7.0 by chance"}), 80)
-        == """
-  none  60.0  ████████████████████████
-  one    5.0  ██                        7.0 by chance
-"""
-    )
-    change = [("up", Measure("difference", 0.1, 9, {}, (0.0, 0.2))), ("down", Measure("difference", -0.2, 9))]
-    assert (
-        lines(Bars(change, "changes"), 120)
-        == """
-changes
-  up    +10.0                      ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒
-  down  −20.0  ████████████████████
-"""
-    )
-
-
-def test_a_scatter_is_a_plane_of_dots_with_its_points_below():
-    points = [("a", rate(0.1), rate(0.9)), ("b", rate(0.9), rate(0.1)), ("c", rate(0.5), rate(None))]
-    text = lines(Scatter(("accuracy", "G"), points), 80)
-    assert text.startswith("\nG\n90.0 │●\n     │\n")
-    assert f"\n10.0 │{' ' * 59}●\n     └{'─' * 60}\n" in text
-    assert text.endswith("\n   accuracy     G\na      10.0  90.0\nb      90.0  10.0\nc      50.0     –\n")
+def test_a_change_is_a_hollow_and_a_filled_dot():
+    dots = Dots([rate(0.25), rate(0.75)], (0.0, 1.0), change=True)
+    table = Table([Column("", "left"), Column("", "left")], [Row(["a", dots])])
+    assert lines(table, 80) == "\na  ·······○─────────────●·······\n"
 
 
 def test_a_scatter_of_many_points_lists_some_and_counts_the_rest():
     points = [(f"p{i}", rate(i / 30), rate(0.5)) for i in range(30)]
-    assert lines(Scatter(("x", "y"), points), 80).endswith("\n… and 10 more points: --csv\n")
+    assert lines(Scatter(("x", "y"), points), 80).endswith("\n10 more points: --csv\n")
+
+
+def test_three_notes_are_shown_and_the_others_counted():
+    section = Section("title", notes=["one", "two", "three", "four", "five"])
+    assert printed([section], 80) == "title\n\none\ntwo\nthree\n2 more notes: --full\n"
+    assert printed([section], 80, full=True).endswith("three\nfour\nfive\n")
 
 
 # Cases
@@ -536,7 +445,7 @@ Worst: negation
       expected the same answer, off by 0.45
 
   Fine.
-      expected negative, said positive .51, off by 0.00
+      expected negative, got positive .51, off by 0.00
 two of 40
 """
     assert lines(block, 80) == lines(block, 120) == expected

@@ -7,7 +7,6 @@ import pytest
 
 from shoal.core.records import Case, Measure, Outcome
 from shoal.core.views import (
-    Bars,
     Block,
     CaseList,
     Column,
@@ -20,10 +19,10 @@ from shoal.core.views import (
     Scatter,
     Section,
     ShownCase,
-    Strips,
     Table,
     Text,
     Words,
+    strip_table,
 )
 from shoal.render.csv_tables import rows_as_csv, tables_of
 from shoal.render.latex import as_latex
@@ -37,7 +36,7 @@ def measure(value: float | None, name: str = "pass rate", n: int = 140, **groups
 
 def rates() -> Table:
     def row(name: str, of: Measure, tone: str = "", mark: str = "") -> Row:
-        numbers = [Number(of, mark=mark), Number(of, part="bar"), Number(of, part="interval")]
+        numbers = [Number(of, mark=mark), Dots([of], (0.0, 1.0)), Number(of, part="interval")]
         return Row([name, *numbers, Number(of, part="n"), Number(of, part="na")], tone)  # type: ignore[arg-type]
 
     columns = [
@@ -103,7 +102,7 @@ In **bold** words.
 
 **Worst:** negation
 
-- ▼ A good film. — positive .9<br>
+- ▼ A good film. (positive .9)<br>
   → A **\*bad\*** film.<br>
   expected negative, off by 0.25
 
@@ -268,27 +267,13 @@ epoch,ID,ID low,ID high,ID n,validation ID,validation ID low,validation ID high,
 """,
     ),
     "strips": (
-        Strips(
-            [
-                ("gender", [measure(0.5, checkpoint="a", task="x"), measure(0.25, checkpoint="b", task="x")]),
-                ("age", [measure(0.5)]),
-            ],
-            (0.0, 1.0),
-            name="picture",
+        strip_table(
+            [("age", [measure(0.5)]), ("none", [measure(None, n=0)])], name="picture", notes=["", "x"]
         ),
         """\
-name,dot,pass rate,pass rate low,pass rate high,pass rate n
-gender,a,0.5,0.25,0.75,140
-gender,b,0.25,0.125,0.625,140
-age,1,0.5,0.25,0.75,140
-""",
-    ),
-    "bars": (
-        Bars([("a", measure(0.5)), ("b", measure(None, n=0))], name="picture", aside={1: "by chance"}),
-        """\
-name,pass rate,pass rate low,pass rate high,pass rate n,beside
-a,0.5,0.25,0.75,140,
-b,,,,0,by chance
+name,pass rate,pass rate low,pass rate high,pass rate n,dots,words
+age,0.5,0.25,0.75,140,[0.5],
+none,,,,,[null],x
 """,
     ),
     "scatter": (
@@ -301,14 +286,12 @@ a,0.5,0.25,0.75,140,0.25,0.125,0.625,140
 }
 
 
-@pytest.mark.parametrize("kind", PICTURES)
-def test_a_picture_has_its_table(kind):
-    block, expected = PICTURES[kind]
-    assert tables_of([Section(blocks=[block])]) == {"picture": expected}
+def test_a_chart_has_its_table():
+    written = {kind: tables_of([Section(blocks=[block])]) for kind, (block, _) in PICTURES.items()}
+    assert written == {kind: {"picture": expected} for kind, (_, expected) in PICTURES.items()}
 
 
-def test_a_picture_in_markdown_is_its_table_with_intervals():
-    text = as_markdown([Section(blocks=[PICTURES["strips"][0]])])
-    assert "| gender | a | 50.0 (25.0 – 75.0) | 140 |" in text
+def test_a_chart_in_markdown_is_its_table_with_intervals():
+    assert "| age | 50.0 (25.0 – 75.0) |" in as_markdown([Section(blocks=[PICTURES["strips"][0]])])
     text = as_markdown([Section(blocks=[PICTURES["heat map"][0]])])
     assert "| suite score |  | 50.0 |  |\n| **words** |  |  |  |\n| negation | MFT |  | 25.0 |" in text

@@ -1,5 +1,6 @@
 """A small suite whose examples make many batches, and plans on it."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ HERE = Path(__file__).parent
 def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plans name callables of `models_for_tests`."""
     monkeypatch.syspath_prepend(HERE)
-    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]))
 
 
 @pytest.fixture

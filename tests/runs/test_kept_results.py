@@ -15,8 +15,8 @@ from shoal.core.records import Answer, Outcome, Outcomes
 from shoal.models.ask import AnswerRows, PlaceNames, answer_rows, ask_batches, by_mark, by_place, distinct
 from shoal.models.stored.rows import Places
 from shoal.protocols.base import Built
-from shoal.runs import columns as kept_columns
 from shoal.runs import store as stores
+from shoal.runs import store_files as kept_columns
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan
 from shoal.runs.scoring import brief_result, dead_results, result_of
@@ -34,7 +34,6 @@ def moody(texts):
 def finished(tmp_path, monkeypatch):
     """A store with one finished job, some of whose answers are errors."""
     monkeypatch.setattr(kept_columns, "BLOCK", 7)
-    monkeypatch.setattr(stores, "WRITTEN_AT_ONCE", 3)
     (tmp_path / "moody_models.py").write_text(MODEL)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "plan.toml").write_text(
@@ -92,7 +91,7 @@ def test_a_plain_answer_is_written_as_the_encoder_writes_it():
     for name, vector in zip(("f/1#0", 'f"\\/2#0', "ж#1"), vectors, strict=True):
         row = Answer(name, "probabilities", {"label": list(vector)[1], "probabilities": vector})
         kept = {"example_id": name, "kind": row.kind, "data": row.data, "error": ""}
-        assert stores.line(row) == stores.ENCODER.encode(kept) + "\n"
+        assert kept_columns.answer_line(row) == kept_columns.ENCODER.encode(kept) + "\n"
 
 
 def test_results_of_one_list_of_cases_share_it(finished):
@@ -107,7 +106,7 @@ def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(fi
     def refuse(*_: object) -> None:
         raise AssertionError("this need not be read")
 
-    for owner, name in ((RunStore, "answers"), (stores, "load_built"), (kept_columns.KeptColumns, "_read")):
+    for owner, name in ((RunStore, "answers"), (stores, "load_built"), (kept_columns.StoredColumns, "_read")):
         monkeypatch.setattr(owner, name, refuse)
     main(
         ["status", str(store.folder.parent / "plan.toml"), "--into", str(store.folder)], standalone_mode=False
@@ -121,9 +120,8 @@ def test_how_many_answers_are_errors_stands_beside_them_and_is_counted_where_it_
     count = sum(bool(row.error) for row in store.read_answers(jobs[0].id))
     assert 0 < count == store.errors(jobs[0].id) and store.errors(jobs[1].id) == 0
     seal = store.job_folder(jobs[0].id) / "answers.digest"
-    for earlier in (seal.read_text().split()[0] + "\n", ""):  # as stores had it before, and not at all
-        seal.write_text(earlier) if earlier else seal.unlink()
-        assert store.errors(jobs[0].id) == count
+    seal.write_text(seal.read_text().replace("errors", "mistakes"))
+    assert store.errors(jobs[0].id) == count
 
 
 def test_a_job_that_was_interrupted_counts_the_errors_of_both_its_parts(finished):
@@ -138,17 +136,22 @@ def test_a_job_that_was_interrupted_counts_the_errors_of_both_its_parts(finished
     ).read_text() == seal
 
 
-def test_measures_as_an_earlier_version_kept_them_are_made_again(finished):
+def test_a_job_of_another_format_is_refused_in_words_and_left_as_it_is(finished, capsys):
     store, jobs = finished
-    path = store.job_folder(jobs[0].id) / "measures.json"
-    now = path.read_bytes()
-    scored = json.loads(now)
-    earlier = {key: scored[key] for key in ("scoring", "outcomes", "measures", "findings")}
-    earlier |= {"values": [0.0] * 60, "columns": {"said": [["x"]] * 60}}
-    path.write_text(json.dumps({"digest": stores._digest(earlier), **earlier}))
-    assert brief_result(jobs[0], store).measures == result_of(jobs[0], store).measures
-    assert [problem for _, problem in run_here(jobs, store)] == [None, None]
-    assert path.read_bytes() == now
+    path = store.job_folder(jobs[0].id) / "job.json"
+    older = json.loads(path.read_text())
+    del older["format"], older["digest"]
+    path.write_text(json.dumps(older))
+    with pytest.raises(
+        StoreError, match="written by another version of shoal\n.*older than 3; .* reads format 3"
+    ):
+        store.read_job(jobs[0].id)
+    (_, refused), (_, problem) = run_here(jobs, store)
+    assert "written by another version" in str(refused) and problem is None
+    (store.job_folder(jobs[0].id) / "answers.jsonl").unlink()
+    ((_, refused),) = run_here(jobs[:1], store)
+    assert "written by another version" in str(refused)
+    assert json.loads(path.read_text()) == older
 
 
 def test_outcomes_that_are_scored_again_while_they_are_read_are_refused_in_words(finished):
@@ -157,7 +160,7 @@ def test_outcomes_that_are_scored_again_while_they_are_read_are_refused_in_words
     path = store.job_folder(jobs[0].id) / "outcomes.jsonl"
     path.rename(path.with_suffix(".old"))
     path.write_bytes(path.with_suffix(".old").read_bytes())
-    with pytest.raises(StoreError, match="scored again while it was read"):
+    with pytest.raises(StoreError, match="scored again by another process"):
         list(brief.outcomes)
 
 
@@ -201,7 +204,7 @@ def test_answers_that_are_at_hand_are_those_that_reading_them_back_gives(change)
     questions, built = by_place(CASES), Built(CASES, ("no", "yes"))
     cases = list(CASES) if change == "other cases" else CASES
     rows = AnswerRows(answers, PlaceNames(cases))
-    kept = [Answer(**json.loads(stores.line(row))) for row in rows]
+    kept = [Answer(**json.loads(kept_columns.answer_line(row))) for row in rows]
     at_hand, read = by_mark(rows, questions, built)[""], by_mark(kept, questions, built)[""]
     for name in ("predictions", "probabilities", "confidences"):
         np.testing.assert_array_equal(getattr(at_hand, name), getattr(read, name))

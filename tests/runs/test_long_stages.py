@@ -24,7 +24,7 @@ FORK = multiprocessing.get_context("fork")
 LEARNING = {
     "models": ["tiny:sentiment"],
     "resources": {"checkpoints": 0.00001},
-    "behaviour": {
+    "learning": {
         "suite": "sentiment",
         "limit": 60,
         "iid": "sentiment",

@@ -1,14 +1,21 @@
 """Plans: what they mean, and one clear error for each thing that can be wrong, before anything runs."""
 
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.core.errors import ModelError, ShoalError
+from shoal.core.errors import ModelError, PlanError, ShoalError
 from shoal.models import parse_spec
 from shoal.runs.plan import check_plan, make_plan, read_plan, slug
+from shoal.runs.settings import make_settings
 
 GOOD = 'models = ["predictions:example"]\n[behaviour]\nsuite = "sentiment"\n'
 
@@ -89,7 +96,7 @@ def test_the_content_of_files_is_part_of_the_name(tmp_path):
         ),
         (GOOD.replace('["predictions:example"]', "3"), "models = 3"),
         (GOOD.replace('["predictions:example"]', "[]"), "no models"),
-        ('models = ["predictions:example", "predictions:example"]\n[behaviour]\n', "is there twice"),
+        ('models = ["predictions:example", "predictions:example"]\n[behaviour]\n', "is listed twice"),
         ('models = ["predictions:example"]\n', "no protocol"),
         ('models = ["predictions:example"]\nbehaviour = 3\n', r"\[behaviour\] must be a table"),
         ("seeds = []\n" + GOOD, r"seeds = \[\]"),
@@ -101,7 +108,7 @@ def test_the_content_of_files_is_part_of_the_name(tmp_path):
         ("[models.m]\nlabels = 3\n[behaviour]\n", r"\[models.m\]: no spec"),
         (
             '[models.m]\nspec = "predictions:example?labels=a,b"\nlabels = ["b", "a"]\n[behaviour]\n',
-            "labels stands in the spec and in the table: two sources",
+            "labels is given twice, in the spec and in the table",
         ),
     ],
 )
@@ -200,7 +207,70 @@ def test_where_nothing_is_there_they_start_here_and_two_are_one_too_many(tmp_pat
     assert job.model == "predictions:answers.csv?label=label"
     Path("study/suite.jsonl").write_text(FILES["suite.jsonl"])
     with pytest.raises(
-        ShoalError, match=r"study/plan.toml: suite.jsonl is in the plan's folder and another"
+        ShoalError, match=r"study/plan.toml: suite.jsonl exists both in the plan's folder"
     ) as caught:
         read_plan(Path("study/plan.toml"))
     assert "\n  try: " in str(caught.value)
+
+
+# Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    REMOVED: ClassVar[Mapping[str, str]] = {"warmup": "warmup_steps"}
+    steps: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Toy:
+    REMOVED: ClassVar[Mapping[str, str]] = {"slack": "set by the profile"}
+    suite: str = "sentiment"
+    limit: int = 5
+    schedule: Schedule = Schedule()
+
+
+@pytest.mark.parametrize(
+    "values", [{"slack": 1}, {"advanced": {"slack": 1}}, {"advanced.slack": "1"}, {"schedule": {"warmup": 2}}]
+)
+def test_a_removed_setting_is_an_error_that_names_its_replacement(values):
+    with pytest.raises(PlanError, match="is not a setting here") as caught:
+        make_settings(Toy, values, "[toy]")
+    replacement = "warmup_steps" if "schedule" in values else "set by the profile"
+    assert str(caught.value).endswith(f"\n  try: {replacement}")
+
+
+def test_plans_and_set_reach_both_tiers_of_settings():
+    plain = make_settings(Toy, {"limit": 7, "schedule": {"steps": 3}}, "[toy]")
+    under_advanced = {"advanced": {"limit": 7, "schedule": {"steps": 3}}}
+    for values in (
+        under_advanced,
+        {"advanced.limit": "7", "advanced.schedule.steps": "3"},
+        {"limit": "7", "schedule.steps": "3"},
+    ):
+        assert make_settings(Toy, values, "[toy]") == plain
+    with pytest.raises(PlanError, match="limit is given twice, once under advanced"):
+        make_settings(Toy, {"limit": 7, "advanced": {"limit": 7}}, "[toy]")
+
+
+STATUS = """
+import sys
+from shoal.cli import main
+from shoal.protocols import find_protocol
+module, derived = find_protocol("learning"), []
+recipe = module.recipe
+module.recipe = lambda *arguments: derived.append(arguments) or recipe(*arguments)
+main(["status", "plan.toml"], standalone_mode=False)
+print("derived", len(derived), "torch" in sys.modules, "scipy.stats" in sys.modules)
+"""
+
+
+def test_status_derives_each_recipe_once_and_imports_no_torch(tmp_path):
+    (tmp_path / "plan.toml").write_text(
+        'models = ["tiny:random"]\nseeds = [0, 1]\n[learning]\nsuite = "sentiment"\ntrain.on = ["iid", "iid>suite"]\n'
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", STATUS], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    jobs = int(re.search(r"^(\d+) jobs", done.stdout, re.MULTILINE)[1])
+    assert done.stdout.splitlines()[-1].startswith(f"derived {jobs} False") and jobs >= 4

@@ -101,11 +101,11 @@ def test_jobs_that_were_done_are_counted_apart(folder):
     def told(workers: int) -> list[tuple[str, int, int]]:
         steps: list[tuple[str, int, int]] = []
         list(run_jobs(jobs, store, lambda *step: steps.append(step), workers=workers))
-        return [step for step in steps if step[0].startswith("jobs")]
+        return [step for step in steps if step[0].endswith("jobs")]
 
     Path("more_answers.jsonl").write_text(Path("answers.jsonl").read_text())
     plan("python:shown_models:steady", "predictions:answers.jsonl", "predictions:more_answers.jsonl")
     jobs, store = check_plan(read_plan(Path("plan.toml"))), RunStore(Path("runs"))
     list(run_jobs(jobs[:1], store))
-    assert told(1) == [("jobs of before", 1, 1), ("jobs", 1, 2), ("jobs", 2, 2)]
-    assert told(2) == [("jobs of before", number, 3) for number in (1, 2, 3)]
+    assert told(1) == [("finished jobs", 1, 1), ("jobs", 1, 2), ("jobs", 2, 2)]
+    assert told(2) == [("finished jobs", number, 3) for number in (1, 2, 3)]

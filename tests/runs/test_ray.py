@@ -20,9 +20,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from fake_server import serving
 
 from shoal.core.errors import MissingExtra, PlanError
-from shoal.core.files import in_passing, writing
+from shoal.core.files import without_fsync, writing
 from shoal.runs.executors import find_executor, run_here
 from shoal.runs.object_transfer import (
     Held,
@@ -243,7 +244,7 @@ def test_resources_are_of_all_jobs_or_of_a_protocols_and_change_no_job():
 def test_a_worker_does_not_wait_for_its_disk_and_the_driver_does(monkeypatch, tmp_path):
     waited: list[int] = []
     monkeypatch.setattr(os, "fsync", waited.append)
-    with in_passing(), writing(tmp_path / "sent on"):
+    with without_fsync(), writing(tmp_path / "sent on"):
         pass
     assert not waited
     put_in_place({"jobs/a/measures.json": Piece(0, b"{}")}, RunStore(tmp_path))
@@ -395,6 +396,39 @@ def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the
     workers = {line.partition(",")[0] for line in log.read_text().splitlines()}
     assert len(workers) >= 3, "one copy asked everything"
     assert not scaling.left_behind()
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
+def test_answers_of_an_endpoint_survive_the_loss_of_a_worker_and_of_the_driver(cluster, tmp_path):
+    pytest.importorskip("aiohttp")
+    with serving() as server:
+        plan = tmp_path / "endpoint.toml"
+        plan.write_text(
+            f'models = ["openai:fake?url={server.url}&prompt=sentiment-plain&concurrency=4"]\n'
+            '[behaviour]\nsuite = "sentiment"\nlimit = 60\n'
+        )
+        (job,) = check_plan(read_plan(plan))
+        here, store = RunStore(tmp_path / "here"), RunStore(tmp_path / "there")
+        assert [problem for _, problem in run_here([job], here)] == [None]
+        undisturbed, server.delay = len(server.bodies), 0.4
+        process = start(plan, store.folder, cluster)
+        wait_until(lambda: store.kept(job.id) >= 4, process)
+        cluster.lose(random.Random(2))
+        cluster.add()
+        kept = store.kept(job.id)
+        wait_until(lambda: store.kept(job.id) > kept, process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert not store.is_done(job.id)
+        server.delay = 0.0
+        process = start(plan, store.folder, cluster)
+        out, _ = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, out
+        assert store.read_answers(job.id) == here.read_answers(job.id)
+        # Each loss repeats the trial request, the requests in flight, and answers of the last seconds.
+        repeated = len(server.bodies) - 2 * undisturbed
+        assert repeated <= 2 * (1 + 4 + 4 * 2.0 / 0.4), repeated
 
 
 @pytest.mark.cluster

@@ -92,7 +92,7 @@ def test_killed_at_200_random_moments_the_files_are_the_same_and_no_finished_bat
     monkeypatch.setenv("SHOAL_TEST_SLEEP", "0")
     (job,) = check_plan(read_plan(plan))
     cases = tmp_path / "undisturbed" / "cases" / f"{job.cases}.jsonl"
-    from shoal.runs.cases import load_built
+    from shoal.runs.store_files import load_built
 
     examples = distinct(load_built(cases).cases).examples
     order = [tuple(examples[index][0][:12] for index in batch) for batch in batches(examples)]

@@ -19,6 +19,7 @@ from shoal.stats.seeds import (
     composed_p,
     error_of_difference,
     error_of_mean,
+    moderated_errors,
     recipe_difference,
 )
 
@@ -197,3 +198,24 @@ def test_recipes_that_differ_are_told_apart() -> None:
         estimate = recipe_difference([new], [old])
         shown += estimate.p is not None and estimate.p < 0.05
     assert shown >= 36
+
+
+@pytest.mark.parametrize("runs", [(2, 2), (3, 3), (2, 5)])
+@pytest.mark.parametrize("shared", [0.0, 0.06])
+def test_pooled_errors_of_equal_recipes_exclude_zero_somewhere_in_at_most_5_per_cent(runs, shared) -> None:
+    rng = np.random.default_rng(7)
+    wrong = 0
+    for _ in range(200):
+        first, second = (
+            np.clip(rng.binomial(40, np.clip(0.7 + shared * rng.normal(size=n), 0, 1), (12, n)) / 40, 0, 1)
+            for n in runs
+        )
+        distances = np.abs(second.mean(axis=1) - first.mean(axis=1))
+        errors = moderated_errors(first, second, [40] * 12)
+        level = 1 - 0.05 / 12
+        wrong += any(distance > error.reach(level) for distance, error in zip(distances, errors, strict=True))
+    assert wrong / 200 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 200)
+
+
+def test_two_rows_have_nothing_to_pool() -> None:
+    assert moderated_errors([[0.5, 0.6]] * 2, [[0.5, 0.6]] * 2, [20, 20]) == []

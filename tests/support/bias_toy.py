@@ -1,25 +1,23 @@
 """A fifth diagnostic in one file: does a model find a longer sentence likelier than a shorter one?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.core.records import Answer, Case, Example, Measures, Outcome
-from shoal.core.views import Row, Table
+from shoal.core.records import Answer, Basis, Case, Example, Outcome
 from shoal.protocols.base import Asks, Built, Scored
 from shoal.protocols.bias.asking import answers, check_language_model, likelihoods, log_probabilities
-from shoal.protocols.bias.likelihood import across, blocks, conclude, files, score_cells, score_columns
-from shoal.protocols.bias.notes import UNDEFINED, Phrases
+from shoal.protocols.bias.family import share
 from shoal.protocols.bias.settings import Settings
-from shoal.protocols.bias.shares import OVER_CASES, share
+from shoal.protocols.bias.spread import across
 
 FOLDER, FILES = "lengths", ("lengths.txt",)
 ASKS: Asks = "tokens"
 CASES = "lengths"
 CONCEPTS: dict[str, str] = {}
-BELOW: Phrases = UNDEFINED
 
-__all__ = ["across", "blocks", "conclude", "files"]
+__all__ = ["across"]
 
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
@@ -44,9 +42,5 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
     ]
     groups = {"diagnostic": "lengths", "category": "all"}
     counts = [float(bool(outcome.passed)) for outcome in outcomes]
-    return Scored(outcomes, [share("stereotype score", counts, groups, facts=OVER_CASES)])
-
-
-def table(measures: Measures) -> Table:
-    """One row."""
-    return Table(score_columns("longer"), [Row(["all", *score_cells(row)]) for row in measures])
+    row = share("stereotype score", counts, groups)
+    return Scored(outcomes, [replace(row, basis=Basis("cases"), headline=True)])

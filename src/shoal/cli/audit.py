@@ -34,7 +34,7 @@ def list_command(what: str | None) -> None:
     Example:
       shoal list suites
     """
-    from ..render.catalogue import catalogue
+    from .catalogue import catalogue
 
     click.echo(catalogue(what))
 
@@ -88,7 +88,7 @@ def try_command(
     """
     from ..core.records import for_new_templates
     from ..render.progress import progress_bar
-    from ..runs.auditing import audit_with
+    from ..runs.results import audit_with
     from ..runs.settings import parse_pairs
 
     values: dict[str, Any] = dict(parse_pairs([*pairs, *([f"limit={limit}"] if limit else [])]))

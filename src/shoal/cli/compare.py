@@ -184,17 +184,10 @@ def find_sides(
 
 
 def _write_comparison(comparison: Any, out: Path) -> None:
-    from ..comparing.view import comparison_findings, comparison_sections, difference_strips
-    from ..render.html import write_page
-    from ..render.page import sections_page
+    from ..render.page import comparison_page
+    from ..render.writing import write_page
 
-    results = [*comparison.a, *comparison.b]
-    before, after = (str(side[0].job["model"]) for side in (comparison.a, comparison.b))
-    title = f"What changed from {before} (A) to {after} (B)"
-    first, *others = comparison_sections(comparison)
-    sections = [replace(first, blocks=[*difference_strips(comparison), *first.blocks]), *others]
-    page = sections_page(sections, results, title, comparison.measures, comparison_findings(comparison))
-    write_page(page, out, [result.job for result in results])
+    write_page(comparison_page(comparison), out, [result.job for result in (*comparison.a, *comparison.b)])
     say_alone(out)
 
 
@@ -230,8 +223,9 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
 
 def _compare_runs(matrix: Path, form: str) -> None:
     from ..data.matrix import read_matrix
-    from ..render.reliability import print_reliability
+    from ..render.terminal import print_sections
     from ..runs.reliability import reliability
+    from .views import reliability_sections
 
     if form not in ("", "json"):
         raise click.UsageError(f"--matrix and --{form} do not go together; --json does")
@@ -240,7 +234,7 @@ def _compare_runs(matrix: Path, form: str) -> None:
     if form == "json":
         echo_object([{"matrix": str(matrix), "runs": list(found.runs)}], measures, ())
     else:
-        print_reliability(measures, len(found.runs))
+        print_sections(reliability_sections(measures, len(found.runs)))
 
 
 @click.command("gate")
@@ -352,8 +346,9 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
             found.jobs, found.measures, (), cells=len(found.cells), matching=matching, mismatches=mismatches
         )
     else:
-        from ..render.reproduce import print_reproduction
+        from ..render.terminal import print_sections
+        from .views import reproduction_sections
 
-        print_reproduction(found)
+        print_sections(reproduction_sections(found))
     if found.mismatches:
         raise SystemExit(1)

@@ -78,7 +78,7 @@ def _suite(name: str, out: Path, verbatim: bool) -> str:
 
 def _cases(name: str, out: Path, pairs: "Sequence[str]", store: "RunStore") -> str:
     from ..render.progress import progress_bar
-    from ..runs.exporting import export
+    from ..runs.results import export
     from ..runs.settings import parse_pairs
 
     with progress_bar() as progress:

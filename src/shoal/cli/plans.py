@@ -56,7 +56,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
       shoal run plan.toml --workers 2
       shoal run plan.toml --on ray
     """
-    from ..render.printable import printable
+    from ..core.text import printable
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.executors import run_jobs
@@ -110,12 +110,12 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
       shoal status plan.toml
       shoal status plan.toml --full
     """
-    from ..render.jobs import print_jobs
     from ..render.terminal import print_sections
     from ..runs.plan import reachable, read_plan
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
+    from .views import job_sections
 
     store = RunStore(into)
     wanted, jobs, problems = reachable(read_plan(plan))
@@ -124,8 +124,8 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     if as_json:
         echo_plan(jobs, compared, store, problems)
     else:
-        print_jobs(jobs, store)
-        print_sections(plan_sections(wanted, results, compared), full=full)
+        sections = [*job_sections(jobs, store), *plan_sections(wanted, results, compared)]
+        print_sections(sections, full=full)
     refuse_absent(problems)
 
 
@@ -146,8 +146,8 @@ def echo_plan(
     problems: "Mapping[str, str] | None" = None,
 ) -> None:
     """Print a plan as the public JSON object: what its jobs say together, or, where they say nothing, one by one."""
-    from ..render.jobs import state
     from ..runs.viewing import plan_findings, plan_measures
+    from .views import state
 
     echo_object(
         [job.as_json() | {"state": state(job, store)[0]} for job in jobs],
@@ -194,8 +194,8 @@ def show(
       shoal show 3f9c1a2b --explain shapley
       shoal show 3f9c1a2b --csv > cases.csv
     """
+    from ..core.text import json_line
     from ..render.csv_tables import rows_as_csv
-    from ..render.jobs import as_json_lines
     from ..render.terminal import print_sections
     from ..runs.scoring import result_of, stored_job
     from ..runs.store import RunStore
@@ -214,7 +214,7 @@ def show(
         echo_json(result)
     elif form:
         rows = case_rows(result, only, failing=failing)
-        echo_table(rows_as_csv(rows) if form == "csv" else as_json_lines(rows))
+        echo_table(rows_as_csv(rows) if form == "csv" else "".join(map(json_line, rows)))
     elif explain:
         sections = failing_sections(result, only) if failing else []
         print_sections([*sections, *explained_sections(result, explain, only)])

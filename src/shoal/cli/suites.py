@@ -41,21 +41,23 @@ def check_command(file: Path, prompts: int, as_json: bool) -> None:
         raise click.UsageError("--prompts shows what a plan would ask: give a plan (.toml)")
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
-    from ..render.suites import describe_suite, print_findings, print_suite
+    from ..render.terminal import print_sections
+    from .suite_view import describe_suite, suite_sections
 
     suite = load_suite(str(file))
     found, hygiene = describe_suite(suite), examine(suite)
     if as_json:
         click.echo(json.dumps(found | hygiene.as_json()))
     else:
-        print_suite(found)
-        print_findings(hygiene)
+        print_sections(suite_sections(found, hygiene))
 
 
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
-    from ..render.jobs import print_bill, print_estimate, print_jobs, print_prompts
+    from ..core.text import printable
+    from ..render.terminal import print_sections
     from ..runs.estimate import bill, estimate, prompts_shown
     from ..runs.plan import check_plan, read_plan
+    from .views import bill_section, estimate_section, job_sections
 
     jobs = check_plan(read_plan(file))
     found, cost = estimate(jobs), bill(jobs)
@@ -66,12 +68,12 @@ def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
         more |= {"prompts": shown} if shown else {}
         click.echo(json.dumps({"jobs": [job.as_json() for job in jobs], "measures": [], **more}))
         return
-    print_jobs(jobs)
-    if found:
-        print_estimate(found)
-    if cost:
-        print_bill(cost)
-    print_prompts(shown)
+    costs = [estimate_section(found)] if found else []
+    costs += [bill_section(cost)] if cost else []
+    print_sections([*job_sections(jobs), *costs])
+    for job_id, texts in shown.items():
+        for number, prompt in enumerate(texts, start=1):
+            click.echo(f"\n{job_id}, prompt {number}\n{printable(prompt)}")
 
 
 @click.command("import")
@@ -157,7 +159,8 @@ def import_command(
     from ..core.text import printable
     from ..data.columns import Named
     from ..protocols.behaviour.suite import import_suite
-    from ..render.suites import print_import
+    from ..render.terminal import print_sections
+    from .suite_view import import_sections
 
     named = Named(
         texts=texts,
@@ -174,7 +177,7 @@ def import_command(
     if (test_type != "MFT" or expect) and not named.all():
         raise click.UsageError("--type and --expect are for tables whose columns are named")
     suite, lost = import_suite(file, out, named, parse_names(names), by_template=by_template)
-    print_import(suite, lost, out)
+    print_sections(import_sections(suite, lost, out))
     numbers = bare_numbers(suite)
     if numbers:
         click.echo(

@@ -81,15 +81,14 @@ def wanted(verdict: Verdict) -> str:
     """Return what the rule asks for, in a few words."""
     rule, row = verdict.rule, verdict.measure
     if row.name == "usable model":
-        return "a usable model"
+        return ""
     what = quantity(str(row.facts.get("of", row.name)))
-    end = "" if rule.judge == "observed" else f", {rule.judge}"
     if rule.is_relative:
         lower = what.direction == "lower"
         sign = "≤ +" if lower else "≥ −"
-        return f"{sign}{shown(rule.limit, what, signed=False)} vs baseline{end}"
+        return f"{sign}{shown(rule.limit, what, signed=False)}"
     unit = " %" if what.unit == "share" else ""
-    return f"{'≤' if rule.kind == 'at_most' else '≥'} {shown(rule.limit, what, signed=False)}{unit}{end}"
+    return f"{'≤' if rule.kind == 'at_most' else '≥'} {shown(rule.limit, what, signed=False)}{unit}"
 
 
 def verdict_as_json(verdict: Verdict) -> dict[str, Any]:

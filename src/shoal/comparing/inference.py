@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from ..core.claims import ALPHA
 from ..core.measures import FEW_CASES
@@ -17,7 +18,7 @@ from ..stats.intervals import Interval, Student, in_agreement, macro_difference_
 from ..stats.paired import sign_flip_test, sign_test
 from ..stats.power import Cases, smallest_even_drop, smallest_mean_difference
 from ..stats.resampling import ClusterTable, difference, paired_table, sharing
-from ..stats.seeds import SeedError, composed_p, error_of_difference, error_of_mean
+from ..stats.seeds import SeedError, composed_p, error_of_difference, error_of_mean, moderated_errors
 from ..stats.sums import sum_t
 from .rows import Choices
 from .sides import Sides
@@ -29,6 +30,7 @@ ONE_INTERVAL = "paired t, two clusters added"
 MEAN_INTERVAL = "paired t"
 SUM_INTERVAL = "t over clusters"
 RUNS_INTERVAL = "t over runs"
+MODERATED = "moderated t over runs"
 THESE_RUNS = "these runs"
 
 
@@ -105,12 +107,21 @@ class Estimate:
         return _within(self.cases.interval(level), self.bounds) if self.cases else None
 
 
-def inference(known: Sequence[Part], weights: Sequence[float], sides: Sides, choices: Choices) -> Estimate:
-    """Return the difference of a mean over these groups, or of their weighted sum."""
+def inference(
+    known: Sequence[Part],
+    weights: Sequence[float],
+    sides: Sides,
+    choices: Choices,
+    pooled: SeedError | None = None,
+) -> Estimate:
+    """Return the difference of a mean over these groups, or of their weighted sum.
+
+    `pooled` is the error over runs where other rows of the level help to estimate it.
+    """
     if not known:
         return Estimate()
     if sides.several:
-        return _over_runs(known, weights, sides, choices)
+        return _over_runs(known, weights, sides, choices, pooled)
     return _over_cases(known, weights, sides, choices)
 
 
@@ -136,8 +147,14 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
     )
 
 
-def _over_runs(known: Sequence[Part], weights: Sequence[float], sides: Sides, choices: Choices) -> Estimate:
-    """Return the difference with the run as the unit: Welch's t, or a paired t for seeds that belong together.
+def _over_runs(
+    known: Sequence[Part],
+    weights: Sequence[float],
+    sides: Sides,
+    choices: Choices,
+    pooled: SeedError | None,
+) -> Estimate:
+    """Return the difference with the run as the unit: a moderated t, Welch's t, or a paired t for paired seeds.
 
     A single run has no variance to estimate, and runs that all agree have none either. The test is then the one by
     case, on the mean outcomes of these runs.
@@ -145,8 +162,8 @@ def _over_runs(known: Sequence[Part], weights: Sequence[float], sides: Sides, ch
     a, b = (_run_values(side, known, weights) for side in sides.common)
     facts: dict[str, Any] = {"seeds of A": len(a), "seeds of B": len(b)}
     one_against_many = not choices.paired_seeds and min(len(a), len(b)) == 1
-    runs = SeedError()
-    if not one_against_many:
+    runs = pooled or SeedError()
+    if not one_against_many and pooled is None:
         runs = error_of_mean(b - a) if choices.paired_seeds else error_of_difference(b, a)
     if one_against_many or not runs.error > 1e-12:
         estimate = _over_cases(known, weights, sides, choices)
@@ -170,7 +187,17 @@ def _over_runs(known: Sequence[Part], weights: Sequence[float], sides: Sides, ch
     p = composed_p(observed, lambda level: (observed, observed), runs)
     interval = _within((observed - runs.reach(0.95), observed + runs.reach(0.95)), bounds)
     test = "paired t over runs" if choices.paired_seeds else "Welch's t over runs"
-    return Estimate(observed, interval, RUNS_INTERVAL, p, test, facts, runs=runs, bounds=bounds)
+    test = test if pooled is None else MODERATED
+    method = RUNS_INTERVAL if pooled is None else MODERATED
+    return Estimate(observed, interval, method, p, test, facts, runs=runs, bounds=bounds)
+
+
+def pooled_errors(parts: Sequence[Part], sides: Sides, choices: Choices) -> list[SeedError]:
+    """Return the error over runs of each row of a level, pooled over its rows; empty where that is not possible."""
+    if min(sides.runs) < 2 or not parts:
+        return []
+    rates = [np.array([np.nanmean(side[part.members], axis=0) for part in parts]) for side in sides.common]
+    return moderated_errors(rates[0], rates[1], [part.n for part in parts], paired=choices.paired_seeds)
 
 
 def _run_values(side: Floats, known: Sequence[Part], weights: Sequence[float]) -> Floats:
@@ -260,8 +287,9 @@ def _test(known: Sequence[Part], choices: Choices, flips: Floats, shared: float)
 def detectable_drop(estimate: Estimate, alpha: float) -> float | None:
     """Return the smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None if none is."""
     if estimate.runs is not None:
-        degrees = min(degrees for _, degrees in estimate.runs.parts)
-        return smallest_mean_difference(estimate.runs.error, degrees, alpha)
+        error, reach = estimate.runs.error, estimate.runs.reach(1 - alpha)
+        degrees = special.stdtridf(1 - alpha / 2, reach / error) if error > 0 else 0.0
+        return smallest_mean_difference(error, float(degrees), alpha)
     if estimate.flips is None:
         return None
     weights = estimate.flips[1][estimate.flips[1] > 0]  # a cluster without a common case weighs nothing

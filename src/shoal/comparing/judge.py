@@ -233,7 +233,7 @@ def _reason(verdict: Verdict, measure: Measure) -> str:
         if row.facts.get("unpaired"):
             parts.append("unpaired: one side has measures only")
         elif measure.facts.get("mean over") == "cases":
-            parts.append(f"the limit allows {int(rule.limit * row.n + SLACK):,} net of {row.n:,}")
+            parts.append(f"{int(rule.limit * row.n + SLACK):,} net allowed")
     elif (
         measure.facts.get("mean over") == "cases" and row.value is not None and quantity(row).unit == "share"
     ):

@@ -22,6 +22,7 @@ has several runs, the run is the unit.
     a mean over groups     the same, variances added                      sign flips, by the weight of each case
     a weighted sum         t over clusters, each with all its cases       sign flips of clusters
     several runs           Welch's t over runs                            the same
+    the same, by group     moderated t: variance pooled over groups       the same
     one run against many   as with one run a side, on the mean outcomes   the same
 
 If the unadjusted test does not reject, the interval reaches zero. p is adjusted within a level (overall, test type,
@@ -46,9 +47,9 @@ from ..core.errors import DataError, PlanError
 from ..core.measures import quantity as kind_of
 from ..core.records import Case, Finding, Measure, Measures, Result
 from ..stats.intervals import within
-from ..stats.seeds import composed_p, error_of_difference
+from ..stats.seeds import SeedError, composed_p, error_of_difference
 from .families import all_together, level_of, tests_in, with_adjusted_p, with_margin
-from .inference import Estimate, Part, detectable_drop, inference
+from .inference import Estimate, Part, detectable_drop, inference, pooled_errors
 from .quantities import Quantity, comparable, members_of
 from .rows import ADJUSTMENTS, RUNS, TEMPLATES, Choices, Row, note_of
 from .sides import Sides, in_any, sides_of, unusable
@@ -160,11 +161,12 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     by_column = {"": sides} | {
         quantity.column: sides_of(a, b, quantity.column) for quantity in wanted if quantity.column
     }
+    pooled = _pooled_over_rows(wanted, sides, choices) if sides.several else {}
     made = [
         _row_over_runs(quantity, a, b)
         if quantity.over_runs
-        else _row(quantity, by_column[quantity.column], choices)
-        for quantity in wanted
+        else _row(quantity, by_column[quantity.column], choices, pooled.get(place))
+        for place, quantity in enumerate(wanted)
     ]
     estimates = [estimate for _, estimate in made]
     rows = with_adjusted_p([row for row, _ in made], choices.adjust)
@@ -181,7 +183,23 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     return Comparison(a, b, choices, rows, sides.changes, estimates)
 
 
-def _row(quantity: Quantity, sides: Sides, choices: Choices) -> tuple[Row, Estimate]:
+def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides, choices: Choices) -> dict[int, SeedError]:
+    """Return the error over runs of each pass rate, by its place; rows of one level share what they know of it."""
+    levels: dict[str, list[int]] = {}
+    for place, quantity in enumerate(wanted):
+        if quantity.level and not quantity.column and len(quantity.parts) == 1 and not quantity.weights:
+            levels.setdefault(quantity.level, []).append(place)
+    errors: dict[int, SeedError] = {}
+    for places in levels.values():
+        parts = {place: Part(sides, wanted[place].name, wanted[place].parts[0][1]) for place in places}
+        known = {place: part for place, part in parts.items() if part.n}
+        errors |= zip(known, pooled_errors(list(known.values()), sides, choices), strict=False)
+    return errors
+
+
+def _row(
+    quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None
+) -> tuple[Row, Estimate]:
     over_templates = quantity.has_templates and choices.over == TEMPLATES
     templates = quantity.templates(sides.clusters, sides.changes) if over_templates else 0
     sides = sides.case_by_case() if quantity.has_templates and not over_templates else sides
@@ -191,7 +209,7 @@ def _row(quantity: Quantity, sides: Sides, choices: Choices) -> tuple[Row, Estim
     changes = sides.changes[members]
     weights = list(quantity.weights)
     missing = bool(weights) and len(known) < len(parts)
-    estimate = Estimate() if missing else inference(known, weights, sides, choices)
+    estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
     if over_templates and not sides.several and templates < ENOUGH_TEMPLATES:
         estimate = Estimate(estimate.difference, facts={TOO_FEW_TEMPLATES: templates})
     applicability = _applicability(sides, members)

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
-from math import floor, log10
 from pathlib import PurePath
 from typing import Any
 
 from ..core.claims import ALPHA, ENOUGH_SEEDS, TOO_FEW_TEMPLATES, too_few_templates
 from ..core.errors import some
 from ..core.measures import quantity, shown, shown_p
-from ..core.records import Finding, Measure, Result
+from ..core.records import Measure, Result
 from ..core.views import (
     Block,
     CaseList,
@@ -18,7 +17,6 @@ from ..core.views import (
     Number,
     Section,
     ShownCase,
-    Strips,
     Table,
     Text,
     Tone,
@@ -34,10 +32,8 @@ from .sides import EXCUSED_CHECKS
 
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
-COMPARED = "compared"
-"""The kind of the findings that a page shows first."""
-NAMED, DRAWN = 3, 40
-"""How many rows a finding of a page names, and how many its chart has."""
+NAMED = 3
+"""The number of rows that a sentence names."""
 NOTES = 3
 """How many caveats stand below the table."""
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "category": "categories"}
@@ -520,48 +516,7 @@ def _of_templates(comparison: Comparison | None) -> list[str]:
     return [f"For new templates: {_of(row)} {_signed(row)}{_with_interval(row)} ({number}){counts}."]
 
 
-# For pages and files
-
-
-def comparison_findings(comparison: Comparison) -> list[Finding]:
-    """Return what a page says first: overall, what got worse, what got better."""
-    whole = comparison.headline
-    text = "".join(
-        piece if isinstance(piece, str) else getattr(piece, "text", "") for piece in _answer(comparison)
-    )
-    findings = [Finding(COMPARED, text.strip().replace("\n", " "), (_with_cases(whole, comparison),), 3.0)]
-    worse, better, _ = _sorted(comparison)
-    for word, rows in (("worse", worse), ("better", better)):
-        if rows:
-            names = [f"{row.name} {_signed(row)}" for row in rows]
-            text = f"{_word(rows[0], word).capitalize()} in B: {some(names, NAMED)}."
-            rests_on = tuple(_with_cases(row, comparison) for row in rows)
-            findings.append(Finding(COMPARED, text, rests_on, 2.0))
-    return findings
-
-
-def difference_strips(comparison: Comparison) -> list[Block]:
-    """Return the differences on one scale, each with its interval: worse, better, the rest."""
-    worse, better, undecided = _sorted(comparison)
-    rows = [row for row in (*worse, *better, *undecided) if row.gained or row.lost or row.significant][:DRAWN]
-    if len(rows) < 2:
-        return []
-    measures = [_with_cases(row, comparison) for row in rows]
-    ends = [abs(end) for measure in measures for end in (measure.value or 0.0, *(measure.interval or ()))]
-    reach = _round_up(max(ends))
-    legend = "Dot: B minus A. Bar: 95 % CI."
-    drawn = [(row.name, [measure]) for row, measure in zip(rows, measures, strict=True)]
-    return [Strips(drawn, (-reach, reach), 0.0, f"B minus A, by {comparison.finest}", legend=[legend])]
-
-
-def _round_up(value: float) -> float:
-    """The next of 1, 2 and 5 with noughts.
-
-    >>> _round_up(0.034), _round_up(0.5), _round_up(7.0)
-    (0.05, 0.5, 10.0)
-    """
-    power = 10.0 ** floor(log10(value)) if value > 0 else 1.0
-    return next((factor * power for factor in (1, 2, 5) if factor * power >= value), 10 * power)
+# For files
 
 
 def _with_cases(row: Row, comparison: Comparison) -> Measure:

@@ -1,13 +1,13 @@
-"""What users meet when something is wrong that they can mend.
+"""Errors that users can fix.
 
 ShoalError
-├── PlanError     a plan or a setting says something that cannot be done
-├── DataError     a file does not hold what it should
-├── ModelError    a model cannot be loaded, or cannot answer what was asked
+├── PlanError     a plan or setting is invalid
+├── DataError     a file has invalid content
+├── ModelError    a model cannot be loaded, or cannot answer a question
 ├── StoreError    results cannot be written or read
-└── MissingExtra  an optional library is needed and not installed
+└── MissingExtra  an optional library is not installed
 
-Anything else that escapes is a bug and keeps its traceback.
+Any other exception is a bug and keeps its traceback.
 """
 
 from difflib import get_close_matches
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ShoalError(Exception):
-    """Something the user can fix; the message says how."""
+    """An error that the user can fix; the message says how."""
 
     def __init__(self, problem: str, *, why: str = "", fix: str = "") -> None:
         lines = [problem]
@@ -28,22 +28,22 @@ class ShoalError(Exception):
         super().__init__("\n".join(lines))
 
     def at(self, where: str) -> "Self":
-        """The same error, with where it happened in front: only who reads a file knows file and line."""
+        """Return the same error with a place, such as file and line, in front."""
         placed = type(self).__new__(type(self))
         Exception.__init__(placed, f"{where}: {self}")
         return placed
 
 
 class PlanError(ShoalError):
-    """A plan or a setting says something that cannot be done."""
+    """A plan or setting is invalid."""
 
 
 class DataError(ShoalError):
-    """A file does not hold what it should."""
+    """A file has invalid content."""
 
 
 class ModelError(ShoalError):
-    """A model cannot be loaded, or cannot answer what was asked."""
+    """A model cannot be loaded, or cannot answer a question."""
 
 
 class StoreError(ShoalError):
@@ -51,7 +51,7 @@ class StoreError(ShoalError):
 
 
 class MissingExtra(ShoalError):  # noqa: N818 (named for what the user sees: a missing extra)
-    """An optional library is needed and not installed."""
+    """An optional library is not installed."""
 
     def __init__(self, library: str, *, extra: str, needed_for: str) -> None:
         super().__init__(
@@ -62,7 +62,7 @@ class MissingExtra(ShoalError):  # noqa: N818 (named for what the user sees: a m
 
 
 def nearest(word: str, known: "Iterable[str]") -> str:
-    """The known word most like this one, quoted for a `try:` line; empty when none is close.
+    """Return the known word most like this one, quoted for a `try:` line; empty if none is close.
 
     >>> nearest("per_lable", ["data", "per_label"])
     '"per_label"'
@@ -72,7 +72,7 @@ def nearest(word: str, known: "Iterable[str]") -> str:
 
 
 def some(words: "Iterable[object]", limit: int = 5) -> str:
-    """The first few words of a list for a message, and how many more there are.
+    """Return the first few words of a list for a message, and how many more there are.
 
     >>> some(range(12))
     '0, 1, 2, 3, 4 and 7 more'

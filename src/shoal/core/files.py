@@ -1,7 +1,7 @@
-"""Text files in and out: every problem named by file and line, nothing half written.
+"""Read and write text files; every error names file and line, and no file is left half written.
 
-Readers of suites, predictions and plans go through here, so a truncated gzip or a stray byte gives the same
-clear message everywhere. Lines are streamed: memory does not grow with the file.
+All readers use this module, so that a truncated gzip file or a stray byte gives the same message everywhere. Lines are
+streamed.
 """
 
 import csv
@@ -15,27 +15,27 @@ import re
 import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn, TextIO
 
 from .errors import DataError, PlanError, StoreError
 
 LONGEST_LINE = 8 * 2**20
-"""Bytes. A longer line is a file of another kind, or a broken one; reading on would only fill the memory."""
+"""Bytes. A longer line means another kind of file, and would fill the memory."""
 LARGEST_WHOLE = 256 * 2**20
-"""Bytes of a file that cannot be read line by line, such as a JSON array."""
+"""Bytes of a file that must be read whole, such as a JSON array."""
 MOST_EMPTY_LINES = 1_000_000
-"""In a row. A small gzip can hold thousands of millions of them."""
+"""In a row. A small gzip file can hold billions."""
 LONGEST_SHEET = 1_048_576
-"""Rows of an Excel sheet; a damaged one may claim to go on for ever."""
+"""Rows of an Excel sheet; a damaged one may claim more."""
 DEEPEST = 100
-"""Lists and objects inside each other."""
+"""Nesting of lists and objects."""
 USUAL_SWELLING, SMALL = 200, 32 * 2**20
-"""How many times its size a gzip file of text may become; a small one (bytes, unzipped) as many as it likes."""
+"""Largest compression ratio of a gzip file of text; files below SMALL bytes, unzipped, may exceed it."""
 
 csv.field_size_limit(
     LONGEST_LINE
@@ -48,7 +48,7 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Each line with its number from 1, without its line end; gzip is recognised by its first bytes."""
+    """Yield each line with its number from 1, without its line end; gzip is recognised by its first bytes."""
     number = empty = 0
     with _open(path) as stream:
         while raw := _next_line(stream, path, number):
@@ -71,7 +71,7 @@ def _next_line(stream: BinaryIO, path: Path, number: int) -> bytes:
 
 
 def first_bytes(path: Path, count: int) -> bytes:
-    """How a file begins, once unzipped."""
+    """Return the first bytes of a file, unzipped."""
     with _open(path) as stream:
         try:
             return stream.read(count)
@@ -88,7 +88,7 @@ def _broken_gzip(where: str, problem: Exception) -> DataError:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a file of this name; a name that the system finds too long is none."""
+    """Return whether a file of this name exists; False for names that are too long."""
     try:
         return path.is_file()
     except OSError:
@@ -96,7 +96,7 @@ def is_file(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is a folder of this name."""
+    """Return whether a folder of this name exists."""
     try:
         return path.is_dir()
     except OSError:
@@ -104,19 +104,19 @@ def is_folder(path: Path) -> bool:
 
 
 def _open(path: Path) -> BinaryIO:
-    """A file of lines, unzipped, with newlines at their ends."""
+    """Open a file of lines, unzipped, with newlines as line ends."""
     stream = _open_bytes(path)
     try:
         start = _start(stream)
     except BROKEN_GZIP as problem:
         raise _broken_gzip(f"{path}, after line 0", problem) from None
-    # Lines that end in a carriage return alone, as some spreadsheets save them.
+    # Some spreadsheets end lines with a carriage return alone.
     only_returns = b"\r" in start[:-1] and b"\n" not in start
     return io.BufferedReader(_Returns(stream), 2**16) if only_returns else stream
 
 
 def _open_bytes(path: Path) -> BinaryIO:
-    """A file as it is, once unzipped."""
+    """Open a file, unzipped."""
     if not is_file(path):
         raise _no_file(path)
     try:
@@ -154,7 +154,7 @@ def _no_file(path: Path) -> DataError:
 
 
 class Swelling:
-    """Counts what comes out of a compressed file, and stops where that is more than text can have been."""
+    """Counts the output of a compressed file, and raises when it exceeds the compression ratio of text."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -162,7 +162,7 @@ class Swelling:
         self._room = max(SMALL, USUAL_SWELLING * sum(file.stat().st_size for file in files))
 
     def take(self, count: int) -> None:
-        """Count so many bytes or letters more."""
+        """Count bytes or characters."""
         self._room -= count
         if self._room < 0:
             raise DataError(
@@ -177,7 +177,7 @@ class Swelling:
 
 
 class _Unzipped(io.RawIOBase):
-    """What a gzip file holds."""
+    """The content of a gzip file."""
 
     def __init__(self, path: Path) -> None:
         self._file = gzip.GzipFile(path)
@@ -197,7 +197,7 @@ class _Unzipped(io.RawIOBase):
 
 
 class _Returns(io.RawIOBase):
-    """A file whose lines end in carriage returns, with newlines instead."""
+    """A file with its carriage returns replaced by newlines."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -216,7 +216,7 @@ class _Returns(io.RawIOBase):
 
 
 def _decode(raw: bytes, path: Path, number: int) -> str:
-    """One line as text, without its end."""
+    """Return a line as text, without its line end."""
     text = _text(raw.removeprefix(BOM) if number == 1 else raw, path, number)
     if len(raw) > LONGEST_LINE:
         raise DataError(
@@ -228,7 +228,7 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
 
 
 def _text(raw: bytes, path: Path, first: int) -> str:
-    """Bytes that begin on this line, as text."""
+    """Return bytes as text; `first` is the number of their first line."""
     try:
         text = raw.decode()
     except UnicodeDecodeError as problem:
@@ -257,7 +257,7 @@ ROWS = "one JSON object on each line, or one array of objects"
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each JSON object of a JSON Lines file with its line number; blank lines are passed over."""
+    """Yield each object of a JSON Lines file with its line number; blank lines are skipped."""
     for number, line in read_lines(path):
         if not line or line.isspace():
             continue
@@ -272,17 +272,17 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def json_object(line: str) -> dict[str, Any]:
-    """A line that holds a JSON object; a ValueError where it does not hold JSON."""
+    """Return the JSON object on a line; raise ValueError if it is not JSON."""
     return _object(_parse(line), line)
 
 
 def is_json_array(path: Path) -> bool:
-    """Whether a file begins as a JSON array of objects does."""
+    """Return whether a file begins like a JSON array of objects."""
     return bool(re.match(rb"\s*\[\s*[{\]]", first_bytes(path, 512).removeprefix(BOM)))
 
 
 def read_json_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each object of a JSON array with its number from 1; the text is held whole, the objects are not."""
+    """Yield each object of a JSON array with its number from 1."""
     text = _whole(path)
     number, position = 0, _after_space(text, text.index("[") + 1)
     if text[position : position + 1] == "]":
@@ -311,7 +311,7 @@ def read_json_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def whole_bytes(path: Path) -> bytes:
-    """Everything in a file, once unzipped; for what cannot be read line by line."""
+    """Return the content of a file, unzipped."""
     with _open_bytes(path) as stream:
         try:
             raw = stream.read(LARGEST_WHOLE + 1)
@@ -337,7 +337,7 @@ def _after_space(text: str, position: int) -> int:
 
 
 def read_json(path: Path) -> Any:
-    """A whole file as one JSON value."""
+    """Return the JSON value in a file."""
     text = _whole(path)
     try:
         value = _DECODER.decode(text)
@@ -352,7 +352,7 @@ def read_json(path: Path) -> Any:
 
 
 def _object(row: Any, text: str) -> dict[str, Any]:
-    """What was parsed, if it is an object of whole characters."""
+    """Return a parsed value; raise if it is not an object, or has incomplete characters."""
     if not isinstance(row, dict):
         raise DataError(f"an object is expected, found {type(row).__name__}", fix=ROWS)
     if text.count("{") + text.count("[") > DEEPEST and _is_deep(row):
@@ -362,7 +362,7 @@ def _object(row: Any, text: str) -> dict[str, Any]:
 
 
 def _check_letters(value: Any, text: str) -> None:
-    """Stop at a value that holds half of a character: JSON can spell one out."""
+    """Raise if a value has a lone surrogate, which JSON can spell out."""
     if "\\u" in text and _SURROGATE.search(text):
         try:
             json.dumps(value, ensure_ascii=False).encode()
@@ -384,7 +384,7 @@ def _is_deep(row: Any) -> bool:
 
 
 def _parse(line: str) -> Any:
-    """As `json.loads`, which spends a third of its time looking for white space at both ends."""
+    """Return the same as `json.loads`, in two thirds of its time for objects without surrounding white space."""
     if line[:1] == "{" and line[-1] == "}":
         row, end = _DECODER.raw_decode(line)
         if end == len(line):
@@ -393,14 +393,14 @@ def _parse(line: str) -> Any:
 
 
 def why_not_json(problem: ValueError | RecursionError) -> str:
-    """What a reader of JSON or TOML stumbled over, in words that do not speak of Python."""
+    """Return why a text is not JSON or TOML, without Python's terms."""
     if isinstance(problem, RecursionError):
         return "nested too deeply"
     return "a number of more than 4,300 digits" if "integer string" in str(problem) else str(problem)
 
 
 def refuse_constant(text: str) -> NoReturn:
-    """For a JSON reader: NaN and Infinity are Python's, not JSON's."""
+    """Raise ValueError: NaN and Infinity are not JSON."""
     raise ValueError(f"{text} is not a JSON number")
 
 
@@ -413,10 +413,10 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_toml(path: Path, looks: str) -> dict[str, Any]:
-    """A plan or a file of rules as plain data; `looks` says what such a file looks like."""
+    """Return a plan or a file of rules as plain data; `looks` describes such a file for the error."""
     lines = [line for _, line in read_lines(path)]
     for number, line in enumerate(lines, start=1):
-        # The reader's time grows with the square of a key's parts.
+        # The parser takes quadratic time in the number of a key's parts.
         key = line.partition("=")[0]
         if key.count(".") > DEEPEST and not set(key) & set("'\",#"):
             why = f"a key of more than {DEEPEST} parts"
@@ -436,7 +436,7 @@ def read_toml(path: Path, looks: str) -> dict[str, Any]:
 
 
 def read_table(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """The column names of a CSV (comma or semicolon) or TSV file, and its rows with the line each starts on."""
+    """Return the column names of a CSV (comma or semicolon) or TSV file, and its rows with their line numbers."""
     lines = read_lines(path)
     first = next(lines, (1, ""))
     if not first[1].strip():
@@ -456,7 +456,7 @@ def read_table(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str
 
 
 def delimiter_of(first: str) -> str:
-    """What stands between the columns, told from the line that names them.
+    """Return the separator of a table from its header line.
 
     >>> [delimiter_of(line) for line in ("id\\tlabel", "id;label", '"a;b;c",label')]
     ['\\t', ';', ',']
@@ -480,8 +480,8 @@ def _table_rows(
 
 
 def _fields(path: Path, lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each row that is not blank, with the line it starts on."""
-    last = 0  # the line read last: a quoted field may span several
+    """Yield the fields of each non-blank row with the line it starts on."""
+    last = 0  # a quoted field may span several lines
 
     def text() -> Iterator[str]:
         nonlocal last
@@ -514,11 +514,11 @@ CROOKED = {
     ),
     "new-line character": ("a carriage return stands outside quotes", QUOTING),
 }
-"""What the csv module finds wrong: why, and what to do."""
+"""Errors of the csv module: cause and remedy."""
 
 
 def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    """The fields of each row. In TSV a quote is a plain character, unless it wraps the whole field."""
+    """Yield the fields of each row. In TSV a quote is a plain character unless it wraps the whole field."""
     if delimiter != "\t":
         return csv.reader(lines, delimiter=delimiter, strict=True)
     return (
@@ -539,30 +539,30 @@ def _unwrap(field: str) -> str:
 
 
 class Alike:
-    """Texts that come again and again, each kept once: a million labels are a few."""
+    """Keeps one copy of each recurring text."""
 
     def __init__(self) -> None:
         self._known: dict[Any, Any] = {}
 
     def text(self, text: str) -> str:
-        """The same text, as it came first."""
+        """Return the first copy of a text."""
         return str(self._known.setdefault(text, text))
 
     def texts(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The same for several at once; as they are where one is no text, for 1 equals True."""
+        """Return the first copy of a tuple of texts; other tuples unchanged, because 1 equals True."""
         plain = all(isinstance(value, str) for value in values)
         known: tuple[Any, ...] = self._known.setdefault(values, values) if plain else values
         return known
 
     def groups(self, groups: dict[str, str]) -> dict[str, str]:
-        """The same for names with a text each; whoever has them shares them."""
+        """Return the first copy of a mapping of texts."""
         known: dict[str, str] = self._known.setdefault(tuple(groups.items()), groups)
         return known
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Without the cycle collector, which walks every row again and again while they come in: a third of the time."""
+    """Pause the garbage collector, which takes a third of the time while many rows are created."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -576,20 +576,20 @@ def collector_paused() -> Iterator[None]:
 
 
 def stands_alone(path: Path) -> bool:
-    """Whether nothing can be written beside it: a device, a named pipe, a name of what is open (`/dev/stdout`)."""
+    """Return whether a path is a device, a named pipe or an open file, next to which nothing can be written."""
     is_special = path.exists() and not path.is_file() and not path.is_dir()
     return is_special or any(path.absolute().is_relative_to(system) for system in ("/dev", "/proc"))
 
 
 def sweep(folder: Path, name: str = "*") -> None:
-    """Remove what a crash left of files that were being written; for who holds the lock on them."""
+    """Remove temporary files that a crash left; the caller holds their lock."""
     for left in folder.glob(f".{name}.*.tmp"):
         left.unlink(missing_ok=True)
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[TextIO]:
-    """A text file to write, put in place only when whole: a crash or an error leaves what was there before.
+    """Open a text file for writing that replaces the old one when complete; an error keeps the old one.
 
     What is no plain file (a device, a named pipe) is written to as it is.
     """
@@ -604,29 +604,29 @@ def writing(path: Path) -> Iterator[TextIO]:
         settle(stream)
 
 
-_is_passing: ContextVar[bool] = ContextVar("is_passing", default=False)
+_fsync: ContextVar[bool] = ContextVar("fsync", default=True)
 
 
 @contextmanager
-def in_passing() -> Iterator[None]:
-    """Files that are written here are sent on and thrown away: nobody waits until a disk has them."""
-    token = _is_passing.set(True)
+def without_fsync() -> Iterator[None]:
+    """Write files without waiting for the disk; for temporary files that are sent elsewhere."""
+    token = _fsync.set(False)
     try:
         yield
     finally:
-        _is_passing.reset(token)
+        _fsync.reset(token)
 
 
 def settle(stream: IO[Any]) -> None:
-    """Wait until the disk has what was written, so that it is there after a crash of the machine."""
+    """Flush a stream to disk, so that its content survives a crash of the machine."""
     stream.flush()
-    if not _is_passing.get():
+    if _fsync.get():
         os.fsync(stream.fileno())
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """The place beside a file where its new content is to be written; it takes the file's place when the block ends.
+    """Yield a temporary path whose content replaces the file when the block ends.
 
     A symbolic link stays one: what it leads to is replaced.
     """
@@ -646,7 +646,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def refusing(path: Path) -> Iterator[None]:
-    """Raise a StoreError that names this path where the system refuses to write in the block."""
+    """Raise a StoreError that names this path if the block fails to write."""
     try:
         yield
     except OSError as problem:
@@ -660,7 +660,7 @@ def refusing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def private_files() -> Iterator[None]:
-    """Create files that only their owner can read; the whole process, and those that it starts."""
+    """Create files that only their owner can read, in this process and its children."""
     before = os.umask(0o077)
     try:
         yield
@@ -668,8 +668,86 @@ def private_files() -> Iterator[None]:
         os.umask(before)
 
 
+class ResumableLines:
+    """A file of lines that grows block by block, and can be resumed after a crash.
+
+    Opening it cuts off an unfinished block at the end, and everything if `head`, its first line, is another one.
+    """
+
+    def __init__(
+        self, path: Path, is_valid: Callable[[bytes], bool], sizes: Iterable[int] = (), head: bytes = b""
+    ) -> None:
+        self.path, self._head = path, head
+        self.blocks = 0
+        """Number of whole blocks that the file had when it was opened."""
+        with refusing(path):
+            self._cut(is_valid, sizes or repeat(1))
+            # Unbuffered: closing the file must not retry a write that failed.
+            self._stream = path.open("ab", buffering=0)
+            if head and not self._stream.tell():
+                self._stream.write(head)
+
+    def _cut(self, is_valid: Callable[[bytes], bool], sizes: Iterable[int]) -> None:
+        if not self.path.exists():
+            return
+        end = 0
+        with self.path.open("rb") as stream:
+            if not self._head or stream.readline() == self._head:
+                end = stream.tell()
+                for size in sizes:
+                    if not all([_is_line(stream.readline(), is_valid) for _ in range(size)]):
+                        break
+                    self.blocks, end = self.blocks + 1, stream.tell()
+        os.truncate(self.path, end)
+
+    def read(self) -> Iterator[bytes]:
+        """Yield every line behind the head."""
+        with self.path.open("rb") as stream:
+            stream.seek(len(self._head))
+            yield from stream
+
+    def append(self, lines: Iterable[str]) -> None:
+        """Add a block; a crash leaves at most a part of it at the end."""
+        try:
+            content = memoryview("".join(lines).encode())
+            while content:
+                content = content[self._stream.write(content) :]
+        except OSError as problem:
+            raise no_space(self.path, problem) from None
+
+    def restart(self) -> None:
+        """Continue with an empty file, and a new inode, so that a reader notices that the old one ended."""
+        before, beside = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        self._stream = beside.open("ab", buffering=0)
+        beside.replace(self.path)
+        before.close()
+        self.blocks = 0
+
+    def settle(self) -> None:
+        """Flush to disk and close."""
+        settle(self._stream)
+        self._stream.close()
+
+    def close(self) -> None:
+        """Close; the content stays."""
+        self._stream.close()
+
+
+def _is_line(raw: bytes, is_valid: Callable[[bytes], bool]) -> bool:
+    return raw.endswith(b"\n") and is_valid(raw)
+
+
+def no_space(path: Path, problem: OSError) -> StoreError:
+    """Return the error for a file that could not be written to the end."""
+    return StoreError(
+        f"{path}: cannot be written",
+        why=problem.strerror or str(problem),
+        fix="free some space, then run the same command again: it resumes",
+    )
+
+
 def digest(path: Path) -> str:
-    """The content of a file, or of every file in a folder, as a short hash."""
+    """Return a short hash of a file, or of all files in a folder with their names."""
     whole = hashlib.sha256()
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     for file in files:

@@ -1,7 +1,7 @@
-"""What each measure is: its unit, which way is better, how many digits it is shown with.
+"""Units, directions and digits of every measure.
 
-One table, read by the terminal, the page, exports, gates and comparisons: nobody multiplies by 100 on their own. A
-name that is not in the table is a plain number.
+The terminal, the page, exports, gates and comparisons all read this table. A name that it does not have is a plain
+number.
 """
 
 from collections.abc import Sequence
@@ -11,28 +11,28 @@ from typing import Literal
 from .records import Measure
 
 Unit = Literal["share", "number", "p", "count"]
-"""share: a fraction that is shown in per cent, and its differences in points; p: a probability shown as such."""
+"""share: a fraction, shown in per cent, its differences in points; p: a probability, shown as such."""
 Direction = Literal["higher", "lower", "ideal", ""]
-"""Which way is better; ideal: the nearer to the ideal value; empty: neither."""
+"""Which way is better; ideal: closer to the ideal value; empty: neither."""
 
 NOTHING = "–"
 FEW_CASES = 20
-"""Below this a rate says little, and whoever shows it says so."""
+"""Below this, a rate carries a warning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """How to read and to show a measure."""
+    """How to read and show a measure."""
 
     unit: Unit = "number"
     direction: Direction = ""
     ideal: float | None = None
-    """The best value there is, or the one that means nothing was found."""
+    """The best value, or the value of no effect."""
     digits: int = 2
     signed: bool = False
     """Shown with its sign."""
     inside: bool = False
-    """Never quite reaches 0 or 1: shown as >99.9 rather than as 100.0."""
+    """Shown as >99.9 instead of 100.0, because it never reaches 1."""
 
 
 RATE = Quantity("share", "higher", 1.0, 1)
@@ -47,29 +47,18 @@ MEASURES: dict[str, Quantity] = {
     # Behaviour
     "pass rate": RATE,
     "pass rate on common cases": RATE,
-    "example pass rate": RATE,
     "suite score": RATE,
     "iid score": RATE,
     "ood score": RATE,
     "G": RATE,
     "functionalities compared": COUNT,
-    "gain of the best row": POINTS,
-    "transfer": POINTS,
     "applicability": SHARE,
     "prediction shift": SPREAD,
-    "headroom": SHARE,
     "mean confidence": SHARE,
-    "directional balance": POINTS,
     "directional loss": Quantity("number", "lower", 0.0, 4),
-    "unconditional pass rate": RATE,
-    "null score": SHARE,
-    "chance-corrected suite score": RATE,
-    "pass rate on log-odds": RATE,
-    "pass rate if calibrated": RATE,
     "iid F1": RATE,
     "average G": RATE,
     "mean over methods": RATE,
-    "order agreement": AGREEMENT,
     "changed cases": COUNT,
     # COOD
     "accuracy": RATE,
@@ -110,8 +99,6 @@ MEASURES: dict[str, Quantity] = {
     # Bias
     "stereotype score": Quantity("share", "ideal", 0.5, 1),
     "stereotype score of decided pairs": Quantity("share", "ideal", 0.5, 1),
-    "stereotype score of stereo pairs": Quantity("share", "ideal", 0.5, 1),
-    "stereotype score of antistereo pairs": Quantity("share", "ideal", 0.5, 1),
     "pct_stereotype": Quantity("share", "ideal", 0.5, 1),
     "neutral share": SHARE,
     "likelihood_diff": Quantity("number", "lower", 0.0, 3),
@@ -120,22 +107,13 @@ MEASURES: dict[str, Quantity] = {
     "effect size": Quantity("number", "ideal", 0.0, 2, signed=True),
     "cluster accuracy": Quantity("share", "", None, 1),
     "chance accuracy": SHARE,
-    "adjusted rand index": Quantity("number", "", 0.0, 2),
-    "silhouette": Quantity("number", "", 0.0, 2),
     "difference between recipes": POINTS,
-    "difference of effect sizes": Quantity("number", "", 0.0, 2, signed=True),
-    "graded preference": Quantity("share", "", 0.5, 1),
-    "temperature": Quantity("number", "", None, 3),
     "mean over checkpoints": SHARE,
     "sd over checkpoints": SPREAD,
-    "lowest checkpoint": SHARE,
-    "highest checkpoint": SHARE,
-    "floor sd": SPREAD,
     "over-dispersion ratio": Quantity("number", "lower", 1.0, 1),
     "share of items": SHARE,
     "sign agreement": Quantity("number", "higher", 1.0, 1),
     "significant share": SHARE,
-    "p value over checkpoints": P,
     "tests with one sign": SHARE,
     "tests with one verdict": SHARE,
     "variance share": SHARE,
@@ -144,16 +122,11 @@ MEASURES: dict[str, Quantity] = {
     "Krippendorff alpha": AGREEMENT,
     "ICC(2,1)": AGREEMENT,
     "ICC(2,k)": AGREEMENT,
-    "category reliability": AGREEMENT,
-    "checkpoints needed": COUNT,
     "runs needed": COUNT,
     "difference between diagnostics": POINTS,
     "correlation between diagnostics": Quantity("number", "", 0.0, 2),
     "agreement of representations": AGREEMENT,
     "downstream score": RATE,
-    "largest difference": SPREAD,
-    "equivalence p value": P,
-    "pairwise equivalence p value": P,
     "correlation with downstream": Quantity("number", "", 0.0, 2, signed=True),
     # Ranking
     "few-shot accuracy": RATE,
@@ -179,27 +152,27 @@ MEASURES: dict[str, Quantity] = {
     "adjusted non-inferiority p value": P,
     "minimum detectable effect": Quantity("share", "", None, 1),
 }
-"""Name to what it is; a measure of measures has a fact `of` that names the other."""
+"""Name to quantity; a measure about another one names it in `of`."""
 
 
 def quantity(measure: Measure | str) -> Quantity:
-    """What a measure is; of a difference or a spread, what it is a difference of; a p value stays one."""
-    name = measure if isinstance(measure, str) else str(measure.facts.get("of", measure.name))
+    """Return the quantity of a measure; for a difference or spread, the quantity that it is about."""
+    name = measure if isinstance(measure, str) else measure.of or measure.name
     known = MEASURES.get(name.removesuffix(" on common cases"), Quantity())
-    if not isinstance(measure, str) and "of" in measure.facts:
+    if not isinstance(measure, str) and measure.of:
         outer = MEASURES.get(measure.name, Quantity())
-        if outer.unit == "p":  # a p of a difference of shares is no share
+        if outer.unit == "p":  # the p value of a share is not a share
             return outer
         return Quantity(known.unit, outer.direction, outer.ideal, max(known.digits, 1), outer.signed)
     return known
 
 
 HUGE = 1e9
-"""From here on nobody counts digits."""
+"""Shown in scientific notation from here on."""
 
 
 def shown(value: float | None, what: Quantity, *, signed: bool | None = None) -> str:
-    """A value as people read it: shares in per cent, p without its leading zero, a dash for nothing.
+    """Return a value as text: shares in per cent, p values without the leading zero, a dash for None.
 
     >>> shown(0.8861, RATE), shown(-0.02, POINTS), shown(0.0004, P), shown(None, RATE)
     ('88.6', '−2.0', '<.001', '–')
@@ -228,7 +201,7 @@ def shown(value: float | None, what: Quantity, *, signed: bool | None = None) ->
 
 
 def shown_p(value: float) -> str:
-    """A p value.
+    """Return a p value as text.
 
     >>> shown_p(0.04321), shown_p(0.9999), shown_p(0.0002)
     ('.043', '1', '<.001')
@@ -239,7 +212,7 @@ def shown_p(value: float) -> str:
 
 
 def shown_interval(measure: Measure, *, between: str = " – ") -> str:
-    """The ends of a measure's interval; empty where there is none."""
+    """Return the ends of a measure's interval as text; empty if it has none."""
     if measure.interval is None:
         return ""
     what = quantity(measure)
@@ -247,7 +220,7 @@ def shown_interval(measure: Measure, *, between: str = " – ") -> str:
 
 
 def unit_word(measure: Measure) -> str:
-    """What stands behind the number: a per cent sign, points, or nothing."""
+    """Return the unit behind a number: per cent, points or nothing."""
     what = quantity(measure)
     return "" if what.unit != "share" else " points" if what.signed else " %"
 

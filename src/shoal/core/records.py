@@ -1,13 +1,13 @@
-"""What is handed from step to step: cases, answers, outcomes, measures, results.
+"""Records passed from step to step: cases, answers, outcomes, measures, results.
 
-    build ──► Case        inputs shown together, and what is expected
-    ask   ──► Answers     what the model said, one row per example
+    build ──► Case        inputs shown together, and the expected answer
+    ask   ──► Answers     the model's answers, one row per example
     score ──► Outcome     pass, fail, not applicable or error, one per case
-              Measure     one number with its n, groups, interval and facts
-              Finding     a sentence, with the measures it rests on
-    all   ──► Result      what comparing and reporting read
+              Measure     one number with its n, groups, interval and basis
+              Finding     a sentence, with the measures that support it
+    all   ──► Result      input of comparisons and reports
 
-They hold data, not behaviour; the few methods here select, they do not compute.
+They hold data; the few methods here select and do not compute.
 """
 
 import json
@@ -35,7 +35,7 @@ TestType = Literal["MFT", "INV", "DIR"]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Inputs shown to the model together, and what is expected of it.
+    """Inputs shown to the model together, and the expected answer.
 
     `examples[0]` is the original where the others are perturbations of it. `cluster` names the unit that was
     drawn independently (a template, a seed problem); intervals resample it.
@@ -50,14 +50,14 @@ class Case:
 
 
 class Large(Mapping[str, Any]):
-    """Plain values of which the large ones are held as compressed JSON, and read when they are asked for.
+    """A mapping that holds large values as compressed JSON until they are read.
 
     What a case knows of each of its hundred examples is most of its memory, and hardly ever looked at.
     """
 
     __slots__ = ("_values",)
     MOST = 4096
-    """Letters of JSON; what has more is compressed."""
+    """Characters of JSON; larger values are compressed."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = {name: self._held(value) for name, value in values.items()}
@@ -79,8 +79,8 @@ class Large(Mapping[str, Any]):
         return len(self._values)
 
 
-class CasesLater(Sequence[Case]):
-    """Cases whose number is known, and which are read when the first is looked at."""
+class LazyCases(Sequence[Case]):
+    """Cases that are read at the first access; only their number is known before."""
 
     def __init__(self, length: int, read: Callable[[], Sequence[Case]]) -> None:
         self._length = length
@@ -112,19 +112,19 @@ class CasesLater(Sequence[Case]):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said about one distinct example, as it is stored: a line of `answers.jsonl`."""
+    """A model's answer to one distinct example: a line of `answers.jsonl`."""
 
     example_id: str
     kind: Literal["probabilities", "label", "span", "tokens", "vector", "attribution"]
     data: Any
     error: str = ""
     mark: str = ""
-    """At which moment of its training the model said so; empty for a model that is asked once."""
+    """The moment of training at which the model was queried; empty if it was queried once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers to every example of a list of cases, case by case, as columns.
+    """The answers to every example of a list of cases, as columns.
 
     `predictions` are indices into `labels`. `probabilities` has a row per example, NaN where none were given;
     `confidences` stands in for it where a model gives one number for its prediction only.
@@ -137,42 +137,42 @@ class Answers:
     texts: Sequence[str] = ()  # (examples,) answers to reading comprehension, where there are no labels
     errors: Mapping[int, str] = field(default_factory=dict)  # by row
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What a reader of the results should know about how these came to be: how many examples were cut."""
+    """Facts about the answers as a whole, such as the number of truncated examples."""
     label_map: Mapping[str, str] = field(default_factory=dict)
-    """What the model calls its labels, to the suite's names of them: who reads the results must see it."""
+    """The model's label names, to the suite's."""
     band: bool = False
-    """Whether two labels of three were answered, with neutral between them: the scorer's band decides on it."""
+    """Whether a binary model answers a three-label suite, so that a band of probabilities counts as neutral."""
     details: Sequence[Mapping[str, Any]] = ()  # (examples,)
-    """What is kept beside each answer, where a model says more than that: its own words, how sure they are."""
+    """Further data of each answer, such as its text and probability mass."""
     unparsed: frozenset[int] = frozenset()
-    """The rows without an answer of which the model said something all the same."""
+    """Rows without a label although the model answered something."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one case went. `passed` is None where the test does not apply, or where the model gave no answer."""
+    """The outcome of one case. `passed` is None if the test does not apply or the model gave no answer."""
 
     case_id: str
     passed: bool | None
     value: float | None = None
-    """Above 0 for a pass; at most 0 for a fail, and the further below the worse."""
+    """Above 0 for a pass, otherwise 0 or below; lower is worse."""
     error: str = ""
 
 
 PASSED: Mapping[str, bool | None] = {"1": True, "0": False, "-": None, "e": None}
-"""A verdict as one letter: pass, fail, not applicable, error."""
+"""Verdicts as letters: pass, fail, not applicable, error."""
 LETTERS: Mapping[bool | None, str] = {True: "1", False: "0", None: "-"}
 
 
 class Outcomes(Sequence[Outcome]):
-    """Outcomes as columns, each made when it is looked at: of a million cases they take nine megabytes."""
+    """Outcomes as columns; a million cases take nine megabytes."""
 
     def __init__(
         self, cases: Sequence[Case], verdicts: str, values: Sequence[float], errors: Mapping[int, str]
     ) -> None:
         self.cases = cases
-        self.verdicts = verdicts  # a letter for each case
-        self.values = values  # NaN where there is none
+        self.verdicts = verdicts  # a letter per case
+        self.values = values  # NaN for none
         self.errors = errors  # by position
 
     def __len__(self) -> int:
@@ -203,14 +203,14 @@ class Outcomes(Sequence[Outcome]):
 
 
 def verdicts_of(outcomes: Sequence[Outcome]) -> str:
-    """A letter for each outcome, as `PASSED` has them."""
+    """Return a letter for each outcome, as in `PASSED`."""
     if isinstance(outcomes, Outcomes):
         return outcomes.verdicts
     return "".join("e" if outcome.error else LETTERS[outcome.passed] for outcome in outcomes)
 
 
 def values_of(outcomes: Sequence[Outcome]) -> Sequence[float]:
-    """The value of each outcome; NaN where it has none."""
+    """Return the value of each outcome; NaN for none."""
     if isinstance(outcomes, Outcomes):
         return outcomes.values
     return [NAN if outcome.value is None else outcome.value for outcome in outcomes]
@@ -218,12 +218,12 @@ def values_of(outcomes: Sequence[Outcome]) -> Sequence[float]:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Which cases a measure is a mean of: all that comparing needs to pair it, test it and judge it."""
+    """Which cases a measure is a mean of; comparisons use it to pair and test measures."""
 
     mean_over: str = ""
     """"cases"; or a group such as "functionality", whose values are averaged; empty if cases do not determine it."""
     weights: Mapping[str, float] | None = None
-    """A weight for each value of that group, where they do not all count the same."""
+    """A weight for each value of that group; None for equal weights."""
     only: Mapping[str, str] = field(default_factory=dict)
     """Restricts the cases further than the measure's groups do."""
     without: Mapping[str, str] = field(default_factory=dict)
@@ -238,7 +238,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number, with how many cases it rests on and which."""
+    """One number, with the number of cases behind it."""
 
     name: str
     value: float | None
@@ -249,7 +249,7 @@ class Measure:
     na: int = 0
     errors: int = 0
     note: str = ""
-    """For people; no code reads it."""
+    """For readers; no code uses it."""
     basis: Basis = field(default=Basis(), kw_only=True)
     of: str = field(default="", kw_only=True)
     """The measure that a difference, spread or p value is about."""
@@ -257,7 +257,7 @@ class Measure:
     """Why `value` is null."""
     verdict: str = field(default="", kw_only=True)
     headline: bool = field(default=False, kw_only=True)
-    """Whether it is the one number that the protocol is about."""
+    """Whether it is the protocol's main number."""
     facts: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -291,23 +291,23 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A sentence about a result, with the measures it rests on."""
+    """A sentence about a result, with the measures that support it."""
 
     kind: str
-    """What sort of thing it is: degenerate, saturated, undecided, verdict, conclusion …"""
+    """Its kind: degenerate, saturated, undecided, verdict, conclusion …"""
     text: str
     measures: tuple[Measure, ...] = ()
     weight: float = 0.0
-    """How much it matters; the largest come first."""
+    """Importance; the largest come first."""
     groups: Mapping[str, str] = field(default_factory=dict)
-    """What it is about."""
+    """Its subject."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     disqualifies: bool = False
-    """Whether it makes every number of the result unusable: the model is dead or has not learnt its task."""
+    """Whether it invalidates the result: the model is dead or has not learnt its task."""
 
 
 class Measures(Sequence[Measure]):
-    """A long table of measures that can be narrowed down."""
+    """A table of measures with filters."""
 
     def __init__(self, rows: Iterable[Measure]) -> None:
         self.rows = tuple(rows)
@@ -335,7 +335,7 @@ class Measures(Sequence[Measure]):
         )
 
     def where(self, name: str | None = None, **groups: str) -> "Measures":
-        """The rows of this name whose groups hold these values; `test_type` stands for "test type"."""
+        """Return the rows with this name and these groups; `test_type` stands for "test type"."""
         wanted = {key.replace("_", " "): value for key, value in groups.items()}
         return Measures(
             row
@@ -344,7 +344,7 @@ class Measures(Sequence[Measure]):
         )
 
     def by(self, group: str, name: str | None = None) -> "Measures":
-        """One measure by one group: `by("capability")` gives a row per capability.
+        """Return one measure by one group: `by("capability")` has a row per capability.
 
         Of the rows that name the group, those that name the fewest others; of these, the first measure's unless
         another is named.
@@ -357,20 +357,20 @@ class Measures(Sequence[Measure]):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One job done: what was asked, every case with its outcome, and what it comes to."""
+    """The result of one job: the job, every case with its outcome, and the measures."""
 
     job: Mapping[str, Any]
     cases: Sequence[Case]
     outcomes: Sequence[Outcome]
     measures: Measures
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """Further values per case by name, in the order of the cases."""
+    """Further values by case, in the order of the cases."""
     findings: Sequence[Finding] = ()
     settings: Any = None
-    """The job's settings as its protocol takes them; None where they are not known."""
+    """The protocol's settings; None if unknown."""
 
     def failing(self, *names: str) -> list[Case]:
-        """The cases that failed, worst first; those of some functionality, cell or other group if it is named.
+        """Return the failing cases, worst first, optionally of one functionality, cell or other group.
 
         A name may hold `*`, and its group may stand before it: `functionality=neg*` (see `selecting`).
         """
@@ -385,7 +385,7 @@ class Result:
 
 
 OVER_TEMPLATES = "over templates"
-"""The method of an interval for new templates."""
+"""The interval method for new templates."""
 
 
 def for_new_templates(result: Result) -> Result:
@@ -404,7 +404,7 @@ def _pair(ends: Sequence[float] | None) -> tuple[float, float] | None:
 
 
 def as_json(measure: Measure) -> dict[str, Any]:
-    """A measure as the public `--json` object shows it."""
+    """Return a measure as in the public `--json` output."""
     row = asdict(measure)
     row["groups"] = dict(measure.groups)
     row["interval"] = list(measure.interval) if measure.interval else None
@@ -413,13 +413,13 @@ def as_json(measure: Measure) -> dict[str, Any]:
 
 
 def from_json(row: Mapping[str, Any]) -> Measure:
-    """The measure that `as_json` wrote."""
+    """Return the measure that `as_json` wrote."""
     basis = Basis(**row["basis"]) if "basis" in row else Basis()
     return Measure(**{**row, "interval": row["interval"] and tuple(row["interval"]), "basis": basis})
 
 
 def finding_as_json(finding: Finding) -> dict[str, Any]:
-    """A finding as `--json` shows it; its measures by name, value and groups."""
+    """Return a finding as in the public `--json` output."""
     return {
         "kind": finding.kind,
         "text": finding.text,
@@ -432,5 +432,5 @@ def finding_as_json(finding: Finding) -> dict[str, Any]:
 
 
 def finding_from_json(row: Mapping[str, Any]) -> Finding:
-    """The finding that `finding_as_json` wrote."""
+    """Return the finding that `finding_as_json` wrote."""
     return Finding(**{**row, "measures": tuple(map(from_json, row["measures"]))})

@@ -1,10 +1,11 @@
-"""Which cases: by the names of their groups, with `*` for any letters.
+"""Select cases by the names of their groups; `*` matches any characters.
 
-    functionality=neg*         those whose functionality begins so
-    capability=negation        those of one capability
-    neg*                       those with any group of such a name
+    functionality=neg*         cases whose functionality begins with neg
+    capability=negation        cases of one capability
+    neg*                       cases with any group that begins with neg
 
-Of one group any will do, of different groups each must hold. A name stands for itself too, whatever signs it has.
+Patterns for the same group are alternatives; patterns for different groups must all match. A name also matches itself
+literally.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +16,11 @@ from .errors import DataError, nearest, some
 
 
 class Grouped(Protocol):
-    """What has groups, such as a case."""
+    """Anything with groups, such as a case."""
 
     @property
     def groups(self) -> Mapping[str, str]:
-        """Their names, to its own value in each."""
+        """Group name to value."""
         ...
 
 
@@ -28,7 +29,7 @@ class UnknownGroup(DataError):  # noqa: N818 (named for what is wrong)
 
 
 def choose(cases: Sequence[Grouped], patterns: Sequence[str]) -> list[int]:
-    """The positions of the cases that all of this is true of; a pattern that no case fits is an error.
+    """Return the positions of the matching cases; raise if a pattern matches none.
 
     >>> from shoal.core.records import Case
     >>> cases = [Case(name, (), groups={"cell": name}) for name in ("pos/pos", "pos/neg", "neg/neg")]
@@ -57,7 +58,7 @@ def _fits(groups: Mapping[str, str], allowed: Mapping[str, set[str]]) -> bool:
 
 
 def _taken_apart(pattern: str, values: Mapping[str, Mapping[str, None]]) -> tuple[str, str]:
-    """The group and the name; no group where what stands before the sign is none: names may hold the sign too."""
+    """Return group and name; no group if the part before the sign is not one, because names may contain the sign."""
     head, equals, name = pattern.partition("=")
     group = head.strip().replace("_", " ")
     return (group, name.strip()) if equals and group in values else ("", pattern)
@@ -75,7 +76,7 @@ def _nothing(pattern: str, group: str, name: str, values: Mapping[str, Mapping[s
     if not group and equals:
         return UnknownGroup(
             f"no case is in {pattern!r}",
-            why=f"{head!r} is no group of these cases; theirs are {some(values, 8)}",
+            why=f"{head!r} is not a group of these cases; groups are {some(values, 8)}",
             fix=nearest(head, values) or f"{next(iter(values), 'functionality')}=NAME",
         )
     return DataError(

@@ -1,7 +1,6 @@
-"""Text on its way out: what a terminal may show, and cells that a spreadsheet may open.
+"""Make text safe to show: escape control characters for terminals, and formulas for spreadsheets.
 
-Suites, labels and errors of models are written by others. Whatever of theirs is shown goes through `printable`,
-whatever is exported as CSV through `csv_lines`.
+Suites, labels and models' errors are untrusted. Terminal output goes through `printable`, CSV through `csv_lines`.
 """
 
 import csv
@@ -16,15 +15,15 @@ STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Control and format characters (escape sequences, right-to-left overrides, invisible tags), halves of characters, and
 separators of lines: none of them is seen, all of them change what is."""
 JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
-"""Emoji and several scripts are written with them."""
+"""Used by emoji and several scripts."""
 
 FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
-"""How a cell begins that a spreadsheet may take for a formula, or read on from another cell."""
+"""First characters of a cell that a spreadsheet may run as a formula."""
 NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?%?")
 
 
 def printable(text: str) -> str:
-    """The text with every character that would steer spelt out; line ends stay.
+    """Return the text with control characters spelt out; line ends stay.
 
     >>> print(printable("a\\x1b[2Jb\\u202ec"))
     a\\x1b[2Jb\\u202ec
@@ -35,7 +34,7 @@ def printable(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """The same, line ends too: for names and texts that stand in a line of their own.
+    """Return the text with control characters and line ends spelt out.
 
     >>> print(on_one_line("two\\nlines"))
     two\\nlines
@@ -44,7 +43,7 @@ def on_one_line(text: str) -> str:
 
 
 def json_line(row: Mapping[str, Any]) -> str:
-    """A line of JSON that may be looked at: what would steer is escaped, as JSON can without loss.
+    """Return a row as a line of JSON with control characters escaped.
 
     >>> print(json_line({"text": "a\\u202eb é"}), end="")
     {"text": "a\\u202eb é"}
@@ -60,7 +59,7 @@ def _is_seen(letter: str) -> bool:
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet may run a cell with this text; a plain number is none.
+    """Return whether a spreadsheet may run a cell with this text; False for plain numbers.
 
     >>> is_formula("=1+1"), is_formula("@ann hello"), is_formula("-0.25")
     (True, True, False)
@@ -69,7 +68,7 @@ def is_formula(text: str) -> bool:
 
 
 def csv_lines(rows: Iterable[Sequence[Any]], *, verbatim: bool = False) -> Iterator[str]:
-    """Rows as lines of CSV, with an apostrophe before whatever a spreadsheet might run; None is an empty field.
+    """Yield rows as lines of CSV, with an apostrophe before formulas; None is an empty field.
 
     `verbatim` leaves every cell as it is: for files that a program reads.
 
@@ -77,7 +76,7 @@ def csv_lines(rows: Iterable[Sequence[Any]], *, verbatim: bool = False) -> Itera
     name,rate
     '=1+1,-0.5
     """
-    # A field is quoted if it holds a sign of the line end that the writer is told, so it is told both.
+    # The writer quotes fields with characters of its line end, so it gets both of them.
     lines: list[str] = []
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     for row in rows:

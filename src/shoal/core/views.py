@@ -1,23 +1,24 @@
-"""What to show, not how: sections of blocks, each of which carries its data.
+"""Blocks: the content of a screen or page, without its layout.
 
-    protocol.view ──► Section ──► Table, HeatMap, Curves, Strips, Bars, Scatter, CaseList, WeighedWords
-                                  rendered by `show/` in a terminal, by `report/` as HTML, and as Markdown, CSV, LaTeX
+    protocol.view ──► Section ──► Text, Table, HeatMap, Curves, Scatter, CaseList, WeighedWords
+                                  rendered by `render/` in a terminal, as HTML, Markdown, CSV, LaTeX and figures
 
-A block holds measures and words, never formatted numbers: how many digits a measure has is in `measures.py`, which
-colour a tone has is the renderer's. Every picture has its table: a renderer that cannot draw writes the data out.
+A block holds measures and words, never formatted numbers: `measures.py` decides the digits, the renderer the colours.
+Every chart has a table of its data, for renderers that cannot draw.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
+from .measures import quantity
 from .records import Case, Measure, Outcome, Result
 
 Tone = Literal["", "strong", "quiet", "good", "bad", "doubt", "first", "second", "third"]
-"""How a text is meant: strong and quiet; good, bad, in doubt; first to third to tell groups apart."""
+"""Emphasis (strong, quiet), judgement (good, bad, doubt) or series (first to third); renderers choose the colours."""
 Tones = Tone | tuple[Tone, ...]
-"""One tone, or several together: ("strong", "good"). A piece's own goes before its column's, that before its row's."""
+"""One tone or several, such as ("strong", "good"). A piece's tone overrides its column's, and that its row's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,33 +31,34 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A measure in a cell or a sentence: the number alone, its unit stands in the words around it."""
+    """A measure in a cell or a sentence, without its unit."""
 
     measure: Measure | None
-    """None where there is none; shown as an empty cell."""
+    """None for an empty cell."""
     tone: Tones = ""
     mark: str = ""
-    """A sign beside it, such as ▲; the block's legend says what it means."""
-    part: Literal["value", "interval", "value and interval", "n", "na", "errors", "bar"] = "value"
-    """What of the measure is shown; a bar is its value on a scale from 0 to 1 with its interval."""
+    """A symbol next to it, such as ▲."""
+    part: Literal["value", "interval", "value and interval", "n", "na", "errors"] = "value"
     instead: str = ""
-    """Shown where the value is undefined, in the place of a dash: how far it is, why not."""
+    """Text to show where the value is undefined, instead of a dash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """Several values on one scale, one dot each, in a cell."""
+    """Values on one scale, drawn as dots in a cell."""
 
     measures: Sequence[Measure]
     scale: tuple[float, float]
     middle: float | None = None
-    """Where nothing would have been found; marked on the scale."""
+    """The neutral value, such as 0 or one half; marked on the scale."""
     tone: Tones = "first"
+    change: bool = False
+    """Whether the two measures are before (hollow) and after (filled), with a line between them."""
 
 
 Piece = Words | Number | Dots | str
 Cell = Piece | Sequence[Words | Number | str]
-"""What stands in a cell: one piece, or several one after the other."""
+"""The content of a cell: one piece or several in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +66,20 @@ class Column:
     """A column of a table."""
 
     title: str
-    """A line end in it is kept where there is a choice."""
     align: Literal["left", "right"] = "right"
-    """Left: words, which may fold; right: numbers, which never do."""
+    """Left for words, which may wrap; right for numbers, which never do."""
     spare: bool = False
-    """May be left out where the room is narrow; a renderer that does says so."""
+    """Whether a narrow terminal may leave it out."""
     scale: tuple[float, float] | None = None
-    """For a column of dots or bars: the ends that its heading shows."""
+    """For a column of dots: the ends shown in its heading."""
     tone: Tones = ""
     once: bool = False
-    """A cell that says the same as the one above it is left empty where people read; CSV repeats it."""
+    """Whether a cell that equals the one above it is left empty; CSV repeats it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table. A row without cells is a gap; one with a single cell is a heading inside the table."""
+    """A row of a table. Without cells it is a gap; with a single cell it is a heading inside the table."""
 
     cells: Sequence[Cell] = ()
     tone: Tones = ""
@@ -91,7 +92,7 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Row]
     name: str = ""
-    """For its file, such as `cells`; empty for a table that only shows what another file holds."""
+    """The name of its CSV file; empty if another file holds the same numbers."""
     title: str = ""
     legend: Sequence[str] = ()
 
@@ -101,23 +102,23 @@ class HeatMap:
     """A measure for each row and column, coloured by its value."""
 
     rows: Sequence[tuple[str, str]]
-    """Name and block of each row: functionality and capability."""
+    """Name and group of each row: functionality and capability."""
     columns: Sequence[tuple[str, str]]
-    """Name and block of each column: method and configuration."""
+    """Name and group of each column: method and configuration."""
     cells: Mapping[tuple[int, int], Measure]
     """By row and column."""
     title: str = ""
     name: str = ""
     legend: Sequence[str] = ()
     kinds: Sequence[str] = ()
-    """A word for each row, beside its name: the test type. None, or as many as there are rows."""
+    """A word for each row, such as its test type; empty or as long as `rows`."""
     baselines: int = 0
-    """The first so many columns are what the others are compared with; repeated where the columns are torn apart."""
+    """The number of leading columns that are repeated where the columns do not fit on one screen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a picture: a measure at each place."""
+    """A line of a chart: a measure at each position."""
 
     name: str
     points: Sequence[tuple[float, Measure]]
@@ -131,41 +132,17 @@ class Curves:
     axis: str
     lines: Sequence[Line]
     marked: float | None = None
-    """A place on the axis that is marked, such as the chosen epoch."""
+    """A marked position on the axis, such as the chosen epoch."""
     title: str = ""
     name: str = ""
     legend: Sequence[str] = ()
     mark: str = "chosen"
-    """The word for the marked place."""
-
-
-@dataclass(frozen=True, slots=True)
-class Strips:
-    """A strip per row with a dot per checkpoint."""
-
-    rows: Sequence[tuple[str, Sequence[Measure]]]
-    scale: tuple[float, float]
-    middle: float | None = None
-    title: str = ""
-    name: str = ""
-    legend: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """A bar per measure."""
-
-    bars: Sequence[tuple[str, Measure]]
-    title: str = ""
-    name: str = ""
-    legend: Sequence[str] = ()
-    aside: Mapping[int, str] = field(default_factory=dict)
-    """Words behind a bar, by its position: what chance would give."""
+    """The label of the marked position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """One measure against another, a point each."""
+    """One measure against another, one point per name."""
 
     axes: tuple[str, str]
     points: Sequence[tuple[str, Measure, Measure]]
@@ -173,26 +150,26 @@ class Scatter:
     name: str = ""
     legend: Sequence[str] = ()
     diagonal: bool = False
-    """Whether a line shows where both are equal: for two measures of one scale."""
+    """Whether to draw the line on which both are equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownCase:
-    """A case as it is shown: what was expected, what the model said of each example, how it went."""
+    """A case with its expectation, the model's answers and the outcome."""
 
     case: Case
     outcome: Outcome | None = None
     expected: str = ""
     """In words, without the word "expected": "negative", "the same answer"."""
     answers: Sequence[str] = ()
-    """What the model said of each example, such as "positive .98"; empty where it is not kept."""
+    """The model's answer to each example, such as "positive .98"; empty if they are not stored."""
     tone: Tones = ""
     mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseList:
-    """Some cases, worst first; renderers show the edit between an original and its variants."""
+    """Some cases; renderers highlight the edit between an original and its variants."""
 
     cases: Sequence[ShownCase]
     title: Cell = ""
@@ -201,16 +178,16 @@ class CaseList:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The texts of an example in pieces, each with how much it counted for the answer; None for what is no word."""
+    """The texts of an example in pieces, each with its attribution; None for white space and punctuation."""
 
     texts: Sequence[Sequence[tuple[str, float | None]]]
     about: Cell = ""
-    """What it is, above it."""
+    """A line above the texts."""
     answer: Cell = ""
-    """What the model said, below it."""
+    """The model's answer, below the texts."""
 
     def share(self, value: float | None) -> float:
-        """How much a word counted, from -1 to 1: the word that counted most has 1 or -1."""
+        """Return an attribution relative to the largest one, from -1 to 1."""
         sizes = [abs(size) for text in self.texts for _, size in text if size is not None and isfinite(size)]
         largest = max(sizes, default=0.0)
         return value / largest if value is not None and isfinite(value) and largest else 0.0
@@ -218,7 +195,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class WeighedWords:
-    """Some examples whose words counted for an answer or against it; renderers tell the two by more than colour."""
+    """Examples with attributions; renderers separate words for and against the answer by more than colour."""
 
     examples: Sequence[Weighed]
     title: str = ""
@@ -227,49 +204,117 @@ class WeighedWords:
 
 
 STRONG, WEAK = 0.5, 0.1
-"""Shares of the word that counted most: words from the first on stand out, words below the second are left plain."""
+"""Relative attributions: words from the first on are bold, words below the second are not highlighted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A paragraph: pieces one after the other."""
+    """A paragraph."""
 
     pieces: Sequence[Words | Number | str]
 
 
-Block = Text | Table | HeatMap | Curves | Strips | Bars | Scatter | CaseList | WeighedWords
+Block = Text | Table | HeatMap | Curves | Scatter | CaseList | WeighedWords
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of what a protocol shows: a title, a sentence or two, and blocks."""
+    """A part of a view: a title, a sentence or two, and blocks."""
 
     title: Cell = ""
     text: Cell = ""
-    """The answer first: what a reader in a hurry takes away."""
+    """The answer to the section's question."""
     blocks: Sequence[Block] = ()
     notes: Sequence[str] = ()
-    """Below the blocks: how far the numbers reach, how intervals were made."""
+    """Caveats below the blocks, the most important first; a terminal shows three."""
     warnings: Sequence[str] = ()
-    """Before the blocks: what makes the numbers less than they seem."""
+    """Problems that come before the blocks."""
     detail: Literal["short", "full", "file"] = "short"
-    """Full: only where everything is asked for, such as every functionality of every training. File: as files only."""
+    """Full: only with `--full`. File: only as CSV files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A box on the first screen of a page: a large number, or a short list."""
+
+    title: str
+    number: Cell = ""
+    lines: Sequence[str] = ()
+    rows: Sequence[tuple[str, Cell]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The first screen of a page: the verdict, a few cards and one chart."""
+
+    verdict: str
+    tone: Tone = ""
+    text: str = ""
+    cards: Sequence[Card] = ()
+    chart: Table | None = None
+
+
+Strip = tuple[str, Sequence[Measure]]
+"""A row of a dot chart: its name and its values."""
+
+
+def strip_table(
+    rows: Sequence[Strip],
+    scale: tuple[float, float] | None = None,
+    middle: float | None = None,
+    *,
+    title: str = "",
+    name: str = "",
+    legend: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return a dot chart: each row has its value and interval, or its lowest and highest value, then its dots.
+
+    Without a scale, shares run from 0 to 1 and other measures from 0 to the largest. `notes` has a text per row.
+    """
+    measures = [measure for _, values in rows for measure in values]
+    scale = scale or _scale(measures)
+    several = any(len(values) > 1 for _, values in rows)
+    heads = (
+        [Column("lowest"), Column("highest")] if several else [Column(measures[0].name if measures else "")]
+    )
+    columns = [Column("", "left"), *heads, Column("", "left", spare=True, scale=scale)]
+    columns += [Column("", "left", tone="quiet")] if notes else []
+    lines = []
+    for position, (row, values) in enumerate(rows):
+        known = sorted((m for m in values if m.value is not None and isfinite(m.value)), key=_value)
+        ends = (known[0], known[-1]) if known else (None, None)
+        part: Literal["value", "value and interval"] = "value" if several else "value and interval"
+        numbers = [Number(end, part=part, instead="–") for end in (ends if several else ends[:1])]
+        lines.append(Row([row, *numbers, Dots(values, scale, middle), *notes[position : position + 1]]))
+    return Table(columns, lines, name, title, legend)
+
+
+def _value(measure: Measure) -> float:
+    return measure.value or 0.0
+
+
+def _scale(measures: Sequence[Measure]) -> tuple[float, float]:
+    values = [_value(measure) for measure in measures if isfinite(_value(measure))]
+    ends = [end for measure in measures for end in measure.interval or () if isfinite(end)]
+    shares = all(quantity(measure).unit == "share" for measure in measures)
+    return min([0.0, *values, *ends]), max([1.0] if shares else [0.0, *values, *ends])
 
 
 def to_read(sections: Sequence[Section]) -> list[Section]:
-    """What is shown to people: without what is only for files."""
+    """Return the sections for people, without those that are only for files."""
     return [section for section in sections if section.detail != "file"]
 
 
 def expected_words(case: Case) -> str:
-    """What is expected of a case: its label by name, or its rule in words."""
+    """Return the name of a case's label, or its rule in words."""
     if case.labels:
         return label_words(case, case.labels[0])
     return str(case.meta.get("expects", ""))
 
 
 def label_words(case: Case, label: int | str) -> str:
-    """A label's name, where the cases give names to numbers."""
+    """Return the name of a label, if the case names its numbers."""
     names = case.meta.get("labels")
     if str(label).startswith("not_") and label not in (names or ()):
         return f"anything but {label_words(case, str(label).removeprefix('not_'))}"
@@ -279,13 +324,13 @@ def label_words(case: Case, label: int | str) -> str:
 
 
 def shown_cases(result: Result, cases: Sequence[Case]) -> list[ShownCase]:
-    """Cases of a result with how they went and what the model said."""
+    """Return cases of a result with their outcomes and the model's answers."""
     wanted = {case.id for case in cases}
     place = {case.id: position for position, case in enumerate(result.cases) if case.id in wanted}
-    said = result.columns.get("said", ())
+    column = result.columns.get("said", ())
     shown = []
     for case in cases:
         position = place[case.id]
-        answers = said[position] if said else ()
+        answers = column[position] if column else ()
         shown.append(ShownCase(case, result.outcomes[position], expected_words(case), answers))
     return shown

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import ModelError, nearest
 from ..core.records import Answers, Example
-from . import ModelSpec, digest_file, fillers, likelihood, spans
+from . import ModelSpec, fillers, likelihood, spans
 from .ask import BATCH_TOKENS, Blank, Filler, Fillers, TokenScores, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .features import Features
@@ -49,8 +49,8 @@ PLAIN = (
     "reads",
     "accumulate",
 )
-OPTIONS = (*PLAIN, "without", *PROMPTED)
-OF_A_HEAD = ("labels", "long", "engine", "task", "reads", "without", "accumulate")
+OPTIONS = (*PLAIN, *PROMPTED)
+OF_A_HEAD = ("labels", "long", "engine", "task", "reads", "accumulate")
 """What means nothing to a model that is asked in words."""
 ENGINES = ("eager", "compile", "openvino")
 """As it is; compiled for this machine when it is first asked for labels, in half a minute; or converted, in seconds."""
@@ -102,16 +102,6 @@ def load_as_it_is(spec: ModelSpec) -> "HFModel":
     _one_of(spec, "task", tuple(HEADS))
     _one_of(spec, "engine", ENGINES)
     _one_of(spec, "reads", ("all", "last"))
-    if "without" in options and options.get("engine", "eager") != "eager":
-        raise ModelError(
-            f"hf:{spec.name}: without and engine={options['engine']}",
-            why="what is taken out of the states would not be in the converted network",
-            fix="leave engine out",
-        )
-    if "without" in options:
-        from .projection import read_pairs
-
-        read_pairs(Path(options["without"]))  # refused here, not at the first question
     length = options.get("max_length")
     if length is not None and (not length.isdigit() or int(length) < 8):
         raise ModelError(
@@ -180,8 +170,6 @@ class HFModel:
             for name, value in self.options.items()
             if name in ("labels", "max_length", "long", "task", "engine", "accumulate")
         }
-        if "without" in self.options:
-            kept["without"] = digest_file(Path(self.options["without"]))
         checkpoint = self.checkpoint.fingerprint()
         if self.language_model == "causal" and not self.checkpoint.has_bos:
             kept[BEGINS_WITH] = "eos"  # likelihoods that left the first token out are not taken for these
@@ -200,19 +188,7 @@ class HFModel:
         if network.config.pad_token_id is None:  # GPT-2 and its like have none: any will do, it is masked
             network.config.pad_token_id = self.tokenizer.pad_token_id
         network.to(self.device)
-        if "without" in self.options:
-            from .projection import project_out
-
-            project_out(network, self._direction, repr(self))
         self._networks[asked] = network
-
-    @cached_property
-    def _direction(self) -> NDArray[np.float64]:
-        """What `without` takes out of the states, found in those of the checkpoint as it is."""
-        from .projection import direction_of
-
-        plain = {name: value for name, value in self.options.items() if name != "without"}
-        return direction_of(HFModel(self.checkpoint, plain), Path(self.options["without"]))
 
     @cached_property
     def device(self) -> str:

@@ -21,7 +21,7 @@ PROTOCOLS: dict[str, Entry] = {
     "behaviour": Entry(
         ".behaviour",
         "Behaviour",
-        "which behaviours fail, and what training on such tests does (BELUGA, CheckList)",
+        "which behaviours fail (CheckList, BELUGA)",
     ),
     "bias": Entry(
         ".bias",
@@ -32,6 +32,11 @@ PROTOCOLS: dict[str, Entry] = {
         ".cood",
         "COOD",
         "does a model combine the parts of its input, or use the shortcut its training allows (COOD)",
+    ),
+    "learning": Entry(
+        ".learning",
+        "Learning",
+        "does training on the suite teach the behaviour, or just the tests (BELUGA)",
     ),
     "merge": Entry(
         ".merge",

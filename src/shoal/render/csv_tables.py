@@ -1,7 +1,7 @@
-"""Tables for computing: fractions, every digit, empty where undefined.
+"""Tables as CSV, for computing: fractions with every digit, empty where undefined.
 
-A cell with a number becomes four columns: the value under the column's title, then `low`, `high` and `n`. What begins
-like a formula is marked as text, for spreadsheets run formulas.
+A cell with a number becomes four columns: the value under the column's title, then `low`, `high` and `n`. Text that
+starts like a formula is quoted, because spreadsheets run formulas.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,68 +11,61 @@ from typing import Any
 from ..core.records import Measure
 from ..core.text import csv_lines
 from ..core.views import Block, CaseList, Cell, Dots, Number, Row, Section, Table, Text
-from .pieces import is_defined, piece_text, pieces_of, plain
-from .tabled import TABLED, column_cells, is_copy, is_full
+from .tables import TABLES, cell_of, column_cells, is_copy, is_defined, is_full, piece_text, pieces_of, plain
 
-SIGNS = " ▲▼✓✗"
-"""Beside a name these are for readers; the numbers say the same."""
-Fields = dict[str, Any]
+SYMBOLS = " ▲▼✓✗"
+"""Left out next to a name: the numbers say the same."""
 
 
 def tables_of(sections: Sequence[Section]) -> dict[str, str]:
-    """Every block that has a name as CSV, by that name; the second of a name is called so: `cells-2`."""
+    """Return every block that has a name as CSV, by that name; a repeated name gets a number: `cells-2`."""
     tables: dict[str, str] = {}
     for section in sections:
         for block in section.blocks:
             table = BLOCKS[type(block)](block)
             if table is not None and table.name:
-                tables[_free(table.name, tables)] = table_csv(table)
+                tables[free_name(table.name, tables, "-")] = table_csv(table)
     return tables
 
 
-def _free(name: str, taken: Mapping[str, str]) -> str:
-    names = [name, *(f"{name}-{number}" for number in range(2, len(taken) + 2))]
+def free_name(name: str, taken: Mapping[str, Any] | Sequence[str] | set[str], separator: str) -> str:
+    """Return the name, or the name with the first number that is free.
+
+    >>> free_name("cells", ["cells"], "-")
+    'cells-2'
+    """
+    names = [name, *(f"{name}{separator}{number}" for number in range(2, len(taken) + 3))]
     return next(free for free in names if free not in taken)
 
 
 BLOCKS: Mapping[type[Block], Callable[[Any], Table | None]] = {
-    **TABLED,
+    **TABLES,
     Text: lambda block: None,
-    CaseList: lambda block: None,  # every case is had as a row by `shoal show JOB --csv`
+    CaseList: lambda block: None,  # `shoal show JOB --csv` writes the cases
 }
-"""Kind of block to its table; None for what is no table."""
+"""The table of each kind of block; None for blocks without one."""
 
 
 def table_csv(table: Table) -> str:
-    """One table; headings inside it become a column `block`."""
-    positions = [i for i in range(len(table.columns)) if not is_copy(table, i)]
-    writers = [_Column(table, i) for i in positions]
+    """Return one table; headings inside it become a column `block`."""
+    writers = [_Column(table, i) for i in range(len(table.columns)) if not is_copy(table, i)]
     has_headings = any(row.cells and not is_full(row, table) for row in table.rows)
-    names = _unique(
-        [*(["block"] if has_headings else []), *(name for part in writers for name in part.names)]
-    )
-    lines = [names]
+    names: list[str] = ["block"] if has_headings else []
+    for name in (name for writer in writers for name in writer.names):
+        names.append(free_name(name, names, " "))
+    lines: list[list[Any]] = [names]
     heading = ""
     for row in table.rows:
         if is_full(row, table):
-            fields = [field for part in writers for field in part.fields(row)]
+            fields = [field for writer in writers for field in writer.fields(row)]
             lines.append([*([heading] if has_headings else []), *fields])
         elif row.cells:
             heading = plain(row.cells[0]).strip()
     return "".join(csv_lines(lines))
 
 
-def _unique(names: Sequence[str]) -> list[str]:
-    """A column's name that is there already gets a number."""
-    unique: list[str] = []
-    for name in names:
-        again = [name, *(f"{name} {number}" for number in range(2, len(names) + 2))]
-        unique.append(next(free for free in again if free not in unique))
-    return unique
-
-
 class _Column:
-    """What a column of a table becomes: fields for its numbers, its dots and its words, those that it has."""
+    """A column of a table as CSV: fields for its numbers, its dots and its words, if it has any."""
 
     def __init__(self, table: Table, position: int) -> None:
         cells = column_cells(table, position)
@@ -99,13 +92,16 @@ class _Column:
         return names + ([f"{self.title} words" if names else self.title] if self.has_words else [])
 
     def fields(self, row: Row) -> Iterator[Any]:
-        """The values of one row, as many as there are names."""
-        cell = row.cells[self.position] if self.position < len(row.cells) else ""
+        """Yield the values of one row, one for each name."""
+        cell = cell_of(row, self.position)
         numbers = _numbers(cell)
-        for number in range(self.count):
-            piece = numbers[number] if number < len(numbers) else Number(None)
-            yield from _count(piece, self.part) if self.part in COUNTS else _four(piece.measure)
-            yield from [piece.mark] if self.has_mark else []
+        for position in range(self.count):
+            number = numbers[position] if position < len(numbers) else Number(None)
+            if self.part in COUNTS:
+                yield getattr(number.measure, self.part, None)
+            else:
+                yield from _four(number.measure)
+            yield from [number.mark] if self.has_mark else []
         if self.has_dots:
             dots = [piece for piece in pieces_of(cell) if isinstance(piece, Dots)]
             measures = [measure for piece in dots for measure in piece.measures]
@@ -115,10 +111,6 @@ class _Column:
 
 
 COUNTS = ("n", "na", "errors")
-
-
-def _count(number: Number, part: str) -> list[int | None]:
-    return [None if number.measure is None else getattr(number.measure, part)]
 
 
 def _four(measure: Measure | None) -> list[float | int | None]:
@@ -134,14 +126,11 @@ def _numbers(cell: Cell) -> list[Number]:
 
 def _words(cell: Cell) -> str:
     words = [piece_text(piece) for piece in pieces_of(cell) if not isinstance(piece, Number | Dots)]
-    return "".join(words).strip(SIGNS)
-
-
-# Writing
+    return "".join(words).strip(SYMBOLS)
 
 
 def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A table with the columns of its first row, lists as JSON inside their field; nothing at all without rows."""
+    """Return a table with the columns of its first row, lists as JSON in their field; empty without rows."""
     if not rows:
         return ""
     return "".join(csv_lines([list(rows[0]), *([_flat(row.get(name)) for name in rows[0]] for row in rows)]))

@@ -1,11 +1,12 @@
-"""Pictures for a paper: every heat map, curve, strip, bar and scatter as PDF and SVG, drawn by matplotlib.
+"""Figures for a paper: every heat map, curve, dot chart and scatter plot as PDF and SVG, drawn by matplotlib.
 
 To draw a new kind of block: write a function from block and axes, and add it to FIGURES. The same data give the same
-bytes: no date is written, and the names inside an SVG are derived from its content.
+bytes: files contain no date, and names inside an SVG are derived from its content.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,29 +15,17 @@ from ..core.errors import MissingExtra
 from ..core.files import refusing, replacing
 from ..core.measures import quantity
 from ..core.records import Measure
-from ..core.views import (
-    WEAK,
-    Bars,
-    Curves,
-    Dots,
-    HeatMap,
-    Scatter,
-    Section,
-    Strips,
-    Table,
-    Tones,
-    WeighedWords,
-)
-from .pieces import is_defined, pieces_of, place_text, plain, value_text
-from .printable import on_one_line
-from .tabled import cell_of, is_full
+from ..core.text import on_one_line
+from ..core.views import Curves, Dots, HeatMap, Scatter, Section, Table, Tones
+from .csv_tables import SYMBOLS, free_name
+from .tables import cell_of, is_defined, is_full, pieces_of, place_text, plain, tones_of, value_text
 
 INK, QUIET = "#1c2127", "#56606b"
 COLOURS = ("#1c67a8", "#d96818", "#0b6e66", "#7a3f9d", "#855c00", "#646d76")
-"""Apart from each other for colour-blind eyes and, with their strokes, in grey."""
+"""Distinguishable for colour-blind readers and, with their strokes, in grey."""
 STROKES = ("-", "--", ":", "-.", (0, (8, 2)), (0, (1, 3)))
 TONES = {"first": 0, "second": 2, "third": 5, "bad": 1, "doubt": 4, "good": 2, "quiet": 5}
-"""Tone to its colour."""
+"""The colour of each tone."""
 SETTINGS: Any = {
     "font.size": 8,
     "axes.spines.top": False,
@@ -52,7 +41,7 @@ SETTINGS: Any = {
 
 
 def draw_figures(sections: Sequence[Section], folder: Path) -> int:
-    """Write each picture as NAME.pdf and NAME.svg; how many there were."""
+    """Write each figure as NAME.pdf and NAME.svg, and return their number."""
     try:
         import matplotlib
     except ModuleNotFoundError as problem:
@@ -61,8 +50,8 @@ def draw_figures(sections: Sequence[Section], folder: Path) -> int:
         folder.mkdir(parents=True, exist_ok=True)
     taken: set[str] = set()
     with matplotlib.rc_context(SETTINGS):
-        for block in pictures_of(sections):
-            name = _free(_file_name(block), taken)
+        for block in charts_of(sections):
+            name = free_name(_file_name(block), taken, "-")
             taken.add(name)
             figure = _drawn(block)
             _save(figure, folder / f"{name}.svg", {"Date": None, "Creator": "shoal"})
@@ -78,29 +67,26 @@ def _save(figure: Any, path: Path, metadata: Mapping[str, str | None]) -> None:
         beside.write_bytes(drawn.getvalue())
 
 
-def pictures_of(sections: Sequence[Section]) -> list[Any]:
-    """Every block that is a picture and has something to draw; of a table with dots, the dots."""
-    blocks: list[Any] = []
+def charts_of(sections: Sequence[Section]) -> list[Any]:
+    """Return every block that is a chart, or a table with dots, and has a defined value."""
+    charts: list[Any] = []
     for section in sections:
-        about = plain(section.title).partition("\n")[0]
+        title = plain(section.title).partition("\n")[0]
         for block in section.blocks:
-            drawn = _strips_of(block, about) if isinstance(block, Table) else block
-            if type(drawn) in FIGURES and any(map(is_defined, _measures(drawn))):
-                blocks.append(drawn)
-    return blocks
+            if type(block) in FIGURES and any(map(is_defined, _measures(block))):
+                is_untitled = isinstance(block, Table) and not block.title
+                charts.append(replace(block, title=title) if is_untitled else block)  # type: ignore[arg-type]
+    return charts
 
 
-def _strips_of(table: Table, about: str) -> Strips | None:
-    """The dots of a table as a picture of their own."""
-    rows, scale, middle = [], None, None
+def _dots_of(table: Table) -> list[tuple[str, Dots]]:
+    """Return the dots of each row of a table, with the row's name."""
+    rows = []
     for row in table.rows:
-        if not is_full(row, table):
-            continue
-        dots = [piece for cell in row.cells for piece in pieces_of(cell) if isinstance(piece, Dots)]
-        if dots:
-            rows.append((plain(cell_of(row, 0)).strip(" ▲▼"), dots[0].measures))
-            scale, middle = dots[0].scale, dots[0].middle
-    return None if scale is None else Strips(rows, scale, middle, table.title or about, table.name)
+        pieces = [piece for cell in row.cells for piece in pieces_of(cell)] if is_full(row, table) else []
+        dots = [piece for piece in pieces if isinstance(piece, Dots)]
+        rows += [(plain(cell_of(row, 0)).strip(SYMBOLS), dots[0])] if dots else []
+    return rows
 
 
 def _measures(block: Any) -> list[Measure]:
@@ -108,23 +94,14 @@ def _measures(block: Any) -> list[Measure]:
         return list(block.cells.values())
     if isinstance(block, Curves):
         return [measure for line in block.lines for _, measure in line.points]
-    if isinstance(block, Strips):
-        return [measure for _, measures in block.rows for measure in measures]
-    if isinstance(block, Bars):
-        return [measure for _, measure in block.bars]
-    if isinstance(block, WeighedWords):
-        return [Measure("attribution", value, 1) for _, value in _weighed(block)]
+    if isinstance(block, Table):
+        return [measure for _, dots in _dots_of(block) for measure in dots.measures]
     return [y for _, x, y in block.points if is_defined(x)]
 
 
 def _file_name(block: Any) -> str:
     words = block.name or block.title or type(block).__name__
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60] or "figure"
-
-
-def _free(name: str, taken: set[str]) -> str:
-    names = [name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))]
-    return next(free for free in names if free not in taken)
 
 
 def _drawn(block: Any) -> Any:
@@ -139,12 +116,12 @@ def _drawn(block: Any) -> Any:
 
 
 def _text(text: str) -> str:
-    """Text of the data, which matplotlib would else read as mathematics."""
+    """Escape text that matplotlib would read as mathematics."""
     return on_one_line(" ".join(text.split())).replace("$", r"\$")
 
 
 LONGEST = 44
-"""Letters of a name beside a picture; of a longer one the middle is left out: the end of a path tells files apart."""
+"""Characters of a name; a longer one loses its middle, because the end of a path identifies a file."""
 
 
 def _name(name: str) -> str:
@@ -156,7 +133,7 @@ def _short(name: str) -> str:
 
 
 def _scaled(measure: Measure, value: float | None = None) -> float:
-    """A value as it is shown: shares in per cent."""
+    """Return a value in its unit: shares in per cent."""
     number = measure.value if value is None else value
     return (number or 0.0) * (100 if quantity(measure).unit == "share" else 1)
 
@@ -166,7 +143,7 @@ def _unit(measure: Measure) -> str:
 
 
 def _errors(measure: Measure) -> list[list[float]] | None:
-    """How far the interval reaches to both sides."""
+    """Return the distances to both ends of the interval."""
     if measure.interval is None:
         return None
     value = _scaled(measure)
@@ -175,16 +152,15 @@ def _errors(measure: Measure) -> list[list[float]] | None:
 
 
 def _colour(tone: Tones, number: int) -> str:
-    names = (tone,) if isinstance(tone, str) else tone
-    place = next((TONES[name] for name in names if name in TONES), number)
+    place = next((TONES[name] for name in tones_of(tone) if name in TONES), number)
     return COLOURS[place % len(COLOURS)]
 
 
-# Kinds of pictures
+# Kinds of figures
 
 
 def draw_heat_map(block: HeatMap, axes: Any) -> None:
-    """Cells coloured as on the page, their values inside."""
+    """Draw cells coloured by value, with the value inside."""
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -214,7 +190,7 @@ def draw_heat_map(block: HeatMap, axes: Any) -> None:
 
 
 def draw_curves(block: Curves, axes: Any) -> None:
-    """Lines with their bands; a gap in the data is a gap in the line."""
+    """Draw lines with their bands; missing data leave a gap."""
     for number, line in enumerate(block.lines):
         points = sorted((point for point in line.points), key=lambda point: point[0])
         places = [place for place, _ in points]
@@ -241,35 +217,29 @@ def _all_shares(block: Curves) -> bool:
     return all(quantity(row).unit == "share" for line in block.lines for _, row in line.points)
 
 
-def draw_strips(block: Strips, axes: Any) -> None:
-    """A row of dots per name; a single one with its interval."""
-    first = next(measure for _, measures in block.rows for measure in measures)
-    for i, (_, measures) in enumerate(block.rows):
-        known = [measure for measure in measures if is_defined(measure)]
+def draw_dots(block: Table, axes: Any) -> None:
+    """Draw a row of dots per name; a single one with its interval, a change as hollow and filled dots."""
+    rows = _dots_of(block)
+    first = next(measure for _, dots in rows for measure in dots.measures)
+    scale, middle = rows[0][1].scale, rows[0][1].middle
+    for i, (_, dots) in enumerate(rows):
+        known = [measure for measure in dots.measures if is_defined(measure)]
+        values = [_scaled(measure) for measure in known]
+        style = {"markersize": 4, "color": COLOURS[0], "clip_on": not _inside(known, scale)}
         if len(known) == 1:
-            axes.errorbar(
-                [_scaled(known[0])],
-                [i],
-                xerr=_errors(known[0]),
-                fmt="o",
-                markersize=4,
-                color=COLOURS[0],
-                clip_on=not _inside(known, block.scale),
-            )
+            axes.errorbar(values, [i], xerr=_errors(known[0]), fmt="o", **style)
+        elif dots.change:
+            axes.plot(values, [i] * len(known), "-", **style)
+            axes.plot(values[:1], [i], "o", markerfacecolor="white", **style)
+            axes.plot(values[1:], [i] * (len(known) - 1), "o", **style)
         else:
-            axes.plot(
-                [_scaled(row) for row in known],
-                [i] * len(known),
-                "o",
-                markersize=4,
-                alpha=0.7,
-                color=COLOURS[0],
-                clip_on=not _inside(known, block.scale),
-            )
-    if block.middle is not None:
-        axes.axvline(_scaled(first, block.middle), color=QUIET, linewidth=0.8, linestyle=":")
-    axes.set_xlim(_scaled(first, block.scale[0]), _scaled(first, block.scale[1]))
-    _named_rows(axes, [_short(name) for name, _ in block.rows])
+            axes.plot(values, [i] * len(known), "o", alpha=0.7, **style)
+    if middle is not None:
+        axes.axvline(_scaled(first, middle), color=QUIET, linewidth=0.8, linestyle=":")
+    axes.set_xlim(_scaled(first, scale[0]), _scaled(first, scale[1]))
+    axes.set_yticks(range(len(rows)), [_name(name) for name, _ in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
     axes.set_xlabel(_text(_unit(first)))
 
 
@@ -277,29 +247,8 @@ def _inside(measures: Sequence[Measure], scale: tuple[float, float]) -> bool:
     return all(scale[0] <= (measure.value or 0.0) <= scale[1] for measure in measures)
 
 
-def draw_bars(block: Bars, axes: Any) -> None:
-    """A bar per name with its interval, and the words beside it."""
-    for i, (_, measure) in enumerate(block.bars):
-        if is_defined(measure):
-            axes.barh(i, _scaled(measure), height=0.6, color=COLOURS[0], alpha=0.75)
-            if measure.interval is not None:
-                axes.errorbar(
-                    [_scaled(measure)], [i], xerr=_errors(measure), fmt="none", ecolor=INK, linewidth=1
-                )
-    _named_rows(axes, _names_of_bars(block))
-    axes.set_xlabel(_text(_unit(block.bars[0][1])))
-
-
-def _names_of_bars(block: Bars) -> list[str]:
-    asides = [block.aside.get(i, "") for i in range(len(block.bars))]
-    return [
-        f"{_short(name)}  ({aside})" if aside else _short(name)
-        for (name, _), aside in zip(block.bars, asides, strict=True)
-    ]
-
-
 def draw_scatter(block: Scatter, axes: Any) -> None:
-    """A point each, named where they are few."""
+    """Draw a point for each name, with the names if there are few."""
     known = [(name, x, y) for name, x, y in block.points if is_defined(x) and is_defined(y)]
     axes.plot(
         [_scaled(x) for _, x, _ in known],
@@ -323,133 +272,36 @@ def draw_scatter(block: Scatter, axes: Any) -> None:
 NAMED_POINTS, FEW_PLACES = 20, 12
 
 
-def _named_rows(axes: Any, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), [_text(name) for name in names])
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-
-
 def _inches(names: Sequence[str]) -> float:
-    """How much room the longest of some names takes."""
+    """Return the width of the longest name."""
     return 0.085 * max(map(len, names), default=0)
 
 
-def _in_rows(names: Sequence[str]) -> tuple[float, float]:
+def _size_of_rows(names: Sequence[str]) -> tuple[float, float]:
     return max(5.5, 3.5 + _inches(names)), 1.2 + 0.22 * len(names)
 
 
 def _heat_map_size(block: HeatMap) -> tuple[float, float]:
     kinds = block.kinds or [""] * len(block.rows)
     columns = [_short(f"{group} {name}") for name, group in block.columns]
-    across = _inches(columns)  # at a slant: room to the left, and below
+    across = _inches(columns)  # rotated: needs room to the left and below
     beside = _inches([_short(f"{name}  {kind}") for (name, _), kind in zip(block.rows, kinds, strict=True)])
     width = max(2.6, 1.2 + max(beside, across)) + 0.42 * len(block.columns)
     return width, max(1.2, 1.2 + 0.8 * across) + 0.17 * len(block.rows)
 
 
-def draw_weighed(block: WeighedWords, axes: Any) -> None:
-    """Each text in its words: those for the answer on blue and framed, those against it on orange, framed by dots."""
-    axes.set_axis_off()
-    for number, line in enumerate(_lines(block)):
-        for x, word, share in line:
-            plain_word = share is None or abs(share) < WEAK
-            side = 0 if (share or 0.0) > 0 else 1
-            frame = {
-                "boxstyle": "square,pad=0.1",
-                "facecolor": (*_rgb(COLOURS[side]), 0.45 * abs(share or 0.0)),
-                "edgecolor": COLOURS[side],
-                "linestyle": STROKES[2 * side],
-                "linewidth": 0.7,
-            }
-            axes.annotate(
-                _text(word),
-                (0, 1),
-                (x, -LINE * (number + 1)),
-                xycoords="axes fraction",
-                textcoords="offset points",
-                fontsize=8,
-                color=QUIET if share is None and line[0][2] is None else INK,
-                bbox=None if plain_word else frame,
-            ).set_in_layout(False)
-
-
-def _rgb(colour: str) -> tuple[float, ...]:
-    return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-
-
-LINE, ACROSS = 17.0, 380.0
-"""Points from line to line, and across."""
-
-
-Placed = tuple[float, str, float | None]
-"""Where a word stands, in points from the left; the word; its share, None for what is said about the text."""
-
-
-def _lines(block: WeighedWords) -> list[list[Placed]]:
-    """What stands in each line: above each example what it is, then its texts, then the answer."""
-    lines: list[list[Placed]] = []
-    for example in block.examples:
-        lines += _broken([(plain(example.about), None)])
-        for text in example.texts:
-            lines += _broken([(word, example.share(value)) for word, value in text])
-        lines += [*_broken([(plain(example.answer), None)]), []]
-    return lines[:-1]
-
-
-def _broken(pieces: Sequence[tuple[str, float | None]]) -> list[list[Placed]]:
-    """Words one after the other, in a new line where one is full."""
-    lines: list[list[Placed]] = [[]]
-    x = 0.0
-    for piece, share in pieces:
-        word = piece.strip()
-        wide = _points(word) if word else 0.0
-        if lines[-1] and x + wide > ACROSS:
-            lines.append([])
-            x = 0.0
-        x += BLANK * (len(piece) - len(piece.lstrip())) if lines[-1] else 0.0
-        if word:
-            lines[-1].append((x, word, share))
-            x += wide + BLANK * (len(piece) - len(piece.rstrip()))
-    return [line for line in lines if line]
-
-
-BLANK = 3.4
-
-
-def _points(word: str) -> float:
-    """How wide a word is, in points."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    return float(text_to_path.get_text_width_height_descent(word, FontProperties(size=8), False)[0])
-
-
-def _weighed(block: WeighedWords) -> list[tuple[str, float]]:
-    return [
-        (word, value)
-        for example in block.examples
-        for text in example.texts
-        for word, value in text
-        if value is not None
-    ]
-
-
 FIGURES: Mapping[type, Callable[[Any, Any], None]] = {
     HeatMap: draw_heat_map,
     Curves: draw_curves,
-    Strips: draw_strips,
-    Bars: draw_bars,
+    Table: draw_dots,
     Scatter: draw_scatter,
-    WeighedWords: draw_weighed,
 }
-"""Kind of picture to what draws it."""
+"""The function that draws each kind of block."""
 
 SIZES: Mapping[type, Callable[[Any], tuple[float, float]]] = {
     HeatMap: _heat_map_size,
     Curves: lambda block: (5.5, 3.0),
-    Strips: lambda block: _in_rows([_short(name) for name, _ in block.rows]),
-    Bars: lambda block: _in_rows(_names_of_bars(block)),
+    Table: lambda block: _size_of_rows([_short(name) for name, _ in _dots_of(block)]),
     Scatter: lambda block: (4.0, 3.2),
-    WeighedWords: lambda block: (5.5, 0.5 + len(_lines(block)) * LINE / 72),
 }
-"""Kind of picture to its width and height in inches."""
+"""Width and height of each kind of figure, in inches."""

@@ -1,45 +1,73 @@
-"""Sections as LaTeX for a paper: a booktabs table per block; what is said around them stands in comments."""
+"""Sections as LaTeX for a paper: a booktabs table per block, everything else as comments."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..core.records import Measure
-from ..core.views import (
-    WEAK,
-    Block,
-    CaseList,
-    Cell,
-    Row,
-    Section,
-    ShownCase,
-    Table,
-    Text,
-    Weighed,
-    WeighedWords,
-    to_read,
+from ..core.text import printable
+from ..core.views import Block, CaseList, Row, Section, Table, Text, Tones, WeighedWords, to_read
+from .cases import WEIGHED, case_text, weighed_text
+from .tables import (
+    TABLES,
+    as_table,
+    cell_of,
+    is_full,
+    piece_text,
+    pieces_of,
+    plain,
+    tone_of,
+    tones_of,
+    without_dots,
 )
-from .cases import error_of, how_it_went, marked_edits
-from .escapes import escape_latex, plain_line
-from .pieces import piece_text, pieces_of, plain, tone_of, tones_of, value_text
-from .tabled import TABLED, as_table, is_full, without_pictures
 
 NEEDS = r"% needs \usepackage{amssymb,booktabs}"
-SIGNS = str.maketrans({
+ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "¦": r"\textbar{}",
+    '"': "''",
+    "−": "$-$",
+    "–": "--",
+    "[": "{[}",
+    "]": "{]}",
     "▲": r"$\blacktriangle$",
     "▼": r"$\blacktriangledown$",
     "→": r"$\rightarrow$",
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "…": r"\ldots{}",
-    "¦": r"\textbar{}",
-})  # fmt: skip
-"""What the usual fonts lack."""
+}
+"""Characters that LaTeX would interpret, or that its usual fonts lack."""
 
 
 def as_latex(sections: Sequence[Section]) -> str:
-    """Every table, in its order."""
+    """Return every table of the sections."""
     parts = [NEEDS, *(part for section in to_read(sections) for part in _parts(section))]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def escape_latex(text: str) -> str:
+    """Return text that LaTeX prints as it is, on one line.
+
+    >>> print(escape_latex("50 % of $x_1$"))
+    50 \\% of \\$x\\_1\\$
+    """
+    return "".join(ESCAPES.get(character, character) for character in _on_one_line(text))
+
+
+def _on_one_line(text: str) -> str:
+    return printable(re.sub(r"\s+", " ", text))
 
 
 def _parts(section: Section) -> list[str]:
@@ -51,29 +79,19 @@ def _parts(section: Section) -> list[str]:
 
 
 def _comment(lines: Sequence[str]) -> str:
-    return "\n".join(f"% {plain_line(line)}" for text in lines for line in text.splitlines() if line.strip())
+    return "\n".join(
+        f"% {_on_one_line(line)}" for text in lines for line in text.splitlines() if line.strip()
+    )
 
 
-def _escaped(text: str) -> str:
-    return escape_latex(text).translate(SIGNS)
-
-
-def _piece(text: str, tones: Any) -> str:
-    words = _escaped(text)
+def _toned(text: str, tones: Tones) -> str:
+    words = escape_latex(text)
     return rf"\textbf{{{words}}}" if "strong" in tones_of(tones) and words.strip() else words
 
 
-# Blocks
-
-
-def text_latex(block: Text) -> str:
-    """A comment, as other prose is."""
-    return _comment([plain(list(block.pieces))])
-
-
 def table_latex(block: Any) -> str:
-    """A table, or the table of a picture."""
-    table = without_pictures(as_table(block))
+    """Return a table, or the table of a chart."""
+    table = without_dots(as_table(block))
     if not table.columns:
         return ""
     places = "".join("l" if column.align == "left" else "r" for column in table.columns)
@@ -81,7 +99,7 @@ def table_latex(block: Any) -> str:
         _comment([table.title]),
         rf"\begin{{tabular}}{{{places}}}",
         r"\toprule",
-        _line([_escaped(column.title) for column in table.columns]),
+        _line([escape_latex(column.title) for column in table.columns]),
         r"\midrule",
         *(_row(row, table) for row in table.rows),
         r"\bottomrule",
@@ -95,16 +113,14 @@ def _row(row: Row, table: Table) -> str:
     if not row.cells:
         return r"\addlinespace"
     if not is_full(row, table):
-        heading = _piece(plain(row.cells[0]).strip(), "strong")
+        heading = _toned(plain(row.cells[0]).strip(), "strong")
         return rf"\multicolumn{{{len(table.columns)}}}{{l}}{{{heading}}} \\"
-    cells = [_cell(row, position, table) for position in range(len(table.columns))]
+    cells = []
+    for position, column in enumerate(table.columns):
+        pieces = pieces_of(cell_of(row, position))
+        words = [_toned(piece_text(piece), tone_of(piece, column.tone, row.tone)) for piece in pieces]
+        cells.append("".join(words).strip())
     return _line(cells)
-
-
-def _cell(row: Row, position: int, table: Table) -> str:
-    cell: Cell = row.cells[position] if position < len(row.cells) else ""
-    tones = (table.columns[position].tone, row.tone)
-    return "".join(_piece(piece_text(piece), tone_of(piece, *tones)) for piece in pieces_of(cell)).strip()
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -112,57 +128,32 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def case_list_latex(block: CaseList) -> str:
-    """An itemised list; what an edit changed is emphasised."""
-    items = [_case(shown) for shown in block.cases]
-    body = [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
-    return "\n".join(filter(None, [_comment([plain(block.title)]), *body, _comment(block.legend)]))
+    """Return an itemised list of cases; edits are emphasised."""
+    cases = [case_text(shown, escape_latex, _emphasised, r"$\rightarrow$") for shown in block.cases]
+    return _list(plain(block.title), cases, block.legend)
 
 
-def _case(shown: ShownCase) -> str:
-    lines = []
-    for number, texts in enumerate(marked_edits(shown.case.examples)):
-        words = r" \textbar{} ".join(
-            "".join(
-                rf"\emph{{{_escaped(text)}}}" if touched and number else _escaped(text)
-                for text, touched in pieces
-            )
-            for pieces in texts
-        )
-        answer = f" ({_escaped(shown.answers[number])})" if number < len(shown.answers) else ""
-        lines.append((r"$\rightarrow$ " if number else f"{_escaped(shown.mark)} ").lstrip() + words + answer)
-    lines.append(_escaped(", ".join(filter(None, [*how_it_went(shown), error_of(shown)]))))
-    # Braces, for an item whose text begins with a bracket would be read as having a label.
-    return r"\item {}" + " \\\\\n".join(filter(None, lines))
+def _emphasised(text: str) -> str:
+    return rf"\emph{{{escape_latex(text)}}}"
 
 
 def weighed_latex(block: WeighedWords) -> str:
-    """An itemised list; words for the answer are underlined, words against it slanted, both with their number."""
-    items = [_weighed(example) for example in block.examples]
-    body = [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
-    legend = [*block.legend, "underlined: counts for the answer; emphasised: against it"]
-    return "\n".join(filter(None, [_comment([block.title]), *body, _comment(legend)]))
+    """Return an itemised list of texts with their attributions in brackets."""
+    examples = [[escape_latex(line) for line in weighed_text(example)] for example in block.examples]
+    return _list(block.title, examples, [*block.legend, WEIGHED])
 
 
-def _weighed(example: Weighed) -> str:
-    lines = [_escaped(plain(example.about))]
-    for text in example.texts:
-        words = []
-        for word, value in text:
-            if value is None or abs(example.share(value)) < WEAK:
-                words.append(_escaped(word))
-                continue
-            number = value_text(Measure("attribution", value, 1)).replace("−", "-")
-            sign = "underline" if value > 0 else "emph"
-            words.append(rf"\{sign}{{{_escaped(word)}}}$^{{{number}}}$")
-        lines.append("".join(words))
-    lines.append(_escaped(plain(example.answer)))
-    return r"\item {}" + " \\\\\n".join(filter(None, lines))
+def _list(title: str, items: Sequence[Sequence[str]], legend: Sequence[str]) -> str:
+    # Braces: LaTeX would read a bracket at the start of an item as its label.
+    lines = [r"\item {}" + " \\\\\n".join(item) for item in items]
+    body = [r"\begin{itemize}", *lines, r"\end{itemize}"] if lines else []
+    return "\n".join(filter(None, [_comment([title]), *body, _comment(legend)]))
 
 
 BLOCKS: Mapping[type[Block], Callable[[Any], str]] = {
-    Text: text_latex,
-    **dict.fromkeys(TABLED, table_latex),
+    **dict.fromkeys(TABLES, table_latex),
+    Text: lambda block: _comment([plain(list(block.pieces))]),
     CaseList: case_list_latex,
     WeighedWords: weighed_latex,
 }
-"""Kind of block to what writes it."""
+"""The writer of each kind of block."""

@@ -1,4 +1,4 @@
-"""Columns laid out in a terminal: what fits stands side by side, and nothing is cut off.
+"""Lay out columns in a terminal so that nothing is cut off.
 
 Where the room is too narrow, in this order: headings break, words fold, intervals go below their values, spare columns
 are left out and named, and at last the columns come in blocks, one below the other.

@@ -1,11 +1,4 @@
-"""Short names for models on a page: a spec may be a long path or a URL, and one row of it would fill a screen.
-
-    python:examples.ranking.readers:last_clause        python:readers:last_clause
-    hf:/data/checkpoints/seed_0-step_128               hf:seed_0-step_128
-    openai:m?url=http://127.0.0.1:1/v1&prompt=plain    openai:m prompt=plain
-
-Specs are told in full among the facts of the page. Names that would not tell models apart stay as they are.
-"""
+"""Names of jobs and models on a page: a spec may be a long path or a URL."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,20 +8,54 @@ from typing import Any, TypeVar
 from ..core.errors import ShoalError
 from ..core.records import Case, Measure, Outcome, Result
 from ..models import parse_spec
+from ..runs.plan import model_name
 
-LONG = 32
-"""Letters of a spec that is left as it is."""
+LONG_NAME = 32
+"""Characters of a spec that is not shortened."""
 DEEPEST = 4
-"""Parts of a path that are tried."""
-AS_THEY_ARE = (Case, Measure, Outcome, Result)
-"""Records: what they say is data."""
+"""The most parts of a path in a short name."""
 
-Thing = TypeVar("Thing")
+Content = TypeVar("Content")
+
+
+def job_id(result: Result, position: int) -> str:
+    """Return a job's id, or its position for a result without one."""
+    return str(result.job.get("id", position))
+
+
+def job_names(results: Sequence[Result], given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return a name for each job id: its model, or the part of the id that is unique."""
+    models = [(str(result.job["protocol"]), str(result.job["model"])) for result in results]
+    short = short_names(list(dict.fromkeys(model for _, model in models)), given)
+    several = len({protocol for protocol, _ in models}) > 1
+    ids = [job_id(result, i) for i, result in enumerate(results)]
+    names = {}
+    for identity, key in zip(ids, models, strict=True):
+        same = [other for other, model in zip(ids, models, strict=True) if model == key]
+        if len(same) == 1:
+            name = short.get(key[1], key[1])
+            names[identity] = f"{name} ({key[0]})" if several else name
+        else:
+            names[identity] = _unique_parts(same, f"{key[0]}-{model_name(key[1])}-")[identity]
+    return names if len(set(names.values())) == len(names) else dict(zip(ids, ids, strict=True))
+
+
+def _unique_parts(ids: Sequence[str], common: str) -> dict[str, str]:
+    """Return ids without their common start, and without the hash if they differ before it."""
+    longer = [identity.removeprefix(common) for identity in ids]
+    short = [name.rpartition("-")[0] for name in longer]
+    different = len(set(short)) == len(short) and all(short)
+    return dict(zip(ids, short if different else longer, strict=True))
 
 
 def short_names(specs: Sequence[str], given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Spec to its name on the page, of those that have another there: the plan's own, or what tells it apart."""
-    named = {spec: name for spec, name in (given or {}).items() if spec in specs and len(name) <= LONG}
+    """Return a short name for each long spec: the plan's name for it, or its unique end.
+
+    python:examples.ranking.readers:last_clause        python:readers:last_clause
+    hf:/data/checkpoints/seed_0-step_128               hf:seed_0-step_128
+    openai:m?url=http://127.0.0.1:1/v1&prompt=plain    openai:m prompt=plain
+    """
+    named = {spec: name for spec, name in (given or {}).items() if spec in specs and len(name) <= LONG_NAME}
     rest = [spec for spec in specs if spec not in named]
     for depth in range(1, DEEPEST + 1):
         names = {spec: _short(spec, rest, depth) for spec in rest} | named
@@ -38,51 +65,51 @@ def short_names(specs: Sequence[str], given: Mapping[str, str] | None = None) ->
 
 
 def _short(spec: str, specs: Sequence[str], depth: int) -> str:
-    """Scheme, the last parts of its name, and what stands behind the question mark in it and not in all of its kind."""
-    if len(spec) <= LONG:
+    """Return the scheme, the last parts of the path, and the options in which similar specs differ."""
+    if len(spec) <= LONG_NAME:
         return spec
     try:
         parsed = parse_spec(spec)
     except ShoalError:
         return spec
-    path, _, found = parsed.name.rstrip("/").partition(":")
+    path, _, function = parsed.name.rstrip("/").partition(":")
     parts = re.split("([/.])" if parsed.scheme == "python" else "(/)", path)
-    last = "".join(parts[-2 * depth + 1 :]) + (f":{found}" if found else "")
+    last = "".join(parts[-2 * depth + 1 :]) + (f":{function}" if function else "")
     head = spec.partition("?")[0]
-    alike = [parse_spec(other).options for other in specs if other.partition("?")[0] == head]
-    told = [
+    similar = [parse_spec(other).options for other in specs if other.partition("?")[0] == head]
+    options = [
         f"{key}={value}"
         for key, value in parsed.options.items()
-        if any(one.get(key) != value for one in alike)
+        if any(other.get(key) != value for other in similar)
     ]
-    return " ".join([f"{parsed.scheme}:{last}", *told])
+    return " ".join([f"{parsed.scheme}:{last}", *options])
 
 
-def renamed(thing: Thing, names: Mapping[str, str]) -> Thing:
-    """Sections, findings, words: the same with other names in their texts. Measures and cases stay as they are."""
+def renamed(content: Content, names: Mapping[str, str]) -> Content:
+    """Return sections, findings or text with other names in them; measures and cases are data and stay."""
     if not names:
-        return thing
+        return content
     pattern = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
-    return _renamed(thing, pattern, names)  # type: ignore[no-any-return]
+    return _renamed(content, pattern, names)  # type: ignore[no-any-return]
 
 
-def _renamed(thing: Any, pattern: re.Pattern[str], names: Mapping[str, str]) -> Any:
-    if isinstance(thing, str):
-        return pattern.sub(lambda found: names[found[0]], thing)
-    if isinstance(thing, AS_THEY_ARE):
-        return thing
-    if is_dataclass(thing) and not isinstance(thing, type):
+def _renamed(content: Any, pattern: re.Pattern[str], names: Mapping[str, str]) -> Any:
+    if isinstance(content, str):
+        return pattern.sub(lambda match: names[match[0]], content)
+    if isinstance(content, Case | Measure | Outcome | Result):
+        return content
+    if is_dataclass(content) and not isinstance(content, type):
         changes = {}
-        for one in fields(thing):
-            before = getattr(thing, one.name)
+        for part in fields(content):
+            before = getattr(content, part.name)
             after = _renamed(before, pattern, names)
             if after is not before:
-                changes[one.name] = after
-        return replace(thing, **changes) if changes else thing
-    if isinstance(thing, Mapping):
+                changes[part.name] = after
+        return replace(content, **changes) if changes else content
+    if isinstance(content, Mapping):
         return {
-            _renamed(key, pattern, names): _renamed(value, pattern, names) for key, value in thing.items()
+            _renamed(key, pattern, names): _renamed(value, pattern, names) for key, value in content.items()
         }
-    if isinstance(thing, tuple | list):
-        return type(thing)(_renamed(part, pattern, names) for part in thing)
-    return thing
+    if isinstance(content, tuple | list):
+        return type(content)(_renamed(part, pattern, names) for part in content)
+    return content

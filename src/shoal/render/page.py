@@ -1,129 +1,109 @@
-"""What a page shows, gathered: what was asked, what was found, how far it reaches, and the cases behind it.
+"""The content of a report page, before it becomes HTML, Markdown, CSV or LaTeX.
 
-    results ──► Page ──► html.py, and Markdown, CSV, LaTeX, figures
+    results ──► Page ──► writing.py
 
-A page says in this order what a reader wants to know: the question, the findings, what to be careful about, the models
-side by side, what each protocol shows, the cases, and at the end, folded, how it all came to be.
+A page answers the reader's questions in this order: the verdict with two or three numbers, one chart, further
+findings, caveats, the details of each protocol, the cases, and the provenance.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from ..comparing.pairs import Comparison, compare
+from ..comparing.summary import comparison_summary
+from ..comparing.view import comparison_sections
 from ..core.claims import ENOUGH_SEEDS
-from ..core.errors import ModelError, some
-from ..core.measures import FEW_CASES, quantity
+from ..core.errors import ModelError, ShoalError, some
+from ..core.measures import FEW_CASES, lowest_first, quantity, unit_word
 from ..core.records import Finding, Measure, Result, verdicts_of
-from ..core.views import Cell, Column, Dots, Number, Row, Section, Table, Words
+from ..core.views import Card, Cell, Column, Row, Section, Strip, Summary, Table, Words, strip_table
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Compared, differing
-from ..runs.plan import Job, Plan, model_name
+from ..runs.plan import Job, Plan
 from ..runs.scoring import compare_results, results_by_protocol
 from ..runs.store import RunStore
 from ..runs.viewing import explained_sections, result_sections
 from ..training.stage import IN_NUMBERS
-from .headlines import HEADLINE, called, headline_findings, headlines
-from .naming import short_names
+from .naming import job_id, job_names, short_names
+from .tables import interval_text, is_defined, value_text
 
-FIRST = 3
-"""How many findings are on the first screen; of several protocols one each, if they are more."""
-LIMITS = "limits"
-"""The kind of a finding that says of how many checkpoints or seeds anything can be said."""
-CAUTIONS = frozenset(
+CAVEATS = frozenset(
     [
-        "aggregation",
         "assumed",
         "drawn",
         "errors",
+        "few templates",
         "incomplete",
         "leaning",
+        "limits",
+        "not combined",
+        "one pair",
         "saturated",
         "skipped",
         "templated",
+        "too few",
         "training",
         "undecided",
     ]
-) | {LIMITS, "few templates", "not combined", "one pair", "too few"}
-"""Kinds of findings that say how far the others reach: they stand below them, under "Read with care"."""
-OF_ONE = frozenset(["dead", "degenerate"])
-"""Kinds of findings that say of a model that its numbers mean little: the others' numbers are told all the same."""
-NAMES = ("model", "recipe")
-"""Groups whose values say by themselves what they are."""
-MANY_JOBS = 12
-"""Up to so many jobs that were asked as they are stand side by side, each with its headline; of more jobs, and of
-trainings, the protocol says what they come to."""
-ABOUT_JOBS = (
-    "job",
-    "model",
-    "protocol",
-    "profile",
-    "settings that differ from it",
-    "how answers were read",
-    "answered on",
-    "id",
 )
-ABOUT_CHECKS = ("job", "self-check", "", "detail")
-UNIT_SCALE, MIDDLE = (0.0, 1.0), 0.5
-NAMED = ("label map", "band", "never")
-"""Facts about how a model's answers were read: they stand in the folded part for every model."""
+"""Kinds of findings that limit the others; the page lists them as caveats."""
+MANY_JOBS = 12
+"""Up to this many jobs without training have a part each; the protocol summarises more."""
+CARDS, WEAKEST, CHARTED = 3, 3, 20
+"""The number of cards, of rows of a card and of rows of a chart, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A heading and what stands below it."""
+    """A heading and the sections below it."""
 
     title: str
     sections: Sequence[Section]
     job: str = ""
-    """The job that it is about, where it is about one; its numbers lead to that job's cases."""
+    """The job it is about, if it is one; its numbers link to that job's cases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """All that a page shows."""
+    """The content of a page."""
 
     parts: Sequence[Part]
     title: str = "shoal report"
-    asked: Sequence[tuple[str, str]] = ()
-    """Protocol, and what it asks."""
-    about: Sequence[str] = ()
-    """Of which models, on how many cases."""
+    about: str = ""
+    """The number of models and cases."""
+    models: Sequence[str] = ()
+    questions: Sequence[str] = ()
+    """The question of each protocol."""
+    summary: Summary | None = None
     findings: Sequence[Finding] = ()
-    """Those that matter most first."""
-    warnings: Sequence[str] = ()
-    overview: Sequence[Section] = ()
-    """The models side by side."""
-    facts: Sequence[Section] = ()
-    """How it came to be: folded."""
+    """The most important first."""
+    caveats: Sequence[str] = ()
+    provenance: Sequence[Section] = ()
     measures: Sequence[Measure] = ()
-    """What the jobs say together, or, where they say nothing, one by one."""
+    """The measures of the jobs together, or of each job."""
     plan: str = ""
-    """The plan as it was written."""
+    """The text of the plan."""
     results: Mapping[str, Result] = field(default_factory=dict)
-    """What the cases are taken from, by the name of the job as the page calls it."""
+    """The results behind the cases, by the name of the job on the page."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Models that are called otherwise where there is little room."""
-    protocols: Sequence[str] = ()
-    """Which protocol each finding is of, where there are several."""
-    first: int = FIRST
-    """How many findings are on the first screen; the others are folded."""
+    """Short names of models."""
 
     @property
     def sections(self) -> list[Section]:
-        """Everything in its order, for those who write no page."""
-        return [*self.overview, *(section for part in self.parts for section in part.sections)]
+        """Return all sections, for other formats."""
+        return [section for part in self.parts for section in part.sections]
 
 
 def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") -> Page:
-    """A plan: its jobs together, protocol by protocol, then each that was not trained here."""
+    """Return the page of a plan: its jobs together by protocol, then each job without training."""
     by_protocol = results_by_protocol(plan, jobs, store)
     compared = compare_results(plan, by_protocol)
     results = [result for rows in by_protocol.values() for result in rows]
-    given = {spec: name for name, spec in plan.models.items() if name != spec}
-    names = job_names(results, given)
+    names = {spec: name for name, spec in plan.models.items() if name != spec}
+    titles = job_names(results, names)
     parts: list[Part] = []
     for protocol, settings in plan.tables.items():
         together = compared.get(protocol)
@@ -131,30 +111,48 @@ def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") 
             view = find_protocol(protocol).view
             sections = view(settings, by_protocol[protocol], together.measures, together.findings)
             parts.append(Part(PROTOCOLS[protocol].title, sections))
-        if together is None or _stand_alone(by_protocol[protocol]):
-            alone = [_part(result, names) for result in by_protocol[protocol]]
+        if together is None or _has_parts(by_protocol[protocol]):
             shown = [section for part in parts for section in part.sections]
+            alone = [_part(result, titles) for result in by_protocol[protocol]]
             parts += [part for part in alone if any(section not in shown for section in part.sections)]
-    findings = _findings(compared, by_protocol)
-    done = f"{len(results)} of {len(jobs)} jobs are done" if len(results) < len(jobs) else ""
+    missing = len(jobs) - len(results)
+    caveats = [f"{missing} of {len(jobs)} jobs are not done."] if missing else []
     dates = {job.id: store.answered_on(job.id) for job in jobs}
-    page = _page(parts, results, findings, [done] if done else [], given, dates)
+    page = _page(parts, results, _findings(compared, by_protocol), caveats, names, dates)
     return replace(page, measures=_measures(compared, by_protocol), plan=text)
 
 
 def results_page(results: Sequence[Result], dates: Mapping[str, str] | None = None) -> Page:
-    """Some results, each by itself; with the days on which they were answered, by id, where these are known."""
-    names = job_names(results)
-    parts = [_part(result, names) for result in results]
+    """Return the page of some results; `dates` has the day of each job's answers, by job id."""
+    titles = job_names(results)
     by_protocol: dict[str, list[Result]] = {}
     for result in results:
         by_protocol.setdefault(str(result.job["protocol"]), []).append(result)
+    parts = [_part(result, titles) for result in results]
     page = _page(parts, results, _findings({}, by_protocol), dates=dates)
     return replace(page, measures=_measures({}, {"": results}))
 
 
+def comparison_page(comparison: Comparison) -> Page:
+    """Return the page of a comparison of two sides."""
+    results = [*comparison.a, *comparison.b]
+    a, b = (str(side[0].job["model"]) for side in (comparison.a, comparison.b))
+    page = replace(_page([], results, []), measures=comparison.measures, findings=[])
+    summary = comparison_summary(comparison, *((a, b) if a != b else ("A", "B")))
+    parts = [Part("Changes", comparison_sections(comparison))]
+    return replace(page, title=f"{b} against {a}", summary=summary, parts=parts)
+
+
+def with_gate(page: Page, sections: Sequence[Section], verdict: str, *, is_met: bool) -> Page:
+    """Return the page with the verdict of a gate first, and its rules as the first part."""
+    summary = page.summary or Summary("")
+    text = " ".join(filter(None, [summary.verdict and f"{summary.verdict}.", summary.text]))
+    gated = replace(summary, verdict=verdict, tone="good" if is_met else "bad", text=text)
+    return replace(page, summary=gated, parts=[Part("Gate", sections), *page.parts])
+
+
 def with_explanations(page: Page, method: str) -> Page:
-    """The page with the words behind the worst failures of each job that can still be asked; why not of the others."""
+    """Return the page with attributions for the worst failures of each job."""
     parts = []
     for part in page.parts:
         result = page.results.get(part.job)
@@ -175,6 +173,74 @@ def with_explanations(page: Page, method: str) -> Page:
     return replace(page, parts=parts)
 
 
+def _page(
+    parts: Sequence[Part],
+    results: Sequence[Result],
+    findings: Sequence[Finding],
+    caveats: Sequence[str] = (),
+    given: Mapping[str, str] | None = None,
+    dates: Mapping[str, str] | None = None,
+) -> Page:
+    titles = job_names(results, given)
+    by_name = {titles[job_id(result, i)]: result for i, result in enumerate(results)}
+    protocols = list(dict.fromkeys(str(result.job["protocol"]) for result in results))
+    models = list(dict.fromkeys(str(result.job["model"]) for result in results))
+    conclusions = _ordered([finding for finding in findings if finding.kind not in CAVEATS])
+    limits = _ordered([finding for finding in findings if finding.kind in CAVEATS])
+    comparison = _comparison(results)
+    if comparison is not None:
+        parts = [Part("Changes", comparison_sections(comparison)), *parts]
+        summary = comparison_summary(comparison, *models)
+    else:
+        summary = _summary(by_name, conclusions)
+    return Page(
+        parts,
+        title=_title([PROTOCOLS[name].title for name in protocols], models),
+        about=_about(models, results),
+        models=models,
+        questions=[PROTOCOLS[name].question for name in protocols],
+        names=short_names(models, given),
+        summary=summary,
+        findings=[finding for finding in conclusions if finding.text != summary.verdict],
+        caveats=[*caveats, *_caveats(by_name, limits)],
+        provenance=_provenance(by_name, dates or {}),
+        results=by_name,
+    )
+
+
+def _title(protocols: Sequence[str], models: Sequence[str]) -> str:
+    if not models:
+        return "shoal report"
+    if len(models) == 2 and len(protocols) == 1:
+        return f"{models[1]} against {models[0]}"
+    return f"{some(protocols)} of {models[0] if len(models) == 1 else f'{len(models)} models'}"
+
+
+def _about(models: Sequence[str], results: Sequence[Result]) -> str:
+    sizes = {len(result.cases) for result in results}
+    jobs = f", {len(results):,} jobs" if len(results) > len(models) else ""
+    count = f"{len(models)} model{'' if len(models) == 1 else 's'}{jobs}"
+    if len(sizes) == 1:
+        return f"{count} × {sizes.pop():,} cases"
+    return f"{count}, {sum(len(result.cases) for result in results):,} answered cases"
+
+
+def _has_parts(results: Sequence[Result]) -> bool:
+    """Return whether each job gets a part: models tested as they are, and not too many."""
+    return len(results) <= MANY_JOBS and not any(map(_trains, results))
+
+
+def _trains(result: Result) -> bool:
+    return "training" in result.job.get("identity", {})
+
+
+def _part(result: Result, titles: Mapping[str, str]) -> Part:
+    name = titles.get(job_id(result, 0), str(result.job["model"]))
+    protocol = str(result.job["protocol"])
+    title = f"{PROTOCOLS[protocol].title}: {name.removesuffix(f' ({protocol})')}"
+    return Part(title, result_sections(result), name)
+
+
 def _measures(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequence[Result]]) -> list[Measure]:
     measures = [row for together in compared.values() for row in together.measures]
     alone = [result for name, results in by_protocol.items() if name not in compared for result in results]
@@ -184,315 +250,222 @@ def _measures(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequen
     return measures
 
 
-def sections_page(
-    sections: Sequence[Section],
-    results: Sequence[Result],
-    title: str,
-    measures: Sequence[Measure] = (),
-    findings: Sequence[Finding] = (),
-) -> Page:
-    """Sections that were made already, such as a comparison's, with the cases of the results they are about."""
-    page = _page([Part("The comparison", sections)], results, {})
-    told = tuple(failed_checks(results))
-    own = [line for section in sections for line in section.warnings if not line.endswith(told)]
-    warnings = [*own, *page.warnings]
-    said = [replace(finding, kind=HEADLINE) for finding in findings]
-    return replace(page, title=title, findings=said, warnings=warnings, overview=(), measures=measures)
+# Summary
 
 
-def failed_checks(results: Iterable[Result]) -> list[str]:
-    """Self-checks that failed, as protocols and comparisons say it."""
-    checks = [check for result in results for check in result.job.get("checks", ())]
-    return [f"{check['name']}: {check['detail']}" for check in checks if check["ok"] is False]
+def _comparison(results: Sequence[Result]) -> Comparison | None:
+    """Compare two models of one protocol on the same cases; None for anything else."""
+    if len(results) != 2 or any(map(_trains, results)):
+        return None
+    a, b = results
+    if a.job["protocol"] != b.job["protocol"] or a.job["model"] == b.job["model"]:
+        return None
+    try:
+        return compare([a], [b])
+    except ShoalError:  # no common cases, or no measure that is a mean over cases
+        return None
 
 
-def _page(
-    parts: Sequence[Part],
-    results: Sequence[Result],
-    findings: Mapping[str, Sequence[Finding]],
-    warnings: Sequence[str] = (),
-    given: Mapping[str, str] | None = None,
-    dates: Mapping[str, str] | None = None,
-) -> Page:
-    names = job_names(results, given)
-    protocols = dict.fromkeys(str(result.job["protocol"]) for result in results)
-    alone = [result for result in results if not _trains(result)]
-    alone = alone if len(alone) <= MANY_JOBS else []
-    told = _in_turn({name: _told(findings.get(name, ()), name, alone) for name in protocols})
-    models = list(dict.fromkeys(str(result.job["model"]) for result in results))
-    return Page(
-        parts,
-        title=_title([PROTOCOLS[name].title for name in protocols], models),
-        names=short_names(models, given),
-        asked=[(PROTOCOLS[name].title, PROTOCOLS[name].question) for name in protocols],
-        about=_asked_of(models, results),
-        findings=[finding for _, finding in told],
-        protocols=[PROTOCOLS[name].title for name, _ in told] if len(protocols) > 1 else [],
-        first=max(FIRST, len(protocols)),
-        warnings=[*warnings, *_warnings(results, names, [finding for _, finding in told])],
-        overview=_side_by_side(alone, names),
-        facts=_how(results, names, dates or {}),
-        results={names[str(result.job.get("id", i))]: result for i, result in enumerate(results)},
-    )
+def _summary(results: Mapping[str, Result], conclusions: Sequence[Finding]) -> Summary:
+    """Return the first conclusion, or the overall number; the headline measures as cards; and one chart."""
+    headlines = {name: _headlines(result) for name, result in results.items() if not _trains(result)}
+    if len(results) > MANY_JOBS:
+        headlines = {}
+    first = next((rows[0] for rows in headlines.values() if rows), None)
+    verdict = conclusions[0].text if conclusions else ""
+    if len(headlines) == 1:
+        (result,) = results.values()
+        cards = [_number_card(row) for row in _headlines(result)[:2]]
+        weak = _coarse(result)
+        if len(weak) > 1:
+            group = next(iter(weak[0].groups))
+            rows = [(row.groups[group], f"{value_text(row)}{unit_word(row)}") for row in weak[:WEAKEST]]
+            cards.append(Card(f"Weakest {group}", rows=rows))
+        drawn: list[Strip] = [(next(iter(row.groups.values())), [row]) for row in weak]
+        return Summary(verdict or _sentence(first), cards=cards[:CARDS], chart=_chart(drawn))
+    drawn = [
+        (name, [rows[0]]) for name, rows in headlines.items() if rows and first and rows[0].name == first.name
+    ]
+    chart = _chart(drawn)
+    if not verdict and drawn:
+        best, (row,) = max(drawn, key=lambda item: item[1][0].value or 0.0)
+        if quantity(row).direction == "higher":
+            verdict = f"Highest {row.name}: {best}, {value_text(row)}{unit_word(row)}"
+    return Summary(verdict, chart=chart)
 
 
-def _title(protocols: Sequence[str], models: Sequence[str]) -> str:
-    if not models:
-        return "shoal report"
-    return f"{some(protocols)} of {models[0] if len(models) == 1 else f'{len(models)} models'}"
+def _headlines(result: Result) -> list[Measure]:
+    return [row for row in result.measures if row.headline and is_defined(row)]
 
 
-def _stand_alone(results: Sequence[Result]) -> bool:
-    """Whether each job is worth a part of its own: models that were asked as they are, and not too many."""
-    return len(results) <= MANY_JOBS and not any(map(_trains, results))
+def _sentence(row: Measure | None) -> str:
+    return f"{_named(row).capitalize()}: {value_text(row)}{unit_word(row)}" if row is not None else ""
 
 
-def _trains(result: Result) -> bool:
-    return "training" in result.job.get("identity", {})
+def _named(row: Measure) -> str:
+    groups = [value for value in row.groups.values() if value != "all"]
+    return f"{row.name} ({', '.join(groups)})" if groups else row.name
 
 
-def _part(result: Result, names: Mapping[str, str]) -> Part:
-    name = names.get(str(result.job.get("id", "0")), str(result.job["model"]))
-    protocol = str(result.job["protocol"])
-    title = f"{PROTOCOLS[protocol].title}: {name.removesuffix(_of(protocol))}"
-    return Part(title, result_sections(result), name)
+def _number_card(row: Measure) -> Card:
+    interval = interval_text(row)
+    lines = [f"95 % CI {interval}"] if interval else []
+    return Card(_named(row).capitalize(), f"{value_text(row)}{unit_word(row)}", [*lines, f"n = {row.n:,}"])
 
 
-def _of(protocol: str) -> str:
-    """Behind the name of a model that several protocols ask."""
-    return f" ({protocol})"
+def _coarse(result: Result) -> list[Measure]:
+    """Return the rates by the first group that has a few values, the lowest first."""
+    rates = [
+        row
+        for row in result.measures
+        if row.basis.mean_over
+        and is_defined(row)
+        and len(row.groups) == 1
+        and quantity(row).direction == "higher"
+    ]
+    groups: dict[tuple[str, str], list[Measure]] = {}
+    for row in rates:
+        groups.setdefault((row.name, next(iter(row.groups))), []).append(row)
+    fitting = [rows for rows in groups.values() if 1 < len(rows) <= CHARTED]
+    return lowest_first(max(fitting, key=len, default=[]))
 
 
-def job_names(results: Sequence[Result], given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What to call each job: by its model; where that is not enough, by what tells its name from the others."""
-    models = [(str(result.job["protocol"]), str(result.job["model"])) for result in results]
-    short = short_names(list(dict.fromkeys(model for _, model in models)), given)
-    several = len({protocol for protocol, _ in models}) > 1
-    ids = [str(result.job.get("id", i)) for i, result in enumerate(results)]
-    names = {}
-    for identity, key in zip(ids, models, strict=True):
-        alike = [other for other, model in zip(ids, models, strict=True) if model == key]
-        if len(alike) == 1:
-            name = short.get(key[1], key[1])
-            names[identity] = f"{name}{_of(key[0])}" if several else name
-        else:
-            names[identity] = _told_apart(alike, f"{key[0]}-{model_name(key[1])}-")[identity]
-    return names if len(set(names.values())) == len(names) else dict(zip(ids, ids, strict=True))
+def _chart(rows: Sequence[Strip]) -> Table | None:
+    measures = [measure for _, values in rows for measure in values]
+    if len(rows) < 2 or len(rows) > CHARTED or any(quantity(row).unit != "share" for row in measures):
+        return None
+    middle = 0.5 if quantity(measures[0]).ideal == 0.5 else None
+    title = f"{measures[0].name.capitalize()}, in %"
+    return strip_table(rows, (0.0, 1.0), middle, title=title, legend=["Bar: 95 % CI."])
 
 
-def _told_apart(ids: Sequence[str], common: str) -> dict[str, str]:
-    """Names without what all have in common at the front, and without the hash where they differ before it."""
-    longer = [identity.removeprefix(common) for identity in ids]
-    short = [name.rpartition("-")[0] for name in longer]
-    different = len(set(short)) == len(short) and all(short)
-    return dict(zip(ids, short if different else longer, strict=True))
+# Findings and caveats
 
 
-# What was asked, what was found
+def _findings(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequence[Result]]) -> list[Finding]:
+    """Return the findings of each protocol in turn: their weights are on different scales."""
+    queues = []
+    for protocol, results in by_protocol.items():
+        together = compared[protocol].findings if protocol in compared else ()
+        by_text = {finding.text: finding for finding in together}
+        for result in results:
+            if protocol in compared and _trains(result):
+                continue
+            for finding in result.findings:
+                # The same sentence about several models is about none of them in particular.
+                model = (
+                    {} if finding.text in by_text else {"model": str(result.job["model"]), **finding.groups}
+                )
+                if finding not in together:
+                    by_text[finding.text] = replace(finding, groups=model)
+        queues.append(_ordered(list(by_text.values())))
+    return [finding for turn in zip_longest(*queues) for finding in turn if finding is not None]
 
 
-def _asked_of(models: Sequence[str], results: Sequence[Result]) -> list[str]:
-    cases = sum(len(result.cases) for result in results)
-    jobs = f", {len(results):,} jobs" if len(results) > len(models) else ""
-    count = f"{len(models)} model{'s' if len(models) > 1 else ''}{jobs}"
-    return [f"{count}, {cases:,} cases asked and scored", *models[:MANY_JOBS]]
+def _ordered(findings: Sequence[Finding]) -> list[Finding]:
+    """Sort by weight; the first of each kind comes before the others."""
+    by_weight = sorted(findings, key=lambda finding: -finding.weight)
+    first = {finding.kind: position for position, finding in reversed(list(enumerate(by_weight)))}
+    order = sorted(range(len(by_weight)), key=lambda position: first[by_weight[position].kind] != position)
+    return [by_weight[position] for position in order]
 
 
-def who(finding: Finding, only: str = "") -> str:
-    """What a finding is about, where it does not say so itself, and where it is not the only model there is."""
+def subject(finding: Finding, only: str = "") -> str:
+    """Return the subject of a finding, unless it is the only model of the page."""
     return " · ".join(
-        value if name in NAMES else f"{name} {value}"
+        value if name in ("model", "recipe") else f"{name} {value}"
         for name, value in finding.groups.items()
         if value not in ("", "none", only)
     )
 
 
-def _ordered(findings: Sequence[Finding]) -> list[Finding]:
-    """By weight, the weightiest of each kind before all others: the first screen does not say one thing three times."""
-    by_weight = sorted(findings, key=lambda finding: -finding.weight)
-    first = {finding.kind: position for position, finding in reversed(list(enumerate(by_weight)))}
-    return [
-        finding
-        for _, finding in sorted(enumerate(by_weight), key=lambda item: first[item[1].kind] != item[0])
-    ]
-
-
-def _in_turn(by_protocol: Mapping[str, Sequence[Finding]]) -> list[tuple[str, Finding]]:
-    """The first of each protocol, then the second of each, and so on; their weights are not of one scale."""
-    turns = zip_longest(*([(name, finding) for finding in rows] for name, rows in by_protocol.items()))
-    return [item for turn in turns for item in turn if item is not None]
-
-
-def _told(findings: Sequence[Finding], protocol: str, alone: Sequence[Result]) -> list[Finding]:
-    """What a protocol found; where it drew no conclusion, what its numbers say. How far it all reaches comes last."""
-    said = _ordered([finding for finding in findings if finding.kind not in CAUTIONS])
-    results = [result for result in alone if result.job["protocol"] == protocol]
-    if len(said) < FIRST and all(finding.kind in OF_ONE for finding in said):
-        numbers = [row for result in results for row in headline_findings(result, alone=len(results) == 1)]
-        said += _not_yet_said(numbers, said)
-    return said + _ordered([finding for finding in findings if finding.kind in CAUTIONS])
-
-
-def _not_yet_said(numbers: Sequence[Finding], said: Sequence[Finding]) -> list[Finding]:
-    """Headlines whose number is in no finding; models of which nothing was said come first."""
-    shown = [measure for finding in said for measure in finding.measures]
-    known = {finding.groups.get("model", "") for finding in said}
-    fresh = [finding for finding in numbers if finding.measures[0] not in shown]
-    return sorted(fresh, key=lambda finding: finding.groups.get("model", "") in known)
-
-
-def _findings(
-    compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequence[Result]]
-) -> dict[str, list[Finding]]:
-    """Of what the jobs of a protocol say together, and of each that was asked as it is."""
-    findings: dict[str, list[Finding]] = {}
-    for protocol, results in by_protocol.items():
-        together = list(compared[protocol].findings) if protocol in compared else []
-        alone = [result for result in results if protocol not in compared or not _trains(result)]
-        said = {finding.text for finding in together}
-        each = [
-            _about(finding, result)
-            for result in alone
-            for finding in result.findings
-            if finding.text not in said
-        ]
-        findings[protocol] = together + _said_once(each)
-    return findings
-
-
-def _said_once(findings: Sequence[Finding]) -> list[Finding]:
-    """What is said of several jobs in the same words, once, and of none of them in particular."""
-    times = Counter((finding.kind, finding.text) for finding in findings)
-    first = {(finding.kind, finding.text): finding for finding in reversed(findings)}
-    return [
-        finding if times[key] == 1 else replace(finding, groups={}, measures=())
-        for key, finding in reversed(first.items())
-    ]
-
-
-def _about(finding: Finding, result: Result) -> Finding:
-    """A finding of one job, with the model that it is about."""
-    groups = {"model": str(result.job["model"]), **finding.groups}
-    return Finding(finding.kind, finding.text, finding.measures, finding.weight, groups, finding.facts)
-
-
-def _warnings(
-    results: Sequence[Result], names: Mapping[str, str], findings: Sequence[Finding]
-) -> Iterator[str]:
-    """Self-checks that failed, rates of few cases, models of one checkpoint; that unless a finding says it."""
-    for i, result in enumerate(results):
-        for check in result.job.get("checks", ()):
-            if check["ok"] is False:
-                name = names[str(result.job.get("id", i))]
-                yield f"{name}: self-check, {check['name']}: {check['detail']}"
+def _caveats(results: Mapping[str, Result], limits: Sequence[Finding]) -> Iterator[str]:
+    """Yield what could change a decision, the most important first."""
+    for name, result in results.items():
+        yield from (f"{name}: self-check failed: {line}" for line in failed_checks([result]))
+    errors = sum(verdicts_of(result.outcomes).count("e") for result in results.values())
+    if errors:
+        yield f"{errors:,} case{' has' if errors == 1 else 's have'} no answer and count in no rate."
+    only = next(iter(results.values())).job["model"] if len(results) == 1 else ""
+    for finding in limits:
+        name = subject(finding, str(only))
+        yield f"{name}: {finding.text}" if name else finding.text
+    if not any(finding.kind == "limits" for finding in limits):
+        yield from _seed_caveats(list(results.values()))
     few = {
         tuple(row.groups.items())
-        for result in results
+        for result in results.values()
         for row in result.measures
-        if row.facts.get("mean over") == "cases" and 0 < row.n < FEW_CASES
+        if row.basis.mean_over == "cases" and 0 < row.n < FEW_CASES
     }
     if few:
-        rates = "1 rate rests" if len(few) == 1 else f"{len(few):,} rates rest"
-        yield f"{rates} on fewer than {FEW_CASES} cases: read with the interval"
-    errors = sum(verdicts_of(result.outcomes).count("e") for result in results)
-    if errors:
-        who = (
-            "1 case has no answer and counts" if errors == 1 else f"{errors:,} cases have no answer and count"
-        )
-        yield f"{who} nowhere"
-    if any(finding.kind == LIMITS for finding in findings):
-        return
+        yield f"{len(few):,} rate{'' if len(few) == 1 else 's'} with fewer than {FEW_CASES} cases."
+
+
+def _seed_caveats(results: Sequence[Result]) -> Iterator[str]:
     trained = [result for result in results if _trains(result)]
     seeds = {str(result.job["settings"].get("seed", "")) for result in trained if "settings" in result.job}
     if trained and len(seeds) < ENOUGH_SEEDS:
-        count = f"{len(seeds)} seeds" if len(seeds) > 1 else "one seed"
-        yield f"{count} of each recipe: fewer than {ENOUGH_SEEDS} support no claim about the recipe"
+        count = f"{len(seeds)} seed{'' if len(seeds) == 1 else 's'}"
+        yield f"{count} per recipe: {ENOUGH_SEEDS} are needed for claims about the recipe."
     if len(trained) < len(results) and not any(result.job.get("group") for result in results):
-        yield "one checkpoint of each model: nothing here speaks of another training of the same recipe"
+        yield "One checkpoint per model: seed variance was not measured."
 
 
-# Side by side
+def failed_checks(results: Iterable[Result]) -> list[str]:
+    """Return the self-checks that failed."""
+    checks = [check for result in results for check in result.job.get("checks", ())]
+    return [f"{check['name']}: {check['detail']}" for check in checks if check["ok"] is False]
 
 
-def _side_by_side(results: Sequence[Result], names: Mapping[str, str]) -> list[Section]:
-    """Every model's headline with its interval, as a number and on one scale."""
-    rows_of: dict[str, list[tuple[str, Measure]]] = {}
-    for i, result in enumerate(results):
-        for measure in headlines(result):
-            rows_of.setdefault(called(measure), []).append((names[str(result.job.get("id", i))], measure))
-    tables = [_headline_table(name, rows) for name, rows in rows_of.items() if len(rows) > 1]
-    if not tables:
-        return []
-    notes = [
-        "dot: the value; bar: its 95 % interval",
-        "intervals that overlap are no test: shoal compare A B",
-    ]
-    return [Section("Side by side", blocks=tables, notes=notes)]
+# Provenance
 
 
-def _headline_table(title: str, rows: Sequence[tuple[str, Measure]]) -> Table:
-    what = quantity(rows[0][1])
-    columns = [Column("model", "left"), Column(rows[0][1].name), Column("95 % interval"), Column("n")]
-    drawn = what.unit == "share" and all(0 <= (row.value or 0.0) <= 1 for _, row in rows)
-    middle = MIDDLE if what.ideal == MIDDLE else None
-    lines = []
-    for name, row in rows:
-        cells: list[Cell] = [name, Number(row, "strong"), Number(row, part="interval"), Number(row, part="n")]
-        cells += [Dots([row], UNIT_SCALE, middle)] if drawn else []
-        lines.append(Row(cells))
-    columns += [Column("", "left", spare=True, scale=UNIT_SCALE)] if drawn else []
-    return Table(columns, lines, title=title if what.direction != "higher" else f"{title}, higher is better")
+JOB_COLUMNS = ("job", "model", "protocol", "profile", "other settings", "label mapping", "answered on", "id")
+LABEL_FACTS = ("label map", "band", "never")
+"""Facts about the mapping of a model's labels."""
 
 
-# How it came to be
-
-
-def _how(results: Sequence[Result], names: Mapping[str, str], dates: Mapping[str, str]) -> list[Section]:
-    """Version, days, settings that differ, how labels were read, self-checks."""
+def _provenance(results: Mapping[str, Result], dates: Mapping[str, str]) -> list[Section]:
+    """Return the version, the jobs with their settings, and the self-checks."""
     if not results:
         return []
-    versions = sorted({str(result.job["shoal"]) for result in results if "shoal" in result.job})
+    versions = sorted({str(result.job["shoal"]) for result in results.values() if "shoal" in result.job})
     rows, checks = [], []
-    for i, result in enumerate(results):
-        name = names[str(result.job.get("id", i))]
-        profile = getattr(result.settings, "profile", "")
-        rows.append(
-            Row(
-                [
-                    name,
-                    str(result.job["model"]),
-                    str(result.job["protocol"]),
-                    str(profile),
-                    _unusual(result),
-                    _read_as(result),
-                    dates.get(str(result.job.get("id", "")), ""),
-                    _short(result),
-                ]
-            )
-        )
+    for name, result in results.items():
+        identity = str(result.job.get("id", ""))
+        cells: list[Cell] = [
+            name,
+            str(result.job["model"]),
+            str(result.job["protocol"]),
+            str(getattr(result.settings, "profile", "")),
+            _other_settings(result),
+            _label_mapping(result),
+            dates.get(identity, ""),
+            Words(identity, "quiet"),
+        ]
+        rows.append(Row(cells))
         checks += [
-            Row([name, str(check["name"]), _verdict(check), str(check["detail"])])
+            Row([name, str(check["name"]), _outcome(check), str(check["detail"])])
             for check in result.job.get("checks", ())
         ]
-    settings = Table([Column(title, "left") for title in ABOUT_JOBS], rows)
-    sections = [Section("Jobs and settings", f"shoal {', '.join(versions)}" if versions else "", [settings])]
+    jobs = Table([Column(title, "left") for title in JOB_COLUMNS], rows)
+    sections = [Section("Jobs and settings", f"shoal {', '.join(versions)}" if versions else "", [jobs])]
     if checks:
-        columns = [Column(title, "left", once=title == "job") for title in ABOUT_CHECKS]
-        sections.append(Section("Self-check", "", [Table(columns, checks)]))
+        columns = [
+            Column(title, "left", once=title == "job") for title in ("job", "self-check", "", "detail")
+        ]
+        sections.append(Section("Self-checks", "", [Table(columns, checks)]))
     return sections
 
 
-def _verdict(check: Mapping[str, Any]) -> Words:
-    if check["ok"] is None:  # nothing was checked in what a training was like
-        return Words("" if check["name"] == IN_NUMBERS else "not known", "quiet")
+def _outcome(check: Mapping[str, Any]) -> Words:
+    if check["ok"] is None:
+        return Words("" if check["name"] == IN_NUMBERS else "not checked", "quiet")
     return Words("✓ passed", "good") if check["ok"] else Words("✗ failed", "bad")
 
 
-def _short(result: Result) -> Words:
-    return Words(str(result.job.get("id", "")), "quiet")
-
-
-def _unusual(result: Result) -> str:
+def _other_settings(result: Result) -> str:
     if result.settings is None:
         return ""
     return ", ".join(f"{name} = {_plain(value)}" for name, value in differing(result.settings).items())
@@ -500,18 +473,17 @@ def _unusual(result: Result) -> str:
 
 def _plain(value: Any) -> str:
     if is_dataclass(value) and not isinstance(value, type):
-        return ", ".join(
-            f"{name} {_plain(part)}" for name, part in asdict(value).items() if part not in (None, "")
-        )
+        parts = {name: part for name, part in asdict(value).items() if part not in (None, "")}
+        return ", ".join(f"{name} {_plain(part)}" for name, part in parts.items())
     if isinstance(value, str):
         return value if "/" not in value else Path(value).name
     return " / ".join(map(_plain, value)) if isinstance(value, tuple | list) else str(value)
 
 
-def _read_as(result: Result) -> str:
-    facts = {name: fact for row in result.measures for name, fact in row.facts.items() if name in NAMED}
+def _label_mapping(result: Result) -> str:
+    facts = {name: fact for row in result.measures for name, fact in row.facts.items() if name in LABEL_FACTS}
     parts = []
     for name, fact in facts.items():
-        told = ", ".join(f"{a} = {b}" for a, b in fact.items()) if isinstance(fact, Mapping) else str(fact)
-        parts.append(f"{name}: {told}")
+        text = ", ".join(f"{a} = {b}" for a, b in fact.items()) if isinstance(fact, Mapping) else str(fact)
+        parts.append(f"{name}: {text}")
     return "; ".join(parts)

@@ -13,9 +13,9 @@ from typing import Any
 
 from ..core.measures import quantity
 from ..core.records import Case, Example, Outcome, Result, values_of, verdicts_of
+from ..core.text import printable
 from ..core.views import expected_words
 from .cases import Marked, marked_edits
-from .printable import printable
 
 ROOM = 3_000_000
 """Letters of text; a page with more opens slowly."""

@@ -1,6 +1,6 @@
-"""How far a step is, on standard error: a bar with rate and time left, or, in a log, a line every so often.
+"""Progress on standard error: a bar with rate and time left, or a line every 30 seconds in a log.
 
-Where nothing is heard for a minute a line says so: a model may hang.
+After a minute without progress a line says so, because a model may hang.
 """
 
 import sys
@@ -10,21 +10,29 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 from ..core.text import printable
-from .jobs import duration
 
 Tell = Callable[[str, int, int], None]
 
 EVERY = 30.0
-"""Seconds between the lines of a log: short commands write none."""
-
-
+"""Seconds between the lines of a log."""
 SILENCE = 60.0
-"""Seconds without a word after which that is said."""
+"""Seconds without progress until a line says so."""
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time in words.
+
+    >>> duration(40), duration(700), duration(9000)
+    ('40 seconds', '12 minutes', '2.5 hours')
+    """
+    if seconds < 90:
+        return f"{max(1, round(seconds))} seconds"
+    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 @contextmanager
 def progress_bar() -> Iterator[Tell]:
-    """Something to tell how far a step is."""
+    """Yield a function that reports the progress of a step."""
     if not sys.stderr.isatty():
 
         def write(line: str) -> None:
@@ -61,7 +69,7 @@ def progress_bar() -> Iterator[Tell]:
 
 @contextmanager
 def silence_noticed(tell: Tell, write: Callable[[str], None]) -> Iterator[Tell]:
-    """The same teller; where nothing comes through it for a minute, that is written, once for each silence."""
+    """Yield the same function, with a watchdog that writes a line once per pause of more than a minute."""
     over, heard = Event(), (time.monotonic(), "the start")
 
     def listen(step: str, done: int, total: int) -> None:
@@ -70,11 +78,11 @@ def silence_noticed(tell: Tell, write: Callable[[str], None]) -> Iterator[Tell]:
         tell(step, done, total)
 
     def watch() -> None:
-        told = None
+        reported = None
         while not over.wait(min(1.0, SILENCE)):
             since, last = heard
-            if since != told and time.monotonic() - since >= SILENCE:
-                told = since
+            if since != reported and time.monotonic() - since >= SILENCE:
+                reported = since
                 write(
                     printable(
                         f"No progress for {duration(SILENCE)} (last: {last}). "
@@ -82,7 +90,7 @@ def silence_noticed(tell: Tell, write: Callable[[str], None]) -> Iterator[Tell]:
                     )
                 )
 
-    thread = Thread(target=watch, name="listening for silence", daemon=True)
+    thread = Thread(target=watch, name="progress watchdog", daemon=True)
     thread.start()
     try:
         yield listen
@@ -92,7 +100,7 @@ def silence_noticed(tell: Tell, write: Callable[[str], None]) -> Iterator[Tell]:
 
 
 def line_by_line(write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> Tell:
-    """For logs: a line when a while has passed since the last, with the time left as the step has gone so far.
+    """Return a function that writes a line every 30 seconds, with the time left.
 
     >>> seconds = iter([0, 1, 40, 41])
     >>> tell = line_by_line(print, lambda: next(seconds))
@@ -107,10 +115,10 @@ def line_by_line(write: Callable[[str], None], clock: Callable[[], float] = time
     def tell(step: str, done: int, total: int) -> None:
         nonlocal last
         now = clock()
-        if not total:  # nothing to count: something to say
+        if not total:  # a message
             write(printable(step))
             return
-        if done < reached.get(step, done + 1):  # for the first time, or another job has come to this step
+        if done < reached.get(step, done + 1):  # the first call, or the next job
             began[step] = now, done
         reached[step] = done
         start, first = began[step]

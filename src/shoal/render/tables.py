@@ -1,227 +1,302 @@
-"""Tables in a terminal: cells in words and styles, numbers below each other; how wide they become is the layout's."""
+"""Cells as plain text, and the table of every block: the part that all renderers share."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any
 
-from rich.cells import cell_len
-from rich.text import Text
-
+from ..core.measures import Quantity, quantity, shown
 from ..core.records import Measure
-from ..core.views import Cell, Column, Dots, Number, Piece, Row, Table, Tone, Tones
-from .layout import Grid, ShownColumn
-from .marks import BAR, STRIP, bar, strip
-from .pieces import (
-    bar_tone,
-    between,
-    interval_ends,
-    is_defined,
-    is_waiting,
-    measures_in,
-    number_text,
-    piece_text,
-    pieces_of,
-    scale_ends,
-    tone_of,
-    tones_of,
-    value_text,
+from ..core.views import (
+    Cell,
+    Column,
+    Curves,
+    Dots,
+    HeatMap,
+    Number,
+    Piece,
+    Row,
+    Scatter,
+    Table,
+    Tone,
+    Tones,
+    WeighedWords,
+    Words,
 )
-from .printable import on_one_line, printable
-from .tabled import cell_of, is_full, said_once
 
-STYLES: dict[Tone, str] = {
-    "": "",
-    "strong": "bold",
-    "quiet": "dim",
-    "good": "green",
-    "bad": "red",
-    "doubt": "yellow",
-    "first": "cyan",
-    "second": "green",
-    "third": "bright_black",
-}
+QUIET_PARTS = ("interval", "n", "na", "errors")
+"""Parts of a measure that are quiet by default."""
 
 
-def style_of(tones: Tones) -> str:
-    """What a tone looks like in a terminal."""
-    return " ".join(filter(None, (STYLES[tone] for tone in tones_of(tones))))
+def pieces_of(cell: Cell) -> tuple[Piece, ...]:
+    """Return the pieces of a cell; none for an empty text."""
+    if isinstance(cell, str | Words | Number | Dots):
+        return (cell,) if cell != "" else ()
+    return tuple(cell)
 
 
-def grid_of(table: Table) -> Grid:
-    """A table's columns, and its headings and gaps between the rows."""
-    table = said_once(table)
-    rows = [row for row in table.rows if is_full(row, table)]
-    above: dict[int, list[Text]] = {}
-    position = 0
-    for row in table.rows:
-        if is_full(row, table):
-            position += 1
-        else:
-            above.setdefault(position, []).append(_heading_row(row))
-    if not any(above.get(len(rows), ())):
-        above.pop(len(rows), None)  # a gap at the end is none
-    return Grid([_column(table.columns[i], i, rows) for i in range(len(table.columns))], above)
+def tones_of(tones: Tones) -> tuple[Tone, ...]:
+    """Return one tone or several as a tuple."""
+    return (tones,) if isinstance(tones, str) else tones
 
 
-def _heading_row(row: Row) -> Text:
-    pieces = [piece for cell in row.cells for piece in pieces_of(cell)]
-    return Text.assemble(*(_piece(piece, row.tone or "strong") for piece in pieces))
+def tone_of(piece: Piece, *outer: Tones) -> Tones:
+    """Return a piece's tone, or the first of its column and row; intervals and counts are quiet."""
+    tone = "" if isinstance(piece, str) else piece.tone
+    if not tone and isinstance(piece, Number) and (piece.part in QUIET_PARTS or is_replaced(piece)):
+        return "quiet"
+    return next(filter(None, (tone, *outer)), "")
 
 
-def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
-    cells = [_alone(cell_of(row, position)) for row in rows]
-    pieces = [piece for cell in cells for piece in pieces_of(cell)]
-    bars = any(isinstance(piece, Number) and piece.part == "bar" for piece in pieces)
-    dots = any(isinstance(piece, Dots) for piece in pieces)
-    name = "bars" if bars else "dots" if dots else "a column"
-    texts, tall = (
-        [_cell(cell, row.tone, look) for cell, row in zip(cells, rows, strict=True)]
-        for look in (_look(column, cells, tall=False), _look(column, cells, tall=True))
-    )
-    return ShownColumn(
-        _heading(column, cells, STRIP if dots else BAR),
-        texts,
-        "left" if bars or dots else column.align,
-        folds=column.align == "left" and not bars and not dots,
-        spare=column.spare,
-        is_picture=bars or dots,
-        name=" ".join(printable(column.title).split()) or name,
-        tall=tall if any(isinstance(cell, Number) and cell.part == BOTH for cell in cells) else (),
-    )
+def is_replaced(number: Number) -> bool:
+    """Return whether a text stands in for an undefined number."""
+    return bool(number.instead) and (number.measure is None or not is_defined(number.measure))
 
 
-def _alone(cell: Cell) -> Cell:
-    """A piece that is all there is in a cell, out of its list."""
-    pieces = pieces_of(cell)
-    return pieces[0] if len(pieces) == 1 else cell
+def is_defined(measure: Measure) -> bool:
+    """Return whether a measure has a finite value."""
+    return measure.value is not None and isfinite(measure.value)
 
 
-def _heading(column: Column, cells: Sequence[Cell], width: int) -> str:
-    title = printable(column.title)
-    if column.scale is None:
-        return title
-    measure = next((measure for cell in cells for measure in measures_in(cell)), None)
-    low, high = scale_ends(column.scale, measure)
-    return f"{title}\n" * bool(title) + low + " " * (width - len(low) - len(high)) + high
+def plain(cell: Cell) -> str:
+    """Return a cell as plain text."""
+    return "".join(piece_text(piece) for piece in pieces_of(cell))
 
 
-# Cells
-
-BOTH = "value and interval"
-
-
-@dataclass(frozen=True)
-class Look:
-    """What the cells of a column share: how wide the parts of numbers are, so that they stand below each other."""
-
-    column: Column
-    tall: bool
-    """Whether intervals go below the values."""
-    value: int
-    mark: int
-    low: int
-    high: int
-    places: Sequence[int]
+def piece_text(piece: Piece) -> str:
+    """Return a piece as plain text; dots as their values."""
+    if isinstance(piece, str):
+        return piece
+    if isinstance(piece, Words):
+        return piece.text
+    if isinstance(piece, Dots):
+        return ", ".join(map(value_text, piece.measures))
+    text = number_text(piece)
+    return f"{text} {piece.mark}" if piece.mark and text else text
 
 
-def _look(column: Column, cells: Sequence[Cell], *, tall: bool) -> Look:
-    numbers = [cell for cell in cells if isinstance(cell, Number)]
-    known = [(number, number.measure) for number in numbers if number.measure is not None]
-    ends = [interval_ends(measure) for number, measure in known if number.part in ("interval", BOTH)]
-    return Look(
-        column,
-        tall,
-        value=_widest(value_text(measure) for number, measure in known if number.part == BOTH),
-        mark=_widest(on_one_line(number.mark) for number in numbers),
-        low=_widest(pair[0] for pair in ends if pair),
-        high=_widest(pair[1] for pair in ends if pair),
-        places=_places(cells),
-    )
+def number_text(number: Number) -> str:
+    """Return the wanted part of a measure, without its mark."""
+    if is_replaced(number):
+        return number.instead if number.part not in QUIET_PARTS else ""
+    return "" if number.measure is None else PARTS[number.part](number.measure)
 
 
-def _places(cells: Sequence[Cell]) -> list[int]:
-    """In cells of several pieces, how wide the numbers are by the place at which they stand."""
-    several = [pieces for cell in cells if len(pieces := pieces_of(cell)) > 1]
-    widths = [0] * max(map(len, several), default=0)
-    for pieces in several:
-        for i, piece in enumerate(pieces):
-            widths[i] = (
-                max(widths[i], cell_len(piece_text(piece))) if isinstance(piece, Number) else widths[i]
-            )
-    return widths
+def value_text(measure: Measure) -> str:
+    """Return the value, or a dash."""
+    return shown(measure.value if is_defined(measure) else None, quantity(measure))
 
 
-def _widest(texts: Iterable[str]) -> int:
-    return max(map(cell_len, texts), default=0)
+def interval_ends(measure: Measure) -> tuple[str, str] | None:
+    """Return both ends of an interval, or None."""
+    if measure.interval is None:
+        return None
+    low, high = (shown(end, quantity(measure)) for end in measure.interval)
+    return low, high
 
 
-def _cell(cell: Cell, row: Tones, look: Look) -> Text:
-    """A cell; numbers are aligned with those above and below."""
-    outer = (look.column.tone, row)
-    if isinstance(cell, Number):
-        return _number(cell, outer, look)
-    if isinstance(cell, Dots):
-        return _dots(cell, outer)
-    pieces = pieces_of(cell)
-    if len(pieces) == 1:
-        return _piece(pieces[0], *outer)
-    text = Text()
-    for i, piece in enumerate(pieces):
-        part = _piece(piece, *outer)
-        text.append(" " * (look.places[i] - part.cell_len) if isinstance(piece, Number) else "")
-        text.append_text(part)
-    return text
+def between(measure: Measure, tight: bool = False) -> str:
+    """Return the separator of an interval's ends: a dash next to a minus would be misread."""
+    return " to " if quantity(measure).signed else "–" if tight else " – "
 
 
-def _piece(piece: Piece, *outer: Tones) -> Text:
-    return Text(on_one_line(piece_text(piece)), style_of(tone_of(piece, *outer)))
-
-
-def _dots(dots: Dots, outer: Sequence[Tones]) -> Text:
-    interval = dots.measures[0].interval if len(dots.measures) == 1 else None
-    values = [measure.value for measure in dots.measures if is_defined(measure) and measure.value is not None]
-    return strip(values, interval, dots.scale, dots.middle, style_of(tone_of(dots, *outer)))
-
-
-def _number(number: Number, outer: Sequence[Tones], look: Look) -> Text:
-    style = style_of(tone_of(number, *outer))
-    if number.measure is None or is_waiting(number) or number.part not in PARTS:
-        return Text(on_one_line(number_text(number)), style)
-    return PARTS[number.part](number, number.measure, style, look)
-
-
-def _value(number: Number, measure: Measure, style: str, look: Look) -> Text:
-    return Text(value_text(measure) + _mark(number, look), style)
-
-
-def _mark(number: Number, look: Look) -> str:
-    return f" {on_one_line(number.mark):<{look.mark}}" if look.mark else ""
-
-
-def _interval(number: Number, measure: Measure, style: str, look: Look) -> Text:
+def interval_text(measure: Measure) -> str:
+    """Return the interval, or an empty text."""
     ends = interval_ends(measure)
-    # The mark comes first: what follows the last digit would be cut off where it is blank.
-    mark = f"{on_one_line(number.mark)} " if number.mark else ""
-    return Text(f"{mark}{ends[0]:>{look.low}}{between(measure)}{ends[1]:>{look.high}}" if ends else "", style)
+    return between(measure).join(ends) if ends else ""
 
 
-def _value_and_interval(number: Number, measure: Measure, style: str, look: Look) -> Text:
-    text = Text.assemble((f"{value_text(measure):>{look.value}}{_mark(number, look)}", style))
-    ends, dash = interval_ends(measure), between(measure, tight=True)
-    interval = dash.join(ends) if ends else ""
-    if look.tall:
-        return text.append(f"\n{interval}" if interval else "", "dim")
-    return text.append(f" {interval:>{look.low + len(dash) + look.high}}" if look.low else "", "dim")
+def _value_and_interval(measure: Measure) -> str:
+    interval = interval_text(measure)
+    return value_text(measure) + (f" ({interval})" if interval else "")
 
 
-def _bar(number: Number, measure: Measure, style: str, look: Look) -> Text:
-    colour = style if style not in ("", "bold") else STYLES[bar_tone(measure)]
-    return bar(measure, colour, BAR, look.column.scale or (0.0, 1.0), rest="·")
-
-
-PARTS: dict[str, Callable[[Number, Measure, str, Look], Text]] = {
-    "value": _value,
-    "interval": _interval,
+PARTS: dict[str, Callable[[Measure], str]] = {
+    "value": value_text,
+    "interval": interval_text,
     "value and interval": _value_and_interval,
-    "bar": _bar,
+    "n": lambda measure: f"{measure.n:,}",
+    "na": lambda measure: f"{measure.na:,}" if measure.na else "",
+    "errors": lambda measure: f"{measure.errors:,}" if measure.errors else "",
 }
-"""Parts of a measure that are aligned or drawn; the others are words."""
+
+
+def scale_ends(scale: tuple[float, float], measure: Measure | None) -> tuple[str, str]:
+    """Return the ends of a scale in the unit of its measure."""
+    what = quantity(measure) if measure else Quantity()
+    low, high = (_end(end, what) for end in scale)
+    return low, high
+
+
+def _end(end: float, what: Quantity) -> str:
+    number = 100 * end if what.unit == "share" else end
+    text = f"{number:+g}" if what.signed and number else f"{number:g}"
+    return text.replace("-", "−")
+
+
+def place_text(place: float) -> str:
+    """Return a position on an axis.
+
+    >>> place_text(3.0), place_text(0.25), place_text(2_000_000.0)
+    ('3', '0.25', '2,000,000')
+    """
+    return (f"{place:,.0f}" if place.is_integer() else f"{place:g}").replace("-", "−")
+
+
+def measures_in(cell: Cell) -> Iterator[Measure]:
+    """Yield every measure of a cell."""
+    for piece in pieces_of(cell):
+        if isinstance(piece, Number) and piece.measure is not None:
+            yield piece.measure
+        elif isinstance(piece, Dots):
+            yield from piece.measures
+
+
+# Blocks as tables
+
+
+COPIES = ("dots", "interval", "n")
+"""Parts that CSV leaves out if the value's own columns contain them."""
+
+
+def as_table(block: Table | HeatMap | Curves | Scatter | WeighedWords) -> Table:
+    """Return the data of a block as a table, with its name, title and legend."""
+    return TABLES[type(block)](block)
+
+
+def _number(measure: Measure | None) -> Number:
+    return Number(measure, part="value and interval")
+
+
+def heat_map_table(block: HeatMap) -> Table:
+    """Return a row per row and a column per column, with groups as headings."""
+    columns = [Column("", "left"), *([Column("kind", "left", tone="quiet")] if block.kinds else [])]
+    columns += [Column(f"{group} {name}".strip()) for name, group in block.columns]
+    rows: list[Row] = []
+    last = ""
+    for i, (name, group) in enumerate(block.rows):
+        rows += [Row([group], "strong")] if group and group != last else []
+        last = group
+        numbers = [Number(block.cells.get((i, j))) for j in range(len(block.columns))]
+        rows.append(Row([name, *([block.kinds[i]] if block.kinds else []), *numbers]))
+    return Table(columns, rows, block.name, block.title, block.legend)
+
+
+def curves_table(block: Curves) -> Table:
+    """Return a row per position on the axis and a column per line."""
+    places = sorted({place for line in block.lines for place, _ in line.points})
+    columns = [Column(block.axis), *(Column(line.name, tone=line.tone) for line in block.lines)]
+    columns += [Column("mark", "left")] if block.marked is not None else []
+    points = [dict(line.points) for line in block.lines]
+    rows = []
+    for place in places:
+        cells: list[Cell] = [place_text(place), *(_number(line.get(place)) for line in points)]
+        cells += [block.mark if place == block.marked else ""] if block.marked is not None else []
+        rows.append(Row(cells))
+    return Table(columns, rows, block.name, block.title, block.legend)
+
+
+def scatter_table(block: Scatter) -> Table:
+    """Return a row per point."""
+    columns = [Column("", "left"), *(Column(axis) for axis in block.axes)]
+    rows = [Row([name, _number(x), _number(y)]) for name, x, y in block.points]
+    return Table(columns, rows, block.name, block.title, block.legend)
+
+
+def weighed_table(block: WeighedWords) -> Table:
+    """Return a row per word."""
+    rows = [
+        Row([str(number), str(place), word, Number(Measure("attribution", value, int(isfinite(value))))])
+        for number, example in enumerate(block.examples, start=1)
+        for place, text in enumerate(example.texts, start=1)
+        for word, value in text
+        if value is not None
+    ]
+    columns = [*(Column(title, "left") for title in ("example", "text", "word")), Column("attribution")]
+    return Table(columns, rows, block.name, block.title, block.legend)
+
+
+TABLES: Mapping[type, Callable[[Any], Table]] = {
+    Table: lambda table: table,
+    HeatMap: heat_map_table,
+    Curves: curves_table,
+    Scatter: scatter_table,
+    WeighedWords: weighed_table,
+}
+
+
+# Rows and columns
+
+
+def is_full(row: Row, table: Table) -> bool:
+    """Return whether a row has cells, and is not a gap or a heading."""
+    return len(row.cells) > 1 or len(row.cells) == len(table.columns) > 0
+
+
+def cell_of(row: Row, position: int) -> Cell:
+    """Return a cell of a row, which may end early."""
+    return row.cells[position] if position < len(row.cells) else ""
+
+
+def column_cells(table: Table, position: int) -> list[Cell]:
+    """Return the cells of a column, of full rows."""
+    return [cell_of(row, position) for row in table.rows if is_full(row, table)]
+
+
+def without_dots(table: Table) -> Table:
+    """Return the table for renderers that write text: without dots whose values another column has."""
+    table = without_repeats(table)
+    kept = [i for i in range(len(table.columns)) if not is_copy(table, i, ("dots",))]
+    rows = [
+        Row([cell_of(row, i) for i in kept], row.tone) if is_full(row, table) else row for row in table.rows
+    ]
+    return replace(table, columns=[table.columns[i] for i in kept], rows=rows)
+
+
+def without_repeats(table: Table) -> Table:
+    """Return the table with empty cells below equal ones, in columns that show a value once."""
+    once = [i for i, column in enumerate(table.columns) if column.once]
+    if not once:
+        return table
+    rows: list[Row] = []
+    last: list[str] = []
+    for row in table.rows:
+        if not is_full(row, table):
+            rows.append(row)
+            last = last if not row.cells else []
+            continue
+        names = [plain(cell_of(row, i)) for i in once]
+        same = [i for number, i in enumerate(once) if names[: number + 1] == last[: number + 1]]
+        last = names
+        rows.append(replace(row, cells=["" if i in same else cell for i, cell in enumerate(row.cells)]))
+    return replace(table, rows=rows)
+
+
+def is_copy(table: Table, position: int, parts: Sequence[str] = COPIES) -> bool:
+    """Return whether a column only repeats, in one of these parts, measures whose values the row has."""
+    pieces = 0
+    for row in table.rows:
+        if not is_full(row, table):
+            continue
+        values = {measure for cell in row.cells for part, measure in _parts(cell) if part in VALUES}
+        here = _parts(cell_of(row, position))
+        if any(part not in parts or measure not in values for part, measure in here):
+            return False
+        pieces += len(here)
+    return pieces > 0
+
+
+VALUES = ("value", "value and interval")
+
+
+def _parts(cell: Cell) -> list[tuple[str, Measure | None]]:
+    """Return the parts of measures in a cell; words are a part without a measure."""
+    parts: list[tuple[str, Measure | None]] = []
+    for piece in pieces_of(cell):
+        if isinstance(piece, Number):
+            parts += [(piece.part, piece.measure)] if piece.measure is not None else []
+        elif isinstance(piece, Dots):
+            parts += [("dots", measure) for measure in piece.measures]
+        else:
+            parts.append(("words", None))
+    return parts

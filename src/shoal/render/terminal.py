@@ -1,21 +1,24 @@
-"""Sections in a terminal: a function per kind of block, each giving lines that fit.
+"""Sections in a terminal: a function per kind of block, each returning lines that fit.
 
 To show a new kind of block: write a function from block and width to lines, and add it to BLOCKS.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text as Line
 
 from ..core.measures import quantity, shown
 from ..core.records import Measure
+from ..core.text import on_one_line, printable
 from ..core.views import (
     STRONG,
     WEAK,
-    Bars,
     Block,
     CaseList,
     Cell,
@@ -29,67 +32,90 @@ from ..core.views import (
     Scatter,
     Section,
     ShownCase,
-    Strips,
     Table,
     Text,
+    Tone,
     Tones,
     WeighedWords,
     to_read,
 )
-from .cases import error_of, how_it_went, marked_edits
+from .cases import WEIGHED, error_of, marked_edits, outcome_words, weighed_text
 from .layout import Grid, ShownColumn, fold, lay_out
-from .marks import bar, plot, stretch
-from .pieces import (
+from .tables import (
+    as_table,
+    between,
+    cell_of,
+    interval_ends,
     is_defined,
+    is_full,
+    is_replaced,
+    measures_in,
+    number_text,
     piece_text,
     pieces_of,
-    place_text,
+    scale_ends,
     tone_of,
     tones_of,
     value_text,
+    without_repeats,
 )
-from .printable import on_one_line, printable
-from .tables import STYLES, grid_of, style_of
 
-SMALL_BAR, WIDE_BAR = 10, 40
-"""Characters of the bars beside a curve's values, and of bars that stand alone."""
-EXAMPLES = 3
-"""How many texts of a case are shown."""
-POINTS = 20
-"""How many points of a scatter are also listed."""
-
-
+NOTES, EXAMPLES, POINTS = 3, 3, 20
+"""The number of notes, of texts of a case and of points of a scatter that are shown."""
+STRIP = 29
+"""Characters of a strip of dots; odd, so that it has a middle."""
 UNFOLDED = 10_000
-"""A width that nothing is folded at."""
+STYLES: dict[Tone, str] = {
+    "": "",
+    "strong": "bold",
+    "quiet": "dim",
+    "good": "green",
+    "bad": "red",
+    "doubt": "yellow",
+    "first": "cyan",
+    "second": "green",
+    "third": "bright_black",
+}
 
 
 def print_sections(
-    sections: Sequence[Section], console: Console | None = None, *, full: bool = False
+    sections: Sequence[Section],
+    console: Console | None = None,
+    *,
+    full: bool = False,
+    more: str = "--full",
 ) -> None:
-    """What a protocol shows; with `full`, also the parts that only those want who ask for everything."""
+    """Print sections; with `full`, also the detailed ones and every note. `more` is the option that shows those."""
     console = console or Console(highlight=False)
     coloured = console.color_system is not None and not console.no_color
-    if lines := section_lines(sections, console.width, full=full, coloured=coloured):
+    if lines := section_lines(sections, console.width, full=full, coloured=coloured, more=more):
         console.print(Line("\n").join(lines), soft_wrap=True)
 
 
 def section_lines(
-    sections: Sequence[Section], width: int, *, full: bool = False, coloured: bool = True
+    sections: Sequence[Section],
+    width: int,
+    *,
+    full: bool = False,
+    coloured: bool = True,
+    more: str = "--full",
 ) -> list[Line]:
-    """The same as lines of at most this width; what only colours would say is written out where there are none."""
-    parts: list[list[Line]] = []
-    for section in to_read(sections):
-        if full or section.detail == "short":
-            parts += _parts(section, width, coloured=coloured)
+    """Return the sections as lines of at most this width; without colours, attributions become numbers."""
     lines: list[Line] = []
-    for part in filter(None, parts):
-        lines += [Line(""), *part] if lines else part
+    for section in to_read(sections):
+        if not full and section.detail != "short":
+            continue
+        hidden = 0 if full else max(0, len(section.notes) - NOTES)
+        notes = [*section.notes[: len(section.notes) - hidden]]
+        notes += [f"{hidden} more note{'s' if hidden > 1 else ''}: {more}"] if hidden else []
+        for part in filter(None, _parts(replace(section, notes=notes), width, coloured=coloured)):
+            lines += [Line(""), *part] if lines else part
     return lines
 
 
 def _parts(section: Section, width: int, *, coloured: bool) -> Iterator[list[Line]]:
-    """What stands together; an empty line goes between."""
-    # Names of models and files are whole, to be copied; a terminal wraps them by itself.
+    """Yield groups of lines; an empty line goes between them."""
+    # Names of models and files stay whole, so that they can be copied.
     yield [*_title(section.title, UNFOLDED), *_paragraph(section.text, width)]
     yield [
         line
@@ -105,13 +131,14 @@ def _parts(section: Section, width: int, *, coloured: bool) -> Iterator[list[Lin
 
 
 def _title(title: Cell, width: int) -> list[Line]:
-    """Bold, unless its pieces have tones of their own."""
+    """Return a title, bold unless its pieces have tones."""
     return _paragraph(title, width, "strong" if isinstance(title, str) else "")
 
 
 def _paragraph(cell: Cell, width: int, tone: Tones = "") -> list[Line]:
     pieces = pieces_of(cell)
-    return fold(Line.assemble(*(_in_words(piece, tone) for piece in pieces)), width) if pieces else []
+    texts = [Line(printable(piece_text(piece)), style_of(tone_of(piece, tone))) for piece in pieces]
+    return fold(Line.assemble(*texts), width) if pieces else []
 
 
 def _quiet(lines: Sequence[str], width: int) -> list[Line]:
@@ -119,33 +146,205 @@ def _quiet(lines: Sequence[str], width: int) -> list[Line]:
 
 
 def _framed(block: Any, lines: Sequence[Line], width: int) -> list[Line]:
-    """A block's title above it and its legend below."""
+    """Return a block with its title above and its legend below."""
     return [*_title(block.title, width), *lines, *_quiet(block.legend, width)]
 
 
-def _in_words(piece: Piece, *outer: Tones) -> Line:
-    return Line(printable(piece_text(piece)), style_of(tone_of(piece, *outer)))
+def style_of(tones: Tones) -> str:
+    """Return the terminal style of a tone."""
+    return " ".join(filter(None, (STYLES[tone] for tone in tones_of(tones))))
 
 
-def text_lines(block: Text, width: int) -> list[Line]:
-    """A paragraph."""
-    return _paragraph(list(block.pieces), width)
+# Tables
 
 
 def table_lines(block: Table, width: int) -> list[Line]:
-    """Rows of cells."""
+    """Return rows of cells."""
     return _framed(block, lay_out(grid_of(block), width), width)
 
 
-# Pictures
+def grid_of(table: Table) -> Grid:
+    """Return a table's columns, and its headings and gaps between the rows."""
+    table = without_repeats(table)
+    rows = [row for row in table.rows if is_full(row, table)]
+    above: dict[int, list[Line]] = {}
+    position = 0
+    for row in table.rows:
+        if is_full(row, table):
+            position += 1
+        else:
+            pieces = [piece for cell in row.cells for piece in pieces_of(cell)]
+            heading = Line.assemble(*(_piece(piece, row.tone or "strong") for piece in pieces))
+            above.setdefault(position, []).append(heading)
+    if not any(above.get(len(rows), ())):
+        above.pop(len(rows), None)  # a gap at the end
+    return Grid([_column(table.columns[i], i, rows) for i in range(len(table.columns))], above)
 
 
-CHANGED = 0.05
-"""A change smaller than this is not coloured."""
+def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
+    cells = [_alone(cell_of(row, position)) for row in rows]
+    dots = any(isinstance(cell, Dots) for cell in cells)
+    texts, tall = (
+        [_cell(cell, row.tone, look) for cell, row in zip(cells, rows, strict=True)]
+        for look in (_look(column, cells, tall=False), _look(column, cells, tall=True))
+    )
+    return ShownColumn(
+        _heading(column, cells),
+        texts,
+        "left" if dots else column.align,
+        folds=column.align == "left" and not dots,
+        spare=column.spare,
+        is_picture=dots,
+        name=" ".join(printable(column.title).split()) or ("dots" if dots else "a column"),
+        tall=tall if any(isinstance(cell, Number) and cell.part == BOTH for cell in cells) else (),
+    )
+
+
+def _alone(cell: Cell) -> Cell:
+    """Return the only piece of a cell, or the cell."""
+    pieces = pieces_of(cell)
+    return pieces[0] if len(pieces) == 1 else cell
+
+
+def _heading(column: Column, cells: Sequence[Cell]) -> str:
+    title = printable(column.title)
+    if column.scale is None:
+        return title
+    measure = next((measure for cell in cells for measure in measures_in(cell)), None)
+    low, high = scale_ends(column.scale, measure)
+    return f"{title}\n" * bool(title) + low + " " * (STRIP - len(low) - len(high)) + high
+
+
+BOTH = "value and interval"
+
+
+@dataclass(frozen=True)
+class Look:
+    """The widths that the cells of a column share, so that their numbers are aligned."""
+
+    column: Column
+    tall: bool
+    """Whether intervals go below the values."""
+    value: int
+    mark: int
+    low: int
+    high: int
+    places: Sequence[int]
+
+
+def _look(column: Column, cells: Sequence[Cell], *, tall: bool) -> Look:
+    numbers = [cell for cell in cells if isinstance(cell, Number)]
+    known = [(number, number.measure) for number in numbers if number.measure is not None]
+    ends = [interval_ends(measure) for number, measure in known if number.part in ("interval", BOTH)]
+    return Look(
+        column,
+        tall,
+        value=_widest(value_text(measure) for number, measure in known if number.part == BOTH),
+        mark=_widest(on_one_line(number.mark) for number in numbers),
+        low=_widest(pair[0] for pair in ends if pair),
+        high=_widest(pair[1] for pair in ends if pair),
+        places=_places(cells),
+    )
+
+
+def _places(cells: Sequence[Cell]) -> list[int]:
+    """Return the widths of numbers in cells of several pieces, by position."""
+    several = [pieces for cell in cells if len(pieces := pieces_of(cell)) > 1]
+    widths = [0] * max(map(len, several), default=0)
+    for pieces in several:
+        for i, piece in enumerate(pieces):
+            if isinstance(piece, Number):
+                widths[i] = max(widths[i], cell_len(piece_text(piece)))
+    return widths
+
+
+def _widest(texts: Iterable[str]) -> int:
+    return max(map(cell_len, texts), default=0)
+
+
+def _cell(cell: Cell, row: Tones, look: Look) -> Line:
+    """Return a cell; its numbers are aligned with those above and below."""
+    outer = (look.column.tone, row)
+    if isinstance(cell, Number):
+        return _number(cell, outer, look)
+    if isinstance(cell, Dots):
+        return strip(cell, style_of(tone_of(cell, *outer)))
+    pieces = pieces_of(cell)
+    if len(pieces) == 1:
+        return _piece(pieces[0], *outer)
+    text = Line()
+    for i, piece in enumerate(pieces):
+        part = _piece(piece, *outer)
+        text.append(" " * (look.places[i] - part.cell_len) if isinstance(piece, Number) else "")
+        text.append_text(part)
+    return text
+
+
+def _piece(piece: Piece, *outer: Tones) -> Line:
+    return Line(on_one_line(piece_text(piece)), style_of(tone_of(piece, *outer)))
+
+
+def _number(number: Number, outer: Sequence[Tones], look: Look) -> Line:
+    style = style_of(tone_of(number, *outer))
+    measure = number.measure
+    if measure is None or is_replaced(number) or number.part not in ("value", "interval", BOTH):
+        return Line(on_one_line(number_text(number)), style)
+    ends, mark = interval_ends(measure), on_one_line(number.mark)
+    if number.part == "interval":
+        # The mark comes first: a trailing blank one would be cut off, and the digits not aligned.
+        lead = f"{mark} " if mark else ""
+        text = f"{lead}{ends[0]:>{look.low}}{between(measure)}{ends[1]:>{look.high}}" if ends else ""
+        return Line(text, style)
+    value = value_text(measure) + (f" {mark:<{look.mark}}" if look.mark else "")
+    if number.part == "value":
+        return Line(value, style)
+    line = Line.assemble((value.rjust(look.value + (look.mark + 1 if look.mark else 0)), style))
+    dash = between(measure, tight=True)
+    interval = dash.join(ends) if ends else ""
+    if look.tall:
+        return line.append(f"\n{interval}" if interval else "", "dim")
+    return line.append(f" {interval:>{look.low + len(dash) + look.high}}" if look.low else "", "dim")
+
+
+def strip(dots: Dots, style: str) -> Line:
+    """Draw values on a scale: ● for each, a digit where several meet (+ from ten), ‹ › beyond the ends."""
+    scale, last = dots.scale, STRIP - 1
+    known = [measure for measure in dots.measures if is_defined(measure)]
+    values = [measure.value or 0.0 for measure in known]
+    bold = f"bold {style}".strip()
+    cells = [("·", "dim")] * STRIP
+    span = tuple(values) if dots.change else known[0].interval if len(dots.measures) == 1 and known else None
+    if span:
+        for position in range(_place(min(span), scale), _place(max(span), scale) + 1):
+            cells[position] = ("─", style)
+    if dots.middle is not None:
+        cells[_place(dots.middle, scale)] = ("│", "dim")
+    for position, many in Counter(_place(value, scale) for value in values).items():
+        cells[position] = ("●" if many == 1 or dots.change else str(many) if many < 10 else "+", bold)
+    if dots.change and len(values) > 1 and _place(values[0], scale) != _place(values[1], scale):
+        cells[_place(values[0], scale)] = ("○", bold)
+    if any(value < scale[0] for value in values):
+        cells[0] = ("‹", bold)
+    if any(value > scale[1] for value in values):
+        cells[last] = ("›", bold)
+    stretches = groupby(cells, key=lambda cell: cell[1])
+    return Line.assemble(*(("".join(letter for letter, _ in part), look) for look, part in stretches))
+
+
+def _place(value: float, scale: tuple[float, float]) -> int:
+    share = (value - scale[0]) / ((scale[1] - scale[0]) or 1.0)
+    return min(STRIP - 1, max(0, round(share * (STRIP - 1))))
+
+
+# Charts
+
+
+SMALL_CHANGE = 0.05
+"""Smaller changes have no colour."""
 
 
 def heat_map_lines(block: HeatMap, width: int) -> list[Line]:
-    """Whole per cent, coloured; columns that do not fit come in blocks below each other."""
+    """Return coloured whole per cent; columns that do not fit come in blocks below each other."""
     names, above, last = [], {}, ""
     for position, (name, group) in enumerate(block.rows):
         if group and group != last:
@@ -168,183 +367,90 @@ def _heat(measure: Measure | None) -> Line:
     value, what = measure.value or 0.0, quantity(measure)
     if what.unit != "share":
         return Line(value_text(measure))
-    whole = shown(value, replace(what, digits=0))
     if what.signed:
-        style = "green" if value > CHANGED else "red" if value < -CHANGED else "dim"
+        style = "green" if value > SMALL_CHANGE else "red" if value < -SMALL_CHANGE else "dim"
     else:
         style = "green" if value >= 0.9 else "yellow" if value >= 0.5 else "red"
-    return Line(whole, style if what.direction == "higher" else "")
+    return Line(shown(value, replace(what, digits=0)), style if what.direction == "higher" else "")
 
 
-def curves_lines(block: Curves, width: int) -> list[Line]:
-    """A row per place on the axis, a value and a small bar per line."""
-    places = sorted({place for line in block.lines for place, _ in line.points})
-    columns = [ShownColumn(printable(block.axis), [Line(place_text(place)) for place in places])]
-    for line in block.lines:
-        points = dict(line.points)
-        style = style_of(line.tone)
-        texts = [Line(value_text(points[place]) if place in points else "", style) for place in places]
-        columns.append(ShownColumn(printable(line.name), texts))
-        if _has_bars(line.tone, list(points.values())):
-            bars = [
-                bar(points[place], style or STYLES["first"], SMALL_BAR, (0.0, 1.0), rest="·", solid=True)
-                if place in points
-                else Line("")
-                for place in places
-            ]
-            columns.append(ShownColumn("", bars, "left", spare=True, is_picture=True, name="bars"))
-    if block.marked is not None:
-        mark = on_one_line(block.mark)
-        marks = [Line(mark if place == block.marked else "", "bold") for place in places]
-        columns.append(ShownColumn("", marks, "left"))
-    return _framed(block, lay_out(Grid(columns), width), width)
-
-
-def _has_bars(tone: Tones, measures: Sequence[Measure]) -> bool:
-    """Shares have, unless less is better or the line stands back."""
-    kinds = [quantity(measure) for measure in measures]
-    shares = bool(kinds) and all(what.unit == "share" and what.direction != "lower" for what in kinds)
-    return shares and "quiet" not in tones_of(tone)
-
-
-def strips_lines(block: Strips, width: int) -> list[Line]:
-    """A row per strip: the lowest and the highest value, and a dot for each."""
-    several = any(len(measures) > 1 for _, measures in block.rows)
-    rows = []
-    for name, measures in block.rows:
-        known = sorted((row for row in measures if is_defined(row)), key=lambda row: row.value or 0.0)
-        ends = (known[0], known[-1]) if known and several else (known[0],) if known else ()
-        numbers = [Number(measure) for measure in ends] or [Number(None, instead="–")]
-        missing = len(measures) - len(known)
-        aside = f"{missing} undefined" if missing and known else ""
-        rows.append(
-            Row(
-                [
-                    name,
-                    *numbers,
-                    *[""] * (1 + several - len(numbers)),
-                    Dots(measures, block.scale, block.middle),
-                    aside,
-                ]
-            )
-        )
-    heads = [Column("lowest"), Column("highest")] if several else [Column("")]
-    columns = [Column("", "left"), *heads, Column("", "left", spare=True, scale=block.scale)]
-    if any(row.cells[-1] for row in rows):
-        columns.append(Column("", "left", tone="quiet"))
-    else:
-        rows = [Row(row.cells[:-1]) for row in rows]
-    return table_lines(Table(columns, rows, title=block.title, legend=block.legend), width)
-
-
-def bars_lines(block: Bars, width: int) -> list[Line]:
-    """A bar per measure, words behind it."""
-    measures = [measure for _, measure in block.bars]
-    scale = stretch(measures)
-    columns = [
-        ShownColumn("", [Line(f"  {on_one_line(name)}") for name, _ in block.bars], "left", folds=True),
-        ShownColumn("", [Line(value_text(measure), "bold") for measure in measures]),
-        ShownColumn(
-            "",
-            [bar(measure, STYLES["first"], WIDE_BAR, scale) for measure in measures],
-            "left",
-            spare=True,
-            is_picture=True,
-            name="bars",
-        ),
+def chart_lines(block: Curves | Scatter, width: int) -> list[Line]:
+    """Return the data of a chart as a table of values, without intervals."""
+    table = as_table(block)
+    rows = table.rows[:POINTS] if isinstance(block, Scatter) else table.rows
+    short = [
+        Row([replace(cell, part="value") if isinstance(cell, Number) else cell for cell in row.cells])
+        for row in rows
     ]
-    if block.aside:
-        asides = [Line(on_one_line(block.aside.get(i, "")), "dim") for i in range(len(measures))]
-        columns.append(ShownColumn("", asides, "left", folds=True))
-    return _framed(block, lay_out(Grid(columns), width), width)
-
-
-def scatter_lines(block: Scatter, width: int) -> list[Line]:
-    """A plot by characters, and the points in words, if they are not too many."""
-    known = [(x, y) for _, x, y in block.points if is_defined(x) and is_defined(y)]
-    axes = (on_one_line(block.axes[0]), on_one_line(block.axes[1]))
-    lines = [part for line in plot(known, axes, width) for part in fold(line, width)]
-    rows = [Row([name, Number(x), Number(y)]) for name, x, y in block.points[:POINTS]]
-    columns = [Column("", "left"), *(Column(axis) for axis in block.axes)]
-    lines += [Line(""), *table_lines(Table(columns, rows), width)] if rows else []
-    more = len(block.points) - len(rows)
-    lines += _quiet([f"… and {more:,} more points: --csv"], width) if more else []
-    return _framed(block, lines, width)
+    more = len(table.rows) - len(rows)
+    legend = [*table.legend, *([f"{more:,} more points: --csv"] if more else [])]
+    return table_lines(replace(table, rows=short, legend=legend), width)
 
 
 # Cases
 
 
 def case_list_lines(block: CaseList, width: int) -> list[Line]:
-    """Each case with its variants below it; what an edit changed stands out."""
-    lines = _title(block.title, width)
+    """Return each case with its variants below it; edits are highlighted."""
+    lines: list[Line] = []
     for number, case in enumerate(block.cases):
         lines += [Line("")] if number else []
         lines += case_lines(case, width)
-    return [*lines, *_quiet(block.legend, width)]
+    return _framed(block, lines, width)
 
 
-def case_lines(shown: ShownCase, width: int) -> list[Line]:
-    """A case: its texts, what was expected and what the model said of them."""
-    examples = shown.case.examples[:EXAMPLES]
-    answers = [on_one_line(answer) for answer in shown.answers[: len(shown.case.examples)]]
-    beside = len(shown.case.examples) > 1
+def case_lines(case: ShownCase, width: int) -> list[Line]:
+    """Return a case: its texts, the expectation and the model's answers."""
+    examples = case.case.examples[:EXAMPLES]
+    answers = [on_one_line(answer) for answer in case.answers[: len(case.case.examples)]]
+    several = len(case.case.examples) > 1
     lines: list[Line] = []
     for number, texts in enumerate(marked_edits(examples)):
         line = Line("      → " if number else "  ")
-        line.append(f"{on_one_line(shown.mark)} " if shown.mark and not number else "", style_of(shown.tone))
+        line.append(f"{on_one_line(case.mark)} " if case.mark and not number else "", style_of(case.tone))
         for position, pieces in enumerate(texts):
             line.append(" ¦ " if position else "")
             for text, is_touched in pieces:
                 line.append(on_one_line(text), ("bold" if number else "underline") if is_touched else "")
-        line.append(f"   {answers[number]}" if beside and number < len(answers) else "", "dim")
+        line.append(f"   {answers[number]}" if several and number < len(answers) else "", "dim")
         lines += fold(line, width, hang=8 if number else 4)
-    more = len(shown.case.examples) - len(examples)
+    more = len(case.case.examples) - len(examples)
     lines += [Line(f"      … and {more} more")] if more else []
-    below = _below(shown, () if beside else shown.answers[:1])
+    words = [on_one_line(part) for part in outcome_words(case, () if several else case.answers[:1])]
+    below = Line(f"      {', '.join(words)}", "dim")
+    if error := error_of(case):
+        below.append(f"{', ' if words else ''}{on_one_line(error)}", "not dim red")
     return [*lines, *(fold(below, width) if below.plain.strip() else [])]
 
 
-def _below(shown: ShownCase, answers: Sequence[str]) -> Line:
-    words = [on_one_line(part) for part in how_it_went(shown, answers)]
-    line = Line(f"      {', '.join(words)}", "dim")
-    if error := error_of(shown):
-        line.append(f"{', ' if words else ''}{on_one_line(error)}", "not dim red")
-    return line
+# Attributions
 
 
-# Words
-
-
-WEIGHED = "underlined: counts for the answer; red: against it; bold: most"
-VALUED = "in brackets how much a word counts: + for the answer, − against it"
+COLOURED = "underlined: counts for the answer; red: against it; bold: most"
 
 
 def weighed_lines(block: WeighedWords, width: int, *, coloured: bool = True) -> list[Line]:
-    """Each text as it was written: words for the answer green and underlined, words against it red.
+    """Return each text with words for the answer green and underlined, words against it red.
 
-    Without colours, behind each word that counts how much it does.
+    Without colours, each word that counts is followed by its attribution.
     """
     lines: list[Line] = []
     for number, example in enumerate(block.examples):
         lines += [Line("")] if number else []
+        if not coloured:
+            lines += [part for line in weighed_text(example) for part in fold(Line(printable(line)), width)]
+            continue
         lines += _paragraph(example.about, width)
         for text in example.texts:
-            pieces = [_weighed(word, value, example.share(value), coloured=coloured) for word, value in text]
+            pieces = [(printable(word), weighed_style(example.share(value))) for word, value in text]
             lines += fold(Line.assemble(*pieces), width)
         lines += _paragraph(example.answer, width)
-    legend = WEIGHED if coloured else VALUED
+    legend = COLOURED if coloured else WEIGHED
     return [*_title(block.title, width), *lines, *_quiet([*block.legend, legend], width)]
 
 
-def _weighed(word: str, value: float | None, share: float, *, coloured: bool) -> tuple[str, str]:
-    if coloured or value is None or abs(share) < WEAK:
-        return printable(word), weighed_style(share)
-    return f"{printable(word)} ({value_text(Measure('attribution', value, 1))})", ""
-
-
 def weighed_style(share: float) -> str:
-    """How a word looks that counted so much of what the most important one did.
+    """Return the style of a word by its relative attribution.
 
     >>> weighed_style(0.8), weighed_style(-0.2), weighed_style(0.05)
     ('bold underline green', 'red', '')
@@ -356,14 +462,12 @@ def weighed_style(share: float) -> str:
 
 
 BLOCKS: Mapping[type[Block], Callable[[Any, int], list[Line]]] = {
-    Text: text_lines,
+    Text: lambda block, width: _paragraph(list(block.pieces), width),
     Table: table_lines,
     HeatMap: heat_map_lines,
-    Curves: curves_lines,
-    Strips: strips_lines,
-    Bars: bars_lines,
-    Scatter: scatter_lines,
+    Curves: chart_lines,
+    Scatter: chart_lines,
     CaseList: case_list_lines,
     WeighedWords: weighed_lines,
 }
-"""Kind of block to what shows it."""
+"""The writer of each kind of block."""

@@ -1,56 +1,191 @@
-"""A page in the form that was asked for: HTML, or its tables as Markdown, CSV or LaTeX; and its pictures as files."""
+"""A page as files: HTML with its data as JSON, or its tables as Markdown, CSV or LaTeX, and its figures.
 
-from collections.abc import Mapping, Sequence
-from json import dumps
+The HTML page is one file that opens from disk and loads nothing.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..core.files import stands_alone, writing
-from ..core.records import as_json
-from ..core.views import Section, Words
+from markupsafe import Markup
+
+from ..core.errors import StoreError
+from ..core.files import collector_paused, stands_alone, writing
+from ..core.records import Result, as_json, finding_as_json
+from ..core.views import Card, Cell, Section, Words, to_read
+from ..runs.viewing import case_lines
 from .csv_tables import rows_as_csv, tables_of
-from .html import write_page
+from .html_blocks import breakable, section_html, table_html
+from .html_parts import joined, sentence, words
 from .latex import as_latex
 from .markdown import as_markdown
-from .page import Page, who
+from .naming import renamed
+from .page import Page, Part, failed_checks, results_page, subject
+from .page_cases import as_script, is_pass_or_fail, is_whole, shelf
+from .tables import plain
 
 SUFFIXES = {"html": ".html", "md": ".md", "csv": ".csv", "latex": ".tex"}
-"""Format to the ending of its file."""
+"""The file suffix of each format."""
+FIRST = 3
+"""The number of findings and of caveats that are not folded."""
 
 
 def write_forms(page: Page, jobs: Sequence[Mapping[str, Any]], path: Path, form: str) -> Path:
-    """Write a page; whatever the form, the tables that have names come with it as CSV, where there is a beside."""
+    """Write a page in a format, and its named tables as CSV files next to it."""
     if form == "html":
         write_page(page, path, jobs)
     else:
         with writing(path) as stream:
             stream.write(TEXTS[form](page))
-    if stands_alone(path):
-        return path
-    for name, text in tables_of(page.sections).items():
-        with writing(path.with_name(f"{path.stem}-{name}.csv")) as stream:
-            stream.write(text)
+    if not stands_alone(path):
+        for name, text in tables_of(page.sections).items():
+            with writing(path.with_name(f"{path.stem}-{name}.csv")) as stream:
+                stream.write(text)
     return path
 
 
-def _told(page: Page) -> list[Section]:
-    """Findings and warnings, then everything else."""
+def write_report(results: Sequence[Result], path: Path | str) -> None:
+    """Write results as one HTML page, with their numbers as JSON next to it."""
+    write_page(results_page(results), path, [result.job for result in results])
+
+
+def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) -> None:
+    """Write an HTML page, its numbers as JSON, and all cases if the page holds only some. A pipe gets the page alone.
+
+    The same page gives the same bytes.
+    """
+    path = Path(path)
+    if path.suffix == ".json":
+        raise StoreError(
+            f"{path}: a page cannot end in .json",
+            why="the numbers are written beside it under that name",
+            fix=f"{path.with_suffix('.html')}",
+        )
+    held, alone = shelf(page.results), stands_alone(path)
+    all_cases = path.with_name(f"{path.stem}-cases.jsonl")
+    with writing(path) as stream:
+        stream.write(page_html(page, held, "" if alone else all_cases.name))
+    if alone:
+        return
+    with writing(path.with_suffix(".json")) as stream:
+        json.dump(page_data(page, jobs), stream, indent=1, default=str)
+    if is_whole(held):
+        return
+    with writing(all_cases) as stream, collector_paused():
+        for name, result in page.results.items():
+            stream.writelines(case_lines(result, name))
+
+
+def page_data(page: Page, jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the JSON object next to a page, in the form of `--json`."""
+    return {
+        "jobs": [dict(job) for job in jobs],
+        "measures": [as_json(measure) for measure in page.measures],
+        "findings": [finding_as_json(finding) for finding in page.findings],
+    }
+
+
+# HTML
+
+
+def page_html(page: Page, held: Mapping[str, Any] | None = None, all_cases: str = "") -> str:
+    """Return the HTML of a page; `all_cases` names the file with all cases."""
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(loader=PackageLoader("shoal.render"), autoescape=True, trim_blocks=True)
+    script = environment.get_template("script.js").render()
+    held = shelf(page.results) if held is None else held
+    page = replace(
+        page,
+        parts=renamed(page.parts, page.names),
+        title=renamed(page.title, page.names),
+        summary=renamed(page.summary, page.names),
+        findings=renamed(page.findings, page.names),
+        caveats=renamed(page.caveats, page.names),
+    )
+    only = renamed(page.models[0], page.names) if len(page.models) == 1 else ""
+    summary = page.summary
+    return environment.get_template("page.html").render(
+        title=words(page.title),
+        about=words(page.about),
+        questions=[words(question) for question in page.questions],
+        models=[(words(page.names.get(spec, spec)), words(spec)) for spec in page.models],
+        verdict=words(summary.verdict) if summary else "",
+        tone=summary.tone if summary else "",
+        text=words(summary.text) if summary else "",
+        cards=[_card(card) for card in summary.cards] if summary else [],
+        chart=table_html(summary.chart) if summary and summary.chart else "",
+        findings=[(words(subject(finding, only)), words(finding.text)) for finding in page.findings],
+        caveats=[words(line) for line in page.caveats],
+        first=FIRST,
+        parts=[(words(part.title), words(part.job), _part(part, page)) for part in page.parts],
+        provenance=[(words(plain(section.title)), section_html(section)) for section in page.provenance],
+        plan=words(page.plan),
+        cases=Markup(as_script(held)) if held["rows"] else "",
+        jobs=[words(job["name"]) for job in held["jobs"]],
+        fails=is_pass_or_fail(held),
+        sampled=not is_whole(held),
+        all_cases=words(all_cases),
+        script=Markup(script),
+        hash=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _card(card: Card) -> dict[str, Any]:
+    return {
+        "title": words(card.title),
+        "number": sentence(card.number),
+        "lines": [words(line) for line in card.lines],
+        "rows": [(breakable(words(name)), sentence(cell)) for name, cell in card.rows],
+    }
+
+
+def _part(part: Part, page: Page) -> Markup:
+    """Return the sections of a part, without titles, warnings and sentences that the page has shown already."""
+    shown = [
+        *page.caveats,
+        *(finding.text for finding in page.findings),
+        *failed_checks(page.results.values()),
+    ]
+    shown += [page.summary.verdict] if page.summary else []
+    html, titles = [], [part.title, page.title]
+    for section in to_read(part.sections):
+        if plain(section.text) in shown and not (section.blocks or section.notes or section.warnings):
+            continue
+        title = plain(section.title).partition("\n")[0]
+        warnings = [line for line in section.warnings if not line.endswith(tuple(shown))]
+        html.append(section_html(replace(section, warnings=warnings), titled=title not in titles))
+        titles.append(title)
+    return joined(html)
+
+
+# Other formats
+
+
+def _sections(page: Page) -> list[Section]:
+    """Return the verdict, the findings and the caveats, then everything else."""
+    summary = page.summary
+    verdict: Cell = [Words(f"{summary.verdict}\n", "strong"), summary.text] if summary else ""
     findings = [
-        Section(text=[Words(f"{about}: " if (about := who(finding)) else ""), Words(finding.text, "strong")])
+        Section(
+            text=[Words(f"{name}: " if (name := subject(finding)) else ""), Words(finding.text, "strong")]
+        )
         for finding in page.findings
     ]
-    return [Section(page.title, warnings=page.warnings), *findings, *page.sections]
+    return [Section(page.title, verdict, warnings=page.caveats), *findings, *page.sections]
 
 
 def measures_csv(page: Page) -> str:
-    """A row per measure, with a column for each group that any of them has."""
+    """Return a row per measure, with a column for each group that any of them has."""
     groups = list(dict.fromkeys(name for measure in page.measures for name in measure.groups))
     rows = []
     for measure in page.measures:
         row = as_json(measure)
         low, high = measure.interval or (None, None)
-        kept = {name: row[name] for name in ("interval_method", "na", "errors")}
-        facts = dumps(row["facts"], ensure_ascii=False, default=str) if row["facts"] else ""
         rows.append(
             {
                 "measure": measure.name,
@@ -59,23 +194,25 @@ def measures_csv(page: Page) -> str:
                 "low": low,
                 "high": high,
                 "n": measure.n,
-                **kept,
-                "facts": facts,
+                **{name: row[name] for name in ("interval_method", "na", "errors")},
+                "facts": json.dumps(row["facts"], ensure_ascii=False, default=str) if row["facts"] else "",
             }
         )
     return rows_as_csv(rows)
 
 
-TEXTS = {
-    "md": lambda page: as_markdown(_told(page)),
-    "latex": lambda page: as_latex(_told(page)),
+TEXTS: dict[str, Callable[[Page], str]] = {
+    "md": lambda page: as_markdown(_sections(page)),
+    "latex": lambda page: as_latex(_sections(page)),
     "csv": measures_csv,
 }
-"""Format to what writes it."""
+"""The writer of each format."""
 
 
 def write_figures(page: Page, folder: Path) -> int:
-    """Draw every picture as PDF and SVG; how many they are."""
+    """Draw every chart as PDF and SVG, and return their number."""
     from .figures import draw_figures
 
-    return draw_figures(page.sections, folder)
+    chart = page.summary.chart if page.summary else None
+    first = [Section(blocks=[chart])] if chart else []
+    return draw_figures([*first, *page.sections], folder)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..core.records import Measures
 from ..data.crows import FILE
-from ..runs.auditing import audit_with
+from ..runs.results import audit_with
 from ..training.stage import Progress
 from . import REPRODUCTIONS, Cell, Reproduction, find_folder
 
@@ -27,13 +27,13 @@ PUBLISHED = {
     "age": "55.17",
 }
 """Per cent, as the authors' script prints them."""
-WHOLE = {
-    "metric score": "stereotype score",
-    "stereotype score": "stereotype score of stereo pairs",
-    "anti-stereotype score": "stereotype score of antistereo pairs",
-    "neutral": "neutral share",
+WHOLE: dict[str, tuple[str, dict[str, str]]] = {
+    "metric score": ("stereotype score", {}),
+    "stereotype score": ("stereotype score", {"direction": "stereo"}),
+    "anti-stereotype score": ("stereotype score", {"direction": "antistereo"}),
+    "neutral": ("neutral share", {}),
 }
-"""The authors' name to ours, for what is about all categories."""
+"""The authors' name to our measure and its groups, for numbers about all categories."""
 
 
 def run(data: Path, progress: Progress) -> Reproduction:
@@ -47,7 +47,8 @@ def run(data: Path, progress: Progress) -> Reproduction:
 
 
 def _cell(name: str, printed: str, measures: Measures) -> Cell:
-    ours, category = (WHOLE[name], "all") if name in WHOLE else ("stereotype score", name)
-    row = next(iter(measures.where(ours, category=category)), None)
+    ours, groups = WHOLE.get(name, ("stereotype score", {}))
+    category = "all" if name in WHOLE else name
+    row = next(iter(measures.where(ours, category=category, **groups)), None)
     found = "absent" if row is None else "undefined" if row.value is None else f"{100 * row.value:.2f}"
     return Cell(name, MODEL, printed, found, printed == found)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.errors import DataError
 from ..core.records import Measure, Measures
-from ..runs.auditing import audit_with
+from ..runs.results import audit_with
 from ..training.stage import Progress
 from . import REPRODUCTIONS, Cell, Reproduction, find_folder
 

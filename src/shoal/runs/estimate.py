@@ -1,8 +1,8 @@
-"""How long a plan will take, told before it runs: a few real steps of each kind of training, and one real batch asked.
+"""Estimate the duration and the cost of a plan before it runs.
 
-trainings   stages that are not kept yet, each once, however many jobs share it
-tries       of searches that are not made yet, each search once, however many jobs go by what it finds
-time        their steps by what a step takes here, and the examples to ask by what one takes
+trainings   stages without stored weights; a shared stage counts once
+tries       of searches that are not complete; a shared search counts once
+time        the number of steps and of questions, times the duration of a few that are run here
 """
 
 import time
@@ -17,9 +17,9 @@ from ..models.selfcheck import A_DOZEN
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Stage, silent
-from .execute import model_of
+from .execute import load_for
 from .plan import Job
-from .store import RunStore, ThrownAway
+from .store import MemoryStore, RunStore
 from .training import Training, checkpoint, is_found, search_name, threads, training_of
 
 MEASURED_STEPS = 12
@@ -33,20 +33,20 @@ class _EnoughSeenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What is left to do of a plan, and how long that takes in one process on this machine."""
+    """The remaining work of a plan, and its duration in one process on this machine."""
 
     jobs: int
     trainings: int
     tries: int
-    """Trainings more, to find settings."""
+    """Additional trainings that search for settings."""
     steps: int
-    """Of all trainings, those of tries too."""
+    """Steps of all trainings, searches included."""
     questions: int
     seconds: float
 
 
 def estimate(jobs: Sequence[Job], store: RunStore | None = None) -> Estimate | None:
-    """For the jobs that are not done; None where none of them trains."""
+    """Return the estimate for the unfinished jobs; None if none of them trains."""
     left = [job for job in jobs if store is None or not store.is_done(job.id)]
     found = [(job, training) for job in left if (training := training_of(job)) is not None]
     if not found:
@@ -64,7 +64,7 @@ def estimate(jobs: Sequence[Job], store: RunStore | None = None) -> Estimate | N
         new = [search for search in new if store is None or not is_found(store, search)]
         searched |= {search_name(search) for search in new}
         tries += sum(len(search.tries) for search in new)
-        count = stage.steps + sum(search.steps for search in new)
+        count = stage.count_steps() + sum(search.count_steps() for search in new)
         steps += count
         seconds += count * pace.of_step(job, training, stage)
     asked = 0
@@ -77,20 +77,20 @@ def estimate(jobs: Sequence[Job], store: RunStore | None = None) -> Estimate | N
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What the models that are asked over a network may cost; an estimate, rather too high."""
+    """An upper estimate of the cost of querying endpoints."""
 
     requests: int
     read: int
     written: int
     cost: float | None
-    """None where a model names no price."""
+    """None if a model has no price."""
 
 
 def bill(jobs: Sequence[Job], store: RunStore | None = None) -> Bill | None:
-    """For the jobs that are not done; None where none of them asks over a network. Nothing is sent."""
+    """Return the cost of the unfinished jobs; None if none of them queries an endpoint. No request is sent."""
     rows: list[tuple[int, int, int, float | None]] = []
-    with ThrownAway() as for_now:
-        models = {job.model: model_of(job, for_now) for job in {job.model: job for job in jobs}.values()}
+    with MemoryStore() as for_now:
+        models = {job.model: load_for(job, for_now) for job in {job.model: job for job in jobs}.values()}
         for job in jobs:
             model = None if store is not None and store.is_done(job.id) else models[job.model]
             if isinstance(model, RemoteModel):
@@ -109,9 +109,9 @@ def bill(jobs: Sequence[Job], store: RunStore | None = None) -> Bill | None:
 
 
 def prompts_shown(job: Job, count: int) -> list[str]:
-    """The first prompts of a job, as they would be sent; none of a model that is not asked in words."""
-    with ThrownAway() as for_now:
-        model = model_of(job, for_now)
+    """Return the first prompts of a job; none if its model is not prompted."""
+    with MemoryStore() as for_now:
+        model = load_for(job, for_now)
         if not isinstance(model, Prompted):
             return []
         return [
@@ -128,7 +128,7 @@ class _Pace:
         self.questions: dict[str, int] = {}
 
     def of_step(self, job: Job, training: Training, stage: Stage) -> float:
-        """A kind of training is a model with a method and a batch size."""
+        """Return the seconds per step of a model with a method and a batch size."""
         how = stage.identity.get("how", {})
         kind = (job.model, job.protocol, stage.identity.get("method"), how.get("batch"), stage.frozen is None)
         if kind not in self.steps:
@@ -136,10 +136,10 @@ class _Pace:
         return self.steps[kind]
 
     def of_asking(self, job: Job, training: Training) -> tuple[int, float]:
-        """How many questions the job's cases hold, and what one takes."""
-        kind = (job.model, job.protocol)  # a few of these cases take as long as a few of others
+        """Return the number of questions of a job, and the seconds per question."""
+        kind = (job.model, job.protocol)  # cases of one protocol take about the same time
         if job.cases not in self.questions or kind not in self.asking:
-            with ThrownAway() as store:
+            with MemoryStore() as store:
                 built = store.built(job, silent)
             self.questions[job.cases] = len(distinct(built.cases).ids)
             if kind not in self.asking:
@@ -148,7 +148,7 @@ class _Pace:
 
 
 def _time_steps(training: Training, stage: Stage) -> float:
-    """Seconds per step: a few real ones, the first left out."""
+    """Return the seconds per step, from a few steps without the first ones."""
     moments: list[float] = []
 
     def watch(step: str, done: int, total: int) -> None:
@@ -165,7 +165,7 @@ def _time_steps(training: Training, stage: Stage) -> float:
 
 
 def _time_asking(job: Job, training: Training, built: Built) -> float:
-    """Seconds per question: a few real batches."""
+    """Return the seconds per question, from a few batches."""
     module = find_protocol(job.protocol)
     with threads(training.recipe.threads):
         model = training.recipe.base(training.seed)

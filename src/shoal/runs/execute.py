@@ -1,142 +1,102 @@
-"""One job, from its cases to its answers: the one path of everything that asks a model.
+"""Execute one job: the only path by which a model is queried.
 
-    build ──► train ──► ask ──► score
-    kept      shared    kept    kept
+    build ──► train ──► query ──► score
+    stored    shared    stored    stored
               stages    batch
-              kept      by batch
+              stored    by batch
 
-`run` comes here through an executor; `try`, `compare`, `gate`, the pytest plugin and the Python API come with a store
-that is thrown away. What is kept already is not done again.
+`run` gets here through an executor. `try`, `compare`, `gate`, the pytest plugin and the Python API use a store in
+memory. Steps whose result is stored are skipped.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Protocol
+from typing import Any
 
 from ..core.records import Answer, Result
 from ..models import load_model
-from ..models.ask import (
-    AnswerRows,
-    HasAnswered,
-    Questions,
-    RemoteModel,
-    ask_batches,
-    batch_plan,
-    distinct,
-    questions_of,
-)
-from ..models.selfcheck import Check, self_check, still_says
-from ..protocols import find_protocol
+from ..models.ask import AnswerRows, HasAnswered, RemoteModel
+from ..models.selfcheck import Check
 from ..protocols.base import Built
 from ..training.stage import IN_NUMBERS, Fact, Progress, silent
+from .answer_sources import AnswerCache, BatchDistributor, DirectAnswers, find_source, is_retryable
 from .plan import Job
-from .remote import ask_remote, is_retryable
 from .scoring import score_job
-from .store import PartialAnswers, RunStore, ThrownAway
-from .training import Training, forget_midway, threads, train_model, training_of
+from .store import MemoryStore, RunStore
+from .training import Training, remove_midway, threads, train_model, training_of
+
+BETWEEN_REPORTS = 0.1
+"""Seconds between two progress reports."""
 
 
-def do(
-    job: Job, store: RunStore, progress: Progress = silent, shared: frozenset[str] = frozenset()
+def execute(
+    job: Job,
+    store: RunStore,
+    progress: Progress = silent,
+    *,
+    shared: frozenset[str] = frozenset(),
+    cache: AnswerCache | None = None,
+    distribute: BatchDistributor | None = None,
 ) -> Result:
-    """Build, train, ask and score: whatever of it is not kept yet.
+    """Build, train, query and score a job, as far as the store does not have the result.
 
-    `shared` names the stages of training that other jobs go through too: their weights are kept.
+    `shared` names the stages of training that other jobs have in common; their weights are stored.
     """
-    if not store.is_done(job.id):
+    if store.is_done(job.id):
+        store.repair_job(job)
+    else:
         built = store.built(job, progress)
         store.write_job(job)
         training = training_of(job)
         if training is None:
-            _ask(job, store, built, progress)
+            _query(job, store, built, progress, cache, distribute)
         else:
-            _train_and_ask(job, store, built, training, progress, shared)
-    else:
-        store.mend_job(job)
+            _train_and_query(job, store, built, training, progress, shared)
     return score_job(job, store, progress)
 
 
-class Spread(Protocol):
-    """Asks batches of one job in several places at once, and gives their answers in order."""
-
-    def __call__(
-        self, job: Job, here: Iterator[Sequence[Answer]], plan: Sequence[Sequence[int]]
-    ) -> Iterator[Sequence[Answer]]:
-        """The answers to the batches of `plan`; `here` would ask them one after the other, where they are too few."""
-        ...
-
-
-class Copy:
-    """Another copy of the model of a job that is too large for one: it asks blocks of the batch plan."""
-
-    def __init__(self, job: Job, store: RunStore) -> None:
-        self.model, built = model_of(job, store), store.built(job, silent)
-        self._ask, self._labels = _asker(job, self.model, built), built.asks == "labels"
-        self._questions = questions_of(self.model, built.cases)
-
-    def ask(self, block: Sequence[Sequence[int]]) -> list[Sequence[Answer]]:
-        """The answers to some batches."""
-        return list(ask_batches(self._ask, self.model, self._questions, block, labels=self._labels))
-
-
-def model_of(job: Job, store: RunStore) -> Any:
-    """The model that a job asks as it is; what it converts for an engine is kept with the store."""
+def load_for(job: Job, store: RunStore) -> Any:
+    """Return the model of a job; models converted for an inference engine are stored with the results."""
     model = load_model(job.model) if job.given is None else job.given
-    if hasattr(model, "engines") and not isinstance(store, ThrownAway):
+    if hasattr(model, "engines") and not isinstance(store, MemoryStore):
         model.engines = store.folder / "engines"
     return model
 
 
-def _ask(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
-    """Ask a model as it is, after a look at whether its answers can be trusted."""
-    model = model_of(job, store)
+def _query(
+    job: Job,
+    store: RunStore,
+    built: Built,
+    progress: Progress,
+    cache: AnswerCache | None,
+    distribute: BatchDistributor | None,
+) -> None:
+    """Query a model that needs no training."""
+    model = load_for(job, store)
     if isinstance(model, RemoteModel):
         store.keep_spending(job.id, model.spending)
-    ask, memory = _asker(job, model, built), store.memory
-    if memory is not None and not isinstance(model, RemoteModel):
-        ask = memory.asker(job, model, built, ask)
+    source = find_source(job, model, built, cache, distribute)
     if not store.has_checks(job.id):
-        checks = (
-            _checks(model, built)
-            if memory is None
-            else memory.checks(job, built, lambda: _checks(model, built))
-        )
-        store.write_checks(job.id, checks)
-    questions = questions_of(model, built.cases)
-    if isinstance(model, RemoteModel):
-        known = None if memory is None else memory.known(job, built)
-        return ask_remote(job, store, model, _asker_of_any(job, built), questions, progress, known)
-    plan = batch_plan(model, questions)
-    sizes = [len(batch) for batch in plan]
-    with store.partial(job.id, sizes) as partial:
-        if partial.done:
-            _refuse_mixture(model, built, questions, partial, progress)
-        kept = sum(sizes[: partial.done])
-        left = plan[partial.done :]
-        answers = ask_batches(ask, model, questions, left, labels=built.asks == "labels")
-        if store.spread is not None and memory is None:
-            answers = store.spread(job, answers, left)
-        for rows in answers:
-            partial.add(rows)
-            kept += len(rows)
-            progress("asking", kept, len(questions.ids))
-        partial.finish()
-    if left and isinstance(rows, AnswerRows):
-        store.at_hand(job.id, rows)
+        store.write_checks(job.id, source.self_check())
+    rows: Sequence[Answer] = ()
+    with store.partial(job.id, source.sizes) as stored:
+        missing = source.missing(stored, progress)
+        done, reported = sum(not row.mark for row in stored.read() if not is_retryable(row)), 0.0
+        for rows in missing:
+            stored.add(rows)
+            done += sum(not row.mark for row in rows)
+            if done == source.total or time.monotonic() - reported > BETWEEN_REPORTS:
+                progress("asking", done, source.total)
+                reported = time.monotonic()
+        for check in source.conclude(stored):
+            store.add_check(job.id, asdict(check))
+        stored.finish()
+    if isinstance(rows, AnswerRows):  # stored predictions: all answers in one block, as columns
+        store.remember(job.id, rows)
 
 
-def _refuse_mixture(
-    model: object, built: Built, questions: Questions, partial: PartialAnswers, progress: Progress
-) -> None:
-    """One result comes from one model: where it answers otherwise than it did, everything is asked again."""
-    if built.asks not in ("labels", "spans"):
-        return
-    if still_says(model, partial.read(), _by_id(questions), built.labels).ok is False:
-        progress("the model has changed: asking from the start", 0, len(questions.ids))
-        partial.begin_again()
-
-
-def _train_and_ask(
+def _train_and_query(
     job: Job,
     store: RunStore,
     built: Built,
@@ -144,90 +104,59 @@ def _train_and_ask(
     progress: Progress,
     shared: frozenset[str],
 ) -> None:
-    """Train, and ask at every mark. What was asked before an interruption is not asked again.
-
-    A training that was interrupted goes on from where it was kept last, or begins again if it was not.
-    """
+    """Train, and query the model at every mark; an interrupted training resumes from its last checkpoint."""
     with threads(training.recipe.threads):
         model = training.recipe.base(training.seed)
-        questions = questions_of(model, built.cases)
-        plan = batch_plan(model, questions)
-        sizes = [len(batch) for batch in plan]
-        with store.partial(job.id, sizes * len(training.marks)) as partial:
+        source = DirectAnswers(job, model, built)
+        sizes = source.sizes
+        with store.partial(job.id, sizes * len(training.marks)) as stored:
 
-            def ask_now(mark: str) -> None:
-                done = max(0, partial.done - training.marks.index(mark) * len(sizes))
-                kept = sum(sizes[:done])
-                for rows in ask_batches(_asker(job, model, built), model, questions, plan[done:]):
-                    partial.add([replace(row, mark=mark) for row in rows])
-                    kept += len(rows)
-                    progress("asking", kept, len(questions.ids))
+            def query(mark: str) -> None:
+                before = max(0, stored.done - training.marks.index(mark) * len(sizes))
+                done = sum(sizes[:before])
+                for rows in source.answer(source.batches[before:], in_parallel=False):
+                    stored.add([replace(row, mark=mark) for row in rows])
+                    done += len(rows)
+                    progress("asking", done, source.total)
 
-            if partial.done < len(sizes) * len(training.marks):
-                whole = frozenset(training.marks[: partial.done // len(sizes)])
-                notes = train_model(
-                    training, store, shared, model, questions.examples, progress, ask_now, whole
-                )
+            if stored.done < len(sizes) * len(training.marks):
+                complete = frozenset(training.marks[: stored.done // len(sizes)])
+                examples = source.questions.examples
+                notes = train_model(training, store, shared, model, examples, progress, query, complete)
                 if notes:
-                    store.write_checks(job.id, [asdict(noted(note)) for note in notes])
+                    store.write_checks(job.id, [asdict(training_check(note)) for note in notes])
                 if training.marks == ("",):
-                    ask_now("")
-            forget_midway(store, training.names)
-            partial.finish()
+                    query("")
+            remove_midway(store, training.names)
+            stored.finish()
 
 
-def noted(note: str) -> Check:
-    """What a training noted: where it failed, or what it was like."""
+def training_check(note: str) -> Check:
+    """Return a note of a training as a check; one that is not a plain fact is a failure."""
     is_fact = isinstance(note, Fact)
     return Check(IN_NUMBERS, None, str(note)) if is_fact else Check("training", False, note)
 
 
-def _asker(job: Job, model: Any, built: Built) -> Callable[..., Any]:
-    ask = _asker_of_any(job, built)
-    return lambda examples: ask(model, examples)
-
-
-def _asker_of_any(job: Job, built: Built) -> Callable[..., Any]:
-    """Return a function that asks any model, its first argument, for the job's answers to some examples."""
-    module = find_protocol(job.protocol)
-    return lambda model, examples: module.ask(job.settings, model, built, examples)
-
-
-def _checks(model: object, built: Built) -> list[dict[str, Any]]:
-    """Whether a model's answers can be trusted, as far as a few questions tell."""
-    if isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
-        return []
-    return [asdict(check) for check in self_check(model, built.cases, built.labels)]
-
-
-def ask_again(
-    job: Job, store: RunStore, progress: Progress = silent, shared: frozenset[str] = frozenset()
+def retry_errors(
+    job: Job, store: RunStore, progress: Progress = silent, *, shared: frozenset[str] = frozenset()
 ) -> None:
-    """Ask what the model failed to answer, and only that; a model that was trained for it is trained again."""
+    """Query the model again where its answer is an error; a model that the job trains is trained again."""
     rows = store.read_answers(job.id)
     failed = [position for position, row in enumerate(rows) if row.error]
     if failed and "training" in job.identity:
-        store.forget_answers(job.id)
-        do(job, store, progress, shared)
+        store.remove_answers(job.id)
+        execute(job, store, progress, shared=shared)
         return
-    model = model_of(job, store)
+    model = load_for(job, store)
     if not failed or isinstance(model, HasAnswered):
         return
     if isinstance(model, RemoteModel):
         if any(map(is_retryable, rows)):
             store.reopen(job.id, [row for row in rows if not is_retryable(row)])
-            do(job, store, progress, shared)
+            execute(job, store, progress, shared=shared)
         return
-    built = store.built(job, progress)
-    examples = _by_id(distinct(built.cases))
-    ask = _asker(job, model, built)
+    source = DirectAnswers(job, model, store.built(job, progress))
     for count, position in enumerate(failed, start=1):
-        example_id = rows[position].example_id
-        (row,) = ask([examples[example_id]])
-        rows[position] = replace(row, example_id=example_id)
+        rows[position] = source.answer_one(rows[position].example_id)
         progress("asking again", count, len(failed))
     store.replace_answers(job.id, rows)
-
-
-def _by_id(questions: Questions) -> dict[str, Any]:
-    return dict(zip(questions.ids, questions.examples, strict=True))

@@ -1,10 +1,10 @@
-"""A task's files, sent to where it is done and back: for workers that do not share the store's disk.
+"""Send a task's files to a worker and back, for workers that do not share the store's disk.
 
     store ──► kept_for(task) ──► Workplace ──► run_task ──► Workplace.news() ──► put_in_place ──► store
-    driver    what it goes on    a folder of   as ever      what it made,        whole files,     driver
-              from               the worker's               while it works too   in their order
+    driver    stored files       folder of     unchanged    new files, also      whole files,     driver
+                                 the worker                 while it runs        answers last
 
-One process alone writes the store, and holds the locks of what its tasks make: nobody else makes the same meanwhile.
+Only the driver writes the store, and it holds the locks of everything that its tasks write.
 """
 
 import os
@@ -19,13 +19,14 @@ from ..core.errors import PlanError
 from ..core.files import replacing, settle
 from ..models import SCHEMES, parse_spec
 from .plan import Job, fingerprint_of, make_job
-from .store import RunStore, is_kept, seal
+from .store import RunStore
+from .store_files import is_kept, seal
 from .tasks import Task
 from .training import (
     checkpoint,
-    forget_midway,
     is_trained,
     midway,
+    remove_midway,
     stage_names,
     training_of,
     weight_names,
@@ -33,27 +34,27 @@ from .training import (
 
 PARTIAL = "answers.partial.jsonl"
 LAST = ("answers.digest", "answers.jsonl", "outcomes.jsonl", "measures.json")
-"""Of a job's files these are put in place last, in this order: answers that are there are answers that are whole."""
+"""Files of a job that are put in place last, in this order: if the answers exist, everything else does."""
 NOT_SENT = "error.txt"
-"""What an earlier try failed with: its age says whether it is of this run, and would be lost."""
+"""Not sent: its age shows whether another process failed during this run."""
 
 
 class Piece(NamedTuple):
-    """Content of a file from some place on; what stands behind it is gone."""
+    """The content of a file from an offset on; anything behind it is cut off."""
 
     start: int
     content: bytes
 
 
 Files = Mapping[str, Piece]
-"""By their paths in the store."""
+"""By path in the store."""
 
 
-# The side of the store
+# Driver side
 
 
 def kept_for(task: Task, store: RunStore) -> list[str]:
-    """What the store keeps that a task goes on from."""
+    """Return the stored files that a task continues from."""
     cases = store.cases_file(task.job)
     paths = [cases, _so_far(cases)] if task.stage is None else []
     if "training" in task.job.identity:
@@ -69,7 +70,7 @@ def kept_for(task: Task, store: RunStore) -> list[str]:
 
 
 def locks_for(task: Task, store: RunStore) -> list[str]:
-    """The locks of everything that a task will make."""
+    """Return the locks of everything that a task will write."""
     training = training_of(task.job)
     if task.stage is not None:
         assert training is not None
@@ -88,13 +89,13 @@ def locks_for(task: Task, store: RunStore) -> list[str]:
 
 
 class Held:
-    """The locks that are held for a task."""
+    """The locks held for a task."""
 
     def __init__(self) -> None:
         self._held: dict[str, ExitStack] = {}
 
     def take(self, store: RunStore, names: Sequence[str]) -> str:
-        """Take all of them, or none; gives the name of the one that somebody else has."""
+        """Take all locks or none; return the name of a lock that another process holds."""
         for name in names:
             stack = ExitStack()
             if not stack.enter_context(store.lock(name, wait=False)):
@@ -104,15 +105,15 @@ class Held:
         return ""
 
     def release(self) -> None:
-        """Give all of them back."""
+        """Release all locks."""
         while self._held:
             self._held.popitem()[1].close()
 
     def release_for(self, path: str) -> None:
-        """A file is in place: who waits for it may go on."""
+        """Release the lock of a file that is complete, so that other processes can use it."""
         folder, _, name = path.partition("/")
         if name.endswith(".digest"):
-            return  # the seal of a file that is still to come
+            return  # the digest of a file that follows
         lock = {
             "cases": name.removesuffix(".jsonl"),
             "checkpoints": f"stage-{name.removesuffix('.safetensors')}",
@@ -123,7 +124,7 @@ class Held:
 
 
 def put_in_place(files: Files, store: RunStore) -> None:
-    """Write what a worker has sent; of a job that is done the answers come when all that belongs to them is there."""
+    """Write the files from a worker, the answers of a finished job last."""
     for name in sorted(files, key=_turn):
         path, piece = store.folder / name, files[name]
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -141,7 +142,7 @@ def put_in_place(files: Files, store: RunStore) -> None:
 
 
 def keep_only(names: Sequence[str], job: Job, store: RunStore) -> None:
-    """Of a job's files, remove what the worker had no longer at the end: a partial file, an error of before."""
+    """Remove the files of a job that the worker no longer has, such as partial answers."""
     kept = {Path(name).name for name in names}
     for path in store.job_folder(job.id).glob("[!.]*"):
         if path.name not in kept:
@@ -149,13 +150,13 @@ def keep_only(names: Sequence[str], job: Job, store: RunStore) -> None:
 
 
 def forget_middles(task: Task, store: RunStore) -> None:
-    """What a task has come to the end of need not be kept in its middle."""
+    """Remove the checkpoints of trainings that a task has completed."""
     names = stage_names(task.job)
-    forget_midway(store, names if task.stage is None else names[: task.stage + 1])
+    remove_midway(store, names if task.stage is None else names[: task.stage + 1])
 
 
 def _so_far(cases: Path) -> Path:
-    """What was found so far of cases that take long to build."""
+    """Return the file of a build in progress."""
     return cases.with_suffix(".partial.jsonl")
 
 
@@ -164,13 +165,13 @@ def _turn(name: str) -> tuple[int, str]:
     return (LAST.index(last) if last in LAST else -1), name
 
 
-# What a job reads beside the store
+# Inputs of a job outside the store
 
 
 def inputs_of(job: Job) -> list[Path]:
-    """The files and folders that a job names by a path from here on: models, suites, data, modules; they are sent too.
+    """Return the files and folders that a job names by relative paths: models, suites, data, modules.
 
-    What is named by a path from the root has to be where a worker is.
+    Files named by absolute paths must exist on the worker's machine.
     """
     spec = parse_spec(job.model)
     words = [part for word in (job.model, *_words(asdict(job.settings))) for part in _named(word)]
@@ -185,7 +186,7 @@ def inputs_of(job: Job) -> list[Path]:
 
 
 def _named(word: str) -> list[str]:
-    """A word of the plan and, where it is the spec of a model, what that names."""
+    """Return a word of the plan, and the names inside it if it is a model spec."""
     scheme, _, name = word.partition(":")
     if scheme not in SCHEMES or not name.partition("?")[0]:
         return [word]
@@ -213,28 +214,28 @@ def _words(value: Any) -> Iterator[str]:
 
 
 def files_in(path: Path) -> dict[str, bytes]:
-    """The content of a file, or of every file in a folder."""
+    """Return the content of a file, or of every file in a folder."""
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     return {str(file): file.read_bytes() for file in files}
 
 
-# The side of the worker
+# Worker side
 
 
 class Workplace:
-    """A folder of a worker's own, which looks like the store as far as its task can see."""
+    """A worker's folder that looks like the store to its task."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = RunStore(folder / "store")
         self._here = folder / "here"
-        self._laid: dict[str, object] = {}  # files of the store, name to which version of it
-        self._inputs: dict[str, object] = {}  # the same for what the job reads beside it
-        self._known: dict[str, _State] = {}  # as it was when last told of
+        self._laid: dict[str, object] = {}  # files of the store: name to version
+        self._inputs: dict[str, object] = {}  # inputs of the job: name to version
+        self._known: dict[str, _State] = {}  # state of each file when it was last sent
         self._fingerprints: dict[str, Mapping[str, Any]] = {}
 
     def lay_out(self, kept: Mapping[str, tuple[object, Callable[[], bytes]]]) -> None:
-        """Have exactly these files of the store; those that are here in the same version are not fetched again."""
+        """Make exactly these files of the store available; fetch those whose version differs."""
         for name in set(self._laid) - set(kept):
             (self.store.folder / name).unlink(missing_ok=True)
             del self._laid[name]
@@ -249,7 +250,7 @@ class Workplace:
     def go_to(
         self, folder: str, inputs: Mapping[str, tuple[object, Callable[[], Mapping[str, bytes]]]]
     ) -> None:
-        """Be in a folder that looks like the driver's, as far as these files and folders go."""
+        """Change to a folder that mirrors the driver's working directory for these inputs."""
         place = self._here / folder.strip("/")
         place.mkdir(parents=True, exist_ok=True)
         os.chdir(place)
@@ -262,7 +263,7 @@ class Workplace:
                 self._fingerprints.clear()
 
     def refuse_other(self, job: Job) -> None:
-        """A job is the same here as where it comes from: same model, same data, same rules; else it is refused."""
+        """Raise if the job differs on this machine, because its model, data or code differ."""
         if job.model not in self._fingerprints:
             self._fingerprints[job.model] = fingerprint_of(job.model)
         same = make_job(job.protocol, job.model, job.settings, self._fingerprints[job.model])
@@ -270,12 +271,12 @@ class Workplace:
             differing = [key for key in job.identity if same.identity.get(key) != job.identity[key]]
             raise PlanError(
                 f"{job.id}: the {' and the '.join(differing)} here are not those of the machine that runs the plan",
-                why="files named by a path from the root, or shoal itself, differ between the machines",
-                fix="name them by a path from the plan's folder: they are sent along; the same shoal everywhere",
+                why="files named by absolute paths, or shoal itself, differ between the machines",
+                fix="name files by paths relative to the plan, which are sent; install the same shoal everywhere",
             )
 
     def news(self, *, done: bool) -> dict[str, Piece]:
-        """What is new or grew since the last time; a job's last files only when it is done."""
+        """Return files that are new or longer than at the last call; the last files of a job only when it is done."""
         news: dict[str, Piece] = {}
         for name, path in self._files():
             last = Path(name).name
@@ -291,25 +292,25 @@ class Workplace:
                     stream.seek(start)
                     content = stream.read()
             except FileNotFoundError:
-                continue  # renamed meanwhile
+                continue  # renamed while we looked
             news[name] = Piece(start, content)
             self._known[name] = state._replace(size=start + len(content))
             self._laid[name] = None
         return news
 
     def names(self, job: Job) -> list[str]:
-        """The files of a job that are here."""
+        """Return the files of a job in this folder."""
         folder = self.store.job_folder(job.id)
         return [str(path.relative_to(self.store.folder)) for path in folder.glob("[!.]*")]
 
     def clear(self, job: Job) -> None:
-        """The task is over: what is a job's own goes, what others may need stays."""
+        """Remove the files of a finished task; keep what other tasks may need."""
         shutil.rmtree(self.store.job_folder(job.id), ignore_errors=True)
         for folder in ("locks", "midway"):
             shutil.rmtree(self.store.folder / folder, ignore_errors=True)
 
     def _files(self) -> Iterator[tuple[str, Path]]:
-        # A training in its middle first: what was asked before it is then not older than it.
+        # Trainings in progress first: the answers sent with them are then at least as recent.
         for folder in ("midway", "cases", "checkpoints", "features", "jobs"):
             for path in (self.store.folder / folder).rglob("[!.]*"):
                 if path.is_file():

@@ -1,4 +1,4 @@
-"""A plan file to jobs.
+"""Plan files: from TOML to jobs.
 
     models = ["predictions:answers.jsonl", "python:my_model:predict"]
 
@@ -6,9 +6,9 @@
     suite = "sentiment"
     split = "test"
 
-One TOML file, and it is data: no includes, no functions, no inheritance. Models multiply; seeds multiply the jobs that
-draw at random, prompts the models that are asked in words; what a list inside a protocol's table means is that
-protocol's to say. Everything is checked before anything runs.
+A plan is data: no includes, no functions, no inheritance. Every model gets a job per protocol; seeds multiply the jobs
+that are random, prompts multiply the prompted models. A protocol decides what a list in its table means. The whole plan
+is checked before anything runs.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_plus
 
 from ..core.errors import PlanError, ShoalError, nearest
@@ -30,6 +30,9 @@ from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import identity, is_random
 from .resources import Resources, read_resources
 from .settings import make_settings
+
+if TYPE_CHECKING:
+    from ..training.stage import Recipe
 
 TOP = ("models", "prompts", "seeds", "groups", "resources")
 
@@ -47,12 +50,18 @@ class Job:
     settings: Any
     identity: Mapping[str, Any]
     cases: str
-    """The name of the cases it is asked, shared with every job that is asked the same."""
+    """The name of its cases; jobs with the same cases share them."""
     given: Any = field(default=None, compare=False, repr=False)
-    """The model itself, where it is an object and no spec names it."""
+    """The model itself, if it is an object without a spec."""
+    recipe: "Recipe | None" = field(default=None, compare=False, repr=False)
+    """The training before the model is queried, derived once; None if there is none, or after pickling."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without the recipe, which holds functions; a worker derives it again."""
+        return Job, (self.id, self.protocol, self.model, self.settings, self.identity, self.cases, self.given)
 
     def as_json(self) -> dict[str, Any]:
-        """What `job.json` says."""
+        """Return the job as the public `--json` object shows it."""
         return {
             "id": self.id,
             "protocol": self.protocol,
@@ -65,41 +74,42 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a plan file says, checked."""
+    """The checked content of a plan file."""
 
     models: Mapping[str, str]
-    """Name to spec; a model that was not named goes by its spec."""
+    """Name to spec; a model without a name has its spec as name."""
     tables: Mapping[str, Any]
     """Protocol to settings."""
     seeds: tuple[int, ...] = (0,)
     groups: Mapping[str, "Group"] = field(default_factory=dict)
     where: str = "plan"
     resources: Mapping[str, Resources] = field(default_factory=dict)
-    """Protocol to what each of its jobs takes of a machine."""
+    """Protocol to the resources of each of its jobs."""
 
     def jobs(self) -> list[Job]:
-        """Every job the plan means."""
+        """Return every job of the plan; each recipe is derived once."""
         jobs: dict[str, Job] = {}
         fingerprints = {spec: fingerprint_of(spec) for spec in self.models.values()}
         for protocol, settings in self.tables.items():
             module = find_protocol(protocol)
             for part in module.parts(settings):
                 for spec, fingerprint in fingerprints.items():
-                    seeds = self.seeds if is_random(part, module.recipe(part, spec)) else self.seeds[:1]
-                    for seed in seeds:
+                    for seed in self.seeds:
                         job = make_job(protocol, spec, replace(part, seed=seed), fingerprint)
                         jobs.setdefault(job.id, job)
+                        if not is_random(part, job.recipe):
+                            break
         return list(jobs.values())
 
     def group_of(self, spec: str) -> dict[str, Any]:
-        """The group of checkpoints that a model belongs to, empty if to none, and its step and run where told."""
+        """Return the checkpoint group of a model, with its step and run if the plan has them."""
         for name, group in self.groups.items():
             if spec in group.models:
                 return {"group": name, **group.place_of(spec), **self._made_of(group, spec)}
         return {"group": ""}
 
     def _made_of(self, group: "Group", spec: str) -> dict[str, str]:
-        """The model that this one was made of, and its group, where the plan says so."""
+        """Return the model that this one was trained from, with its group, if the plan names it."""
         if not group.before:
             return {}
         return {
@@ -110,18 +120,18 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Checkpoints of one recipe, by a list of models; with an axis where they are of several moments of a training."""
+    """Checkpoints of one recipe, possibly from several steps of a training."""
 
     models: tuple[str, ...]
     steps: tuple[int, ...] = ()
-    """The training step of each model, or none."""
+    """The training step of each model; may be empty."""
     seeds: tuple[int, ...] = ()
-    """The training run of each model; none needed where every model is another run."""
+    """The training run of each model; may be empty if every model is a run of its own."""
     before: str = ""
-    """Another group, of whose model in the same place each of these was made: one and the same before and after."""
+    """The group whose model at the same position each of these was trained from."""
 
     def place_of(self, spec: str) -> dict[str, int]:
-        """The step and the run of a model."""
+        """Return the step and the run of a model."""
         place = self.models.index(spec)
         axes = {"step": self.steps, "run": self.seeds}
         return {name: values[place] for name, values in axes.items() if values}
@@ -134,7 +144,7 @@ def make_job(
     fingerprint: Mapping[str, Any] | None = None,
     given: Any = None,
 ) -> Job:
-    """A job, named by what it is and by a hash of everything that can change its answers."""
+    """Return a job, named by protocol, model and cases, and by a hash of everything that can change its answers."""
     module = find_protocol(protocol)
     cases, cases_name = _cases_of(protocol, settings)
     decisive = {
@@ -162,29 +172,30 @@ def make_job(
         decisive,
         cases_name,
         given,
+        recipe,
     )
 
 
-def unasked_job(protocol: str, settings: Any) -> Job:
-    """A job that asks nobody: its cases, which jobs with the same settings share."""
+def cases_job(protocol: str, settings: Any) -> Job:
+    """Return a job without a model, for its cases."""
     cases, name = _cases_of(protocol, settings)
     return Job("", protocol, "", settings, {"cases": cases}, name)
 
 
 def _cases_of(protocol: str, settings: Any) -> tuple[dict[str, Any], str]:
-    """Everything that decides the cases, and what they are called."""
+    """Return everything that decides the cases, and their name."""
     module = find_protocol(protocol)
     cases = {"protocol": protocol, "version": module.Settings.VERSION, **identity(settings, "cases")}
     return cases, f"{protocol}-{slug(module.title(settings))}-{short_hash(cases)}"
 
 
 def fingerprint_of(spec: str) -> dict[str, Any]:
-    """What decides a model's answers, resolved: the content of its files."""
+    """Return everything that decides a model's answers, such as digests of its files."""
     return {"scheme": parse_spec(spec).scheme, **load_model(spec).fingerprint()}
 
 
 def model_name(spec: str) -> str:
-    """What to call a model in a job's name: its folder, file or object; `tiny:` says more than the name alone.
+    """Return a model's name for job ids: its folder, file or object.
 
     >>> [model_name(spec) for spec in ("hf:runs/my-bert", "predictions:a/b.csv?label=x", "tiny:sentiment")]
     ['my-bert', 'b', 'tiny-sentiment']
@@ -193,13 +204,11 @@ def model_name(spec: str) -> str:
     last = parsed.name.rstrip("/").rpartition("/")[2]
     if "prompt" in parsed.options:
         return slug(f"{slug(last)} {PurePath(parsed.options['prompt']).stem}", 60)
-    if "without" in parsed.options:
-        return slug(f"{slug(last)} without {PurePath(parsed.options['without']).stem}", 60)
     return slug(f"tiny {last}" if parsed.scheme == "tiny" else last)
 
 
 def slug(text: str, longest: int = 40) -> str:
-    """Text as part of a file name.
+    """Return text as part of a file name.
 
     >>> slug("My Model (v2).jsonl.gz")
     'my-model-v2'
@@ -209,12 +218,12 @@ def slug(text: str, longest: int = 40) -> str:
 
 
 def short_hash(resolved: Mapping[str, Any], letters: int = 8) -> str:
-    """Some letters that change when anything in the mapping does."""
+    """Return the first letters of a hash of the mapping."""
     return hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()[:letters]
 
 
 def read_plan(path: Path) -> Plan:
-    """A plan file, checked whole: unknown keys, wrong types, missing files, two sources for one value."""
+    """Read a plan file; raise on unknown keys, wrong types, missing files and values given twice."""
     table = read_toml(
         path, 'lines such as models = ["predictions:answers.jsonl"], and a table such as [behaviour]'
     )
@@ -225,7 +234,7 @@ def read_plan(path: Path) -> Plan:
 
 
 def _located(value: Any, folder: Path) -> Any:
-    """What a plan says, its relative paths as they are seen from here: they start at the plan's own folder."""
+    """Return the plan with its relative paths, which start at its own folder, relative to the current folder."""
     if isinstance(value, Mapping):
         return {key: _located(inner, folder) for key, inner in value.items()}
     if isinstance(value, list):
@@ -236,25 +245,25 @@ def _located(value: Any, folder: Path) -> Any:
     if colon and scheme in SCHEMES:
         head, mark, options = name.partition("?")
         located = "&".join(_located_option(option, folder) for option in options.split("&"))
-        return f"{scheme}:{_seen_from_here(head, folder)}{mark}{located}"
+        return f"{scheme}:{_relative(head, folder)}{mark}{located}"
     path, colon, part = value.rpartition(":")
     if colon and "." in path:
-        return f"{_seen_from_here(path, folder)}:{part}"
-    return _seen_from_here(value, folder) if "." in value or "/" in value else value
+        return f"{_relative(path, folder)}:{part}"
+    return _relative(value, folder) if "." in value or "/" in value else value
 
 
 def _located_option(option: str, folder: Path) -> str:
-    """An option of a spec; one that names a file, as it is seen from here."""
+    """Return an option of a spec; a path relative to the current folder if it names a file."""
     key, _, value = option.partition("=")
     return (
-        f"{key}={quote(_seen_from_here(unquote_plus(value), folder), safe=QUOTED)}"
+        f"{key}={quote(_relative(unquote_plus(value), folder), safe=UNQUOTED)}"
         if key in FILE_OPTIONS
         else option
     )
 
 
-def _seen_from_here(name: str, folder: Path) -> str:
-    """A path that is there from the plan's folder, as it is from here; anything else as it is."""
+def _relative(name: str, folder: Path) -> str:
+    """Return a path that exists in the plan's folder, relative to the current folder; other words unchanged."""
     there = folder / name
     try:
         if not name or Path(name).is_absolute() or not there.exists():
@@ -263,17 +272,17 @@ def _seen_from_here(name: str, folder: Path) -> str:
             return os.path.relpath(there)
         if there.samefile(name):
             return name
-    except OSError:  # no name of a file
+    except OSError:  # not a file name
         return name
     raise PlanError(
-        f"{name} is in the plan's folder and another one in the folder you are in: which is meant?",
-        why="paths in a plan start at its own folder; where nothing is there, at the folder you are in",
+        f"{name} exists both in the plan's folder and in the current folder",
+        why="paths in a plan start at its own folder, or else at the current folder",
         fix=f"run it from {folder}, or write {there.resolve()}",
     )
 
 
 def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
-    """A plan from plain data."""
+    """Return a plan from plain data."""
     known = (*TOP, *PROTOCOLS)
     for key in table:
         if key not in known:
@@ -328,13 +337,13 @@ def _seeds(table: Mapping[str, Any], where: str) -> tuple[int, ...]:
 
 
 def _models(given: Any, where: str) -> dict[str, str]:
-    """Specs from a list, or from tables `[models.NAME]` with a spec and its options."""
+    """Return specs by name, from a list or from tables `[models.NAME]` with a spec and its options."""
     if isinstance(given, str):
         given = [given]
     if isinstance(given, list) and all(isinstance(spec, str) for spec in given):
         twice = next((spec for spec in given if given.count(spec) > 1), None)
         if twice:
-            raise PlanError(f"{where}: model {twice!r} is there twice", fix="name each model once")
+            raise PlanError(f"{where}: model {twice!r} is listed twice", fix="list each model once")
         return {spec: spec for spec in given}
     if not isinstance(given, Mapping):
         why = "a list of model specs, or tables [models.NAME], is expected"
@@ -343,7 +352,7 @@ def _models(given: Any, where: str) -> dict[str, str]:
 
 
 def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str]:
-    """Every model that is asked in words once for each prompt; others as they are."""
+    """Return the models, prompted ones once per prompt."""
     if not isinstance(prompts, list) or not all(isinstance(prompt, str) for prompt in prompts):
         raise PlanError(
             f"{where}: prompts = {prompts!r}",
@@ -351,18 +360,19 @@ def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str
             fix='prompts = ["sentiment-plain", "mine.toml"]',
         )
     if len(set(prompts)) < len(prompts):
-        raise PlanError(f"{where}: a prompt is there twice", fix="name each prompt once")
+        raise PlanError(f"{where}: a prompt is listed twice", fix="list each prompt once")
     made: dict[str, str] = {}
     for name, spec in models.items():
-        own = prompts if prompts and asked_in_words(spec) else []
-        if own and "prompt" in parse_spec(spec).options:
+        applicable = prompts if asked_in_words(spec) else []
+        if applicable and "prompt" in parse_spec(spec).options:
             raise PlanError(
-                f"{where}: model {name} has a prompt, and the plan has prompts: two sources for one value",
+                f"{where}: both model {name} and the plan name prompts",
                 fix="keep one of them",
             )
         mark = "&" if "?" in spec else "?"
-        each = {prompt: f"{spec}{mark}prompt={quote(prompt, safe=QUOTED)}" for prompt in own}
-        made |= {f"{name} {prompt}": one for prompt, one in each.items()} or {name: spec}
+        made |= {
+            f"{name} {prompt}": f"{spec}{mark}prompt={quote(prompt, safe=UNQUOTED)}" for prompt in applicable
+        } or {name: spec}
     return made
 
 
@@ -375,22 +385,22 @@ def _spec(name: str, table: Any, where: str) -> str:
     both = sorted(set(options) & set(given))
     if both:
         raise PlanError(
-            f"{place}: {both[0]} stands in the spec and in the table: two sources for one value",
+            f"{place}: {both[0]} is given twice, in the spec and in the table",
             fix="keep one of them",
         )
     words = {key: _option(value) for key, value in options.items()}
-    joined = "&".join(f"{key}={quote(value, safe=QUOTED)}" for key, value in {**given, **words}.items())
+    joined = "&".join(f"{key}={quote(value, safe=UNQUOTED)}" for key, value in {**given, **words}.items())
     return str(table["spec"]).partition("?")[0] + (f"?{joined}" if joined else "")
 
 
-FILE_OPTIONS = ("prompt", "without")
+FILE_OPTIONS = ("prompt",)
 """Options of a spec that name a file."""
-QUOTED = ",:/\\ "
-"""What stands in an option as it is; the rest is quoted, so that a label's name may hold `&`."""
+UNQUOTED = ",:/\\ "
+"""Characters that an option need not quote; a label may contain `&`, which it must."""
 
 
 def _option(value: Any) -> str:
-    """A value of a plan as it stands behind a spec; a list or a table is one of names."""
+    """Return a value of a plan as an option of a spec; a list or table holds label names."""
     if isinstance(value, Mapping):
         return labels_option({key: str(word) for key, word in value.items()})
     if isinstance(value, list):
@@ -408,26 +418,20 @@ def _groups(given: Any, where: str) -> dict[str, Group]:
     specs = [spec for group in groups.values() for spec in group.models]
     twice = next((spec for spec in specs if specs.count(spec) > 1), None)
     if twice:
-        raise PlanError(f"{where}: model {twice!r} is twice in [groups]", fix="a checkpoint has one place")
+        raise PlanError(f"{where}: model {twice!r} is twice in [groups]", fix="list each checkpoint once")
     for name, group in groups.items():
         others = {other: len(groups[other].models) for other in groups if other != name}
         if group.before and others.get(group.before) != len(group.models):
             raise PlanError(
                 f"{where}: [groups] {name}: before = {group.before!r}",
-                why=f"a group of as many models ({len(group.models)}) is expected, each what the one here was made of",
-                fix=_what_before(group.before, others),
+                why=f"another group of {len(group.models)} models is expected, in the same order",
+                fix=nearest(group.before, others) or "the name of the group that these were trained from",
             )
     return groups
 
 
-def _what_before(given: str, others: Mapping[str, int]) -> str:
-    if given in others:
-        return f"{given} has {others[given]}: as many in both, in the same order"
-    return nearest(given, others) or "the name of that group, its models in the same order"
-
-
 def _group(given: Any, place: str) -> Group:
-    """A list of specs, or a table of models and, one for each of them, steps and seeds."""
+    """Return a group from a list of specs, or from a table with a step and a seed for each model."""
     table = given if isinstance(given, Mapping) else {"models": given}
     unknown = next((key for key in table if key not in GROUP), None)
     if unknown:
@@ -462,17 +466,17 @@ def _group(given: Any, place: str) -> Group:
     if "steps" in table and "seeds" not in table:
         raise PlanError(
             f"{place}: steps without seeds",
-            why="which models are moments of one and the same training cannot be told",
-            fix=f"seeds = {[0] * len(specs)}, the training of each model",
+            why="seeds say which models belong to the same training",
+            fix=f"seeds = {[0] * len(specs)}",
         )
     if len(set(places)) < len(places):
-        raise PlanError(f"{place}: two models with one seed and step", fix="a place of its own for each")
+        raise PlanError(f"{place}: two models have the same seed and step", fix="another seed or step")
     _refuse_early_ends(group, place)
     return group
 
 
 def _refuse_early_ends(group: Group, place: str) -> None:
-    """The trainings of a group end at one step: who ended earlier is another recipe, or lacks its last model."""
+    """Raise if the trainings of a group end at different steps."""
     ends: dict[int, int] = {}
     for seed, step in zip(group.seeds, group.steps, strict=False):
         ends[seed] = max(step, ends.get(seed, 0))
@@ -481,8 +485,8 @@ def _refuse_early_ends(group: Group, place: str) -> None:
     if early is not None:
         raise PlanError(
             f"{place}: seed {early} ends at step {ends[early]:,}, another at {last:,}",
-            why="the last step of each training is a checkpoint of the recipe",
-            fix=f"its model at step {last:,} too, or leave that training out",
+            why="the last step of every training is compared",
+            fix=f"add its model at step {last:,}, or leave that training out",
         )
 
 
@@ -490,7 +494,7 @@ GROUP = ("models", "steps", "seeds", "before")
 
 
 def check_plan(plan: Plan) -> list[Job]:
-    """Every job, after making sure that each could start: files are there, models can be found."""
+    """Return every job; raise if a file or model is missing."""
     try:
         return plan.jobs()
     except ShoalError as problem:
@@ -498,9 +502,9 @@ def check_plan(plan: Plan) -> list[Job]:
 
 
 def reachable(plan: Plan) -> tuple[Plan, list[Job], dict[str, str]]:
-    """As much of a plan as can be looked at: its models that are found, their jobs, and why the others are not.
+    """Return the plan without the models that cannot be loaded, its jobs, and the error of each of those models.
 
-    What is done by now can be read although the folder of another model has gone.
+    So the finished jobs of a plan stay readable after the folder of another model is gone.
     """
     try:
         return plan, plan.jobs(), {}
@@ -512,7 +516,7 @@ def reachable(plan: Plan) -> tuple[Plan, list[Job], dict[str, str]]:
 
 
 def _problem_of(spec: str) -> str:
-    """Why a model cannot be found; empty where it can."""
+    """Return why a model cannot be loaded; empty if it can."""
     try:
         fingerprint_of(spec)
     except ShoalError as problem:

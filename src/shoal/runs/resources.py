@@ -1,11 +1,11 @@
-"""What a plan's jobs take of a machine: cores, GPUs, memory. This decides where a job fits, never what it says.
+"""Resources of a plan's jobs: cores, GPUs, memory. They decide where a job runs, never its results.
 
 [resources]
 cores = 2
 memory = "4 GB"
-checkpoints = 10         # minutes of training between two; 0: none
+checkpoints = 10         # checkpoints = 10         # minutes between two checkpoints of a training; 0 for none
 
-[resources.merge]        # of this protocol's jobs
+[resources.merge]        # [resources.merge]        # for the jobs of this protocol
 gpus = 0.5
 """
 
@@ -23,18 +23,18 @@ UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What one job takes while it runs; a fraction of a GPU where several share one."""
+    """Resources of one job; a fraction of a GPU if several jobs share it."""
 
     cores: float | None = None
-    """None: as many as the job has threads to train with, else one."""
+    """None: the number of training threads of the job, or one."""
     gpus: float = 0.0
     memory: int = 0
-    """Bytes; 0: not said."""
+    """Bytes; 0 if unknown."""
     checkpoints: float | None = None
-    """Minutes after which a training is kept in its middle; 0: it is not. None: the store's own."""
+    """Minutes between two checkpoints of a training; 0 for none, None for the store's default."""
 
     def words(self) -> str:
-        """For messages."""
+        """Return the resources in words."""
         parts = [f"{self.cores or 1:g} cores"]
         parts += [f"{self.gpus:g} GPUs"] if self.gpus else []
         parts += [f"{self.memory / 10**9:g} GB of memory"] if self.memory else []
@@ -45,7 +45,7 @@ NAMES = tuple(field.name for field in fields(Resources))
 
 
 def read_resources(table: Any, protocols: Sequence[str], where: str) -> dict[str, Resources]:
-    """What `[resources]` says: for every protocol, under its name."""
+    """Return the resources of every protocol from the table `[resources]`."""
     known = (*NAMES, *protocols)
     if not isinstance(table, Mapping):
         raise PlanError(
@@ -85,7 +85,7 @@ def _values(table: Mapping[str, Any], known: Sequence[str], where: str) -> dict[
 
 
 def _amount(name: str, value: Any, where: str) -> float:
-    """So many cores or GPUs: whole ones, or a fraction of one."""
+    """Return a number of cores or GPUs: a whole number, or a fraction of one."""
     least = 0 if name == "gpus" else None
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not (value > 0 or value == least) or (value > 1 and value != int(value)):
@@ -98,7 +98,7 @@ def _amount(name: str, value: Any, where: str) -> float:
 
 
 def _minutes(value: Any, where: str) -> float:
-    """So many minutes, or none."""
+    """Return a number of minutes."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
         raise PlanError(
             f"{where}: checkpoints = {value!r}",
@@ -109,7 +109,7 @@ def _minutes(value: Any, where: str) -> float:
 
 
 def _bytes(value: Any, where: str) -> int:
-    """An amount of memory.
+    """Return an amount of memory in bytes.
 
     >>> _bytes("1.5 GB", "[resources]")
     1500000000

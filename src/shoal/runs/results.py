@@ -1,10 +1,10 @@
-"""A result by any name: a model spec, a job of a store, or a result file.
+"""Results by any name: audit a model, find a stored job, read a result file, export cases.
 
-    predictions:answers.jsonl   a model, scored here on the suite that `--set suite=…` names
-    3f9c1a2b                    a job of a store, or any part of its name that no other has
-    result.json                 what `shoal try … --json` printed: rates, no outcomes
+    predictions:answers.jsonl   a model, scored here on the suite that `--suite` names
+    3f9c1a2b                    a job of a store; any unique part of its name works
+    result.json                 the output of `shoal try … --json`: rates, no outcomes
 
-The first two bring every case with its outcome. A result file brings rates: enough for a gate and for a baseline, not
+The first two bring every case with its outcome. A result file has rates only: enough for a gate or a baseline, not
 for a paired comparison.
 """
 
@@ -18,18 +18,100 @@ from ..core.errors import DataError, PlanError, StoreError, some
 from ..core.files import is_file, read_lines
 from ..core.records import Finding, Measure, Measures, Result, verdicts_of
 from ..models import SCHEMES
+from ..models.imported import askable
 from ..protocols import PROTOCOLS, find_protocol
-from ..protocols.base import only_part
+from ..protocols.base import Form, WritesForms, identity, only_part
 from ..training.stage import Progress, silent
-from .auditing import job_for_now
-from .execute import do
-from .plan import make_job
+from .answer_sources import AnswerCache
+from .execute import execute
+from .plan import Job, cases_job, fingerprint_of, make_job, slug
 from .scoring import brief_result, result_of, stored_job
 from .settings import make_settings
-from .store import RunStore, ThrownAway
+from .store import MemoryStore, RunStore
 
 T = TypeVar("T")
 SPEC = re.compile(rf"({'|'.join(SCHEMES)}):")
+
+
+# Models
+
+
+def audit(protocol: str, model: Any, **settings: Any) -> Result:
+    """Audit a model with one protocol and return the result; nothing is stored.
+
+    `model` is a spec, a model from `load_model`, or any object that a `python:` spec could name: a function from a list
+    of texts to labels or probabilities, a scikit-learn classifier, a pipeline. A setting that names a file may be a
+    `Path`, or the object itself: `suite=Suite(...)`.
+    """
+    return audit_with(protocol, model, settings)
+
+
+def audit_with(
+    protocol: str,
+    model: Any,
+    settings: Mapping[str, Any],
+    where: str = "",
+    progress: Progress = silent,
+    store: RunStore | None = None,
+    cache: AnswerCache | None = None,
+) -> Result:
+    """Audit a model under settings from a table; store the result if there is a store.
+
+    With a cache, the model is queried once per example in any number of audits.
+    """
+    module = find_protocol(protocol)
+    if store is not None:
+        chosen = only_part(module, make_settings(module.Settings, settings, where or protocol))
+        return execute(make_job(protocol, model, chosen), store, progress)
+    with MemoryStore() as temporary:
+        values = _as_files(settings, temporary.folder)
+        chosen = only_part(module, make_settings(module.Settings, values, where or protocol))
+        return execute(_temporary_job(protocol, model, chosen, cache), temporary, progress, cache=cache)
+
+
+def audit_all(
+    models: Sequence[Any],
+    protocol: str,
+    settings: Mapping[str, Any],
+    progress: Progress = silent,
+    store: RunStore | None = None,
+    where: str = "--set",
+) -> list[Result]:
+    """Audit several models under the same settings; shared steps run once."""
+    if not models:
+        return []
+    module = find_protocol(protocol)
+    chosen = only_part(module, make_settings(module.Settings, settings, where))
+    if store is not None:
+        return [execute(make_job(protocol, model, chosen), store, progress) for model in models]
+    with MemoryStore() as temporary:
+        return [execute(_temporary_job(protocol, model, chosen), temporary, progress) for model in models]
+
+
+def _as_files(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the settings with paths as text, and objects that have `save` written to files."""
+    values: dict[str, Any] = {}
+    for name, value in settings.items():
+        if hasattr(value, "save") and not isinstance(value, type):
+            path = folder / f"{slug(str(getattr(value, 'name', name)))}.jsonl"
+            value.save(path)
+            value = path
+        values[name] = str(value) if isinstance(value, Path) else value
+    return values
+
+
+def _temporary_job(protocol: str, model: Any, settings: Any, cache: AnswerCache | None = None) -> Job:
+    """Return a job that is not stored; the model is fingerprinted only if its answers are cached."""
+    if isinstance(model, str):
+        fingerprint = fingerprint_of(model) if cache else {"spec": model}
+        return make_job(protocol, model, settings, fingerprint)
+    asked = askable(model)
+    fingerprint = cache.identity_of(model) if cache else {"object": repr(model)}
+    name = getattr(model, "__name__", type(model).__name__)
+    return make_job(protocol, f"python:given:{name}", settings, fingerprint, asked)
+
+
+# Any name
 
 
 def find_results(
@@ -41,47 +123,28 @@ def find_results(
     *,
     keep: bool = False,
 ) -> list[Result]:
-    """The results that these names mean, in order; models are asked here, on cases built once for all.
+    """Return the results with these names, in order; models are audited on the same cases.
 
-    A model whose settings say so is trained first, as in a run. With `keep`, what was done is kept in `into`.
+    Models are trained first if the settings say so. With `keep`, their results are stored in `into`.
     """
     specs = [name for name in names if SPEC.match(name)]
     if settings and not specs:
         raise PlanError(
-            "--set is for models that are scored here; a job or a result file was scored already",
+            "--set is for models that are scored here; jobs and result files are scored already",
             fix="leave out --set",
         )
     store = RunStore(into)
-    asked = iter(audit_all(specs, protocol, settings, progress, store if keep else None))
-    return [next(asked) if SPEC.match(name) else find_stored(name, store) for name in names]
-
-
-def audit_all(
-    models: Sequence[Any],
-    protocol: str,
-    settings: Mapping[str, Any],
-    progress: Progress = silent,
-    store: RunStore | None = None,
-    where: str = "--set",
-) -> list[Result]:
-    """Audit several models under the same settings, on one store: what they share is done once."""
-    if not models:
-        return []
-    module = find_protocol(protocol)
-    chosen = only_part(module, make_settings(module.Settings, settings, where))
-    if store is not None:
-        return [do(make_job(protocol, model, chosen), store, progress) for model in models]
-    with ThrownAway() as store_for_now:
-        return [do(job_for_now(protocol, model, chosen), store_for_now, progress) for model in models]
+    audited = iter(audit_all(specs, protocol, settings, progress, store if keep else None))
+    return [next(audited) if SPEC.match(name) else find_stored(name, store) for name in names]
 
 
 def find_stored(name: str, store: RunStore) -> Result:
-    """A result file, or a job of a store."""
+    """Return the result in a file, or of a job in a store."""
     path = Path(name)
     if is_file(path):
         return read_result(path)
     known = store.job_ids()
-    if not any(name in one for one in known):
+    if not any(name in job_id for job_id in known):
         if path.suffix in (".json", ".jsonl", ".csv", ".gz"):
             raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
         raise StoreError(
@@ -93,15 +156,15 @@ def find_stored(name: str, store: RunStore) -> Result:
     if not store.is_done(job.id):
         raise StoreError(f"{job.id} is not done", fix="shoal run PLAN")
     brief = brief_result(job, store)
-    # What an error said stands in the answers, which a brief result does not read.
+    # Error messages are stored with the answers, which a brief result does not read.
     return result_of(job, store) if "e" in verdicts_of(brief.outcomes) else brief
 
 
 def read_result(path: Path) -> Result:
-    """What `shoal try … --json` or `shoal show JOB --json` printed: a job and its measures, no outcomes."""
+    """Read the output of `shoal try … --json` or `shoal show JOB --json`: a job and its measures, no outcomes."""
     text = "\n".join(line for _, line in read_lines(path))
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as problem:
         fix = (
             f"predictions:{path}, if it holds predictions"
@@ -109,29 +172,29 @@ def read_result(path: Path) -> Result:
             else f"shoal try … --json > {path}"
         )
         raise DataError(f"{path}: not a result file", why=f"not JSON: {problem}", fix=fix) from None
-    if not isinstance(found, dict) or not {"jobs", "measures"} <= found.keys():
+    if not isinstance(content, dict) or not {"jobs", "measures"} <= content.keys():
         raise DataError(
             f"{path}: not a result file",
             why='an object with "jobs" and "measures" is expected',
             fix=f"shoal try … --json > {path}",
         )
-    jobs = found["jobs"]
+    jobs = content["jobs"]
     if not isinstance(jobs, list) or len(jobs) != 1 or not isinstance(jobs[0], dict):
         raise DataError(f"{path}: one job is expected", fix="a file per model")
-    measures = Measures(_checked(list[Measure], found["measures"], "measures", path))
-    findings = _checked(list[Finding], found.get("findings", []), "findings", path)
+    measures = Measures(_checked(list[Measure], content["measures"], "measures", path))
+    findings = _checked(list[Finding], content.get("findings", []), "findings", path)
     return Result(jobs[0], (), (), measures, findings=findings, settings=_settings(jobs[0], path))
 
 
 def _settings(job: Mapping[str, Any], path: Path) -> Any:
-    """The settings that a result file says it was made under; None where it does not say."""
+    """Return the settings in a result file; None if it has none."""
     if job.get("protocol") not in PROTOCOLS or not isinstance(job.get("settings"), Mapping):
         return None
     return make_settings(find_protocol(job["protocol"]).Settings, job["settings"], f"{path}: settings")
 
 
 def _checked(kind: type[T], rows: Any, name: str, path: Path) -> T:
-    """Return the rows of a result file as measures or findings; an error that names the first that is not."""
+    """Return the rows of a result file as measures or findings; raise an error that names the first invalid row."""
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -146,15 +209,66 @@ def _checked(kind: type[T], rows: Any, name: str, path: Path) -> T:
 
 
 def has_outcomes(result: Result) -> bool:
-    """Whether a result knows how each case went."""
+    """Return whether a result has the outcome of each case."""
     return bool(result.outcomes)
 
 
 def with_outcomes(result: Result, name: str) -> Result:
-    """The result itself, if it can be compared case by case."""
+    """Return the result; raise if it cannot be compared case by case."""
     if not has_outcomes(result):
         raise DataError(
-            f"{name}: a result file holds rates, not outcomes; a paired comparison needs to know how each case went",
-            fix="the model itself (predictions:FILE with --set suite=…), or the job of a store (--into)",
+            f"{name}: a result file has rates, not outcomes",
+            why="a paired comparison needs the outcome of each case",
+            fix="the model itself (predictions:FILE with --suite), or the job of a store (--into)",
         )
     return result
+
+
+# Export
+
+
+def export(
+    name: str, values: Mapping[str, Any], out: Path, store: RunStore, progress: Progress = silent
+) -> str:
+    """Write the cases of a protocol or of a job to a file; return what was written, in words.
+
+    Cases are built in the store, so that an interrupted build resumes and a later run finds them.
+    """
+    protocol = name if name in PROTOCOLS else stored_job(store, name).protocol
+    form = _form_of(protocol, out)
+    job = _job_of_protocol(name, values) if name in PROTOCOLS else _job_of_store(store, name, values)
+    number = form.write(job.settings, store.built(job, progress), out)
+    return f"{number:,} {form.what}"
+
+
+def _form_of(protocol: str, out: Path) -> Form:
+    """Return the format that the suffix of a file names, before anything is built."""
+    module = find_protocol(protocol)
+    if not isinstance(module, WritesForms):
+        able = [name for name in PROTOCOLS if isinstance(find_protocol(name), WritesForms)]
+        raise PlanError(f"{protocol} has nothing to export", fix=f"{some(able)}, or the name of a suite")
+    if out.suffix not in module.FORMS:
+        raise PlanError(
+            f"{out}: unknown suffix",
+            why="; ".join(f"{suffix}: {form.what}" for suffix, form in module.FORMS.items()),
+            fix=f"--out {out.stem or 'cases'}{next(iter(module.FORMS))}",
+        )
+    return module.FORMS[out.suffix]
+
+
+def _job_of_protocol(protocol: str, values: Mapping[str, Any]) -> Job:
+    module = find_protocol(protocol)
+    return cases_job(protocol, only_part(module, make_settings(module.Settings, values, "--set")))
+
+
+def _job_of_store(store: RunStore, name: str, values: Mapping[str, Any]) -> Job:
+    """Return a stored job, with other settings as long as they do not change its cases."""
+    job = stored_job(store, name)
+    settings = make_settings(type(job.settings), {**store.read_job(job.id)["settings"], **values}, "--set")
+    if identity(settings, "cases") != identity(job.settings, "cases"):
+        raise PlanError(
+            f"--set {some(values)}: these settings change the cases of {job.id}",
+            why="its answers belong to its cases",
+            fix=f"shoal export {job.protocol} --set …, with all settings",
+        )
+    return Job(job.id, job.protocol, job.model, settings, job.identity, job.cases)

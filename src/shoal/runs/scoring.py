@@ -1,4 +1,4 @@
-"""From kept answers to results, scored anew or read back; and what a plan says across its jobs."""
+"""From stored answers to results, and from the results of a plan to what its protocols compare."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,21 +22,20 @@ from ..core.records import (
 )
 from ..models import load_model
 from ..models.ask import HasAnswered, NoAnswerError, by_mark, questions_of
-from ..models.selfcheck import check_answers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
 from ..training.stage import Progress, silent
-from .columns import VALUES, KeptColumn, KeptColumns, KeptValues
 from .plan import Job, Plan
 from .settings import make_settings
 from .store import RunStore
+from .store_files import VALUES, StoredColumn, StoredColumns, StoredValues
 
 RULES = 5
-"""Raised where the same answers come to other measures or findings within one version: they are scored again, once."""
+"""Raised when scoring changes within one version of shoal: stored measures are then computed again."""
 
 
 def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
-    """The result of a job that is done: scored anew from what was kept, which takes seconds and asks nothing."""
+    """Return the result of a finished job, scored from the stored answers."""
     module, built = find_protocol(job.protocol), store.built(job, progress)
     model = _asked(job)
     try:
@@ -63,32 +62,34 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
 
 
 def _described(job: Job, about: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a result says about its job."""
+    """Return the job of a result, with the version of shoal and the checks."""
     return job.as_json() | {"shoal": __version__, "about": dict(about), "checks": list(checks)}
 
 
 def _asked(job: Job) -> Any:
-    """The model that was asked as it is; None where it was trained first."""
+    """Return the model that was queried; None if the job trains it."""
     if "training" in job.identity:
         return None
     return load_model(job.model) if job.given is None else job.given
 
 
 def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dict[str, Any]]:
-    """What can be told of answers that were given before we could ask."""
+    """Return checks of stored predictions, which cannot be queried."""
     if not isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
         return []
+    from ..models.selfcheck import check_answers  # imports scipy: `status` does without it
+
     last = list(answers.values())[-1]
     return [asdict(check) for check in check_answers(last, built.cases, built.labels)]
 
 
 def is_dead(result: Result) -> bool:
-    """Whether the model answered nothing at all."""
+    """Return whether the model answered nothing."""
     return bool(result.outcomes) and set(verdicts_of(result.outcomes)) == {"e"}
 
 
 def failing_of(result: Result, positions: Iterable[int]) -> list[Case]:
-    """Of the cases at these positions those that failed, worst first."""
+    """Return the failing cases among these positions, worst first."""
     failed = [
         (result.outcomes[position].value or 0.0, position)
         for position in map(int, positions)
@@ -98,10 +99,10 @@ def failing_of(result: Result, positions: Iterable[int]) -> list[Case]:
 
 
 def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
-    """The result of a job, its measures kept; read back where they are there and were made under the same settings."""
+    """Return the result of a job and store its measures; read them back if the scoring settings are the same."""
     kept = kept_score(job, store)
     if kept is not None and (columns := store.read_columns(job.id, kept)) is not None:
-        store.mend_cases(job, progress)
+        store.repair_cases(job, progress)
         return _read_back(job, store, kept, columns, progress)
     result = result_of(job, store, progress)
     store.write_measures(
@@ -123,7 +124,7 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
 
 
 def kept_score(job: Job, store: RunStore) -> dict[str, Any] | None:
-    """What `measures.json` says, if it is there and was made under these settings from these answers."""
+    """Return the stored measures of a job; None if they were made under other settings or from other answers."""
     kept = store.read_measures(job.id)
     if kept is None or "checks" not in kept:
         return None
@@ -131,7 +132,7 @@ def kept_score(job: Job, store: RunStore) -> dict[str, Any] | None:
 
 
 def scoring_of(job: Job) -> dict[str, Any]:
-    """Everything that decides the measures, beside the answers."""
+    """Return everything that decides the measures, apart from the answers."""
     return {
         "shoal": __version__,
         "rules": RULES,
@@ -141,49 +142,49 @@ def scoring_of(job: Job) -> dict[str, Any]:
 
 
 def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Result:
-    """A result as comparing needs it, read in no time where it was scored before; nothing is written."""
+    """Return a result with lazy cases and outcomes, from stored measures if possible; nothing is written."""
     kept = kept_score(job, store)
     try:
         if kept is not None and (columns := store.read_columns(job.id, kept)) is not None:
             return _read_back(job, store, kept, columns, progress)
     except (TypeError, ValueError, KeyError):
-        pass  # edited by hand, digest included: scored again
+        pass  # edited by hand, digest included: score again
     return result_of(job, store, progress)
 
 
 def _read_back(
-    job: Job, store: RunStore, kept: Mapping[str, Any], columns: KeptColumns, progress: Progress
+    job: Job, store: RunStore, kept: Mapping[str, Any], columns: StoredColumns, progress: Progress
 ) -> Result:
-    cases = store.cases_later(job, len(kept["outcomes"]), progress)
+    cases = store.lazy_cases(job, len(kept["outcomes"]), progress)
     return Result(
         _described(job, kept["about"], kept["checks"]),
         cases,
         Outcomes(
-            cases, kept["outcomes"], KeptValues(columns), {}
-        ),  # what an error said stands in the answers
+            cases, kept["outcomes"], StoredValues(columns), {}
+        ),  # error messages are stored with the answers
         Measures(map(from_json, kept["measures"])),
-        {name: KeptColumn(columns, name) for name in columns.names if name != VALUES},
+        {name: StoredColumn(columns, name) for name in columns.names if name != VALUES},
         [finding_from_json(finding) for finding in kept["findings"]],
         job.settings,
     )
 
 
 def dead_results(jobs: Iterable[Job], store: RunStore) -> list[Result]:
-    """The results of jobs whose model answered nothing at all."""
+    """Return the results of jobs whose model answered nothing."""
     suspect = [
         job for job in jobs if (kept := kept_score(job, store)) is None or set(kept["outcomes"]) <= {"e"}
     ]
-    # Scored anew: what the model died of is not kept with the outcomes.
+    # Scored again, because the error messages are not stored with the outcomes.
     return [result for job in suspect if is_dead(result := result_of(job, store))]
 
 
 def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, Compared]:
-    """What each protocol of a plan says across its jobs, from those that are done."""
+    """Return the comparison of each protocol across the finished jobs of a plan."""
     return compare_results(plan, results_by_protocol(plan, jobs, store))
 
 
 def compare_results(plan: Plan, results: Mapping[str, Sequence[Result]]) -> dict[str, Compared]:
-    """What each protocol of a plan says across its results, where it says anything."""
+    """Return the comparison of each protocol across its results; protocols without one are left out."""
     compared = {
         protocol: find_protocol(protocol).compare(plan.tables[protocol], rows)
         for protocol, rows in results.items()
@@ -193,23 +194,23 @@ def compare_results(plan: Plan, results: Mapping[str, Sequence[Result]]) -> dict
 
 
 def results_by_protocol(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, list[Result]]:
-    """The results of each protocol of a plan: read once, however often they are looked at."""
+    """Return the results of each protocol of a plan."""
     return {protocol: results_of(plan, jobs, store, protocol) for protocol in plan.tables}
 
 
 def results_of(plan: Plan, jobs: Sequence[Job], store: RunStore, protocol: str) -> list[Result]:
-    """The results of one protocol's jobs that are done, each with the group of its checkpoint."""
+    """Return the results of one protocol's finished jobs, each with the group of its checkpoint."""
     finished = [job for job in jobs if job.protocol == protocol and store.is_done(job.id)]
     return [grouped(brief_result(job, store), plan) for job in finished]
 
 
 def grouped(result: Result, plan: Plan) -> Result:
-    """A result that says to which group of checkpoints its model belongs, and of which step and run it is."""
+    """Return a result with the checkpoint group, step and run of its model."""
     return replace(result, job={**result.job, **plan.group_of(result.job["model"])})
 
 
 def stored_job(store: RunStore, name: str) -> Job:
-    """A job of a store by its name, as it was run."""
+    """Return a stored job by its name."""
     job = store.read_job(store.find(name))
     settings = make_settings(find_protocol(job["protocol"]).Settings, job["settings"], job["id"])
     return Job(job["id"], job["protocol"], job["model"], settings, job["identity"], job["cases"])

@@ -1,4 +1,8 @@
-"""Checking what users say about a protocol's settings: unknown keys, wrong types, two sources for one value."""
+"""Make the settings of a protocol from plain values: from a plan, from `--set`, from Python.
+
+Unknown names, wrong types and values given twice are errors. A name in `REMOVED` of a Settings class is an error that
+names the replacement. Settings under `[PROTOCOL.advanced]` are read as if they stood in `[PROTOCOL]`.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,11 +13,11 @@ from typing import Any, cast, get_args, get_origin, get_type_hints
 from ..core.errors import PlanError, nearest
 
 SEPARATOR = re.compile(r",(?! )")
-"""Between the values of a list that is written as text; a comma before a blank belongs to the text."""
+"""Separates the values of a list written as text; a comma before a space belongs to the value."""
 
 
 def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:
-    """A protocol's settings from plain values; text is converted where a number or a list is wanted."""
+    """Return a protocol's settings from plain values; text becomes a number or a list if the setting needs one."""
     from pydantic import TypeAdapter, ValidationError
 
     plain = _plain(kind, values, where)
@@ -36,68 +40,75 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
 
 
 def _refuse_table(kind: type[Any], plain: Mapping[str, Any], problem: Mapping[str, Any], where: str) -> None:
-    """A list of tables has remedies of its own: a table that lacks something, and one that stands alone."""
+    """Raise if a list of tables is a single table, or if one of its tables lacks a setting."""
     name, *rest = problem["loc"]
-    of_tables = any(
-        _of_tables(hint) is not None
-        for one, hints in zip(fields(kind), _hints(kind), strict=True)
-        for hint in hints
-        if one.name == name
-    )
-    if of_tables and isinstance(plain[name], Mapping):
+    if not any(_table_in_list(hint) is not None for hint in _types(kind).get(name, ())):
+        return
+    if isinstance(plain[name], Mapping):
         raise PlanError(
-            f"{where}: {name} is one table",
+            f"{where}: {name} is a single table",
             why="a list of tables is expected",
-            fix=f"two brackets on either side of its heading, as in [[bias.{name}]]",
+            fix=f"double brackets around its heading, as in [[bias.{name}]]",
         )
-    if of_tables and problem["type"] == "missing" and len(rest) == 2:
+    if problem["type"] == "missing" and len(rest) == 2:
         number, missing = rest
         raise PlanError(
-            f"{where}: {name} {number + 1}: no {missing}", why="it has no usual value", fix=f"{missing} = …"
+            f"{where}: {name} {number + 1}: no {missing}", why="it has no default", fix=f"{missing} = …"
         )
 
 
 def _remedy(kind: type[Any], names: Sequence[str], value: Any, problem: Mapping[str, Any]) -> str:
-    """What to write instead: the word most like it, or nothing, which is the usual value."""
+    """Return the allowed value most like the given one, or the advice to use the default."""
     words = re.findall(r"'([^']*)'", str(problem.get("ctx", {}).get("expected", "")))
     close = nearest(str(value), words)
     if close:
         return f"{'.'.join(names)} = {close}"
     default = next((field.default for field in fields(kind) if [field.name] == list(names)), None)
-    usual = (
-        "" if default is None or default is MISSING or is_dataclass(default) else f", which is {default!r}"
-    )
-    return f"leave it out for the usual value{usual}"
+    has_default = default is not None and default is not MISSING and not is_dataclass(default)
+    return f"leave it out for the default, {default!r}" if has_default else "leave it out for the default"
 
 
 def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The values with unknown keys refused, tables inside them too, and lists that were written as text."""
-    known = {one.name: hints for one, hints in zip(fields(kind), _hints(kind), strict=True)}
-    found: dict[str, Any] = {}
+    """Return the values by field, in nested tables too, with lists that were written as text split."""
+    known = _types(kind)
+    plain: dict[str, Any] = {}
     for name, value in _flattened(nested(values), where).items():
-        if f"{name}_" in known:  # a word that Python keeps for itself, such as from
+        if f"{name}_" in known:  # a reserved word of Python, such as from
             name = f"{name}_"
         if name not in known:
-            raise PlanError(
-                f'{where}: unknown setting "{name}"',
-                why=f"known: {', '.join(one.removesuffix('_') for one in known)}",
-                fix=nearest(name, known) or "one of those",
-            )
-        table = next((hint for hint in known[name] if is_dataclass(hint)), None)
-        tables = next((hint for hint in map(_of_tables, known[name]) if hint is not None), None)
-        if table is not None and isinstance(value, Mapping):
-            value = _plain(cast("type[Any]", table), value, f"{where}: {name}")
-        elif tables is not None and isinstance(value, list | tuple):
-            value = [
-                _plain(tables, one, f"{where}: {name} {number}") if isinstance(one, Mapping) else one
-                for number, one in enumerate(value, start=1)
-            ]
-        elif any(get_origin(hint) is tuple for hint in known[name]) and isinstance(value, str):
-            value = [word for word in SEPARATOR.split(value) if word]
-        elif any(get_origin(hint) is tuple for hint in known[name]) and isinstance(value, int | float):
-            value = [value]
-        found[name] = value
-    return found
+            raise _unknown(kind, name, list(known), where)
+        plain[name] = _converted(value, known[name], name, where)
+    return plain
+
+
+def _unknown(kind: type[Any], name: str, known: Sequence[str], where: str) -> PlanError:
+    removed: Mapping[str, str] = getattr(kind, "REMOVED", {})
+    if name in removed:
+        return PlanError(f"{where}: {name} is not a setting here", fix=removed[name])
+    return PlanError(
+        f'{where}: unknown setting "{name}"',
+        why=f"known settings are {', '.join(other.removesuffix('_') for other in known)}",
+        fix=nearest(name, known) or "one of those",
+    )
+
+
+def _converted(value: Any, types: Sequence[Any], name: str, where: str) -> Any:
+    """Return a value with its nested tables checked, or as a list if the setting is one."""
+    table = next((hint for hint in types if is_dataclass(hint)), None)
+    if table is not None and isinstance(value, Mapping):
+        return _plain(cast("type[Any]", table), value, f"{where}: {name}")
+    row = next((hint for hint in map(_table_in_list, types) if hint is not None), None)
+    if row is not None and isinstance(value, list | tuple):
+        return [
+            _plain(row, inner, f"{where}: {name} {number}") if isinstance(inner, Mapping) else inner
+            for number, inner in enumerate(value, start=1)
+        ]
+    if any(get_origin(hint) is tuple for hint in types):
+        if isinstance(value, str):
+            return [word for word in SEPARATOR.split(value) if word]
+        if isinstance(value, int | float):
+            return [value]
+    return value
 
 
 def _flattened(values: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -112,43 +123,45 @@ def _flattened(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     return plain | dict(advanced)
 
 
-def _of_tables(hint: Any) -> type[Any] | None:
-    """What each table of a list of tables is."""
+def _table_in_list(hint: Any) -> type[Any] | None:
+    """Return the class of the tables in a list of tables; None for other types."""
     inner = get_args(hint)[0] if get_origin(hint) is tuple else None
     return inner if is_dataclass(inner) and isinstance(inner, type) else None
 
 
-def _hints(kind: type[Any]) -> list[tuple[Any, ...]]:
-    """For each field the types it may have."""
+def _types(kind: type[Any]) -> dict[str, tuple[Any, ...]]:
+    """Return the allowed types of each field."""
     hints = get_type_hints(kind)
-    return [
-        get_args(hints[one.name]) if isinstance(hints[one.name], UnionType) else (hints[one.name],)
-        for one in fields(kind)
-    ]
+    return {
+        field.name: get_args(hints[field.name])
+        if isinstance(hints[field.name], UnionType)
+        else (hints[field.name],)
+        for field in fields(kind)
+    }
 
 
 def nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Dotted names as tables in tables, as TOML reads them.
+    """Return dotted names as nested tables, as TOML reads them.
 
     >>> nested({"train.on": "iid", "train.method": "l2", "suite": "sentiment"})
     {'train': {'on': 'iid', 'method': 'l2'}, 'suite': 'sentiment'}
     """
-    found: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for name, value in values.items():
         head, dot, rest = name.partition(".")
         if dot:
-            inner = found.setdefault(head, {})
-            found[head] = {**inner, rest: value} if isinstance(inner, Mapping) else {rest: value}
+            inner = tables.setdefault(head, {})
+            tables[head] = {**inner, rest: value} if isinstance(inner, Mapping) else {rest: value}
         else:
-            found[name] = value
+            tables[name] = value
     return {
         name: nested(value) if isinstance(value, Mapping) and any("." in key for key in value) else value
-        for name, value in found.items()
+        for name, value in tables.items()
     }
 
 
 def parse_pairs(pairs: Sequence[str]) -> dict[str, str]:
-    """The settings of repeated `--set key=value`.
+    """Return the settings of repeated `--set key=value`.
 
     >>> parse_pairs(["suite=sentiment", "split=test"])
     {'suite': 'sentiment', 'split': 'test'}

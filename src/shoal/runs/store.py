@@ -1,28 +1,27 @@
-"""Results on disk, and what is done already.
+"""A run store: the results of jobs in a folder.
 
     runs/
-      cases/behaviour-sentiment-91be77d0.jsonl         what every model is shown
-      cases/….partial.jsonl       while it is being built, where that takes long: what was found so far
+      cases/behaviour-sentiment-91be77d0.jsonl         the cases, shared by all jobs that use them
+      cases/….partial.jsonl       a long build in progress
       jobs/behaviour-my-model-sentiment-3f9c1a2b/
-          job.json                what was asked, in full, and which cases
-          checks.json             whether the answers can be trusted, as far as a few questions told
-          answers.partial.jsonl   while the model is being asked: whole batches, in the order of the batch plan;
-                                  of a remote model, answers in order of arrival
+          job.json                the job in full, with the format of the store and the name of its cases
+          checks.json             self-checks of the model
+          answers.partial.jsonl   while the model is queried: whole batches in the order of the batch plan, or, for
+                                  remote models, answers in the order of arrival
           spent.jsonl             tokens of every response of a remote model
-          answers.jsonl           what the model said; its presence means the slow part is done
-          answers.digest          digest of the answers, how many are errors, and the job they belong to
-          measures.json           rebuilt from cases and answers whenever scoring changes; no model needed
-          outcomes.jsonl          with it: values by case, in blocks that are read when they are asked for
-          error.txt               only if the last try failed
-      checkpoints/, features/     what several jobs share of their trainings (`training.py`)
-      midway/                     trainings in their middle, while they go on
+          answers.jsonl           all answers; if it exists, the model need not be queried again
+          answers.digest          digest of the answers, number of errors, name of the job
+          measures.json           scored again from cases and answers whenever scoring changes
+          outcomes.jsonl          values by case, in blocks
+          error.txt               only if the last attempt failed
+      checkpoints/, features/     stages of training that several jobs share (`training.py`)
+      midway/                     trainings in progress
 
-Nothing else is consulted: no database, no status field to go stale. Locks are the operating system's own and end with
-the process that held them, however it ended.
+There is no database and no status field that could be out of date. Locks are those of the operating system and end
+with their process.
 """
 
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -32,62 +31,65 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from inspect import signature
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from platform import node
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
 from ..core.errors import DataError, StoreError
-from ..core.files import digest, read_json_lines, refusing, replacing, settle, sweep, writing
-from ..core.records import Answer, Case, CasesLater
+from ..core.files import digest, read_json_lines, refusing, sweep, writing
+from ..core.records import Answer, Case, LazyCases
 from ..models.prompted.money import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Progress, silent
-from .cases import DamagedError, is_whole, load_built, save_built
-from .columns import KeptColumns, write_columns
 from .plan import Job
+from .store_files import (
+    ERRORS,
+    OWNER,
+    DamagedError,
+    MemoryAnswers,
+    PartialAnswers,
+    StoredColumns,
+    answer_line,
+    is_kept,
+    is_whole,
+    load_built,
+    making,
+    read_plain_json,
+    read_sealed_json,
+    save_built,
+    seal_words,
+    write_columns,
+    write_sealed_json,
+)
 
-if TYPE_CHECKING:
-    from .answer_cache import Memory
-    from .execute import Spread
-
-WRITTEN_AT_ONCE = 10_000
-"""Answers: stored predictions come as one batch, however many there are."""
-ERRORS, JOB_OF = "errors", "job"
+FORMAT = 3
+"""Of the files of a job. Raised when older files would be misread; they are then an error."""
 NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
-"""What a file system says that has no locks."""
-ENCODER = json.JSONEncoder(ensure_ascii=False)
-"""One for all lines: making one takes as long as writing a line."""
-PLAIN = {"label", "probabilities"}
-"""What most answers with probabilities say, and nothing else."""
-JOB = {"id", "protocol", "model", "settings", "identity", "cases"}
+"""Errors of file systems without locks."""
+JOB = {"format", "id", "protocol", "model", "settings", "identity", "cases"}
 CHECK = {"name", "ok", "detail"}
-"""What `job.json`, and each of the checks, says."""
-DAMAGED = "what it said is damaged (checks.json); it is made again when the model is asked again"
+"""Keys of `job.json`, and of each check."""
 LONGEST_ERROR = 8_000
 """Bytes of `error.txt` that are read."""
 PATIENCE = 2.0
-"""Seconds of waiting for another process before it is said."""
+"""Seconds of waiting for another process before the wait is reported."""
 
 
 class RunStore:
-    """A folder that keeps the results of jobs."""
+    """A folder with the results of jobs."""
 
-    memory: "Memory | None" = None
-    """What models have said in this process, where that is to be used."""
     between_checkpoints: float = 300.0
-    """Seconds after which a training is kept in its middle; 0: it is not."""
-    spread: "Spread | None" = None
-    """Who asks the batches of one very large job, where several copies of the model do."""
+    """Seconds between two checkpoints of a training in progress; 0 for none."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._cases: dict[tuple[str, int], CasesLater] = {}
-        self._at_hand: dict[str, Sequence[Answer]] = {}
+        self._cases: dict[tuple[str, int], LazyCases] = {}
+        self._recent: dict[str, Sequence[Answer]] = {}
 
     def __repr__(self) -> str:
         return f"RunStore({str(self.folder)!r})"
@@ -95,17 +97,15 @@ class RunStore:
     # Cases
 
     def cases_file(self, job: Job) -> Path:
-        """Where the cases of a job are; jobs with the same cases share them."""
+        """Return the file of a job's cases."""
         return self.folder / "cases" / f"{job.cases}.jsonl"
 
     def built(self, job: Job, progress: Progress) -> Built:
-        """The cases of a job, built unless they are kept, and read once for all jobs that share them."""
+        """Return the cases of a job, built if the store does not have them."""
         path = self.cases_file(job)
-        if path.exists():  # nothing is written then: a finished store may be read-only
-            try:
+        if path.exists():  # Write nothing in this case: a finished store may be read-only.
+            with suppress(DamagedError):  # the same settings build the same cases again
                 return _load_once(path)
-            except DamagedError:
-                pass  # it is built again, from the same settings
         self._build(job, progress)
         return _load_once(path)
 
@@ -114,38 +114,38 @@ class RunStore:
         with making(path.parent), self.lock(job.cases, wait=True, progress=progress):
             sweep(path.parent, path.name)
             if not path.exists() or not is_whole(path):
-                so_far = path.with_suffix(".partial.jsonl")
+                partial = path.with_suffix(".partial.jsonl")
                 build: Callable[..., Built] = find_protocol(job.protocol).build
-                goes_on = {"so_far": so_far} if "so_far" in signature(build).parameters else {}
-                built = build(job.settings, progress, **goes_on)
+                is_resumable = "so_far" in signature(build).parameters
+                built = build(job.settings, progress, **({"so_far": partial} if is_resumable else {}))
                 save_built(built, path)
-                so_far.unlink(missing_ok=True)
-                _remember(path, built)
+                partial.unlink(missing_ok=True)
+                _cache(path, built)
 
-    def mend_cases(self, job: Job, progress: Progress) -> None:
-        """Build the cases of a finished job again if their file is gone or damaged; they are not read otherwise."""
+    def repair_cases(self, job: Job, progress: Progress) -> None:
+        """Build the cases of a finished job again if their file is missing or damaged."""
         path = self.cases_file(job)
         if not path.exists() or not _was_whole(path, path.stat().st_mtime_ns):
             self._build(job, progress)
 
-    def cases_later(self, job: Job, length: int, progress: Progress) -> Sequence[Case]:
-        """The cases of a finished job, the same object for all jobs that share them, read when they are looked at."""
+    def lazy_cases(self, job: Job, length: int, progress: Progress) -> Sequence[Case]:
+        """Return the cases of a finished job, read at the first access; jobs that share cases share the object."""
         if (job.cases, length) not in self._cases:
-            self._cases[job.cases, length] = CasesLater(length, lambda: self.built(job, progress).cases)
+            self._cases[job.cases, length] = LazyCases(length, lambda: self.built(job, progress).cases)
         return self._cases[job.cases, length]
 
     # Jobs
 
     def job_folder(self, job_id: str) -> Path:
-        """Where a job's files are."""
+        """Return the folder of a job."""
         return self.folder / "jobs" / job_id
 
     def is_done(self, job_id: str) -> bool:
-        """Whether the model has answered everything."""
+        """Return whether the job has all its answers."""
         return (self.job_folder(job_id) / "answers.jsonl").exists()
 
     def error(self, job_id: str) -> str:
-        """What the last try failed with; empty if it did not fail."""
+        """Return the error of the last attempt; empty if it did not fail."""
         path = self.job_folder(job_id) / "error.txt"
         try:
             with path.open("rb") as stream:
@@ -154,45 +154,54 @@ class RunStore:
             return ""
 
     def kept(self, job_id: str) -> int:
-        """How many answers of an unfinished job are there."""
+        """Return the number of stored answers of an unfinished job."""
         path = self.job_folder(job_id) / "answers.partial.jsonl"
         return path.read_bytes().count(b"\n") if path.exists() else 0
 
     def find(self, name: str) -> str:
-        """The id of the one job whose id holds this."""
+        """Return the id of the only job whose id contains this name."""
         known = self.job_ids()
         matching = (
             [name] if name in known else [job_id for job_id in known if name.strip() and name in job_id]
         )
         if len(matching) != 1:
-            what = "no job" if not matching else f"{len(matching)} jobs"
+            count = "no job" if not matching else f"{len(matching)} jobs"
             raise StoreError(
-                f"{self.folder}: {what} called {name!r}",
-                why=("there are: " if known else "there are none") + ", ".join((matching or known)[:8]),
+                f"{self.folder}: {count} called {name!r}",
+                why=f"jobs: {', '.join((matching or known)[:8])}" if known else "the store has no jobs",
                 fix="shoal status PLAN",
             )
         return matching[0]
 
     def job_ids(self) -> list[str]:
-        """Every job that was ever started here."""
+        """Return the id of every job that was started."""
         return sorted(path.parent.name for path in self.folder.glob("jobs/*/job.json"))
 
     def answered_on(self, job_id: str) -> str:
-        """The day on which the last answer of a job was put here, in UTC; empty where there is none."""
+        """Return the day of a job's last answer in UTC; empty if it has none."""
         path = self.job_folder(job_id) / "answers.jsonl"
         return time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)) if path.exists() else ""
 
     def read_job(self, job_id: str) -> dict[str, Any]:
-        """What `job.json` says."""
+        """Return the content of `job.json`."""
         path = self.job_folder(job_id) / "job.json"
-        job = _read_sealed(path) or _read_json(path)  # without a digest in stores of before
+        _refuse_other_format(path)
+        job = read_sealed_json(path) or {}
         if not _is_job(job) or job["id"] != job_id:
-            why = "it is not what was written there" if path.exists() else "it is gone"
+            why = "the content has changed since it was written" if path.exists() else "the file is missing"
             raise StoreError(f"{path}: damaged", why=why, fix="shoal run PLAN, which writes it again")
-        return job
+        return {name: value for name, value in job.items() if name != "format"}
 
-    def mend_job(self, job: Job) -> None:
-        """Say again what was asked, where that is damaged."""
+    def write_job(self, job: Job) -> None:
+        """Write `job.json`."""
+        folder = self.job_folder(job.id)
+        _refuse_other_format(folder / "job.json")
+        with making(folder):
+            write_sealed_json(folder / "job.json", {"format": FORMAT, **job.as_json()})
+
+    def repair_job(self, job: Job) -> None:
+        """Write `job.json` again if it is damaged."""
+        _refuse_other_format(self.job_folder(job.id) / "job.json")
         try:
             self.read_job(job.id)
         except StoreError:
@@ -200,9 +209,9 @@ class RunStore:
 
     @contextmanager
     def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
-        """Hold the lock of this name while the block runs; gives False at once if another has it and `wait` is off.
+        """Hold a lock while the block runs; yield False at once if another process has it and `wait` is off.
 
-        Who waits says for whom. The holder writes beside the lock who it is; a lock itself says nothing.
+        The holder writes its process id next to the lock, so that a process that waits can report it.
         """
         path = self.folder / "locks" / f"{name}.lock"
         with making(path.parent):
@@ -216,9 +225,7 @@ class RunStore:
                 lock = _locked(path)
             holder = self._holder(name)
             try:
-                with suppress(
-                    OSError
-                ):  # only those who wait read it: a full disk must not stop the holder here
+                with suppress(OSError):  # informative only: a full disk must not stop the holder
                     holder.write_text(json.dumps({"pid": os.getpid(), "host": node(), "since": time.time()}))
                 yield True
             finally:
@@ -230,171 +237,271 @@ class RunStore:
         return self.folder / "locks" / f"{name}.holder"
 
     def waiting_for(self, name: str) -> str:
-        """Who has the lock of this name, and since when, in words."""
-        holder = _read_json(self._holder(name))
+        """Return a message that names the process that holds a lock."""
+        holder = read_plain_json(self._holder(name))
         if not isinstance(holder, dict) or not isinstance(holder.get("since"), float | int):
-            return f"waiting for another process, which is at {name}"
+            return f"waiting for another process, which works on {name}"
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["since"]))
-        return f"waiting for process {holder.get('pid')} on {holder.get('host')}, which is at {name} since {since}"
+        return f"waiting for process {holder.get('pid')} on {holder.get('host')}, which works on {name} since {since}"
 
-    def write_job(self, job: Job) -> None:
-        """Say what is being asked."""
-        folder = self.job_folder(job.id)
-        with making(folder):
-            _write_sealed(folder / "job.json", job.as_json())
+    # Checks
 
     def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
-        """Keep what the model's self-check said before it was asked in earnest."""
-        _write_sealed(self.job_folder(job_id) / "checks.json", {"checks": list(checks)})
+        """Write the self-checks of a job's model."""
+        write_sealed_json(self.job_folder(job_id) / "checks.json", {"checks": list(checks)})
 
     def add_check(self, job_id: str, check: dict[str, Any]) -> None:
-        """Keep what was found out while the model was asked; it takes the place of an earlier one of its name."""
+        """Add a check, in place of an earlier one of its name."""
         others = [other for other in self.read_checks(job_id) if other["name"] != check["name"]]
         self.write_checks(job_id, [*others, check])
 
     def has_checks(self, job_id: str) -> bool:
-        """Whether the self-check was made, and what it said can be read."""
+        """Return whether the self-checks were made and are readable."""
         return self._checks_in(self.job_folder(job_id) / "checks.json") is not None
 
     def read_checks(self, job_id: str) -> list[dict[str, Any]]:
-        """What the self-check said; where that is damaged, so much is said."""
+        """Return the self-checks; a failed check if their file is damaged."""
         path = self.job_folder(job_id) / "checks.json"
         checks = self._checks_in(path)
         if checks is None and path.exists():
-            return [{"name": "self-check", "ok": False, "detail": DAMAGED}]
+            return [{"name": "self-check", "ok": False, "detail": "checks.json is damaged"}]
         return checks or []
 
     def _checks_in(self, path: Path) -> list[dict[str, Any]] | None:
-        kept = _read_sealed(path)
-        checks = _read_json(path) if kept is None else kept["checks"]  # a list alone in stores of before
-        known = isinstance(checks, list) and all(
+        checks = (read_sealed_json(path) or {}).get("checks")
+        is_known = isinstance(checks, list) and all(
             isinstance(check, dict) and check.keys() == CHECK for check in checks
         )
-        return checks if known else None
+        return checks if is_known else None
+
+    # Measures
 
     def write_measures(
         self, job_id: str, scored: dict[str, Any], columns: Mapping[str, Sequence[Any]]
     ) -> None:
-        """Keep the measures, with the scoring settings they were made under, and beside them columns by case."""
+        """Write the measures with the settings of their scoring, and the columns by case."""
         folder = self.job_folder(job_id)
         write_columns(columns, folder / "outcomes.jsonl")
         beside = {"names": list(columns), "digest": digest(folder / "outcomes.jsonl")}
-        answers = _sealed_words(folder / "answers.jsonl")[:1]
-        _write_sealed(folder / "measures.json", {**scored, "beside": beside, "answers": answers})
+        answers = seal_words(folder / "answers.jsonl")[:1]
+        write_sealed_json(folder / "measures.json", {**scored, "beside": beside, "answers": answers})
 
-    def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> KeptColumns | None:
-        """The columns beside these measures; None where they are damaged or kept otherwise: made again then."""
+    def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> StoredColumns | None:
+        """Return the columns that belong to these measures; None if they are missing or damaged."""
         path, known = self.job_folder(job_id) / "outcomes.jsonl", scored.get("beside")
         if known is None or not path.exists() or digest(path) != known["digest"]:
             return None
-        return KeptColumns(path, known["names"], len(scored["outcomes"]))
+        return StoredColumns(path, known["names"], len(scored["outcomes"]))
 
     def read_measures(self, job_id: str) -> dict[str, Any] | None:
-        """The measures, unless there are none, the answers are newer, or the file is damaged: they are made again."""
+        """Return the measures; None if they are missing, damaged, or made from other answers."""
         path, answers = (self.job_folder(job_id) / name for name in ("measures.json", "answers.jsonl"))
         if not path.exists() or path.stat().st_mtime_ns < answers.stat().st_mtime_ns:
             return None
-        kept, sealed = _read_sealed(path), _sealed_words(answers)[:1]
-        if not _is_owner(answers, job_id):
+        scored = read_sealed_json(path)
+        if scored is None or not _is_owner(answers, job_id):
             return None
-        # Those of another job do not fit these answers. Stores of before do not say which answers they were made of.
-        return None if kept is None or kept.get("answers", sealed) != sealed else kept
+        return scored if scored.get("answers") == seal_words(answers)[:1] else None
+
+    # Errors
 
     def write_error(self, job_id: str, text: str) -> None:
-        """Keep what a job failed with."""
+        """Write the error of a failed attempt."""
         with making(self.job_folder(job_id)), writing(self.job_folder(job_id) / "error.txt") as stream:
             stream.write(text)
 
     def failed_since(self, job_id: str, moment: float) -> bool:
-        """Whether somebody tried this job after that moment, and failed."""
+        """Return whether an attempt failed after this moment."""
         path = self.job_folder(job_id) / "error.txt"
         return path.exists() and path.stat().st_mtime > moment
 
-    def forget_error(self, job_id: str) -> None:
-        """The job has succeeded after all."""
+    def remove_error(self, job_id: str) -> None:
+        """Remove the error of an earlier attempt."""
         (self.job_folder(job_id) / "error.txt").unlink(missing_ok=True)
 
     # Answers
 
-    def partial(self, job_id: str, sizes: Iterable[int]) -> "PartialAnswers":
-        """Somewhere to keep answers batch by batch, with those that are there already."""
+    def partial(self, job_id: str, sizes: Iterable[int]) -> PartialAnswers:
+        """Return the file that collects a job's answers, opened after the whole batches it already has."""
         return PartialAnswers(self.job_folder(job_id), sizes)
 
     def read_answers(self, job_id: str) -> list[Answer]:
-        """All that the model said."""
+        """Return all answers of a job."""
         return list(self.answers(job_id))
 
     def answers(self, job_id: str) -> Iterable[Answer]:
-        """All that the model said; what was kept a moment ago is not read back."""
-        at_hand = self._at_hand.pop(job_id, None)
-        return self._read_answers(job_id) if at_hand is None else at_hand
+        """Return all answers of a job, from memory the first time after they were stored."""
+        recent = self._recent.pop(job_id, None)
+        return self._answers_on_disk(job_id) if recent is None else recent
 
-    def at_hand(self, job_id: str, rows: Sequence[Answer]) -> None:
-        """These are the answers that were kept: whoever looks next need not read them."""
-        self._at_hand[job_id] = rows
+    def remember(self, job_id: str, rows: Sequence[Answer]) -> None:
+        """Hold the answers that were just stored, so that scoring need not read them back."""
+        self._recent[job_id] = rows
 
-    def _read_answers(self, job_id: str) -> Iterator[Answer]:
+    def _answers_on_disk(self, job_id: str) -> Iterator[Answer]:
         path = self.job_folder(job_id) / "answers.jsonl"
         try:
-            check_seal(path)
+            if not is_kept(path):
+                raise DataError("the content has changed since it was written")
             if not _is_owner(path, job_id):
-                raise DataError("it holds the answers of another job", fix="")
-            is_sealed = seal(path).exists()
-            for number, row in read_json_lines(path):
-                if not is_sealed and not _is_answer(row):
-                    raise DataError(f"line {number} is not an answer", fix="")
+                raise DataError("these are the answers of another job")
+            for _, row in read_json_lines(path):
                 yield Answer(**row)
         except (DataError, TypeError) as problem:
             raise StoreError(
                 f"{path}: damaged",
                 why=str(problem).splitlines()[0],
-                fix=f"rm {path}, then shoal run PLAN asks again",
+                fix=f"rm {path}, then shoal run PLAN queries the model again",
             ) from None
 
     def replace_answers(self, job_id: str, rows: Sequence[Answer]) -> None:
-        """Put other answers in the place of those that are there, all at once."""
-        path = self.job_folder(job_id) / "answers.jsonl"
-        seal(path).unlink(missing_ok=True)
-        with writing(path) as stream:
-            stream.writelines(line(row) for row in rows)
-        write_seal(path, path, sum(bool(row.error) for row in rows))
+        """Replace all answers; after a crash the next run finds them complete."""
+        self.reopen(job_id, rows)
+        with self.partial(job_id, repeat(1)) as partial:
+            partial.finish()
 
     def errors(self, job_id: str) -> int:
-        """To how many examples the model gave no answer; the answers are read only where their seal does not say."""
-        words = _sealed_words(self.job_folder(job_id) / "answers.jsonl")
+        """Return the number of answers that are errors."""
+        words = seal_words(self.job_folder(job_id) / "answers.jsonl")
         if len(words) >= 3 and words[1] == ERRORS and words[2].isdecimal() and len(words[2]) < 19:
             return int(words[2])
         return sum(bool(row.error) for row in self.answers(job_id))
 
     def reopen(self, job_id: str, rows: Sequence[Answer]) -> None:
-        """As if the model had said only this so far."""
+        """Return a finished job to the state in which it has only these answers."""
         folder = self.job_folder(job_id)
         with writing(folder / "answers.partial.jsonl") as stream:
-            stream.writelines(line(row) for row in rows)
-        self.forget_answers(job_id)
+            stream.writelines(map(answer_line, rows))
+        self.remove_answers(job_id)
+
+    def remove_answers(self, job_id: str) -> None:
+        """Remove the answers of a job."""
+        (self.job_folder(job_id) / "answers.jsonl").unlink(missing_ok=True)
+
+    # Cost of remote models
 
     def spending_file(self, job_id: str) -> Path:
-        """Where it stands what asking has cost, a line per response."""
+        """Return the file with the tokens of each response."""
         return self.job_folder(job_id) / "spent.jsonl"
 
     def spent(self, job_id: str) -> dict[str, int]:
-        """What asking has cost so far, in requests and tokens."""
+        """Return the requests and tokens spent so far."""
         return read_spending(self.spending_file(job_id))
 
     def keep_spending(self, job_id: str, spending: Any) -> None:
-        """Let a model write down what it spends, and know what it has spent."""
+        """Let a model continue the spending file of its job."""
         spending.keep_in(self.spending_file(job_id))
 
-    def forget_answers(self, job_id: str) -> None:
-        """As if the model had not been asked."""
-        (self.job_folder(job_id) / "answers.jsonl").unlink(missing_ok=True)
+
+class MemoryStore(RunStore):
+    """A temporary store that holds cases and answers in memory; shared weights are in its temporary folder."""
+
+    between_checkpoints = 0.0
+
+    def __init__(self) -> None:
+        super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))
+        self._built: dict[str, Built] = {}
+        self._answers: dict[str, list[Sequence[Answer]]] = {}
+        self._checks: dict[str, list[dict[str, Any]]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def built(self, job: Job, progress: Progress) -> Built:
+        """Return the cases of a job, built once."""
+        if job.cases not in self._built:
+            self._built[job.cases] = find_protocol(job.protocol).build(job.settings, progress)
+        return self._built[job.cases]
+
+    @contextmanager
+    def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
+        """Yield True: no other process uses this store."""
+        yield True
+
+    def is_done(self, job_id: str) -> bool:
+        """Return whether the job has all its answers."""
+        return job_id in self._answers
+
+    def write_job(self, job: Job) -> None:
+        """Write nothing."""
+
+    def repair_job(self, job: Job) -> None:
+        """Repair nothing."""
+
+    def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
+        """Hold the self-checks of a job's model."""
+        self._checks[job_id] = list(checks)
+
+    def has_checks(self, job_id: str) -> bool:
+        """Return whether the self-checks were made."""
+        return job_id in self._checks
+
+    def read_checks(self, job_id: str) -> list[dict[str, Any]]:
+        """Return the self-checks."""
+        return self._checks.get(job_id, [])
+
+    def read_measures(self, job_id: str) -> dict[str, Any] | None:
+        """Return None: measures are always computed."""
+        return None
+
+    def write_measures(
+        self, job_id: str, scored: dict[str, Any], columns: Mapping[str, Sequence[Any]]
+    ) -> None:
+        """Write nothing."""
+
+    def keep_spending(self, job_id: str, spending: Any) -> None:
+        """Write nothing."""
+
+    def partial(self, job_id: str, sizes: Iterable[int]) -> PartialAnswers:
+        """Return an object that collects a job's answers in memory."""
+        return MemoryAnswers(self._answers, job_id)
+
+    def answers(self, job_id: str) -> Iterable[Answer]:
+        """Return all answers of a job."""
+        batches = self._answers[job_id]
+        return batches[0] if len(batches) == 1 else chain.from_iterable(batches)
+
+
+def _refuse_other_format(path: Path) -> None:
+    """Raise if a job was written in another format; a file without a readable format counts as damaged."""
+    job = read_plain_json(path)
+    if not isinstance(job, dict) or job.get("format") == FORMAT or not (JOB - {"format"} <= job.keys()):
+        return
+    raise StoreError(
+        f"{path.parent}: written by another version of shoal",
+        why=f"its format is {job.get('format', 'older than 3')}; this version reads format {FORMAT}",
+        fix="run the plan again with --into another folder, or read this one with the version that wrote it",
+    )
+
+
+def _is_job(job: Any) -> bool:
+    """Return whether this is what `write_job` writes; the name of the cases must stay inside the store."""
+    return (
+        isinstance(job, dict)
+        and job.keys() == JOB
+        and all(isinstance(job[name], str) for name in ("id", "protocol", "model", "cases"))
+        and all(isinstance(job[name], dict) for name in ("settings", "identity"))
+        and Path(job["cases"]).name == job["cases"]
+        and "\0" not in job["cases"]
+        and len(job["cases"]) < 200
+    )
+
+
+def _is_owner(path: Path, job_id: str) -> bool:
+    """Return whether answers belong to this job."""
+    return seal_words(path)[3:5] == [OWNER, job_id]
 
 
 def _locked(path: Path, seconds: float = -1) -> BaseFileLock:
-    """The operating system's own lock on a file; where the file system has none, a file whose presence is the lock.
+    """Return an acquired lock of the operating system, or a lock file if the file system has no locks.
 
-    Such a file outlives a process that is killed: on the same machine the next process sees that and takes it over, a
-    process on another machine waits, and says for whom.
+    A lock file outlives a process that is killed. A process on the same machine takes it over; a process on another
+    machine waits, and reports for whom.
     """
     try:
         lock: BaseFileLock = FileLock(path)
@@ -415,366 +522,20 @@ def _was_whole(path: Path, _changed: int) -> bool:
     return is_whole(path)
 
 
-REMEMBERED = 2
+MOST_CACHED = 2
 """Files of cases whose content is held in memory."""
 _built: dict[tuple[Path, int], Built] = {}
 
 
 def _load_once(path: Path) -> Built:
-    """What a file of cases holds, read again only where it has changed."""
+    """Return the content of a file of cases, read again only if it has changed."""
     key = path, path.stat().st_mtime_ns
     if key not in _built:
-        _remember(path, load_built(path))
+        _cache(path, load_built(path))
     return _built[key]
 
 
-def _remember(path: Path, built: Built) -> None:
-    while len(_built) >= REMEMBERED:
+def _cache(path: Path, built: Built) -> None:
+    while len(_built) >= MOST_CACHED:
         del _built[next(iter(_built))]
     _built[path, path.stat().st_mtime_ns] = built
-
-
-class ThrownAway(RunStore):
-    """A store for this moment: the same steps, kept in memory; weights that jobs share go with its folder."""
-
-    between_checkpoints = 0.0
-
-    def __init__(self, memory: "Memory | None" = None) -> None:
-        super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))
-        self.memory = memory
-        self._built: dict[str, Built] = {}
-        self._answers: dict[str, list[Sequence[Answer]]] = {}
-        self._checks: dict[str, list[dict[str, Any]]] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def built(self, job: Job, progress: Progress) -> Built:
-        """The cases of a job, built once."""
-        if job.cases not in self._built:
-            self._built[job.cases] = find_protocol(job.protocol).build(job.settings, progress)
-        return self._built[job.cases]
-
-    def put_built(self, job: Job, built: Built) -> None:
-        """Cases that are there already, such as those of a suite in memory."""
-        self._built[job.cases] = built
-
-    @contextmanager
-    def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
-        """Nobody else is here."""
-        yield True
-
-    def is_done(self, job_id: str) -> bool:
-        """Whether the model has answered everything."""
-        return job_id in self._answers
-
-    def write_job(self, job: Job) -> None:
-        """Nobody will look it up."""
-
-    def mend_job(self, job: Job) -> None:
-        """Nor miss it."""
-
-    def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
-        """Keep what the model's self-check said."""
-        self._checks[job_id] = list(checks)
-
-    def has_checks(self, job_id: str) -> bool:
-        """Whether the self-check was made."""
-        return job_id in self._checks
-
-    def read_checks(self, job_id: str) -> list[dict[str, Any]]:
-        """What the self-check said."""
-        return self._checks.get(job_id, [])
-
-    def read_measures(self, job_id: str) -> dict[str, Any] | None:
-        """Scored anew every time."""
-        return None
-
-    def keep_spending(self, job_id: str, spending: Any) -> None:
-        """Nobody will look it up."""
-
-    def write_measures(
-        self, job_id: str, scored: dict[str, Any], columns: Mapping[str, Sequence[Any]]
-    ) -> None:
-        """Nobody will read them."""
-
-    def partial(self, job_id: str, sizes: Iterable[int]) -> "PartialAnswers":
-        """Somewhere to gather the answers."""
-        return AnswersInMemory(self._answers, job_id)
-
-    def answers(self, job_id: str) -> Iterable[Answer]:
-        """All that the model said."""
-        batches = self._answers[job_id]
-        return batches[0] if len(batches) == 1 else chain.from_iterable(batches)
-
-
-class PartialAnswers:
-    """Answers kept batch by batch, until all are there."""
-
-    done: int
-    """How many whole batches were there already."""
-
-    def __init__(self, folder: Path, sizes: Iterable[int]) -> None:
-        self.path = folder / "answers.partial.jsonl"
-        self.final = folder / "answers.jsonl"
-        self._errors = 0
-        with refusing(self.path):
-            self.done = self._cut(sizes)
-            # Unbuffered: what could not be written must not be tried again behind our back when the file is closed.
-            self._stream = self.path.open("ab", buffering=0)
-
-    def _cut(self, sizes: Iterable[int]) -> int:
-        """Cut off what a crash left of a batch; gives the number of whole ones before it."""
-        if not self.path.exists():
-            return 0
-        done, kept = 0, 0
-        with self.path.open("rb") as stream:
-            for size in sizes:
-                errors = [_error(stream.readline()) for _ in range(size)]
-                if None in errors:
-                    break
-                self._errors += sum(map(bool, errors))
-                done, kept = done + 1, stream.tell()
-        os.truncate(self.path, kept)
-        return done
-
-    def read(self) -> list[Answer]:
-        """The answers that were there already."""
-        return [Answer(**json.loads(raw)) for raw in self.path.read_bytes().splitlines()]
-
-    def begin_again(self) -> None:
-        """As if nothing had been asked: another file, so that who follows this one sees that it is not going on."""
-        before, beside = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
-        self._stream = beside.open("ab", buffering=0)
-        beside.replace(self.path)
-        before.close()
-        self.done = self._errors = 0
-
-    def add(self, rows: Sequence[Answer]) -> None:
-        """Keep a batch; a crash leaves at most a part of it at the very end."""
-        try:
-            for start in range(0, len(rows), WRITTEN_AT_ONCE):
-                self._write(rows[start : start + WRITTEN_AT_ONCE])
-        except OSError as problem:
-            raise StoreError(
-                f"{self.path}: cannot be written",
-                why=problem.strerror or str(problem),
-                fix="free some space; the same command then goes on from here",
-            ) from None
-
-    def _write(self, rows: Sequence[Answer]) -> None:
-        content = memoryview("".join(map(line, rows)).encode())
-        while content:
-            content = content[self._stream.write(content) :]
-        self._errors += sum(bool(row.error) for row in rows)
-
-    def arrange(self, rows: Sequence[Answer]) -> None:
-        """Have these rows in the place of what was kept as it came."""
-        self._stream.close()
-        with writing(self.path) as stream:
-            stream.writelines(map(line, rows))
-        self._errors = sum(bool(row.error) for row in rows)
-        self._stream = self.path.open("ab", buffering=0)
-
-    def finish(self) -> None:
-        """All answers are there: put them in place."""
-        try:
-            settle(self._stream)
-            self._stream.close()
-            write_seal(self.path, self.final, self._errors)
-            self.path.replace(self.final)
-        except OSError as problem:
-            raise StoreError(
-                f"{self.final}: cannot be written",
-                why=problem.strerror or str(problem),
-                fix="free some space; the same command then goes on from here",
-            ) from None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Leave off; what was kept stays."""
-        self._stream.close()
-
-
-class AnswersInMemory(PartialAnswers):
-    """The same for a store that is thrown away."""
-
-    def __init__(self, answers: dict[str, list[Sequence[Answer]]], job_id: str) -> None:
-        self.done = 0
-        self._batches: list[Sequence[Answer]] = []
-        self._answers, self._job_id = answers, job_id
-
-    def add(self, rows: Sequence[Answer]) -> None:
-        """Keep a batch."""
-        self._batches.append(rows)
-
-    def read(self) -> list[Answer]:
-        """Nothing was there before."""
-        return []
-
-    def arrange(self, rows: Sequence[Answer]) -> None:
-        """Have these rows in the place of what was kept as it came."""
-        self._batches = [rows]
-
-    def finish(self) -> None:
-        """All answers are there."""
-        self._answers[self._job_id] = self._batches
-
-    def __exit__(self, *exception: object) -> None:
-        """Nothing to close."""
-
-
-def seal(path: Path) -> Path:
-    """The file beside another that holds its digest."""
-    return path.with_suffix(".digest")
-
-
-def write_seal(content: Path, path: Path, errors: int | None = None) -> None:
-    """Write the digest of a file, so that damage to it shows; of answers also how many are errors, and of which job."""
-    with writing(seal(path)) as stream:
-        owner = f"{ERRORS} {errors}\n{JOB_OF} {path.parent.name}\n"
-        stream.write(f"{digest(content)}\n" + ("" if errors is None else owner))
-
-
-@contextmanager
-def sealing(path: Path) -> Iterator[Path]:
-    """The place beside a file where its content is to be written; it takes its place with its seal."""
-    with making(path.parent), replacing(path) as beside:
-        yield beside
-        write_seal(beside, path)
-
-
-def is_kept(path: Path) -> bool:
-    """Whether a file is there as it was put there: what is not is made again. Without a seal it is taken as it is."""
-    if not path.exists():
-        return False
-    return not seal(path).exists() or _fits(path, path.stat().st_mtime_ns, " ".join(_sealed_words(path)[:1]))
-
-
-def _sealed_words(path: Path) -> list[str]:
-    """What the seal of a file says: the digest, and of answers how many are errors; empty where it cannot be read."""
-    try:
-        return seal(path).read_text(errors="replace").split()
-    except OSError:
-        return []
-
-
-@lru_cache(maxsize=1024)
-def _fits(path: Path, _changed: int, known: str) -> bool:
-    return known == digest(path)
-
-
-def check_seal(path: Path) -> None:
-    """Refuse a file that is not what it was when it was put in place."""
-    if not is_kept(path):
-        raise DataError(
-            "its content is not what it was when it was written", fix="remove it: the same command asks again"
-        )
-
-
-def _is_job(job: Any) -> bool:
-    """Whether this is what `write_job` writes; the name of the cases must stay inside the store."""
-    return (
-        isinstance(job, dict)
-        and job.keys() == JOB
-        and all(isinstance(job[name], str) for name in ("id", "protocol", "model", "cases"))
-        and all(isinstance(job[name], dict) for name in ("settings", "identity"))
-        and Path(job["cases"]).name == job["cases"]
-        and "\0" not in job["cases"]
-        and len(job["cases"]) < 200
-    )
-
-
-def _is_answer(row: dict[str, Any]) -> bool:
-    """Whether a line that no seal vouches for can be an answer."""
-    words = all(isinstance(row.get(name, ""), str) for name in ("example_id", "kind", "error", "mark"))
-    if not words or row.get("error") or row.get("kind") not in ("label", "probabilities"):
-        return words
-    data = row.get("data")
-    chances = data.get("probabilities", {}) if isinstance(data, dict) else None
-    return (
-        isinstance(data, dict)
-        and isinstance(data.get("label"), str)
-        and isinstance(chances, dict)
-        and all(isinstance(chance, int | float) for chance in chances.values())
-    )
-
-
-def _is_owner(path: Path, job_id: str) -> bool:
-    """Whether answers are those of this job; the seal does not say in stores of before."""
-    return _sealed_words(path)[3:5] in ([], [JOB_OF, job_id])
-
-
-def _digest(plain: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _error(raw: bytes) -> str | None:
-    """The error on the line of an answer, mostly empty; None where this is no whole line of an answer."""
-    if not raw.endswith(b"\n"):
-        return None
-    try:
-        return Answer(**json.loads(raw)).error
-    except (ValueError, TypeError, RecursionError):
-        return None
-
-
-def _read_json(path: Path) -> Any:
-    """What a file holds; None where it is not there or damaged: whoever asks makes it again."""
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError):
-        return None
-
-
-def _write_sealed(path: Path, plain: Mapping[str, Any]) -> None:
-    """Write an object with a digest of what it says."""
-    said = json.loads(json.dumps(plain))
-    with writing(path) as stream:
-        json.dump({"digest": _digest(said), **said}, stream, indent=1)
-
-
-def _read_sealed(path: Path) -> dict[str, Any] | None:
-    """What was written there; None where it is gone, damaged or without a digest."""
-    said = _read_json(path)
-    return said if isinstance(said, dict) and said.pop("digest", "") == _digest(said) else None
-
-
-def line(row: Answer) -> str:
-    """An answer as it is kept; the mark only where there is one."""
-    if row.kind == "probabilities" and not row.error and not row.mark and row.data.keys() == PLAIN:
-        # Most of a large store. What follows would write the same, in twice the time.
-        label, chances = row.data["label"], row.data["probabilities"]
-        vector = ", ".join([f"{_quoted(name)}: {chance!r}" for name, chance in chances.items()])
-        begin = f'{{"example_id": {ENCODER.encode(row.example_id)}, "kind": "probabilities", "data": '
-        return f'{begin}{{"label": {_quoted(label)}, "probabilities": {{{vector}}}}}, "error": ""}}\n'
-    kept = {"example_id": row.example_id, "kind": row.kind, "data": row.data, "error": row.error}
-    return ENCODER.encode({**kept, "mark": row.mark} if row.mark else kept) + "\n"
-
-
-_quoted = lru_cache(maxsize=4096)(ENCODER.encode)
-"""Names of labels, which come again and again."""
-
-
-@contextmanager
-def making(folder: Path) -> Iterator[None]:
-    """A folder that is there, or a clear error."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = os.access(folder, os.W_OK)
-    except OSError as problem:
-        raise StoreError(
-            f"{folder}: cannot be made", why=problem.strerror or str(problem), fix="--into another folder"
-        ) from None
-    if not probe:
-        raise StoreError(
-            f"{folder}: cannot be written", why="the folder is read-only", fix="--into another folder"
-        )
-    yield

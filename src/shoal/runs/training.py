@@ -1,12 +1,12 @@
-"""The model of a job that trains first: stages shared by several jobs are trained once and kept, the others are not.
+"""Train the model of a job: stages that several jobs share are trained once and their weights stored.
 
-    runs/checkpoints/3f9c1a2b….safetensors   weights at the end of a stage that several jobs begin with
-    runs/checkpoints/3f9c1a2b…-1.safetensors and at its mark "1", where they are asked on the way
-    runs/features/3f9c1a2b….npz              what a frozen encoder makes of every text, for all heads on top of it
-    runs/midway/3f9c1a2b….safetensors        a long stage in its middle, while it is trained (`training/midway.py`)
-    runs/searches/3f9c1a2b….json             settings that were found by trying, with the score of every try
+    runs/checkpoints/3f9c1a2b….safetensors   weights at the end of a stage that several jobs share
+    runs/checkpoints/3f9c1a2b…-1.safetensors weights at its mark "1"
+    runs/features/3f9c1a2b….npz              output of a frozen encoder for every text
+    runs/midway/3f9c1a2b….safetensors        state of a long stage in progress (`training/checkpointing.py`)
+    runs/searches/3f9c1a2b….json             the score of every setting that a search tried
 
-All are named by everything that decides them and can be deleted at any time: what is missing is made again.
+File names are hashes of everything that decides the content. Any of these files can be deleted: shoal makes it again.
 """
 
 import json
@@ -22,37 +22,39 @@ from ..core.records import Example
 from ..protocols import find_protocol
 from ..training.stage import Mark, Progress, Recipe, Search, Stage, Try
 from .plan import Job, short_hash
-from .store import RunStore, is_kept, making, sealing
+from .store import RunStore
+from .store_files import is_kept, making, sealing
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A job's recipe, with a name for what comes out of each of its stages."""
+    """The recipe of a job, with names for the weights after each stage."""
 
     recipe: Recipe
     seed: int
     base: str
-    """A name for the weights before the first stage."""
+    """The name of the weights before the first stage."""
     names: tuple[str, ...]
-    """And for those after each."""
+    """The names of the weights after each stage."""
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """When the model is asked; once, at the end, where no stage has marks."""
+        """When the model is queried: at the marks of the last stage, or once at the end if it has none."""
         return (self.recipe.stages[-1].marks if self.recipe.stages else ()) or ("",)
 
 
 def training_of(job: Job) -> Training | None:
-    """What a job trains before it asks; None if it asks the model as it is."""
-    recipe = find_protocol(job.protocol).recipe(job.settings, job.model)
-    if recipe is None:
+    """Return the training of a job; None if it queries the model as it is."""
+    if "training" not in job.identity:
         return None
+    recipe = job.recipe or find_protocol(job.protocol).recipe(job.settings, job.model)
+    assert recipe is not None
     base, *names = weight_names(job.identity)
     return Training(recipe, job.settings.seed, base, tuple(names))
 
 
 def weight_names(identity: Mapping[str, Any]) -> list[str]:
-    """Names for the weights before the first stage and after each: everything that decided them up to there."""
+    """Return names for the weights before the first stage and after each, from everything that decides them."""
     before = {key: value for key, value in identity["training"].items() if key != "stages"}
     stages = identity["training"]["stages"]
     return [
@@ -62,18 +64,18 @@ def weight_names(identity: Mapping[str, Any]) -> list[str]:
 
 
 def stage_names(job: Job) -> list[str]:
-    """Names for the weights after each stage of a job; none where it does not train."""
+    """Return names for the weights after each stage of a job; none if it does not train."""
     return weight_names(job.identity)[1:] if "training" in job.identity else []
 
 
 def shared_stages(jobs: Sequence[Job]) -> frozenset[str]:
-    """The stages that more than one of these jobs goes through: worth keeping."""
+    """Return the stages that several of these jobs have in common."""
     names = Counter(name for job in jobs for name in stage_names(job))
     return frozenset(name for name, times in names.items() if times > 1)
 
 
 class BusyError(Exception):
-    """Another process is at something that this job needs: to be tried again later."""
+    """Another process works on something that this job needs; the task is tried again later."""
 
 
 def train_model(
@@ -86,11 +88,10 @@ def train_model(
     mark: Mark,
     done: frozenset[str] = frozenset(),
 ) -> list[str]:
-    """Bring a base model to the end of its last stage, from the latest weights that are kept.
+    """Train a base model to the end of its last stage, from the latest stored weights.
 
-    `mark` is called wherever the last stage says, if not for certain at those that are `done`. `asked` are the examples
-    that will be asked afterwards: a frozen encoder sees them together with those it is trained on. Gives what the
-    stages trained here noted.
+    The last stage calls `mark` at its marks; it may skip those in `done`. `asked` are the questions that follow: a
+    frozen encoder encodes them together with the training examples. Returns the notes of the stages trained here.
     """
     notes: list[str] = []
     for number in range(_restore(training, store, model), len(training.recipe.stages)):
@@ -101,7 +102,7 @@ def train_model(
 
 
 def train_shared(training: Training, number: int, store: RunStore, progress: Progress) -> None:
-    """Train up to the end of one stage and keep the weights, unless they are there."""
+    """Train to the end of one stage and store the weights, unless they are stored."""
     if is_trained(store, training.names[number], training.recipe.stages[number]):
         return
     with threads(training.recipe.threads):
@@ -110,7 +111,7 @@ def train_shared(training: Training, number: int, store: RunStore, progress: Pro
             keep = frozenset([training.names[number]])
             done = frozenset(training.recipe.stages[stage].marks)
             _train_stage(training, stage, store, keep, model, (), progress, _unmarked, done)
-    forget_midway(store, training.names[: number + 1])
+    remove_midway(store, training.names[: number + 1])
 
 
 def _train_stage(
@@ -134,7 +135,7 @@ def _train_stage(
         kept = frozenset(moment for moment, path in places.items() if is_kept(path))
         if len(kept) == len(places):
             for moment, path in places.items():
-                model.load_weights(path)  # it was trained before, for this job or another
+                model.load_weights(path)  # trained before, for this job or another
                 if stage.marks:
                     mark(moment)
             return []
@@ -149,12 +150,12 @@ def _train_stage(
         if name in shared:
             if not stage.marks:
                 _keep(model, checkpoint(store, name))
-            forget_midway(store, [name])
+            remove_midway(store, [name])
     return list(notes or ())
 
 
 def _keeping(model: Any, places: Mapping[str, Path], mark: Mark) -> Mark:
-    """Keep the weights at each mark, then ask."""
+    """Return a mark function that stores the weights before it queries the model."""
 
     def keep_and_ask(moment: str) -> None:
         if not is_kept(places[moment]):
@@ -175,7 +176,7 @@ def _keep(model: Any, path: Path) -> None:
 
 
 def _settled(store: RunStore, stage: Stage, progress: Progress) -> Stage:
-    """The stage with settings that had to be found first; each search is made once for all jobs."""
+    """Return the stage with the settings that its searches select; each search runs once for all jobs."""
     if stage.settled is None:
         return stage
     return stage.settled([_found(store, search, progress) for search in stage.searches])
@@ -203,12 +204,12 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
 
 
 def search_name(search: Search) -> str:
-    """A name for what a search finds: everything that decides it."""
+    """Return a name for the result of a search, from everything that decides it."""
     return short_hash(dict(search.identity), 16)
 
 
 def is_found(store: RunStore, search: Search) -> bool:
-    """Whether a search has been made to its end."""
+    """Return whether a search is complete."""
     return len(_scores_of(_path_of(store, search))) >= len(search.tries)
 
 
@@ -217,7 +218,7 @@ def _path_of(store: RunStore, search: Search) -> Path:
 
 
 def _scores_of(path: Path) -> list[float]:
-    """What a search that was stopped had found out; a damaged file tells nothing, and the search begins again."""
+    """Return the scores of an interrupted search; none if the file is damaged."""
     try:
         scores = [row["score"] for row in json.loads(path.read_text())["tried"]]
     except (FileNotFoundError, ValueError, KeyError, TypeError):
@@ -226,19 +227,19 @@ def _scores_of(path: Path) -> list[float]:
 
 
 def _unmarked(name: str) -> None:
-    """Nobody asks here."""
+    """Query nothing."""
 
 
 def _restore(training: Training, store: RunStore, model: Any, up_to: int | None = None) -> int:
-    """Load the weights of the latest stage that is kept; gives the number of the stage to go on with."""
+    """Load the latest stored weights and return the number of the stage to continue with."""
     last = len(training.names) - 1 if up_to is None else up_to
     for number in range(last, -1, -1):
         name, stage = training.names[number], training.recipe.stages[number]
         if not is_trained(store, name, stage):
             continue
-        forget_midway(store, [name])
+        remove_midway(store, [name])
         if stage.marks:
-            return number  # its moments are loaded where they are asked
+            return number  # the weights at its marks are loaded when the model is queried
         stage.prepare(model, training.seed)
         model.load_weights(checkpoint(store, name))
         return number + 1
@@ -246,35 +247,35 @@ def _restore(training: Training, store: RunStore, model: Any, up_to: int | None 
 
 
 def checkpoint(store: RunStore, name: str) -> Path:
-    """Where the weights after a stage are kept."""
+    """Return the file with the weights after a stage."""
     return store.folder / "checkpoints" / f"{name}.safetensors"
 
 
 def moments(store: RunStore, name: str, stage: Stage) -> dict[str, Path]:
-    """Where the weights at each mark of a stage are kept; the last mark is its end."""
+    """Return the file with the weights at each mark of a stage; the last mark is its end."""
     before = {mark: checkpoint(store, f"{name}-{mark}") for mark in stage.marks[:-1]}
     return before | {stage.marks[-1] if stage.marks else "": checkpoint(store, name)}
 
 
 def is_trained(store: RunStore, name: str, stage: Stage) -> bool:
-    """Whether all that a stage comes to, at its marks and at its end, is kept."""
+    """Return whether the weights at all marks of a stage, and at its end, are stored."""
     return all(is_kept(path) for path in moments(store, name, stage).values())
 
 
 def midway(store: RunStore, name: str) -> Path:
-    """Where a stage is kept in its middle."""
+    """Return the file with the state of a stage in progress."""
     return store.folder / "midway" / f"{name}.safetensors"
 
 
-def forget_midway(store: RunStore, names: Sequence[str]) -> None:
-    """Their ends are kept, or nobody needs them any more."""
+def remove_midway(store: RunStore, names: Sequence[str]) -> None:
+    """Remove the state of stages in progress."""
     for name in names:
         midway(store, name).unlink(missing_ok=True)
 
 
 @contextmanager
 def _turn(store: RunStore, name: str, *, wanted: bool) -> Iterator[None]:
-    """Nobody else trains the same stage meanwhile, if others want it too; who finds it taken comes back later."""
+    """Hold the lock of a stage that other jobs share; raise BusyError if another process trains it."""
     if not wanted:
         yield
         return
@@ -288,11 +289,11 @@ def _turn(store: RunStore, name: str, *, wanted: bool) -> Iterator[None]:
 def _freeze(
     store: RunStore, before: str, model: Any, examples: Sequence[Example], progress: Progress
 ) -> None:
-    """Give the model what its encoder makes of all these examples: made once for all that start from these weights."""
+    """Give the model the encoder's output for all these examples, computed once for all jobs with these weights."""
     from ..training.checkpointing import load_features, save_features
 
     if model.head is None:
-        return  # nothing smaller than the whole network to compute
+        return  # the model has no separate head
     wanted = list(dict.fromkeys(examples))
     path = store.folder / "features" / f"{before}-{short_hash({'examples': wanted}, 16)}.npz"
     lock = f"features-{path.stem}"
@@ -308,7 +309,7 @@ def _freeze(
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """So many processor threads for what torch does in this block."""
+    """Use this number of torch threads in the block."""
     import torch
 
     before = torch.get_num_threads()

@@ -1,4 +1,4 @@
-"""What a job or a plan shows: its protocol says what, the renderers say how."""
+"""Sections of a job or a plan: protocols decide the content, renderers the layout."""
 
 import json
 import math
@@ -27,11 +27,11 @@ from .scoring import brief_result
 from .store import RunStore
 
 EXPLAINED, EXAMPLES = 5, 2
-"""How many failures are explained, and how many texts of each."""
+"""Number of explained failures, and of texts of each."""
 
 
 def result_sections(result: Result) -> list[Section]:
-    """One job, the way its protocol shows it."""
+    """Return the sections of one job."""
     module = find_protocol(result.job["protocol"])
     return module.view(result.settings, [result], (), result.findings)
 
@@ -39,7 +39,7 @@ def result_sections(result: Result) -> list[Section]:
 def plan_sections(
     plan: Plan, results: Mapping[str, Sequence[Result]], compared: Mapping[str, Compared]
 ) -> list[Section]:
-    """What the jobs of a plan say together, protocol by protocol."""
+    """Return the sections of a plan, protocol by protocol."""
     sections = []
     for protocol, together in compared.items():
         sections += find_protocol(protocol).view(
@@ -49,7 +49,7 @@ def plan_sections(
 
 
 def failing_sections(result: Result, only: Sequence[str] = ()) -> list[Section]:
-    """The cases that failed, by what their first group says, worst first; and those without an answer."""
+    """Return the failing cases by their first group, and the cases without an answer."""
     failing = result.failing(*only)
     blocks = {group: CaseList((), Words(group, "strong")) for group in sorted(map(_first_group, failing))}
     for group in blocks:
@@ -65,8 +65,8 @@ def failing_sections(result: Result, only: Sequence[str] = ()) -> list[Section]:
 
 
 def explained_sections(result: Result, method: str, only: Sequence[str] = ()) -> list[Section]:
-    """Why the worst cases fail: their texts, coloured by what counted for the answer and against it."""
-    # Loaded here: with its statistics it takes half as long as all the rest.
+    """Return the texts of the worst failures, with the weight of each word."""
+    # Imported here: it takes half as long as everything else.
     from ..explaining import explain, find_explainer
     from ..explaining.view import weighed
 
@@ -99,9 +99,9 @@ def _first_group(case: Case) -> str:
 
 
 def case_rows(result: Result, only: Sequence[str] = (), *, failing: bool = False) -> list[dict[str, Any]]:
-    """The cases with their outcomes, those that failed first, the worst of them before all; then what had no answer.
+    """Return the cases with their outcomes: failures first, worst before all, then errors, then the rest.
 
-    With `failing` these alone. What the model said stands with each where that is known.
+    With `failing`, only failures and errors. Rows have the model's answers if the result has them.
     """
     positions = choose(result.cases, only) if only else range(len(result.cases))
     ordered = sorted(positions, key=lambda position: _order(result.outcomes[position]))
@@ -143,9 +143,9 @@ OUTCOMES = {"1": "pass", "0": "fail", "-": "n/a", "e": "error"}
 
 
 def case_lines(result: Result, job: str) -> Iterator[str]:
-    """Every case in the order of the suite as a line of JSON: the job, then what `case_rows` has. For large results.
+    """Yield every case as a line of JSON in the order of the suite: the job, then the fields of `case_rows`.
 
-    Put together from pieces, which takes a quarter of the time of encoding each row.
+    For large results: joining encoded pieces takes a quarter of the time of encoding each row.
     """
     groups: dict[tuple[tuple[str, str], ...], str] = {}
     begin, said = f'{{"job": {_json(job)}, "case_id": ', result.columns.get("said", repeat(None))
@@ -172,12 +172,12 @@ def _list(pieces: Iterable[str]) -> str:
 
 
 def _number(value: float) -> str:
-    """As `_json`, in a third of its time; null where there is none."""
+    """Return the same as `_json` in a third of its time; null for NaN."""
     return float.__repr__(value) if math.isfinite(value) else _json(None if value != value else value)
 
 
 def plan_measures(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> Measures:
-    """What a plan's jobs say together, or, where they say nothing, one by one."""
+    """Return the measures across the jobs of a plan; those of each job for protocols that compare nothing."""
     measures = [row for together in compared.values() for row in together.measures]
     alone = [job for job in jobs if job.protocol not in compared and store.is_done(job.id)]
     for job in alone:
@@ -188,7 +188,7 @@ def plan_measures(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, C
 
 
 def plan_findings(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> list[Finding]:
-    """The findings of a plan, those that matter most first."""
+    """Return the findings of a plan, most important first."""
     findings = [finding for together in compared.values() for finding in together.findings]
     for job in jobs:
         if job.protocol not in compared and store.is_done(job.id):

@@ -9,7 +9,6 @@
     sequential     e-values, for gates that look again and again
     generalization G of two recipes over several seeds: intervals and the exchange of cases
     multiplicity   Holm, Benjamini-Hochberg, max-T
-    picking        the best of several, corrected for having been picked
     power          the smallest difference a comparison could have found
     reliability    kappa, alpha, ICC, spread over runs against its floor, equivalence
     agreement      intervals of kappa, alpha, ICC, runs needed and the over-dispersion ratio

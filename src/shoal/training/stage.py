@@ -4,7 +4,8 @@
                fresh head     stored if   queried at
                               shared      its marks
 
-A stage is identified by everything that decides its weights. Jobs whose recipes begin alike share those stages.
+A stage is identified by everything that decides its weights. Jobs whose recipes begin alike share those stages. A
+recipe is only a description: `base`, `train`, `steps` and `frozen` load data when they are called.
 """
 
 import math
@@ -47,6 +48,8 @@ class Fact(str):
 
 Try = Mapping[str, Any]
 """Settings of one trial."""
+Steps = int | Callable[[], int]
+"""A number of training steps, or a function that loads the data to count them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,12 @@ class Search:
     """Makes the model that every trial starts from, once."""
     score: Callable[[Any, Try, Progress], float]
     """Trains such a model in place by one trial and returns its score."""
-    steps: int = 0
+    steps: Steps = 0
     """Number of steps of all trials, for the time estimate."""
+
+    def count_steps(self) -> int:
+        """Return the number of steps of all trials."""
+        return self.steps() if callable(self.steps) else self.steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +80,7 @@ class Stage:
     title: str
     identity: Mapping[str, Any]
     """Everything that decides the weights besides the seed and the start: data digest, method, settings."""
-    steps: int
+    steps: Steps
     """Number of steps, for the time estimate."""
     train: Callable[[Any, int, Progress, Mark], Sequence[str] | None]
     """Trains this model in place with this seed, and returns notes."""
@@ -89,6 +96,10 @@ class Stage:
     """Searches that must finish before this stage."""
     settled: "Callable[[Sequence[Try]], Stage] | None" = None
     """Maps the best trial of each search to the stage that is then trained."""
+
+    def count_steps(self) -> int:
+        """Return how many steps it takes."""
+        return self.steps() if callable(self.steps) else self.steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from shoal.protocols.behaviour.build import (
     split_cases,
     without_duplicates,
 )
-from shoal.protocols.behaviour.iid import load_iid
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.settings import Settings
 
@@ -102,17 +101,6 @@ def test_ids_of_thousands_of_digits_are_names():
     for name in ("9" * 5000, "10", "9"):
         made.add_case("f", name, case("a", label=0))
     assert len(split_cases(made.cases, by_content=False)) == 3
-
-
-def test_i_i_d_data_has_every_label_of_the_suite():
-    names = ("negative", "neutral", "positive", "mixed")
-    with pytest.raises(
-        PlanError, match="the suite asks for neutral, mixed; the i.i.d. data has no such label"
-    ):
-        load_iid(Settings(iid="sentiment"), names)
-    with pytest.raises(PlanError, match="the suite asks for neutral; the i.i.d. data has no such label"):
-        load_iid(Settings(iid="sentiment"), ("neutral", "negative", "positive"))
-    assert load_iid(Settings(iid="sentiment"), names[:3]).labels == ("negative", "positive")  # a neutral band
 
 
 def test_the_asymmetric_label_is_mended_by_both_edits():

@@ -185,7 +185,7 @@ def test_copies_across_the_split_are_counted_per_functionality_and_for_the_suite
     assert (whole.where, own.where) == ((), ("same",))
     assert own.what == "all 15 test cases are copies of a training case" and own.share == 1.0
     assert whole.count == 15 and whole.share == 15 / 31
-    assert "split_by=content" in whole.fix
+    assert "split by content" in whole.fix
 
 
 # Labels

@@ -10,7 +10,7 @@ from shoal import audit, read_suite, write_suite
 from shoal.cli import main
 from shoal.core.errors import DataError
 from shoal.protocols.behaviour.build import suite_digest
-from shoal.protocols.behaviour.iid import stamp
+from shoal.protocols.learning.iid import stamp
 
 HOTEL = """
 from dataclasses import dataclass

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from shoal import Answers, Case, Measures, Suite, case
 from shoal.core.errors import DataError
 from shoal.protocols.base import Built, Scored
-from shoal.protocols.behaviour.iid import IID
 from shoal.protocols.behaviour.rules import Expect
 from shoal.protocols.behaviour.score import judge, measure, score
 from shoal.protocols.behaviour.settings import Settings
@@ -208,25 +207,6 @@ def test_answers_in_words_are_judged():
     assert words(judge(Settings(), suite.cases, answers)) == ["fail", "pass"]
 
 
-def test_examples_are_counted_beside_cases_where_a_case_has_several():
-    suite = Suite("r")
-    suite.add_functionality("f", "c", "MFT", Expect("exact_string_equal"))
-    for number in range(4):
-        suite.add_case("f", str(number), case(("c", f"q{number}"), ("c", f"r{number}"), label=["x", "y"]))
-    answers = Answers((), np.zeros(8, int), texts=["x", "y", "x", "z", "z", "z", "", ""], errors={6: "down"})
-    measures = Measures(scored(suite.cases, answers).measures)
-    (by_case,) = measures.by("functionality")
-    (by_example,) = measures.where("example pass rate")
-    assert (by_case.value, by_case.n, by_case.errors) == (1 / 3, 3, 1)
-    assert (by_example.value, by_example.n, by_example.errors) == (0.5, 6, 1)
-    assert by_example.interval_method == "cluster wilson" and by_example.groups == by_case.groups
-
-
-def test_no_example_rate_where_every_case_has_one_example():
-    suite = suite_of(l=(Expect("pred_equals_label"), [case("a", label=1)]), i=(INV, [case("x", "y")]))
-    assert not Measures(scored(suite.cases, one_hot(1, 1, 1)).measures).where("example pass rate")
-
-
 # What must not matter
 
 probabilities = st.tuples(*[st.integers(0, 20)] * 3).filter(lambda t: sum(t) > 0)
@@ -410,15 +390,3 @@ def test_facts_say_what_comparing_needs():
     assert {row.facts["mean over"] for row in rows.by("capability")} == {"functionality"}
     (whole,) = rows.where("suite score")
     assert whole.facts["headline"] and "without" not in whole.facts
-
-
-def test_iid_cases_are_compared_apart():
-    suite = suite_of(l=(Expect("pred_equals_label"), [case("a", label=2)]))
-    groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
-    iid = Case(f"{IID}/0", (("b",),), ("negative",), groups, meta={"expect": Expect("pred_equals_label")})
-    result = scored([*suite.cases, iid], one_hot(2, 2))
-    assert result.columns["said"] == [["positive 1.00"], ["positive 1.00"]]
-    rows = Measures(result.measures)
-    assert rows.where("iid score")[0].facts == {"mean over": "cases", "only": {"capability": IID}}
-    for row in (*rows.by("test type"), *rows.where("suite score")):
-        assert row.facts["without"] == {"capability": IID}

@@ -12,7 +12,7 @@ from shoal.core.views import Section
 from shoal.protocols.behaviour import compare, view
 from shoal.protocols.behaviour.build import built_suite
 from shoal.protocols.behaviour.score import score
-from shoal.protocols.behaviour.settings import Settings, Train
+from shoal.protocols.behaviour.settings import Settings
 from shoal.render.csv_tables import tables_of
 from shoal.render.terminal import print_sections
 
@@ -274,11 +274,3 @@ def test_seeds_that_drew_other_cases_are_rows_of_their_own():
 
 def test_one_model_alone_says_nothing_together():
     assert not compare(Settings(), [audited(answers_of(probabilities()))]).measures
-
-
-def test_a_trained_job_says_how_it_was_trained():
-    train = Train(on=("iid>suite",), method=("lp",))
-    result = audited(answers_of(probabilities()), train=train, hold_out=("capability",), fold="words")
-    assert "with resamples 50, train.on iid>suite, train.method lp, hold_out capability, fold words" in alone(
-        result, 200
-    )

@@ -10,14 +10,15 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
+from shoal.protocols.bias.pretrain import make_recipe, marks_of  # noqa: E402
+
 from shoal.core.errors import DataError, PlanError  # noqa: E402
 from shoal.core.records import Measures  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
-from shoal.protocols.bias.pretrain import make_recipe, marks_of  # noqa: E402
 from shoal.protocols.bias.settings import Pretrain  # noqa: E402
-from shoal.runs.auditing import audit  # noqa: E402
 from shoal.runs.executors import run_here  # noqa: E402
 from shoal.runs.plan import make_plan  # noqa: E402
+from shoal.runs.results import audit  # noqa: E402
 from shoal.runs.scoring import compare_jobs  # noqa: E402
 from shoal.runs.store import RunStore  # noqa: E402
 from shoal.training.from_scratch import MaskedBlocks, blocks_of, make_pieces, make_tokenizer  # noqa: E402  # noqa: E402

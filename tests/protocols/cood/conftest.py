@@ -10,7 +10,7 @@ import pytest
 
 from shoal.core.records import Answers, Measures, Result
 from shoal.protocols import cood
-from shoal.runs.auditing import audit as run_audit
+from shoal.runs.results import audit as run_audit
 
 LABELS = ("positive", "negative", "neutral")
 

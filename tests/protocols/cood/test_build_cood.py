@@ -17,7 +17,7 @@ from shoal.protocols.base import identity
 from shoal.protocols.cood.build import training_items
 from shoal.protocols.cood.cells import CELLS, cells_of, target
 from shoal.protocols.cood.texts import content, count_tokens, parts_of, training_texts
-from shoal.runs.cases import load_built, save_built
+from shoal.runs.store_files import load_built, save_built
 
 USUAL = {"positive": "great", "neutral": "okay", "negative": "terrible"}
 words = st.lists(

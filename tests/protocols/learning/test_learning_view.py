@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from shoal.protocols.learning.notes import with_facts
 
 from shoal import Measure
 from shoal.core.records import Finding, Measures, Result
 from shoal.core.views import HeatMap, Section
-from shoal.protocols.behaviour import view
-from shoal.protocols.behaviour.settings import Settings, Train
-from shoal.protocols.learning.conclusions import conclusions
-from shoal.protocols.learning.notes import with_facts
-from shoal.protocols.learning.table3 import rows_of_table3
+from shoal.protocols.learning import view
+from shoal.protocols.learning.findings import conclusions as conclude
+from shoal.protocols.learning.settings import Settings, Train
+from shoal.protocols.learning.table3 import models_of, rows_of_table3
 from shoal.render.csv_tables import tables_of
 from shoal.render.terminal import print_sections
 
@@ -80,6 +80,10 @@ def example() -> list[Measure]:
     ]
 
 
+def conclusions(measures: Sequence[Measure], findings: Sequence[Finding] = ()) -> list[Finding]:
+    return conclude({model: rows_of_table3(measures, model) for model in models_of(measures)}, findings)
+
+
 def shown(measures: Sequence[Measure], findings: Sequence[Finding] = (), **settings: Any) -> list[Section]:
     results = [Result({"about": {"task": "SENT"}, "settings": {}}, (), (), Measures(()))]
     return view(Settings(train=Train(), **settings), results, measures, [*conclusions(measures), *findings])
@@ -104,16 +108,6 @@ def test_values_marks_and_intervals():
     assert "88.3–92.3" in text
     (base,) = [line for line in lines_with(text, "vanilla") if line.startswith("iid ")]
     assert base.split() == ["iid", "vanilla", "91.7", "72.5", "72.5"]
-
-
-def test_intervals_can_be_for_new_functionalities():
-    text = printed(example(), full=True)
-    assert "80.3–100.3" in text and "functionalities and cases drawn again" in text
-
-
-def test_a_wide_terminal_has_values_and_intervals_on_one_line():
-    (row,) = [line for line in lines_with(printed(example(), width=140), "82.3") if "iid>suite" in line]
-    assert row.split()[2:] == ["82.3", "▼", "70.0–90.0", "90.3", "▲", "88.3–92.3", "70.7", "68.7–72.7"]
 
 
 def test_test_rows_that_are_trained_on_are_told_below_the_table():
@@ -176,17 +170,6 @@ def test_a_column_of_a_sample_is_of_the_same_functionalities_in_every_row():
     assert best == [("iid>suite", "vanilla")]
 
 
-def test_several_models_are_printed_one_after_the_other():
-    both = [
-        replace(row, groups={"model": model, **row.groups})
-        for model in ("tiny:a", "tiny:b")
-        for row in example()
-    ]
-    text = printed(both)
-    assert text.index("behavioural learning of tiny:a") < text.index("behavioural learning of tiny:b")
-    assert tables_of(shown(both))["results"].splitlines()[0].startswith("task,model,config")
-
-
 def matrix(measures: Sequence[Measure], title: str) -> HeatMap:
     (block,) = [
         block
@@ -247,25 +230,6 @@ def test_a_cell_of_the_matrix_names_the_jobs_that_were_asked_its_cases():
     assert jobs["not bad", "iid>suite"] == ["without bad"]
     assert jobs["reducers", "iid>suite"] == ["whole"], "nothing of it was there to be left out"
     assert jobs["suite score", "iid"] is None
-
-
-def test_a_matrix_wider_than_the_terminal_is_printed_in_blocks():
-    methods = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish")
-    many = rates(IID, {"not good": 0.3})
-    for config in ("iid>suite", "iid+suite"):
-        for method in methods:
-            many += rates({"config": config, "method": method, "hold out": "seen"}, {"not good": 0.9})
-    many += scores(IID, 0.6, 0.7)
-    text = printed(many, width=80, full=True)
-    assert max(map(len, text.splitlines())) <= 80
-    assert len(lines_with(text, "not good")) == 2 and text.count("group-dro") == 2
-
-
-def test_settings_that_differ_from_the_profile_stand_in_the_full_view():
-    text = printed(
-        example(), width=200, full=True, s_iid_mode="mean_over_heldout", hold_out=("functionality",)
-    )
-    assert "suite sentiment, profile recommended, with s_iid_mode mean_over_heldout\n" in text
 
 
 def read(name: str) -> list[dict[str, str]]:
@@ -397,27 +361,6 @@ def test_the_conclusion_is_the_headline_and_rests_on_every_difference():
 # Legend and warnings
 
 
-def test_the_legend_has_three_lines():
-    section = shown(example())[0]
-    assert section.notes == [
-        "▲ ▼ better, worse than iid (p ≤ .05, Holm within each column). Bold: highest.",
-        "95 % intervals; 100 suite cases, 50 i.i.d. rows; 1 seed, so no seed variance",
-        "Minimum detectable difference (80 % power), in points: G_func 3.1",
-    ]
-    raw = [
-        replace(row, facts={**row.facts, "adjustment": "none"}) if row.name == "adjusted p value" else row
-        for row in example()
-    ]
-    assert "(p ≤ .05, not adjusted)" in shown(raw)[0].notes[0]
-
-
-def test_the_full_view_has_every_test_and_what_the_numbers_rest_on():
-    text = " ".join(printed(example(), width=120, full=True).split())
-    assert "2 of 3 functionalities; left out, no case applies in some row: reducers" in text
-    assert "tests: exact sign test; randomisation: 10,000 exchanges of cases" in text
-    assert "G_func −1.8 −4.8 to +1.2 .900 3.1" in text
-
-
 def test_three_warnings_stand_below_the_table_and_the_others_are_counted():
     wrong = [
         Finding(kind, f"{kind} {name}", (), weight, {**FUNC, "fold": name, "seed": "1"})
@@ -459,8 +402,3 @@ def test_a_gain_by_one_answer_to_everything_is_the_first_warning():
         len(conclusions(example(), [replace(of_part, facts={"of a part": True, "slice": "i.i.d. rows"})]))
         == 2
     )
-
-
-def test_only_two_marks_and_the_warning_sign_are_used():
-    text = printed(example(), full=True, findings=[Finding("forgotten", "lost", (), 20.0, SEEN)])
-    assert {"▲", "▼"} <= set(text) and not set("†‡△▽*◂✓✗") & set(text)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from shoal import Case, Measures, Outcome, Result
-from shoal.protocols.behaviour.iid import IID
-from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.learning import compare_trainings
+from shoal.protocols.learning.iid import IID
+from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import rows_of_table3
 
 Hits = NDArray[np.float64]

@@ -10,13 +10,12 @@ import pytest
 from shoal import Case
 from shoal.core.errors import DataError, PlanError
 from shoal.core.records import Answers
-from shoal.protocols.behaviour.build import iid_of, load_suite
-from shoal.protocols.behaviour.iid import iid_cases
-from shoal.protocols.behaviour.score import iid_f1, iid_outcomes
-from shoal.protocols.behaviour.settings import Settings, Train
-from shoal.protocols.learning.degeneracy import signs_of
-from shoal.protocols.learning.hyper import iid_how, losses, suite_how, tuned
+from shoal.protocols.behaviour.build import load_suite
+from shoal.protocols.learning.degeneracy import degeneracy_of
+from shoal.protocols.learning.iid import iid_cases, load_iid
 from shoal.protocols.learning.lessons import occurrences, questions_of
+from shoal.protocols.learning.score import iid_f1, row_outcomes
+from shoal.protocols.learning.settings import Settings, Train
 from shoal.training.environments import Alike, Answered
 
 READING = "reading comprehension"
@@ -63,20 +62,6 @@ def test_the_reference_takes_the_first_match_be_it_inside_a_name():
     assert (ours.places, theirs.places) == (((13, 19),), ((0, 6),))
 
 
-def test_the_numbers_are_the_papers():
-    assert tuned(READING, "vanilla", "iid>suite") == (2, 3, 3e-5)
-    assert tuned(READING, "lp", "iid+suite") == (2, 3, 5e-4)
-    assert tuned(READING, "fish", "iid+suite") == tuned(READING, "vanilla", "iid+suite")  # not in its table
-    paper = settings(profile="paper")
-    assert (iid_how(paper, "hf:bert", READING).batch, iid_how(paper, "hf:bert", READING).epochs) == (3, 2)
-    assert suite_how(paper, "hf:bert", READING, "iid>suite", "l2").batch == 2
-    assert (
-        suite_how(settings(), "hf:bert", READING, "iid>suite", "l2").batch == 8
-    )  # for encoders up to base size
-    assert losses(settings(), READING) == {"spans": "context"}
-    assert losses(settings(profile="reference"), READING) == {"spans": "reference"}
-
-
 # i.i.d. data
 
 
@@ -92,7 +77,7 @@ def test_squad_is_read_with_every_answer(tmp_path):
         tmp_path / "dev.json",
         [{"text": "Paris", "answer_start": 16}, {"text": "Paris, France", "answer_start": 16}],
     )
-    data = iid_of(Settings(suite="reading", iid_test=str(good)))
+    data = load_iid(Settings(suite="reading", iid_test=str(good)))
     assert data.answers == (("Paris", "Paris, France"),) and data.test[0].start == 16 and not data.train
     assert iid_cases(data)[0].meta["answers"] == ["Paris", "Paris, France"]
     wrong: list[tuple[list[dict[str, object]], str]] = [
@@ -102,26 +87,26 @@ def test_squad_is_read_with_every_answer(tmp_path):
     ]
     for answers, match in wrong:
         with pytest.raises(DataError, match=match):
-            iid_of(Settings(suite="reading", iid_test=str(squad(tmp_path / "bad.json", answers))))
+            load_iid(Settings(suite="reading", iid_test=str(squad(tmp_path / "bad.json", answers))))
 
 
 def test_a_table_of_questions_does_too_and_labels_do_not(tmp_path):
     table = tmp_path / "test.tsv"
     table.write_text("context\tquestion\tanswer\nOmar left Oslo.\tWho left?\tOmar\n")
-    assert iid_of(Settings(suite="reading", iid_test=str(table))).answers == (("Omar",),)
+    assert load_iid(Settings(suite="reading", iid_test=str(table))).answers == (("Omar",),)
     with pytest.raises(PlanError, match=r"'sentiment' has labels[\s\S]*SQuAD"):
-        iid_of(Settings(suite="reading", iid="sentiment"))
+        load_iid(Settings(suite="reading", iid="sentiment"))
 
 
 def test_exact_match_and_f1():
     """`docs/method/beluga.md` 1.5."""
-    cases = iid_cases(iid_of(settings()))[:3]
+    cases = iid_cases(load_iid(settings()))[:3]
     right = [["Eiffel tower"], ["Paris"], ["Rome", "Paris"]]
     cases = [
         replace(case, meta={**case.meta, "answers": list(own)})
         for case, own in zip(cases, right, strict=True)
     ]
-    found = iid_outcomes(cases, words(["The Eiffel Tower.", "in Paris France", "paris"]))
+    found = row_outcomes(cases, words(["The Eiffel Tower.", "in Paris France", "paris"]))
     assert [outcome.passed for outcome in found] == [True, False, True]
     assert [outcome.value for outcome in found] == [1.0, 0.5, 1.0]
     assert iid_f1(found).value == pytest.approx(2.5 / 3)
@@ -131,14 +116,14 @@ def test_exact_match_and_f1():
 
 
 def alarms(answer) -> list[str]:
-    data = iid_of(settings())
+    data = load_iid(settings())
     iid = iid_cases(data)
     suite = [case for case in load_suite("reading").cases if case.groups["test type"] == "MFT"]
     of_iid, given = (
         words([answer(case, row) for case in cases for row in range(len(case.examples))])
         for cases in (iid, suite)
     )
-    signs = signs_of(settings(), suite, given, iid, of_iid, iid_outcomes(iid, of_iid))
+    signs = degeneracy_of(settings(), suite, given, iid, of_iid, row_outcomes(iid, of_iid))
     return [finding.kind for finding in signs.findings]
 
 
@@ -146,25 +131,6 @@ def test_an_extractor_of_first_words_and_one_of_a_single_answer_are_flagged():
     assert "degenerate" in alarms(lambda case, row: case.examples[row][0].split()[0])
     assert "degenerate" in alarms(lambda case, row: "nurse")
     assert "degenerate" in alarms(lambda case, row: "")
-
-
-def test_answers_from_elsewhere_than_the_beginning_are_no_fault():
-    """Where half of the right answers begin the context, a model that looks further on has read it, if badly."""
-    example, meta = ("Omar met Vera in Oslo today", "Who?"), {"expect": "exact_match", "reading": True}
-    cases = [
-        Case(f"{n}", (example,), (right,), {"test type": "MFT"}, meta={**meta, "answers": [right]})
-        for n, right in enumerate(["Omar", "Vera"] * 30)
-    ]
-
-    def kinds(said: list[str]) -> list[str]:
-        given = words(said * (60 // len(said)))
-        signs = signs_of(settings(), cases, given, cases, given, iid_outcomes(cases, given))
-        return [finding.kind for finding in signs.findings]
-
-    assert "degenerate" not in kinds(["Vera", "in Oslo", "Oslo", "today", "met Vera", "Vera in Oslo"])
-    assert "degenerate" not in kinds(["", "Omar", "Vera", "Omar", "Vera", "Vera"])
-    for said in (["Omar"], [""], ["", "", "Vera"]):
-        assert "degenerate" in kinds(said)
 
 
 def test_an_honest_extractor_is_left_in_peace_over_twenty_seeds():

@@ -6,20 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shoal.cli.views import estimate_section
 from shoal.core.errors import ModelError, PlanError
 from shoal.core.records import Answers
 from shoal.data.grammar import make_rows
-from shoal.protocols.behaviour import parts
 from shoal.protocols.behaviour.build import suite_cases
-from shoal.protocols.behaviour.settings import Settings, Train
 from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case, write_suite
+from shoal.protocols.learning import parts
 from shoal.protocols.learning.hyper import grid
+from shoal.protocols.learning.lessons import suite_environments
+from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.stages import make_recipe
-from shoal.protocols.learning.tuning import Objective, is_right
-from shoal.render.jobs import print_estimate
+from shoal.protocols.learning.tuning import is_right, objective
 from shoal.runs.estimate import estimate
 from shoal.runs.plan import check_plan, read_plan
-from shoal.runs.store import ThrownAway
+from shoal.runs.store import MemoryStore
 from shoal.runs.training import _settled
 from shoal.training.stage import BrokenTrainingError, Search, best_try, run_search, silent
 
@@ -60,11 +61,6 @@ def test_what_a_plan_gives_is_not_tried():
     given = settings(epochs=2, method=("vanilla", "irm"), options={"irm": {"learning_rate": 1e-5}})
     assert {row["epochs"] for row in grid(given, "hf:bert", "sentiment", "vanilla")} == {2}
     assert {row["learning_rate"] for row in grid(given, "hf:bert", "sentiment", "irm")} == {1e-5}
-
-
-def test_nothing_is_selected_where_nothing_is_tuned():
-    with pytest.raises(PlanError, match=r"select_on has no effect[\s\S]*tune = true"):
-        parts(Settings(iid="sentiment", train=Train(select_on="G_val")))
 
 
 # Searching
@@ -149,28 +145,6 @@ def test_every_fold_and_seed_shares_one_search():
     fold = make_recipe(settings_of_fold, "tiny:sentiment").stages[-1]
     assert [search.identity for search in fold.searches] == [search.identity for search in stage.searches]
     assert fold.identity != stage.identity
-    other = stage_of(epochs=0.1, batch=8, select_on="G_val")
-    assert other.searches[0].identity != stage.searches[0].identity
-
-
-def test_another_set_of_rows_to_choose_by_is_another_search(tmp_path):
-    """Also where it is read from a file of the same name."""
-    train, test = tmp_path / "train.tsv", tmp_path / "test.tsv"
-    rows = make_rows("sentiment", "train")
-    identities = {}
-    for name, start in (("one", 0), ("other", 40)):
-        for path, part in ((train, rows[:40]), (test, rows[100 + start : 140 + start])):
-            path.write_text("text\tlabel\n" + "".join(f"{row.texts[0]}\t{row.label}\n" for row in part))
-        for select_on in ("paper", "G_val"):
-            chosen = Settings(
-                iid=str(train), iid_test=str(test), iid_halves=True, hold_out=("seen",),
-                train=Train(on=("iid>suite",), tune=True, select_on=select_on),
-            )  # fmt: skip
-            identities[name, select_on] = (
-                make_recipe(chosen, "tiny:sentiment").stages[-1].searches[0].identity
-            )
-    assert identities["one", "paper"] == identities["other", "paper"]
-    assert identities["one", "G_val"] != identities["other", "G_val"]
 
 
 @pytest.mark.parametrize(("split", "tune"), [("train", False), ("validation", True)])
@@ -188,18 +162,15 @@ def test_what_is_chosen_by_is_neither_trained_nor_tested_on():
     }
     for known in (parts_of_suite, texts):
         assert not known["validation"] & (known["train"] | known["test"])
-    objective = Objective(settings(select_on="G_val"), ("negative", "positive"))
-    assert {row.texts for row in objective.iid} <= texts["validation"]
-    asked = {
-        text for lesson in objective.lessons.environments for item in lesson.items for text in item.examples
-    }
+    environments = suite_environments(settings(), ("negative", "positive"), "validation")
+    asked = {text for environment in environments for item in environment.items for text in item.examples}
     assert asked <= {text for case in suite_cases(settings(), "validation") for text in case.examples}
 
 
-def test_check_counts_the_tries_of_a_plan(tmp_path, capsys):
+def test_check_counts_the_tries_of_a_plan(tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text(
-        'models = ["tiny:sentiment"]\nseeds = [0, 1]\n[behaviour]\niid = "sentiment"\niid_limit = 32\n'
+        'models = ["tiny:sentiment"]\nseeds = [0, 1]\n[learning]\niid = "sentiment"\niid_limit = 32\n'
         'train.on = ["iid", "iid>suite"]\ntrain.method = ["lp-ft", "vanilla"]\ntrain.tune = true\ntrain.epochs = 0.1\n'
     )
     found = estimate(check_plan(read_plan(plan)))
@@ -207,8 +178,7 @@ def test_check_counts_the_tries_of_a_plan(tmp_path, capsys):
     assert (
         found.tries == 6 + 6 and found.trainings == 2 * 3
     )  # vanilla's search is lp-ft's too; lp has its own
-    print_estimate(found)
-    assert "6 trainings and 12 tries to find their settings" in capsys.readouterr().out
+    assert "6 trainings, 12 tuning trials" in str(estimate_section(found).text)
 
 
 def test_lp_ft_is_not_searched_it_takes_what_lp_and_vanilla_found():
@@ -225,30 +195,6 @@ def test_lp_ft_is_not_searched_it_takes_what_lp_and_vanilla_found():
     assert settled.identity["how"]["batch"] == 8 and settled.identity["how"]["epochs"] == 3
     assert settled.identity["options"]["probe_learning_rate"] == 5e-4
     assert settled.identity["options"]["probe_batch"] == 16
-
-
-def test_what_a_plan_gives_lp_ft_is_not_taken_from_lp_and_vanilla():
-    own = {"learning_rate": 7.7e-5, "batch": 4, "probe_learning_rate": 0.123, "probe_batch": 2}
-    found = [
-        {"epochs": 1, "learning_rate": 5e-4, "batch": 16}, {"epochs": 1, "learning_rate": 7e-4, "batch": 8},
-    ]  # fmt: skip
-
-    def numbers(**train: Any) -> tuple[Any, ...]:
-        about = stage_of(method=("lp-ft",), **train).settled(found).identity
-        how, options = about["how"], about["options"]
-        probe = options["probe_learning_rate"], options["probe_batch"]
-        return (*probe, how["learning_rate"], how["batch"], how["epochs"])
-
-    assert numbers(epochs=0.5, options={"lp-ft": own}) == (0.123, 2, 7.7e-5, 4, 0.5)
-    assert numbers(options={"lp-ft": {"probe_batch": 2, "batch": 4}}) == (
-        5e-4, 2, pytest.approx(2.8e-4), 4, 3,
-    )  # fmt: skip
-    assert numbers(learning_rate=1e-4)[2] == 1e-4
-    identities = [
-        stage_of(method=("lp-ft",), options=options).identity
-        for options in ({}, {"lp-ft": {"learning_rate": 1e-4}}, {"lp-ft": {"learning_rate": 2e-4}})
-    ]
-    assert len(set(map(json.dumps, identities))) == 3
 
 
 @pytest.mark.parametrize(("task", "score"), [("paraphrase", (1 / 2 + 2 / 3) / 2), ("toxicity", 1 / 2)])
@@ -275,15 +221,13 @@ def test_only_duplicate_questions_are_told_by_f1(tmp_path, task, score):
         def classify(self, examples: Any, labels: Any) -> Answers:
             return Answers(labels, np.ones(len(examples), np.int64), np.array([[0.1, 0.9]] * len(examples)))
 
-    assert Objective(chosen, labels)(SaysYes()) == pytest.approx(score)
+    assert objective(chosen, labels, SaysYes()) == pytest.approx(score)
 
 
 @pytest.mark.parametrize("task", ["sentiment", "paraphrase", "reading"])
 def test_a_search_finds_numbers_and_keeps_what_it_tried(task):
-    stage = stage_of(
-        task=task, epochs=0.03, iid_epochs=1, batch=16, select_on="G_val" if task == "paraphrase" else "paper"
-    )
-    with ThrownAway() as store:
+    stage = stage_of(task=task, epochs=0.03, iid_epochs=1, batch=16)
+    with MemoryStore() as store:
         settled = _settled(store, stage, silent)
         (path,) = (store.folder / "searches").glob("*.json")
         about = json.loads(path.read_text())

@@ -368,7 +368,7 @@ def test_what_is_shown_of_one_model(built):
     console = Console(width=110, file=io.StringIO())
     print_sections(merge.view(result.settings, [result], (), result.findings), console, full=True)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
-    for words in ("merge of some model", "solved with all their variants", "Lowest word class", "noun", "originals",
+    for words in ("merge of some model", "problems with all their variants", "Lowest word class", "noun", "originals",
                   "if independent", "what is left after each step", "originals right, variants wrong"):  # fmt: skip
         assert words in shown, words
 

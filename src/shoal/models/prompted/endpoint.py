@@ -5,7 +5,7 @@
     constrained   a JSON object that can hold nothing but a label
 
 Without a mode, a trial request decides: first token if the server gives log-probabilities, else generate. The
-self-check reports the choice. Each example is a request of its own, and several are in flight (`runs/remote.py`).
+self-check reports the choice. Each example is a request of its own, and several are in flight.
 """
 
 import asyncio

@@ -23,7 +23,6 @@ from ...core.selection import choose
 from ...models.ask import is_reading
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
-from .iid import IidData, iid_cases, load_iid, ood_cases, stamp, trained_on
 from .settings import SPLITS, Settings
 from .suite import DEFAULTS, Suite, read_suite
 from .suites import SUITES
@@ -44,6 +43,12 @@ def load_suite(name: str) -> Suite:
     return _read_once(path, stamp(name))
 
 
+def stamp(name: str) -> tuple[int, int]:
+    """Return a file's time and size, which change with its content."""
+    path = Path(name)
+    return (path.stat().st_mtime_ns, path.stat().st_size) if name and is_file(path) else (0, 0)
+
+
 @lru_cache(maxsize=2)
 def _read_once(path: Path, _stamp: tuple[int, int]) -> Suite:
     """The jobs of a plan share their suite; it is not changed once it is read."""
@@ -53,61 +58,28 @@ def _read_once(path: Path, _stamp: tuple[int, int]) -> Suite:
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:
-    """The suite with its known defects mended, and the part of it that the settings choose.
-
-    Where a model is trained: what it is not trained on, the test split and the i.i.d. data's own test rows.
-    """
+    """Return the suite's cases with known defects repaired, or the part of them that the settings choose."""
     suite = load_suite(settings.suite)
-    in_split = suite_cases(settings, asked_split(settings))
-    cases = chosen_cases(settings, in_split)
+    cases, about = chosen_cases(settings, settings.split, settings.seed)
+    return built_suite(suite, cases, about)
+
+
+def chosen_cases(settings: Settings, split: str, seed: int) -> tuple[list[Case], dict[str, Any]]:
+    """Return the cases of a split that `only` and `limit` choose, and what a reader must know about the choice."""
+    in_split = suite_cases(settings, split)
+    cases = (
+        [in_split[at] for at in choose(in_split, settings.only)] if settings.only and in_split else in_split
+    )
     about = repeated(settings) | left_out(settings, len(in_split) - len(cases))
     if settings.limit and settings.limit < len(cases):
-        # One sample for all trainings of a plan: they are compared on the same cases.
-        rng = np.random.default_rng(settings.sample_seed if settings.train else settings.seed)
-        chosen = np.sort(rng.choice(len(cases), settings.limit, replace=False))
-        cases = [cases[position] for position in chosen]
+        chosen = np.random.default_rng(seed).choice(len(cases), settings.limit, replace=False)
+        cases = [cases[position] for position in np.sort(chosen)]
     if not cases:
         raise DataError(
-            f"suite {suite.name!r} has no case in split {settings.split!r}",
+            f"suite {load_suite(settings.suite).name!r} has no case in split {split!r}",
             fix="another split, or leave it out",
         )
-    whole, cases = cases, held_out_cases(settings, cases)
-    is_part = len(cases) < len(whole)
-    if is_part:
-        about |= {"chosen": [f"{settings.hold_out[0]}={settings.fold}"], "not asked": len(whole) - len(cases)}
-    if settings.has_iid:
-        data = iid_of(settings)
-        about |= trained_on(settings, data)
-        cases = cases + iid_cases(data) + ([] if is_part else ood_cases(settings, data))
-    elif settings.ood:
-        raise PlanError(
-            "ood is asked beside i.i.d. data, and there are none",
-            fix='iid = "train.tsv", iid_test = "test.tsv"',
-        )
-    built = built_suite(suite, cases, about)
-    # A model that was trained has no answers from elsewhere: what the cases were chosen from need not be kept.
-    return replace(built, chosen_from=()) if is_part else built
-
-
-def held_out_cases(settings: Settings, cases: list[Case]) -> list[Case]:
-    """What a fold left out, where it is asked nothing else; all cases where it is, or where none of them was."""
-    if settings.hold_out_asks == "all":
-        return cases
-    (scenario,) = settings.hold_out
-    return [case for case in cases if case.groups[scenario] == settings.fold] or cases
-
-
-def chosen_cases(settings: Settings, cases: list[Case]) -> list[Case]:
-    """The cases of the groups that the settings name; all of them where they name none."""
-    if not settings.only or not cases:
-        return cases
-    if {*settings.hold_out} - {"none", "seen"}:
-        raise PlanError(
-            "only and hold_out do not go together",
-            why="what is held out in turn is asked in turn: a mean over a part of it is no measure of generalisation",
-            fix="leave out only; fold names one thing to hold out",
-        )
-    return [cases[position] for position in choose(cases, settings.only)]
+    return cases, about
 
 
 def left_out(settings: Settings, count: int) -> dict[str, Any]:
@@ -155,17 +127,6 @@ def plain_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
     return plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
 
 
-def asked_split(settings: Settings) -> str:
-    """Which split the model is asked: as set; the test split where it is trained on another."""
-    return settings.split or ("test" if settings.train else "")
-
-
-def training_split(settings: Settings, part: str = "train") -> str:
-    """Which split a model is trained on, or chosen by: the same file's, where the split comes from one."""
-    split = asked_split(settings)
-    return part if split in SPLITS else f"{split_file(split)[0]}:{part}"
-
-
 def suite_cases(settings: Settings, split: str) -> list[Case]:
     """The suite's cases, mended, of one split; all of them where it is empty."""
     cases = mended(settings)
@@ -181,24 +142,12 @@ def mended(settings: Settings) -> list[Case]:
     return EDITS[settings.resolved("edits")](load_suite(settings.suite).cases)
 
 
-def iid_of(settings: Settings) -> IidData:
-    """The i.i.d. data beside the suite: with labels, or with answers where the suite asks for those."""
-    suite = load_suite(settings.suite)
-    return load_iid(settings, suite.labels, reading=is_reading(suite.cases))
-
-
-def split_identity(settings: Settings) -> dict[str, Any]:
-    """What decides the split: the rule by its name, a file by its content."""
-    split = asked_split(settings)
+def split_identity(settings: Settings, split: str) -> dict[str, Any]:
+    """Return what decides a split: the rule by its name, a file by its content."""
     if split in SPLITS or not split:
         return {"split": split, "by": settings.resolved("split_by") if split else ""}
     path, part = split_file(split)
     return {"split": part, "file": digest_of(path.read_bytes()) if is_file(path) else ""}
-
-
-def iid_digest(settings: Settings) -> str:
-    """The i.i.d. data's test rows as a hash."""
-    return iid_of(settings).test_digest
 
 
 @lru_cache(maxsize=8)

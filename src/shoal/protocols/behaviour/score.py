@@ -3,7 +3,6 @@
 Pure: nothing here asks a model, reads a file or keeps state. All cases of one functionality are judged at once.
 """
 
-import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,12 +21,10 @@ from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import (
     cluster_table,
     macro_mean,
-    rate,
     sharing,
 )
 from ..base import Built, Scored
 from ..degeneracy import DEGENERATE, degenerate
-from .iid import IID, OOD, is_beside, is_iid
 from .rules import (
     NO_LABEL,
     SPAN_RULES,
@@ -37,8 +34,6 @@ from .rules import (
     Integers,
     aggregate,
     label_index,
-    squad_normalise,
-    token_f1,
     values_of,
 )
 from .settings import Settings
@@ -55,43 +50,32 @@ WEIGHTS = {DEAD: 100.0, DEGENERATE: 50.0}
 
 
 def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
-    """An outcome for every case, and the measures of the whole; i.i.d. cases come last and are scored apart."""
-    given = list(answers.values())[-1]
-    if settings.unparsed == "error":
-        given = replace(given, unparsed=frozenset())
-    asked = [case for case in built.cases if not is_beside(case)]
-    examples = sum(len(case.examples) for case in asked)
-    rows = built.cases[len(asked) :]
-    of_rows = part_of(given, examples, len(given.predictions))
-    beside = iid_outcomes(rows, of_rows)
-    count = sum(map(is_iid, rows))
-    iid, of_iid = beside[:count], part_of(of_rows, 0, count)
-    given = part_of(given, 0, examples) if iid else given
-    judged = list(judge_examples(settings, asked, given))
-    outcomes = case_outcomes(asked, judged, given)
-    chosen = {name: built.about[name] for name in CHOSEN if name in built.about}
-    about = about_answers(settings, asked, given)
-    measures = measure(asked, outcomes, about, chosen, beside_iid=bool(iid))
-    measures += [
-        *example_rates(asked, judged, outcomes),
-        *unconditional_rates(settings, asked, given, outcomes),
-    ]
-    measures += [iid_score(iid)] if iid else []
-    measures += [iid_f1(iid)] if iid and given.texts else []
-    measures += ood_scores(rows[count:], beside[count:])
-    shown = with_neutral_band(given, asked, settings.resolved("band"))
-    said: Sequence[list[str]] = Said(asked, given, shown)
-    said = [*said, *Said(rows, of_rows, of_rows)] if iid else said
-    every = [*outcomes, *beside] if iid else outcomes
-    findings = [*dead(every), *degenerate(asked, shown, set(shown.labels) - set(given.labels))]
-    told = {finding.kind for finding in findings}
-    if iid and DEAD not in told:
-        from ..learning.degeneracy import signs_of
+    """Return an outcome for every case, and the measures of the suite."""
+    return score_suite(settings, built.cases, final_answers(settings, answers), built.about)
 
-        signs = signs_of(settings, asked, given, rows[:count], of_iid, iid)
-        measures = [*measures, *signs.measures]
-        findings += [finding for finding in signs.findings if finding.kind not in told]
-    return Scored(every, measures, {SAID: said}, [*findings, *templated(asked)])
+
+def final_answers(settings: Settings, answers: Mapping[str, Answers]) -> Answers:
+    """Return the answers at the end of training, with unparsed ones as the settings count them."""
+    given = list(answers.values())[-1]
+    return replace(given, unparsed=frozenset()) if settings.unparsed == "error" else given
+
+
+def score_suite(
+    settings: Settings,
+    cases: Sequence[Case],
+    given: Answers,
+    about: Mapping[str, Any],
+    without: Mapping[str, str] | None = None,
+) -> Scored:
+    """Return outcomes and measures of the suite's cases; `without` names groups of the result that no mean covers."""
+    judged = list(judge_examples(settings, cases, given))
+    outcomes = case_outcomes(cases, judged, given)
+    chosen = {name: about[name] for name in CHOSEN if name in about}
+    chosen |= {"without": dict(without)} if without else {}
+    measures = measure(cases, outcomes, about_answers(settings, cases, given), chosen)
+    shown = with_neutral_band(given, cases, settings.resolved("band"))
+    findings = [*dead(outcomes), *degenerate(cases, shown, set(shown.labels) - set(given.labels))]
+    return Scored(outcomes, measures, {SAID: Said(cases, given, shown)}, [*findings, *templated(cases)])
 
 
 def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
@@ -256,64 +240,6 @@ def part_of(answers: Answers, start: int, stop: int) -> Answers:
         errors={row - start: message for row, message in answers.errors.items() if start <= row < stop},
         unparsed=frozenset(row - start for row in answers.unparsed if start <= row < stop),
     )
-
-
-def iid_outcomes(cases: Sequence[Case], answers: Answers) -> list[Outcome]:
-    """Whether the model's own first choice is the label: no neutral band, no tolerance; of answers, exact match."""
-    if answers.texts:
-        return [_answered(case, answers, row) for row, case in enumerate(cases)]
-    outcomes = []
-    for row, case in enumerate(cases):
-        assert case.labels is not None
-        right = int(answers.predictions[row]) == label_index(str(case.labels[0]), answers.labels)
-        right = right and row not in answers.errors
-        error = "" if row in answers.unparsed else answers.errors.get(row, "")
-        value = None if error else 1.0 if right else -1.0
-        outcomes.append(Outcome(case.id, None if error else right, value, error))
-    return outcomes
-
-
-def ood_scores(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
-    """The share of rows that the model gets right in each data set from elsewhere."""
-    by_name: dict[str, list[Outcome]] = {}
-    for case, outcome in zip(cases, outcomes, strict=True):
-        by_name.setdefault(case.groups["functionality"], []).append(outcome)
-    scores = []
-    for name, members in by_name.items():
-        row = iid_score(members)
-        facts = {**row.facts, "only": {"capability": OOD, "functionality": name}}
-        scores.append(replace(row, name="ood score", groups={"data": name}, facts=facts))
-    return scores
-
-
-def _answered(case: Case, answers: Answers, row: int) -> Outcome:
-    """Exact match with any of the right answers; the value is the largest F1 (`docs/method/beluga.md` 1.5)."""
-    if row in answers.errors:
-        return Outcome(case.id, None, None, answers.errors[row])
-    right, said = case.meta["answers"], answers.texts[row]
-    matches = squad_normalise(said) in map(squad_normalise, right)
-    return Outcome(case.id, matches, max(token_f1(said, answer) for answer in right))
-
-
-def iid_f1(outcomes: Sequence[Outcome]) -> Measure:
-    """The mean F1 of answers to i.i.d. questions."""
-    known = [outcome.value for outcome in outcomes if outcome.value is not None]
-    value = math.fsum(known) / len(known) if known else None
-    return Measure("iid F1", value, len(known), errors=len(outcomes) - len(known))
-
-
-def iid_score(outcomes: Sequence[Outcome]) -> Measure:
-    """The share of i.i.d. rows that the model gets right."""
-    known = [outcome.passed for outcome in outcomes if outcome.passed is not None]
-    errors = len(outcomes) - len(known)
-    facts = {"mean over": "cases", "only": {"capability": IID}}
-    if not known:
-        return with_facts(
-            Measure("iid score", None, 0, errors=errors), facts | {"undefined": NO_CASE_ANSWERED}
-        )
-    right, n = sum(known), len(known)
-    row = Measure("iid score", right / n, n, {}, wilson(right, n), "wilson", errors=errors)
-    return with_facts(row, facts)
 
 
 # Outcomes
@@ -543,15 +469,12 @@ def measure(
     outcomes: Sequence[Outcome],
     about: Mapping[str, Any] | None = None,
     chosen: Mapping[str, Any] | None = None,
-    *,
-    beside_iid: bool = False,
 ) -> list[Measure]:
-    """Pass rates by functionality, capability and test type, and the suite score, with facts about the answers.
+    """Return pass rates by functionality, capability and test type, and the suite score.
 
-    `chosen` says what of the suite was left out; `beside_iid` that i.i.d. cases were asked too, which no mean over the
-    suite may take in.
+    `about` are facts about the answers; `chosen` says what was left out of every mean.
     """
-    without = {**(chosen or {}), **({"without": {"capability": IID}} if beside_iid else {})}
+    without = dict(chosen or {})
     hits, failed = hits_of(verdicts_of(outcomes)), errors_of(verdicts_of(outcomes))
     tallies = {
         name: _Tally([cases[place] for place in members.tolist()], hits[members], int(failed[members].sum()))
@@ -574,64 +497,6 @@ def with_facts(measure: Measure, facts: Mapping[str, Any]) -> Measure:
     """A measure with further facts, and what they come to in words."""
     every = {**measure.facts, **facts}
     return replace(measure, facts=every, note=note_of(every))
-
-
-def example_rates(
-    cases: Sequence[Case], judged: Sequence[Judged], outcomes: Sequence[Outcome]
-) -> list[Measure]:
-    """The share of examples that pass, beside the share of cases in which all do (`docs/method/beluga.md` 1.11, row 3).
-
-    For minimum functionality tests with several examples a case, as reading comprehension has them.
-    """
-    rows, failed = [], errors_of(verdicts_of(outcomes))
-    for group in judged:
-        first = cases[group.members[0]]
-        sizes = np.diff(group.starts, append=len(group.values))
-        if first.groups["test type"] != "MFT" or sizes.max() < 2:
-            continue
-        answered = ~failed[group.members]
-        values = np.where(np.repeat(answered, sizes), group.values, np.nan)
-        table = cluster_table(
-            np.where(np.isnan(values), np.nan, values > 0), np.repeat(np.arange(len(sizes)), sizes)
-        )
-        n = int((~np.isnan(values)).sum())
-        interval = cluster_wilson(table) if n else None
-        value = rate(table) if n else None
-        method, errors = "cluster wilson" if n else "", int((~answered).sum())
-        rows.append(
-            Measure("example pass rate", value, n, dict(first.groups), interval, method, errors=errors)
-        )
-    return rows
-
-
-def unconditional_rates(
-    settings: Settings, cases: Sequence[Case], answers: Answers, outcomes: Sequence[Outcome]
-) -> Iterator[Measure]:
-    """The share of cases with the label that a directional test expects, whether or not the test applies to them.
-
-    A model can raise its pass rate by making fewer cases apply; this it cannot raise so (`docs/method/beyond.md` 7.7).
-    """
-    shown, failed = (
-        with_neutral_band(answers, cases, settings.resolved("band")),
-        errors_of(verdicts_of(outcomes)),
-    )
-    sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
-    starts = np.cumsum(sizes) - sizes
-    for members in by_functionality(cases).values():
-        first = cases[members[0]]
-        expect = as_set(first, settings)
-        if first.meta.get("direction") != "label" or not expect.na_if:
-            continue
-        block = _block(shown, cases, members, starts[members], sizes[members], expect)
-        values = values_of(block, replace(expect, na_if=""), settings.resolved("slack"))
-        passed, _, _ = aggregate(values, block.starts, expect.aggregate)
-        known = passed[~failed[members]]
-        n, right, errors = len(known), int(known.sum()), int(failed[members].sum())
-        groups = dict(first.groups)
-        if n:
-            yield Measure(
-                "unconditional pass rate", right / n, n, groups, wilson(right, n), "wilson", errors=errors
-            )
 
 
 class _Tally:

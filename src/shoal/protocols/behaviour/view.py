@@ -26,7 +26,7 @@ from ...core.views import (
 from ..base import differing
 from ..degeneracy import DEGENERATE
 from .score import DEAD, WORDS
-from .settings import Settings, Train
+from .settings import Settings
 
 WORST = 3
 """How many capabilities the answer names, and of how many functionalities failing cases are shown."""
@@ -56,11 +56,6 @@ def view(
     """Each result by itself; or, with measures, what several say together."""
     if not measures:
         return [section for result in results for section in (_result(result), _details(result))]
-    if settings is not None and settings.train is not None:
-        from ..learning.view import learning_sections
-
-        task = str(results[0].job.get("about", {}).get("task", "")) if results else ""
-        return learning_sections(_about_plan(settings), task, measures, findings, results)
     return _side_by_side(settings, results, measures, findings)
 
 
@@ -76,7 +71,7 @@ def _about(settings: Settings | None, result: Result) -> str:
     split = f", {given['split']} split" if given.get("split") else ""
     profile = given.get("profile", "") if settings is None else settings.profile
     named = f", profile {profile}" if profile and profile != "recommended" else ""
-    return f"suite {given['suite']}{split}{cases}{_repeated(result)}{named}{_unusual(settings)}"
+    return f"suite {given['suite']}{split}{cases}{_repeated(result)}{named}{unusual_settings(settings)}"
 
 
 def _repeated(result: Result) -> str:
@@ -90,28 +85,21 @@ def _repeated(result: Result) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def _about_plan(settings: Settings) -> str:
-    """The same of trainings, whose table says what was trained how and held out."""
-    split = f", {settings.split} split" if settings.split else ""
-    unusual = _unusual(settings, ("hold_out", "train.on", "train.method"))
-    return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}"
-
-
-def _unusual(settings: Settings | None, said_elsewhere: Sequence[str] = ()) -> str:
-    """The settings that differ from the profile's, in words."""
+def unusual_settings(settings: Settings | None, shown_elsewhere: Sequence[str] = ()) -> str:
+    """Return the settings that differ from the profile's, in words."""
     chosen = {} if settings is None else differing(settings)
-    told = ("suite", "split", *said_elsewhere)
-    words = [f"{name} {_plain(value)}" for name, value in _flat(chosen) if name not in told]
+    known = ("suite", "split", *shown_elsewhere)
+    words = [f"{name} {_plain(value)}" for name, value in _flat(chosen) if name not in known]
     return f", with {', '.join(words)}" if words else ""
 
 
 def _flat(chosen: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Settings by name; of the training those that differ from the usual, as train.NAME."""
+    """Yield settings by name; of a table inside them those that differ from its defaults, as TABLE.NAME."""
     for name, value in chosen.items():
-        if not is_dataclass(value):
+        if not is_dataclass(value) or isinstance(value, type):
             yield name, value
             continue
-        usual = Train()
+        usual = type(value)()
         for part in fields(value):
             if getattr(value, part.name) != getattr(usual, part.name):
                 yield f"{name}.{part.name.removesuffix('_')}", getattr(value, part.name)

@@ -1,26 +1,47 @@
-"""Asking language models about sentences: the log-probabilities of tokens, and what to do where something fails."""
+"""Query models for a diagnostic: log-probabilities of tokens, or vectors of texts and words.
+
+A failure on one example becomes that example's error; an error of the model itself stops the job.
+"""
 
 from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-from ...core.errors import ModelError
-from ...core.records import Answer, Example
-from ...models.ask import LanguageModel, TokenScores, is_out_of_memory
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import ModelError, PlanError
+from ...core.records import Answer, Case, Example
+from ...data.seat import AssociationTest, read_tests
+from ...models.ask import Embedder, LanguageModel, TokenScores, is_out_of_memory
 from ...models.fresh import Unmade
 from ...models.likelihood import with_begin
+from ...models.vectors import WordVectors
+from ..base import Built
+from . import example
+from .settings import Settings
 
-Say = Callable[[Sequence[Example]], Sequence[Any]]
+Floats = NDArray[np.float64]
+Query = Callable[[Sequence[Example]], Sequence[Any]]
 
 
-def answers(kind: Literal["tokens", "vector"], say: Say, examples: Sequence[Example]) -> list[Answer]:
-    """What `say` gives for each example, as it is kept; where it raises for one, that one is an error."""
-    return [Answer("", kind, data, error) for data, error in _safely(say, examples)]
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Stands in for an answer and says why there is none."""
+
+    reason: str
 
 
-def _safely(say: Say, examples: Sequence[Example]) -> list[tuple[Any, str]]:
-    """All at once; by halves if that takes too much memory, one by one if it fails otherwise."""
+def answers(kind: Literal["tokens", "vector"], query: Query, examples: Sequence[Example]) -> list[Answer]:
+    """Return an answer for each example; an example for which `query` raises becomes an error."""
+    return [Answer("", kind, data, error) for data, error in _safely(query, examples)]
+
+
+def _safely(query: Query, examples: Sequence[Example]) -> list[tuple[Any, str]]:
+    """Query all at once, by halves if memory runs out, one by one after any other failure."""
     try:
-        return [(None, data.reason) if isinstance(data, Failed) else (data, "") for data in say(examples)]
+        return [(None, data.reason) if isinstance(data, Failed) else (data, "") for data in query(examples)]
     except ModelError:
         raise  # about the model, not about an example
     except Exception as problem:
@@ -28,86 +49,97 @@ def _safely(say: Say, examples: Sequence[Example]) -> list[tuple[Any, str]]:
             return [(None, f"{type(problem).__name__}: {problem}")]
         size = (len(examples) + 1) // 2 if is_out_of_memory(problem) else 1
     parts = [examples[start : start + size] for start in range(0, len(examples), size)]
-    return [row for part in parts for row in _safely(say, part)]
+    return [row for part in parts for row in _safely(query, part)]
 
 
-class Failed:
-    """In the place of an answer: why there is none."""
+def query_fitting(
+    model: Any, examples: Sequence[Example], inputs: Sequence[Example], query: Query
+) -> list[Any]:
+    """Query the examples whose inputs fit the model, and return Failed for the others."""
+    return _query_short(model, model.lengths(inputs), lambda at: query([examples[place] for place in at]))
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
 
-
-def that_fit(model: Any, examples: Sequence[Example], inputs: Sequence[Example], say: Say) -> list[Any]:
-    """What `say` gives for the examples whose inputs are not too long for the model; Failed for the others."""
+def _query_short(
+    model: Any, lengths: Sequence[int], query: Callable[[list[int]], Sequence[Any]]
+) -> list[Any]:
     rows: list[Any] = [
         Failed(f"{length:,} tokens; the model takes {model.longest:,}") if length > model.longest else None
-        for length in model.lengths(inputs)
+        for length in lengths
     ]
-    whole = [at for at, row in enumerate(rows) if row is None]
-    for at, row in zip(whole, say([examples[at] for at in whole]) if whole else (), strict=True):
+    fitting = [at for at, row in enumerate(rows) if row is None]
+    for at, row in zip(fitting, query(fitting) if fitting else (), strict=True):
         rows[at] = row
     return rows
 
 
+# Log-probabilities
+
+
 def check_language_model(model: Any) -> None:
-    """Stop at a model that cannot say how likely a text is."""
+    """Raise an error for a model that has no likelihood of a text."""
     if isinstance(model, Unmade):
         raise model.refuse()
     if not isinstance(model, LanguageModel):
         raise ModelError(
-            f"{model!r} cannot be asked how likely a text is",
-            fix="hf:MODEL with a masked or causal language model, or predictions:FILE with stored scores",
+            f"{model!r} does not compute the likelihood of a text",
+            fix="use hf:MODEL with a masked or causal language model, or predictions:FILE with stored scores",
         )
 
 
+def is_causal(model: Any) -> bool:
+    """Return whether a language model reads from left to right."""
+    return getattr(model, "language_model", "causal") == "causal"
+
+
 def likelihoods(model: Any, texts: Sequence[str], only: Sequence[Set[int]] | None = None) -> list[Any]:
-    """Every token of each text with its log-probability, None for those that only frame it.
+    """Return every token of each text with its log-probability, None for special tokens.
 
     {"lm": "masked", "tokens": ["[CLS]", "he", "[SEP]"], "scores": [null, -1.2, null]}
 
-    `only` says for each text at which of its tokens; the others have None then.
+    `only` gives for each text the positions to score; other tokens then have None.
     """
-    return scored(model, texts, [0] * len(texts), only)
+    return _score_tokens(model, texts, [0] * len(texts), only)
 
 
 def continuations(model: Any, pairs: Sequence[Example]) -> list[Any]:
-    """The same for the second text of each pair, given the first: both are one text to the model."""
-    return scored(model, [" ".join(pair) for pair in pairs], [len(pair[0]) for pair in pairs])
+    """Return the same for the second text of each pair, given the first as its context."""
+    return _score_tokens(model, [" ".join(pair) for pair in pairs], [len(pair[0]) for pair in pairs])
 
 
-def scored(
+def _score_tokens(
     model: Any, texts: Sequence[str], starts: Sequence[int], only: Sequence[Set[int]] | None = None
 ) -> list[Any]:
-    """Tokens and log-probabilities of what stands behind these letters; Failed for a text that is too long."""
+    """Return tokens and log-probabilities from a character position on, Failed for a text that is too long."""
     kind = getattr(model, "language_model", "causal")
     if not hasattr(model, "tokenizer"):
-        found = model.log_likelihood([(text,) for text in texts])
-        return [_row(kind, list(one.tokens), one, range(len(one.tokens))) for one in found]
+        scores = model.log_likelihood([(text,) for text in texts])
+        return [_token_row(kind, list(row.tokens), row, range(len(row.tokens))) for row in scores]
     encoded = model.tokenizer(
         list(texts), return_special_tokens_mask=True, return_offsets_mapping=any(starts), verbose=False
     )
     lengths = [
         len(with_begin(model.tokenizer, ids) if kind == "causal" else ids) for ids in encoded["input_ids"]
     ]
-    rows: list[Any] = [
-        Failed(f"{length:,} tokens; the model takes {model.longest:,}") if length > model.longest else None
-        for length in lengths
-    ]
-    whole = [at for at, row in enumerate(rows) if row is None]
-    wanted = {at: _places(encoded, at, starts[at]) for at in whole}
-    if only is not None:
-        wanted = {at: [place for place in places if place in only[at]] for at, places in wanted.items()}
-    given = [(texts[at],) for at in whole], [wanted[at] for at in whole]
-    found = model.log_likelihood(*given) if whole else []
-    for at, one in zip(whole, found, strict=True):
-        tokens = model.tokenizer.convert_ids_to_tokens(encoded["input_ids"][at])
-        rows[at] = _row(kind, tokens, one, one.positions)
-    return rows
+
+    def query(fitting: list[int]) -> list[Any]:
+        places = [_positions(encoded, at, starts[at]) for at in fitting]
+        if only is not None:
+            places = [
+                [place for place in row if place in only[at]] for at, row in zip(fitting, places, strict=True)
+            ]
+        scores = model.log_likelihood([(texts[at],) for at in fitting], places)
+        return [
+            _token_row(
+                kind, model.tokenizer.convert_ids_to_tokens(encoded["input_ids"][at]), row, row.positions
+            )
+            for at, row in zip(fitting, scores, strict=True)
+        ]
+
+    return _query_short(model, lengths, query)
 
 
-def _places(encoded: Any, at: int, start: int) -> list[int]:
-    """Positions of a text's own tokens behind a letter."""
+def _positions(encoded: Any, at: int, start: int) -> list[int]:
+    """Return the positions of a text's tokens from a character on, without special tokens."""
     special = encoded["special_tokens_mask"][at]
     if not start:
         return [place for place, is_special in enumerate(special) if not is_special]
@@ -115,13 +147,96 @@ def _places(encoded: Any, at: int, start: int) -> list[int]:
     return [place for place, end in enumerate(ends) if end > start and not special[place]]
 
 
-def _row(kind: str, tokens: list[str], one: TokenScores, positions: Sequence[int]) -> dict[str, Any]:
+def _token_row(kind: str, tokens: list[str], row: TokenScores, positions: Sequence[int]) -> dict[str, Any]:
     scores: list[float | None] = [None] * len(tokens)
-    for place, score in zip(positions, one.scores, strict=True):
+    for place, score in zip(positions, row.scores, strict=True):
         scores[place] = round(score, 9)
     return {"lm": kind, "tokens": tokens, "scores": scores}
 
 
 def log_probabilities(data: Any) -> list[float]:
-    """Those of a row that were asked for."""
+    """Return the scored tokens' log-probabilities."""
     return [score for score in data["scores"] if score is not None]
+
+
+# Vectors
+
+
+def find_tests(path: Path | None, names: Sequence[str]) -> list[AssociationTest]:
+    """Return the association tests of a file or folder, or of the example."""
+    if path is not None:
+        return read_tests(path, names)
+    shipped = {test.name: test for test in example.tests()}
+    unknown = [name for name in names if name not in shipped]
+    if unknown:
+        raise PlanError(
+            f"no association test {unknown[0]!r} in the example",
+            why=f"it has {', '.join(shipped)}",
+            fix="use one of those, or data = FOLDER with other tests",
+        )
+    return [shipped[name] for name in names or shipped]
+
+
+def ask_vectors(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
+    """Return a vector for each text, to seven digits, null if the model has none."""
+    if isinstance(model, Unmade):
+        raise model.refuse()
+    if not isinstance(model, Embedder):
+        raise ModelError(f"{model!r} does not compute vectors", fix="use hf:MODEL, or vectors:FILE")
+    representation = settings.representation[0]
+    return answers("vector", lambda part: _vectors(model, part, representation), examples)
+
+
+def _vectors(model: Any, examples: Sequence[Example], representation: str) -> list[Any]:
+    if isinstance(model, WordVectors):
+        texts = [word if representation == "word_mean" and word else text for text, word in examples]
+        return [{**_vector_row(model.vector(text)), "representation": "word vector"} for text in texts]
+    if not hasattr(model, "tokenizer"):
+        return [_vector_row(row) for row in model.embed([(text,) for text, _ in examples], representation)]
+    from ...models.words import represent
+
+    def query(part: Sequence[Example]) -> list[Any]:
+        return [_vector_row(vector) for vector in represent(model, part, representation)]
+
+    return query_fitting(model, examples, [(text,) for text, _ in examples], query)
+
+
+def _vector_row(vector: Any) -> dict[str, Any]:
+    if vector is None or not np.isfinite(vector).all():
+        return {"vector": None}
+    return {"vector": [float(f"{number:.7g}") for number in np.asarray(vector).tolist()]}
+
+
+def representation_name(settings: Settings, rows: Sequence[Answer]) -> str:
+    """Return the kind of vectors: that of the settings, unless the model has only one kind."""
+    kinds = (row.data["representation"] for row in rows if row.data and "representation" in row.data)
+    return next(kinds, settings.representation[0])
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSet:
+    """The vectors of one set of a test, with the word that each is about."""
+
+    vectors: Floats
+    words: list[str]
+
+
+def split_sets(case: Case, rows: Sequence[Answer]) -> tuple[list[VectorSet], list[str], int]:
+    """Return the sets of a test, the texts without a vector, and the number of errors among them."""
+    sets: list[VectorSet] = []
+    missing: list[str] = []
+    errors, start = 0, 0
+    for size in case.meta["sizes"]:
+        members, words = [], []
+        for place in range(start, start + size):
+            text, word = case.examples[place]
+            vector = None if rows[place].error else rows[place].data["vector"]
+            errors += bool(rows[place].error)
+            if vector is None:
+                missing.append(text if len(text) < 40 else text[:37] + "...")
+                continue
+            members.append(vector)
+            words.append(word or text)
+        sets.append(VectorSet(np.array(members, dtype=np.float64), words))
+        start += size
+    return sets, missing, errors

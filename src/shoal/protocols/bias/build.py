@@ -1,10 +1,10 @@
-"""The diagnostics, and settings to cases: which file, which part of it.
+"""Find a diagnostic and its data, and build the cases.
 
-A diagnostic is one module and one line of the table: whatever is particular to it is in its module.
+A diagnostic is one module and one line of the table `DIAGNOSTICS`.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from ...core.errors import DataError, PlanError, nearest
-from ...core.records import Answer, Case, Example, Measure, Measures
-from ...core.views import Block, Table
+from ...core.records import Answer, Case, Example, Measure
 from ...training.stage import Progress, silent
 from ..base import Asks, Built, Scored
-from .notes import Phrases
 from .settings import Settings
 
 if TYPE_CHECKING:
-    from .family import Family, Line
+    from .family import Family
 
 DIAGNOSTICS: dict[str, tuple[str, str]] = {
     "crows": (".crows", "CrowS-Pairs: which of two sentences that differ in a group is likelier"),
@@ -31,7 +29,7 @@ DIAGNOSTICS: dict[str, tuple[str, str]] = {
     "seat": (".seat", "SEAT and WEAT: association of two sets of targets with two of attributes"),
     "clusters": (".clusters", "whether the vectors of two concepts fall into two clusters"),
 }
-"""Name to its module and what it asks."""
+"""Name to its module and its question."""
 EXAMPLE = "example"
 
 
@@ -39,126 +37,107 @@ class DiagnosticModule(Protocol):
     """What the module of a diagnostic offers."""
 
     FOLDER: str
-    """Where its data stand in a folder of data sets."""
+    """The folder of its data inside a folder of data sets."""
     FILES: Sequence[str]
-    """Their names there; empty for a folder of association tests."""
+    """The names of its files there; empty for a folder of association tests."""
     ASKS: Asks
-    """What it asks a model for. Those that ask for vectors have representations and named tests."""
+    """What it queries a model for. Those that use vectors have representations and named tests."""
     CASES: str
     """What its cases are called."""
-    BELOW: Phrases
-    """Facts of its measures that the table of one checkpoint does not show, in words."""
     CONCEPTS: Mapping[str, str]
-    """A concept to what it is called as a category here: what other diagnostics say of it is held against this one."""
+    """A concept to its category here, to compare diagnostics of one concept."""
 
     def make_cases(self, path: Path | None, tests: Sequence[str]) -> list[Case]:
-        """The cases of a file or folder; of our own example where there is none."""
+        """Return the cases of a file or folder, or of the example if there is no path."""
         ...
 
     def ask(self, settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
-        """What the model says of some examples."""
+        """Query the model for some examples."""
         ...
 
     def score(
         self, settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
     ) -> Scored:
-        """Outcomes, measures and columns from the answers to each case."""
+        """Return outcomes, measures and columns from the answers to each case."""
         ...
 
     def across(self, settings: Settings, families: "Sequence[Family]") -> list[Measure]:
-        """What checkpoints of one recipe say together; a family for each representation."""
-        ...
-
-    def conclude(self, measures: Measures, runs: int) -> Iterator[str]:
-        """What may be said of the checkpoints of a family, sentence by sentence."""
-        ...
-
-    def table(self, measures: Measures) -> Table:
-        """The scores of one checkpoint."""
-        ...
-
-    def blocks(self, measures: Measures) -> list[Block]:
-        """What several checkpoints of a family look like."""
-        ...
-
-    def files(self, families: "Sequence[Family]", measures: Measures) -> "dict[str, list[Line]]":
-        """Lines of the files for computing, by the file's name; diagnostics of a kind share their files."""
+        """Return measures over the checkpoints of one recipe, given one family for each representation."""
         ...
 
 
 def module_of(name: str) -> DiagnosticModule:
-    """The module of a diagnostic."""
+    """Return the module of a diagnostic."""
     if name not in DIAGNOSTICS:
         raise PlanError(
-            f"diagnostic {name!r} is not known",
-            why=f"known: {', '.join(DIAGNOSTICS)}",
-            fix=nearest(name, DIAGNOSTICS) or "one of those",
+            f"unknown diagnostic {name!r}",
+            why=f"known diagnostics are {', '.join(DIAGNOSTICS)}",
+            fix=nearest(name, DIAGNOSTICS) or "use one of those",
         )
     return cast(DiagnosticModule, import_module(DIAGNOSTICS[name][0], __package__))
 
 
 def has_vectors(name: str) -> bool:
-    """Whether a diagnostic looks at vectors: it has representations and named tests then."""
+    """Return whether a diagnostic uses vectors, and so has representations and named tests."""
     return module_of(name).ASKS == "vectors"
 
 
 def check_tests(settings: Settings) -> None:
-    """Refuse names of tests where no diagnostic has any."""
+    """Raise an error for names of tests if no diagnostic has tests."""
     if settings.tests and not any(map(has_vectors, settings.diagnostic)):
         known = [name for name in DIAGNOSTICS if has_vectors(name)]
         raise PlanError(
             f"tests are for {' and '.join(known)}, not for {', '.join(settings.diagnostic)}",
-            fix="leave out tests, or give such a diagnostic",
+            fix="remove tests, or add such a diagnostic",
         )
 
 
 def find_diagnostic(settings: Settings) -> DiagnosticModule:
-    """The module of the one diagnostic that a job is about."""
+    """Return the module of a job's diagnostic."""
     return module_of(diagnostic_of(settings))
 
 
 def diagnostic_of(settings: Settings) -> str:
-    """The name of the one diagnostic that a job is about."""
+    """Return the name of a job's diagnostic."""
     if len(settings.diagnostic) != 1:
         raise PlanError(
-            f"diagnostic = {list(settings.diagnostic)}: one at a time here", fix="shoal run PLAN runs several"
+            f"diagnostic = {list(settings.diagnostic)}: a job takes one diagnostic",
+            fix="shoal run PLAN runs several",
         )
     return settings.diagnostic[0]
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:
-    """The cases of the diagnostic, or a sample of them; those of a downstream task."""
+    """Return the cases of the diagnostic, or a sample of them, or those of a downstream task."""
     if settings.tasks:
-        from .finetune import build as build_task
+        from .training import build_task
 
         return build_task(settings)
     module = find_diagnostic(settings)
     whole = module.make_cases(find_data(settings), settings.tests)
     if not settings.limit or settings.limit >= len(whole):
         return Built(whole, None, module.ASKS)
-    # Not by the job's seed: checkpoints of other seeds must be asked the same.
+    # A fixed seed: checkpoints of every seed get the same cases.
     chosen = np.sort(np.random.default_rng(0).choice(len(whole), settings.limit, replace=False))
     return Built([whole[position] for position in chosen], None, module.ASKS, chosen_from=whole)
 
 
 def find_data(settings: Settings) -> Path | None:
-    """The file or folder of the diagnostic; None for our own example."""
+    """Return the file or folder of the diagnostic, None for the example."""
     module, name = find_diagnostic(settings), diagnostic_of(settings)
     check_tests(settings)
     if not settings.data:
         raise PlanError(
             f"bias needs data for {name}",
-            why=f"such as {' or '.join(module.FILES) or 'a folder of association tests'}; "
-            "data sets are not shipped with shoal",
-            fix='data = "FILE", or data = "example" for a small one of our own',
+            why=f"it reads {' or '.join(module.FILES) or 'a folder of association tests'}; "
+            "shoal does not ship data sets",
+            fix='data = "FILE", or data = "example" for a small example',
         )
     if settings.data == EXAMPLE:
         return None
     path = Path(settings.data)
     if not path.exists():
-        raise DataError(
-            f"{path}: no such file or folder", fix='the file, the folder that holds it, or "example"'
-        )
+        raise DataError(f"{path}: no such file or folder", fix='give a file, its folder, or "example"')
     if path.is_file():
         return path
     folders = [path / module.FOLDER, path]
@@ -171,12 +150,12 @@ def find_data(settings: Settings) -> Path | None:
     raise DataError(
         f"{path}: no data for {name}",
         why=f"looked for {' or '.join(module.FILES) or '*.jsonl'} in {' and in '.join(map(str, folders))}",
-        fix="data = FOLDER that holds such a file, or data = example",
+        fix="give a folder with such a file, or data = example",
     )
 
 
 def data_digest(settings: Settings) -> str:
-    """The content of the data; our own example by its name."""
+    """Return a hash of the data, or the name of the example."""
     path = find_data(settings)
     return EXAMPLE if path is None else _digest(path, settings.tests)
 

@@ -1,6 +1,6 @@
-"""Likelihood diagnostics over checkpoints: Table 1 and Figure 1 of the paper, and coefficients of agreement.
+"""Compare checkpoints under diagnostics that ask which sentence is likelier: Table 1 and Figure 1 of the paper.
 
-An item is a pair or a cluster, its outcome 1 where the stereotype is preferred (`docs/method/bias.md` 5.7).
+An item is a pair or a cluster. Its outcome is 1 if the stereotype is preferred (`docs/method/bias.md` 5.7).
 """
 
 import math
@@ -11,72 +11,67 @@ import numpy as np
 
 from ...core.measures import FEW_CASES
 from ...core.records import Case, Measure
-from ...stats import reliability as r
-from ...stats.agreement import ratio_interval
-from .agreement import agreement, checkpoints_needed
-from .family import Family, Floats, measure, several, sound, spread_measures
-from .graded import graded
-from .notes import Facts
+from ...stats import reliability
+from ...stats.agreement import Coefficient, coefficient_interval, ratio_interval, runs_needed_interval
+from . import wording
+from .family import DECIDED, SCORE, Family, Floats, Groups, defined, number, over_checkpoints
+from .settings import Settings
 
 LARGE_SD = 0.025
-"""The paper's informal bar."""
+"""The paper prints larger SDs in bold."""
 NEAR, FAR = 0.02, 0.05
-"""Straddling: one checkpoint within 2 points of one half, another 5 points or more above it."""
-DECIDED = "stereotype score of decided pairs"
-"""The share among the items that prefer a side, where a diagnostic counts neutral ones for neither."""
-WIDE, STRADDLES = "SD above 2.5 points", "straddles one half"
-OTHERS = (DECIDED, "language modelling score", "icat")
-"""Scores whose spread stands beside that of the stereotype score, where a diagnostic has them."""
-SLACK = 1e-9
-AGAINST, COINS = "checkpoints against the majority", "by coin tosses"
-"""The group of the items of Figure 1, and the fact of how many there would be by chance."""
+"""Straddling: one checkpoint within 2 points of one half, another at least 5 points above it."""
+ROUNDING = 1e-9
+OTHER_SCORES = (DECIDED, "language modelling score", "icat")
+AGAINST = "checkpoints against the majority"
+"""The group of Figure 1."""
+TARGET = 0.9
+"""The reliability of the mean over checkpoints that `runs needed` asks for."""
 
 
-def spread(family: Family) -> list[Measure]:
-    """Table 1, Figure 1 and agreement of one likelihood diagnostic."""
+def across(settings: Settings, families: Sequence[Family]) -> list[Measure]:
+    """Return Table 1, Figure 1 and coefficients of agreement for each family."""
+    return [row for family in families for row in _spread(family)]
+
+
+def _spread(family: Family) -> list[Measure]:
     measures: list[Measure] = []
-    cases, outcomes, values = matrices(family)
-    for slice_, n in family.final_slices("stereotype score"):
-        scores = family.values("stereotype score", slice_)
+    cases, outcomes, values = _matrices(family)
+    for slice_, n in family.final_slices(SCORE):
+        scores = family.values(SCORE, slice_)
         groups = {**family.groups, **slice_}
         known = [score for score in scores if score is not None]
-        measures += _each(family, slice_, groups)
-        marks = flags(known, _decided(family, slice_)) if n >= FEW_CASES else ()
-        measures += spread_measures("stereotype score", scores, n, groups, marks)
+        measures += _each_checkpoint(family, slice_, groups)
+        decided = [score for score in family.values(DECIDED, slice_) if score is not None]
+        marks = flags(known, decided) if n >= FEW_CASES else ()
+        measures += over_checkpoints(SCORE, scores, n, groups, flags=marks)
         if len(known) > 1:
-            measures += _floor(outcomes[_members(cases, slice_)], known, n, groups)
-    for name in OTHERS:
+            measures += _overdispersion(outcomes[_members(cases, slice_)], known, n, groups)
+    for name in OTHER_SCORES:
         for slice_, n in family.final_slices(name):
-            measures += spread_measures(name, family.values(name, slice_), n, {**family.groups, **slice_})
+            measures += over_checkpoints(name, family.values(name, slice_), n, {**family.groups, **slice_})
     if len(family.results) > 1 and len(cases):
         whole = {**family.groups, "category": "all"}
         measures += [*_disagreement(outcomes, whole), *_agreement(cases, outcomes, values, whole)]
-        measures += graded(cases, values, family.groups)
-        measures += _category_reliability(family, whole)
     return measures
 
 
 def flags(scores: Sequence[float], decided: Sequence[float] = ()) -> list[str]:
-    """What to look at twice in a row of Table 1; empty if nothing. Against one half the decided items are held.
+    """Return the marks of a row of Table 1. Decided items, if given, are compared with one half.
 
     >>> flags([0.51, 0.56, 0.58]), flags([0.6, 0.61]), flags([0.45, 0.46], decided=[0.5, 0.55])
     (['SD above 2.5 points', 'straddles one half'], [], ['straddles one half'])
     """
     if len(scores) < 2:
         return []
-    large = float(np.std(scores, ddof=1)) > LARGE_SD + SLACK
+    large = float(np.std(scores, ddof=1)) > LARGE_SD + ROUNDING
     sides = decided or scores
-    straddles = abs(min(sides) - 0.5) <= NEAR + SLACK and max(sides) >= 0.5 + FAR - SLACK
-    return [WIDE] * large + [STRADDLES] * straddles
+    straddles = abs(min(sides) - 0.5) <= NEAR + ROUNDING and max(sides) >= 0.5 + FAR - ROUNDING
+    return [wording.LARGE_SD] * large + [wording.STRADDLES] * straddles
 
 
-def _decided(family: Family, slice_: dict[str, str]) -> list[float]:
-    """The scores among decided items, where the diagnostic tells them."""
-    return [score for score in family.values(DECIDED, slice_) if score is not None]
-
-
-def matrices(family: Family) -> tuple[list[Case], Floats, Floats]:
-    """The cases that every checkpoint was asked; outcomes and score differences, (cases, checkpoints), NaN if none."""
+def _matrices(family: Family) -> tuple[list[Case], Floats, Floats]:
+    """Return the cases that every checkpoint has, and cases × checkpoints of outcomes and of score differences."""
     results = list(family.results.values())
     shared = set.intersection(*({case.id for case in result.cases} for result in results))
     cases = [case for case in results[0].cases if case.id in shared]
@@ -93,7 +88,7 @@ def matrices(family: Family) -> tuple[list[Case], Floats, Floats]:
     return cases, outcomes, values
 
 
-def _members(cases: Sequence[Case], slice_: dict[str, str]) -> list[int]:
+def _members(cases: Sequence[Case], slice_: Groups) -> list[int]:
     return [
         position
         for position, case in enumerate(cases)
@@ -101,103 +96,107 @@ def _members(cases: Sequence[Case], slice_: dict[str, str]) -> list[int]:
     ]
 
 
-def _each(family: Family, slice_: dict[str, str], groups: dict[str, str]) -> Iterator[Measure]:
-    """Every checkpoint's own score."""
-    for name, row in zip(family.names, family.rows("stereotype score", slice_), strict=True):
+def _each_checkpoint(family: Family, slice_: Groups, groups: Groups) -> Iterator[Measure]:
+    for name, row in zip(family.names, family.rows(SCORE, slice_), strict=True):
         if row is not None:
             yield replace(row, groups={**groups, "checkpoint": name})
 
 
-def _floor(outcomes: Floats, scores: Sequence[float], n: int, groups: dict[str, str]) -> Iterator[Measure]:
-    """How far scores would spread if items flipped on their own."""
-    about = {**groups, "of": "stereotype score"}
+def _overdispersion(outcomes: Floats, scores: Sequence[float], n: int, groups: Groups) -> Iterator[Measure]:
+    """Yield the SD over checkpoints in units of the SD that independent flips of items would give."""
     if not len(outcomes) or not (~np.isnan(outcomes)).any(axis=0).all():
         return
-    of_items = r.run_spread(outcomes)
+    about = {**groups, "of": SCORE}
+    of_items = reliability.run_spread(outcomes)
     floor = of_items.floor_sd
-    yield measure("floor sd", floor, n, about, "if items flipped independently of each other")
     if not floor > 0:
-        yield Measure("over-dispersion ratio", None, n, about, note="no item ever flips")
+        yield Measure("over-dispersion ratio", None, n, about, reason=wording.NO_FLIPS)
         return
-    # Neutral items count in a score and not in the outcomes: the interval is moved to the ratio of the scores.
+    # Neutral items count in a score but not in the outcomes, so the interval is scaled to the ratio of the scores.
     ratio = float(np.std(scores, ddof=1)) / floor
-    moved = ratio / of_items.ratio if of_items.ratio > 0 else math.nan
+    scale = ratio / of_items.ratio if of_items.ratio > 0 else math.nan
     low, high = ratio_interval(outcomes)
-    interval = sound((low * moved, high * moved))
-    words = "near 1: items flip on their own; well above: checkpoints shift together"
-    how = "chi-square over checkpoints, jackknife over items" if interval else ""
-    yield Measure("over-dispersion ratio", ratio, n, about, interval, how, note=words)
+    interval = defined((low * scale, high * scale))
+    method = "chi-square over checkpoints, jackknife over items" if interval else ""
+    yield Measure(
+        "over-dispersion ratio", ratio, n, about, interval, method, note=wording.floor_note(floor),
+        facts={"floor": floor},
+    )  # fmt: skip
 
 
-def _disagreement(outcomes: Floats, groups: dict[str, str]) -> Iterator[Measure]:
-    """Figure 1: how many checkpoints go against the majority, item by item."""
+def _disagreement(outcomes: Floats, groups: Groups) -> Iterator[Measure]:
+    """Yield Figure 1: the share of items by how many checkpoints go against the majority."""
     items, runs = outcomes.shape
-    counts, undecided = r.disagreement_histogram(outcomes)
-    chances = r.coin_flip_histogram(runs).tolist()
+    counts, undecided = reliability.disagreement_histogram(outcomes)
+    chances = reliability.coin_flip_histogram(runs).tolist()
     for against, (count, chance) in enumerate(zip(counts.tolist(), chances, strict=True)):
-        about = {**groups, AGAINST: str(against)}
-        facts = {COINS: chance}
-        yield Measure("share of items", count / items, items, about, note=by_coins(facts), facts=facts)
+        note = wording.by_coin_flips(chance)
+        yield Measure("share of items", count / items, items, {**groups, AGAINST: str(against)}, note=note)
     if undecided:
         about = {**groups, AGAINST: "undecided"}
-        note = "a tie in at least one checkpoint"
-        yield Measure("share of items", undecided / items, items, about, note=note)
+        yield Measure("share of items", undecided / items, items, about, note=wording.TIE)
 
 
-def by_coins(facts: Facts) -> str:
-    """What chance alone would give."""
-    return f"{100 * facts[COINS]:.1f} % if every outcome were a coin toss"
-
-
-def _agreement(
-    cases: Sequence[Case], outcomes: Floats, values: Floats, groups: dict[str, str]
-) -> Iterator[Measure]:
-    """Would another checkpoint say the same of the same item?"""
-    items = len(outcomes)
-    ties = int(np.isnan(outcomes).sum())
-    yield agreement("pairwise agreement", outcomes, r.pairwise_agreement, groups, na=ties)
+def _agreement(cases: Sequence[Case], outcomes: Floats, values: Floats, groups: Groups) -> Iterator[Measure]:
+    """Yield coefficients that say whether another checkpoint would give an item the same outcome."""
+    items, ties = len(outcomes), int(np.isnan(outcomes).sum())
     decided = outcomes[~np.isnan(outcomes).any(axis=1)]
-    partly = f"on the {len(decided):,} items that every checkpoint decided" if len(decided) < items else ""
-    yield agreement("Fleiss kappa", decided, _kappa, groups, partly, n=items, na=ties)
-    yield agreement("Krippendorff alpha", outcomes, r.krippendorff_alpha, groups, na=ties)
-    # Scores of different tasks have different units: a table of both would only say that the tasks differ.
-    tasks = list(dict.fromkeys(case.groups.get("task", "") for case in cases))
-    for task in tasks:
+    note = wording.decided_items(len(decided)) if len(decided) < items else ""
+    yield replace(agreement("Fleiss kappa", decided, _kappa, groups), n=items, na=ties, note=note)
+    yield replace(agreement("Krippendorff alpha", outcomes, reliability.krippendorff_alpha, groups), na=ties)
+    # Scores of different tasks have different units: one ICC over both would only say that the tasks differ.
+    for task in dict.fromkeys(case.groups.get("task", "") for case in cases):
         members = [position for position, case in enumerate(cases) if case.groups.get("task", "") == task]
         about = {**groups, "task": task} if task else groups
         yield from _reliability(outcomes[members], values[members], about)
 
 
 def _kappa(outcomes: Floats) -> float:
-    return r.fleiss_kappa(r.category_counts(outcomes))
+    return reliability.fleiss_kappa(reliability.category_counts(outcomes))
 
 
-def _reliability(outcomes: Floats, values: Floats, groups: dict[str, str]) -> Iterator[Measure]:
-    """Intraclass correlations of score differences, or of outcomes where there are none; checkpoints needed."""
-    graded = values[~np.isnan(values).any(axis=1)]
-    what = "differences of scores" if len(graded) > 1 else "outcomes"
-    table = graded if len(graded) > 1 else outcomes[~np.isnan(outcomes).any(axis=1)]
+def _reliability(outcomes: Floats, values: Floats, groups: Groups) -> Iterator[Measure]:
+    """Yield the ICC of score differences (of outcomes if there are none), runs needed and variance shares."""
+    complete = values[~np.isnan(values).any(axis=1)]
+    quantity = "score differences" if len(complete) > 1 else "outcomes"
+    table = complete if len(complete) > 1 else outcomes[~np.isnan(outcomes).any(axis=1)]
     if len(table) < 2:
         return
-    words = f"of {what}: would another checkpoint give this item the same value"
-    facts = {"of values": what}
-    single = agreement("ICC(2,1)", table, lambda part: r.icc(part).agreement, groups, words, facts=facts)
+    single = replace(agreement("ICC(2,1)", table, icc_agreement, groups), note=f"of {quantity}")
     yield single
-    of_mean = f"the same for the mean of {several(table.shape[1])}"
-    yield measure("ICC(2,k)", r.icc(table).mean_agreement, len(table), groups, of_mean)
-    yield checkpoints_needed(single)
-    shares = r.variance_components(table).shares
+    yield _runs_needed(single)
+    shares = reliability.variance_components(table).shares
     for source, share in zip(("seeds", "items", "residual"), shares, strict=True):
-        yield measure("variance share", share, len(table), {**groups, "source": source}, f"of {what}")
+        yield number("variance share", share, len(table), {**groups, "source": source}, f"of {quantity}")
 
 
-def _category_reliability(family: Family, groups: dict[str, str]) -> Iterator[Measure]:
-    """Whether checkpoints order the categories alike."""
-    rows = []
-    for slice_, _ in family.final_slices("stereotype score"):
-        if slice_["category"] != "all" and slice_.get("task", "all") == "all":
-            rows.append(family.values("stereotype score", slice_))
-    table = [[float(value) for value in row if value is not None] for row in rows]
-    if len(table) > 1 and all(len(row) == len(family.results) for row in table):
-        words = "do checkpoints order the categories alike"
-        yield measure("category reliability", r.icc(table).mean_consistency, len(table), groups, words)
+def icc_agreement(values: Floats) -> float:
+    """Return ICC(2,1) of items × checkpoints."""
+    return reliability.icc(values).agreement
+
+
+def agreement(
+    name: str, matrix: Floats | Sequence[Sequence[float]], coefficient: Coefficient, groups: Groups
+) -> Measure:
+    """Return a coefficient of items × checkpoints; its interval takes at least three checkpoints."""
+    values = np.asarray(matrix, dtype=np.float64)
+    value = coefficient(values) if len(values) else math.nan
+    if math.isnan(value):
+        return Measure(name, None, len(values), groups)
+    interval = defined(coefficient_interval(values, coefficient))
+    method = "jackknife over items and checkpoints" if interval else ""
+    return Measure(name, value, len(values), groups, interval, method)
+
+
+def _runs_needed(reliability_of_one: Measure) -> Measure:
+    """Return how many checkpoints make their mean as reliable as the target."""
+    value, ends = reliability_of_one.value, reliability_of_one.interval
+    needed = reliability.runs_needed(value, TARGET) if value is not None and 0 < value < 1 else None
+    n, groups = reliability_of_one.n, reliability_of_one.groups
+    if needed is None:
+        return Measure("runs needed", None, n, groups, reason=wording.NO_RELIABILITY)
+    fewest, most = runs_needed_interval(ends, TARGET) if ends else (None, None)
+    interval = (float(fewest), float(most)) if fewest is not None and most is not None else None
+    method = reliability_of_one.interval_method if interval else ""
+    note = wording.runs_needed(TARGET, fewest if most is None else None)
+    return Measure("runs needed", float(needed), n, groups, interval, method, note=note)

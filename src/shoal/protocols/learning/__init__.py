@@ -1,19 +1,53 @@
-"""Behavioural learning: what training on a suite does to what was seen, to what was not, and to i.i.d. data.
+"""Behavioural learning: does training on a suite teach the behaviour, or just the tests?
 
-Luz de Araujo and Roth 2023, BELUGA. A plan's table means many trainings; each leaves something out, and what was left
-out is what it is then tested on.
+Luz de Araujo and Roth 2023, BELUGA. One table of a plan means many trainings. Each holds something out of the suite,
+and is then tested on it.
 
-    folds     one table of a plan to its jobs
-    lessons   a suite as something to train on;  hyper: with which numbers;  stages: in which order
-    trainings the jobs put back together
-    compare   scores with intervals;  against_iid: tests against the model trained without the suite
-    averages  over scenarios, tasks and methods
-    table3    the measures laid out as the paper's table;  conclusions: what they come to
-    signs     what the answers of one training give away;  transfer, aggregation: what the table does
-    view      what to show of it;  files: the paper's tables of numbers
+    folds      settings to jobs;  build: their cases;  iid: the i.i.d. data
+    stages     settings to stages of training;  hyper: their numbers;  tuning: the grid search;  lessons: the examples
+    score      measures of one job;  degeneracy: models that give one answer, or never learnt the task
+    trainings  jobs to rows of scenarios
+    compare    scores with intervals;  against_iid: tests against the model trained without the suite
+    table3     the paper's Table 3;  averages: over scenarios, tasks and methods;  retention, transfer: findings
+    wording    sentences;  view: layout;  files: the paper's tables of numbers
 """
 
-from .averages import compare_tasks
-from .compare import compare_trainings, compare_with_averages
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-__all__ = ["compare_tasks", "compare_trainings", "compare_with_averages"]
+from ...core.records import Result
+from ..base import Compared
+from ..behaviour import ask, title
+from .averages import compare_tasks
+from .build import build
+from .compare import compare_models, compare_trainings
+from .findings import conclusions, table_findings, training_findings
+from .folds import parts, planned_folds
+from .score import score
+from .settings import Settings
+from .view import view
+
+if TYPE_CHECKING:
+    from ...training.stage import Recipe
+
+__all__ = [
+    "Settings", "ask", "build", "compare", "compare_tasks", "compare_trainings", "parts", "recipe", "score",
+    "title", "view",
+]  # fmt: skip
+
+
+def recipe(settings: Settings, model: str) -> "Recipe":
+    """Return the training before the model is tested."""
+    from .stages import make_recipe
+
+    return make_recipe(settings, model)
+
+
+def compare(settings: Settings, results: Sequence[Result]) -> Compared:
+    """Return the measures of the paper's Table 3, and the findings."""
+    tables = compare_models(settings, results, planned_folds(settings))
+    findings = [*table_findings(tables), *training_findings(results)]
+    measures = [row for table in tables for row in table.all_measures()]
+    return Compared(
+        measures, [*conclusions({table.model: table.rows for table in tables}, findings), *findings]
+    )

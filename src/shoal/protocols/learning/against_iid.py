@@ -40,11 +40,10 @@ from ...stats.paired import generalization_score, sign_flip_test, sign_test, sma
 from ...stats.power import smallest_difference, smallest_mean_difference
 from ...stats.resampling import paired_table
 from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
-from ..behaviour.settings import Settings
-from .notes import NO_EFFECT, with_facts
-from .trainings import HOLD_OUTS, Floats, Scenario
+from .settings import Settings
+from .trainings import HOLD_OUTS, NEW_FUNCTIONALITIES, Floats, Scenario
+from .wording import NO_EFFECT, with_facts
 
-NEW_FUNCTIONALITIES = "new functionalities"
 PAIRED = "paired t, two clusters added"
 FIXED, RANDOM = "cluster bootstrap", "functionalities and cases bootstrap"
 OVER_SEEDS, THESE_RUNS = ", t over seeds", ", these runs"
@@ -61,7 +60,7 @@ class Contest:
     n: int
     difference: Estimate
     method: str
-    """Of the difference's interval."""
+    """Method of the interval."""
     anew: Estimate | None
     """The difference for new functionalities."""
     seeds: int

@@ -14,19 +14,17 @@ import numpy as np
 from ...core.errors import DataError, some
 from ...core.records import Measure, Result
 from ...stats.seeds import error_of_difference
-from ..behaviour.settings import Settings
 from .against_iid import Contest, welch
-from .notes import with_facts
+from .settings import Settings
 from .table3 import (
     COLUMNS,
     IID_COLUMN,
     TableRow,
     average_g,
     mean_gain,
-    models_of,
-    rows_of_table3,
 )
 from .trainings import Floats, Row
+from .wording import with_facts
 
 ALL = "all"
 """The hold-out of an average over them."""
@@ -35,25 +33,24 @@ NOT_ADJUSTED = "{test}, averaged over scenarios{tasks}; not adjusted"
 
 
 def average_measures(
-    measures: Sequence[Measure], contests: Sequence[Contest], seed: int = 0
+    rows: Sequence[TableRow], contests: Sequence[Contest], seed: int = 0
 ) -> Iterator[Measure]:
-    """Avg of every row of one table that is complete, and against the iid row where it was tested."""
-    yield from _averages([rows_of_table3(measures, None)], [contests], seed)
+    """Yield Avg of every complete row of one table, and its test against the iid row."""
+    yield from _averages([rows], [contests], seed)
 
 
 def compare_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed: int = 0) -> list[Measure]:
-    """The paper's last column: Avg of every row over several tasks, each with the settings and results of its plan.
+    """Return the paper's last column: Avg of every row over several tasks, each with its plan's settings and results.
 
-    Of several models each by itself; a task may call its only one as it likes.
+    Several models have averages of their own; the names of single models may differ from task to task.
     """
-    from .compare import compared_with_contests
+    from .compare import compare_models
 
     averages = []
     for model, of_model in _by_model(tables).items():
-        compared = [compared_with_contests(settings, results) for settings, results in of_model]
-        laid_out = [rows_of_table3(measures, None) for measures, _ in compared]
+        compared = [compare_models(settings, results)[0] for settings, results in of_model]
         which = {"model": model} if model else {}
-        rows = _averages(laid_out, [contests for _, contests in compared], seed)
+        rows = _averages([table.rows for table in compared], [table.contests for table in compared], seed)
         averages += [replace(row, groups=which | dict(row.groups)) for row in rows]
     return averages
 
@@ -144,25 +141,21 @@ def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> flo
     return float(((np.abs(average) >= abs(observed) - 1e-12).sum() + 1) / (len(average) + 1))
 
 
-def means_over_methods(measures: Sequence[Measure]) -> Iterator[Measure]:
-    """Each column's mean over the methods of a configuration, and how far it is from the iid row."""
-    for model in models_of(measures):
-        rows = rows_of_table3(measures, model)
-        which = {} if model is None else {"model": model}
-        baseline = next((row for row in rows if row.is_baseline), None)
-        configs = dict.fromkeys(row.config for row in rows if not row.is_baseline)
-        for config in configs:
-            members = [row for row in rows if row.config == config]
-            for column in (name for name in COLUMNS if name in rows[0].cells):
-                values = [row.cells[column].value for row in members]
-                known = [value for value in values if value is not None]
-                if not known or len(known) < len(values):
-                    continue
-                groups = which | {"config": config, "column": COLUMNS[column]}
-                mean = Measure(OVER_METHODS, fmean(known), len(known), groups)
-                yield mean
-                gain = mean_gain(rows, column, config) if baseline else None
-                if gain is not None:
-                    facts = {"of": "iid score" if column == IID_COLUMN else "G"}
-                    change = replace(mean, name="difference", value=gain)
-                    yield replace(change, groups=groups | {"score": OVER_METHODS}, facts=facts)
+def means_over_methods(rows: Sequence[TableRow]) -> Iterator[Measure]:
+    """Yield each column's mean over the methods of a configuration, and its difference from the iid row."""
+    has_baseline = any(row.is_baseline for row in rows)
+    for config in dict.fromkeys(row.config for row in rows if not row.is_baseline):
+        members = [row for row in rows if row.config == config]
+        for column in (name for name in COLUMNS if name in rows[0].cells):
+            values = [row.cells[column].value for row in members]
+            known = [value for value in values if value is not None]
+            if not known or len(known) < len(values):
+                continue
+            groups = {"config": config, "column": COLUMNS[column]}
+            mean = Measure(OVER_METHODS, fmean(known), len(known), groups)
+            yield mean
+            gain = mean_gain(rows, column, config) if has_baseline else None
+            if gain is not None:
+                score = "iid score" if column == IID_COLUMN else "G"
+                change = replace(mean, name="difference", value=gain, facts={"of": score})
+                yield replace(change, groups=groups | {"score": OVER_METHODS})

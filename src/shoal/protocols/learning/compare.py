@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.claims import FLAGGED
 from ...core.records import Measure, Result
 from ...stats.generalization import (
     ESTIMABLE_SEEDS,
@@ -35,12 +34,9 @@ from ...stats.generalization import (
 )
 from ...stats.intervals import Interval, cluster_wilson, t_quantile
 from ...stats.paired import generalization_score
-from ...stats.picking import best_elsewhere
 from ...stats.resampling import cluster_table
-from ..behaviour.settings import Settings
 from .against_iid import (
     FIXED,
-    NEW_FUNCTIONALITIES,
     RANDOM,
     Contest,
     common_seeds,
@@ -52,12 +48,57 @@ from .against_iid import (
     with_interval,
 )
 from .averages import average_measures, means_over_methods
-from .notes import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
-from .nulls import null_measures
-from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
-from .transfer import transfer_measures
+from .settings import Settings
+from .table3 import TableRow, rows_of_table3
+from .trainings import HOLD_OUTS, NEW_FUNCTIONALITIES, Floats, Scenario, Trainings, read_trainings, undefined
+from .wording import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
 
 Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTable:
+    """One model's Table 3: the numbers, the same numbers as measures, and the tests and trainings behind them."""
+
+    model: str | None
+    """None where the plan has one model."""
+    measures: list[Measure]
+    """Scores, pass rates and tests of every row."""
+    contests: list[Contest]
+    trainings: Trainings
+    rows: list[TableRow]
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """The model as a group, where there are several."""
+        return {} if self.model is None else {"model": self.model}
+
+    def all_measures(self) -> list[Measure]:
+        """Return the measures with the averages over scenarios and over methods."""
+        averages = average_measures(self.rows, self.contests, self.trainings.settings.seed)
+        every = [*self.measures, *averages, *means_over_methods(self.rows)]
+        return [replace(row, groups={**self.groups, **row.groups}) for row in every]
+
+
+def compare_models(
+    settings: Settings,
+    results: Sequence[Result],
+    planned: Mapping[str, Sequence[str]] | None = None,
+) -> list[ModelTable]:
+    """Return the table of each model; none while no job is done.
+
+    `planned` names the folds of each hold-out; without it, one for each that the cases have.
+    """
+    jobs = read_trainings(results)
+    models = sorted({job.model for job in jobs})
+    tables = []
+    for model in models:
+        table = _Table(Trainings(settings, [job for job in jobs if job.model == model], planned))
+        measures = list(table.measures())
+        rows = rows_of_table3(measures)
+        name = model if len(models) > 1 else None
+        tables.append(ModelTable(name, measures, table.contests, table.trainings, rows))
+    return tables
 
 
 def compare_trainings(
@@ -65,49 +106,8 @@ def compare_trainings(
     results: Sequence[Result],
     planned: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Measure]:
-    """Scores, pass rates and tests of every row of a plan's table; nothing where no job has trained yet.
-
-    `planned` names the folds of each hold-out; without it, one for each that the cases have.
-    """
-    return list(_compared(settings, results, planned))
-
-
-def compare_with_averages(
-    settings: Settings,
-    results: Sequence[Result],
-    planned: Mapping[str, Sequence[str]] | None = None,
-) -> list[Measure]:
-    """The same, with the averages of rows over scenarios and of columns over methods."""
-    measures = list(_compared(settings, results, planned, averages=True))
-    return [*measures, *means_over_methods(measures)]
-
-
-def _compared(
-    settings: Settings,
-    results: Sequence[Result],
-    planned: Mapping[str, Sequence[str]] | None,
-    *,
-    averages: bool = False,
-) -> Iterator[Measure]:
-    jobs = read_trainings(results)
-    models = sorted({job.model for job in jobs})
-    for model in models:
-        table = _Table(Trainings(settings, [job for job in jobs if job.model == model], planned))
-        which = {"model": model} if len(models) > 1 else {}
-        rows = list(table.measures())
-        rows += average_measures(rows, table.contests, settings.seed) if averages else ()
-        rows += transfer_measures(table.trainings)
-        rows += null_measures(table.trainings, table.compared)
-        for row in rows:
-            yield replace(row, groups={**which, **row.groups})
-
-
-def compared_with_contests(
-    settings: Settings, results: Sequence[Result]
-) -> tuple[list[Measure], list[Contest]]:
-    """The measures of one model's table, and the tests behind them."""
-    table = _Table(Trainings(settings, read_trainings(results)))
-    return list(table.measures()), table.contests
+    """Return scores, pass rates, tests and averages of every row of a plan's table."""
+    return [row for table in compare_models(settings, results, planned) for row in table.all_measures()]
 
 
 class _Table:
@@ -148,8 +148,6 @@ class _Table:
             for hold_out in self.trainings.hold_outs:
                 yield from self._scenario(self.scenarios[row, hold_out])
         yield from contest_measures(self.contests, self.settings)
-        for hold_out in self.trainings.hold_outs:
-            yield from self._best(hold_out)
 
     def _on_what_was_left_out(self, baseline: Scenario) -> Iterator[Measure]:
         """The baseline's scores in columns that left out a part of the suite only: each is of the same in every row."""
@@ -159,38 +157,6 @@ class _Table:
             names = [name for name in self.compared if name in asked]
             if baseline.seeds and 0 < len(names) < len(self.compared):
                 yield from self._scores(replace(baseline, hold_out=hold_out), names)
-
-    def _best(self, hold_out: str) -> Iterator[Measure]:
-        """What the best row gains on cases and seeds that did not pick it; nothing of a single row."""
-        rows = [scenario for row in self.trainings.rows if (scenario := self.scenarios[row, hold_out]).seeds]
-        if self.baseline is None or len(rows) < 2:
-            return
-        every = [self.baseline, *rows]
-        seeds = [seed for seed in self.baseline.seeds if all(seed in row.seeds for row in rows)]
-        names = [name for name in self.compared if all(name in row.functionalities for row in every)]
-        if not seeds or not names:
-            return
-        columns = [[row.seeds.index(seed) for seed in seeds] for row in every]
-        places = [self.trainings.functionalities[name] for name in names]
-        picked = best_elsewhere(
-            [
-                [row.suite[place][:, chosen] for place in places]
-                for row, chosen in zip(every, columns, strict=True)
-            ],
-            [row.iid[:, chosen] for row, chosen in zip(every, columns, strict=True)],
-            np.random.default_rng(self.settings.seed),
-        )
-        if math.isnan(picked.gain):
-            return
-        n = sum(map(len, places)) + len(self.baseline.iid)
-        row = Measure("gain of the best row", picked.gain, n, rows[picked.best].groups)
-        facts = {
-            "of": "G",
-            "as measured": picked.as_measured,
-            "picked again": picked.share,
-            "runs": len(seeds),
-        }
-        yield with_facts(row, facts)
 
     def _scenario(self, scenario: Scenario) -> Iterator[Measure]:
         """Scores and pass rates of a row with one thing held out, or how far they are."""
@@ -256,7 +222,7 @@ class _Table:
         return draw(both, self.settings.resamples, np.random.default_rng(self.settings.seed))
 
     def _about(self, scenario: Scenario) -> dict[str, Any]:
-        """What a reader of a mean over seeds should know (`docs/method/beyond.md` 7.3)."""
+        """Return facts about a mean over seeds (`docs/method/beyond.md` 7.3)."""
         facts: dict[str, Any] = {"seeds": len(scenario.seeds), "seeds known": len(self.trainings.seeds)}
         if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
             facts["asked fold" if scenario.is_baseline else "fold"] = self.settings.fold
@@ -271,7 +237,7 @@ class _Table:
     # Rates
 
     def _f1(self, scenario: Scenario) -> Iterator[Measure]:
-        """F1 beside accuracy: of the last label where the task is told by it, of the words where answers are words.
+        """Yield F1: of the last label in tasks that look for it, of the words where answers are words.
 
         `docs/method/beluga.md` 1.5.
         """
@@ -314,19 +280,11 @@ class _Table:
             return
         whole = cases.rate(name, groups)
         runs = for_these_runs(len(scenario.seeds)) if whole.interval else {}
-        yield with_facts(whole, {**self._about(scenario), **self._applicability(cases), **runs})
+        yield with_facts(whole, {**self._about(scenario), **runs})
         for column, seed in enumerate(scenario.seeds):
             of_seed = {**groups, "seed": str(seed)}
             alone = len(scenario.seeds) == 1
             yield replace(whole, groups=of_seed) if alone else cases.of_seed(column).rate(name, of_seed)
-
-    def _applicability(self, cases: "_Slice") -> dict[str, Any]:
-        """A warning where the row is asked much more, or less, than the baseline (`docs/method/beyond.md` 7.7)."""
-        if self.baseline is None or not self.baseline.seeds or not cases.groups:
-            return {}
-        places = self.trainings.functionalities[cases.groups["functionality"]]
-        shares = [float((~np.isnan(side)).mean()) for side in (cases.hits, self.baseline.suite[places])]
-        return {"applies": shares} if abs(shares[0] - shares[1]) > FLAGGED + 1e-9 else {}
 
 
 @dataclass(frozen=True, slots=True)

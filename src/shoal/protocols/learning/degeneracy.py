@@ -1,69 +1,64 @@
-"""What the answers of one trained model give away: that it learnt nothing, or one answer, or to be too sure to fail.
+"""Degenerate models: those that learnt nothing, give one answer, or are too confident to fail a directional test.
 
-`docs/method/beyond.md` 7.8 and 7.9. Only where i.i.d. rows were asked beside the suite. Pure.
+`docs/method/beyond.md` 7.8 and 7.9. Pure.
 
     shares of answers   against those of the right ones, on i.i.d. rows and on minimum functionality tests; of answers
                         in words, one answer to many questions, none, or wherever the context begins
     i.i.d. score        against always giving the commonest label
-    directional tests   how much room there is to fail; on log-odds; with calibrated confidence; what equation 6 would
-                        have to learn from, were the model trained on them from here
+    directional tests   how much room there is to fail; what equation 6 would have to learn from
     confidence          how sure the model is of its answers to the suite
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...core.errors import some
-from ...core.measures import quantity, shown
 from ...core.records import Answers, Case, Finding, Measure, Outcome
 from ...stats.intervals import wilson
-from ...stats.paired import sign_test
 from ..behaviour.rules import Floats, Integers, directional_error
-from ..behaviour.score import WEIGHTS, case_outcomes, expect_of, judge_examples
-from ..behaviour.settings import Settings
+from ..behaviour.score import WEIGHTS, expect_of
 from ..degeneracy import DEGENERATE
+from . import wording
 from .retention import FORGOTTEN, UNTRAINED
+from .settings import Settings
 
 SATURATED, LEANING = "saturated", "leaning"
 IID_ROWS = "i.i.d. rows"
 SHIFTED = 0.25
-"""Total variation between the answers' shares and the right ones' above which that is said."""
+"""Total variation between the shares of predicted and right answers from which a model is reported."""
 NEARLY_ALL = 0.9
-"""One label to such a share is an answer to nearly everything."""
+"""Share of one label from which a model is called constant."""
 ENOUGH = 30
-"""Fewer examples than this say nothing of shares."""
+"""Fewest examples for a statement about shares."""
 MANY_TIMES, RARE = 3.0, 0.1
-"""One answer in words is too common above so many times the commonest right one, and above this share."""
+"""One answer in words is too common above this multiple of the commonest right answer, and above this share."""
 CAN_FAIL = 0.2
-"""Below this share of cases with room to fail a directional test is uninformative."""
+"""Share of cases with room to fail below which a directional test is uninformative."""
 WITHOUT_READING = ("nothing", "how the context begins")
 """Answers that can be given to every question."""
-LOG_ODDS_TOLERANCE = 0.2
-SMALLEST = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
-    """What was measured, and what it comes to."""
+class Degeneracy:
+    """Measures and findings."""
 
     measures: list[Measure]
     findings: list[Finding]
 
 
-def signs_of(
+def degeneracy_of(
     settings: Settings,
     suite: Sequence[Case],
     given: Answers,
     iid: Sequence[Case],
     of_iid: Answers,
     outcomes: Sequence[Outcome],
-) -> Signs:
-    """Of a model's answers to a suite and to i.i.d. rows, as it gave them; `outcomes` are those of the i.i.d. rows."""
-    signs = Signs([], [])
+) -> Degeneracy:
+    """Return measures and findings of answers to a suite and to i.i.d. rows; `outcomes` are of the rows."""
+    signs = Degeneracy([], [])
     if not iid:
         return signs
     add = _add_words if given.texts else _add_shares
@@ -73,15 +68,15 @@ def signs_of(
     if given.probabilities is not None and of_iid.probabilities is not None:
         sure = float(np.nanmean(given.probabilities.max(axis=1)))
         signs.measures.append(Measure("mean confidence", sure, len(given.predictions)))
-        _add_directions(signs, settings, suite, given, _temperature(iid, of_iid))
+        _add_directions(signs, suite, given)
     return signs
 
 
 # Shares of answers
 
 
-def _add_shares(signs: Signs, name: str, cases: Sequence[Case], answers: Answers) -> None:
-    """How far the shares of the answers are from those of the right ones, where these are the model's own labels."""
+def _add_shares(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Answers) -> None:
+    """Add how far the shares of predicted labels are from those of the right ones."""
     predicted, right = _pairs(cases, answers)
     if len(right) < ENOUGH:
         return
@@ -94,22 +89,17 @@ def _add_shares(signs: Signs, name: str, cases: Sequence[Case], answers: Answers
         return
     label = int(np.argmax(ours - theirs))
     word, share = answers.labels[label], float(ours[label])
-    text = f"It predicts {word} for {_percent(share)} of {len(right):,} {name}; {_percent(theirs[label])} are {word}."
     # Tests are hard on purpose: a model that errs to one side only may know the task.
     kind = DEGENERATE if share >= NEARLY_ALL else LEANING
-    text += " A constant answer passes every invariance test." if kind == DEGENERATE else ""
+    text = wording.label_shift(word, share, theirs[label], len(right), name, is_constant=kind == DEGENERATE)
     facts = {"slice": name, "label": word, "predicted": share}
     signs.findings.append(
         Finding(kind, text, (measure,), WEIGHTS.get(kind, 1.0), facts=facts, disqualifies=kind == DEGENERATE)
     )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]:
-    """What was answered and what was right, for each example with one right label among the model's own."""
+    """Return predicted and right label of each example that has one right label among the model's own."""
     code = {label: position for position, label in enumerate(answers.labels)}
     predicted, right, row = [], [], 0
     for case in cases:
@@ -128,8 +118,8 @@ def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]
 # Answers in words
 
 
-def _add_words(signs: Signs, name: str, cases: Sequence[Case], answers: Answers) -> None:
-    """Where answers stand, and how often one is given, against the right ones (`docs/method/beyond.md` 7.9)."""
+def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Answers) -> None:
+    """Add how often answers need no reading, or are the same, against the right ones (`docs/method/beyond.md` 7.9)."""
     contexts, said, right = _questions(cases, answers)
     n = len(right)
     if n < ENOUGH:
@@ -143,12 +133,11 @@ def _add_words(signs: Signs, name: str, cases: Sequence[Case], answers: Answers)
     excess = {place: ours[place] - theirs[place] for place in WITHOUT_READING}
     place = max(WITHOUT_READING, key=excess.__getitem__)
     if excess[place] > SHIFTED:
-        answered = f"{_percent(ours[place])} with {place}; {_percent(theirs[place])} of the right answers are"
+        text = wording.place_shift(place, ours[place], theirs[place], n, name)
     elif times / n > max(MANY_TIMES * usual, RARE):
-        answered = f"{_percent(times / n)} with {words!r}; the commonest right answer has {_percent(usual)}"
+        text = wording.answer_shift(words, times / n, usual, n, name)
     else:
         return
-    text = f"It answers {answered} ({n:,} {name}). A constant answer passes every invariance test."
     about = {"slice": name, "place": place, "answer": words}
     signs.findings.append(
         Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], facts=about, disqualifies=True)
@@ -156,7 +145,7 @@ def _add_words(signs: Signs, name: str, cases: Sequence[Case], answers: Answers)
 
 
 def _questions(cases: Sequence[Case], answers: Answers) -> tuple[list[str], list[str], list[str]]:
-    """Context, answer and right answer of every question that has one; nothing where the model failed."""
+    """Return context, answer and right answer of every question that has one."""
     contexts, said, right, row = [], [], [], 0
     for case in cases:
         known = case.labels if case.groups["test type"] == "MFT" else None
@@ -170,7 +159,7 @@ def _questions(cases: Sequence[Case], answers: Answers) -> tuple[list[str], list
 
 
 def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, float]:
-    """The shares of answers that are nothing, that begin with the context, and of all others."""
+    """Return the shares of empty answers, of beginnings of the context, and of all others."""
     pairs = list(zip(contexts, answers, strict=True))
     empty = sum(not answer.strip() for answer in answers)
     first = sum(bool(answer.strip()) and context.startswith(answer) for context, answer in pairs)
@@ -183,7 +172,7 @@ def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, f
 def _untrained(
     settings: Settings, iid: Sequence[Case], answers: Answers, outcomes: Sequence[Outcome]
 ) -> Iterator[Finding]:
-    """A model that is right no more often than one that always gives the commonest label does not do the task."""
+    """Yield a finding if the model is right no more often than one that always predicts the commonest label."""
     labels = [
         str((case.labels or ("",))[0])
         for case, row in zip(iid, outcomes, strict=True)
@@ -196,21 +185,22 @@ def _untrained(
     usual, value = labels.count(commonest) / n, sum(bool(row.passed) for row in outcomes) / n
     if value > usual:
         return
-    opposite = " It predicts the opposite label." if _is_turned(iid, answers, usual) else ""
-    knew = settings.train is not None and settings.train.on[0].startswith("iid>")
-    kind, words = (FORGOTTEN, "lost") if knew else (UNTRAINED, "did not learn")
-    text = (
-        f"It {words} the task: i.i.d. score {100 * value:.1f} on {n:,} rows; always {commonest} has "
-        f"{100 * usual:.1f}.{opposite}"
-    )
+    knew = settings.train.on[0].startswith("iid>")
+    is_opposite = _is_turned(iid, answers, usual)
+    text = wording.below_chance(value, n, commonest, usual, knew=knew, is_opposite=is_opposite)
     measure = Measure("iid score", value, n, {}, wilson(round(value * n), n), "wilson")
     yield Finding(
-        kind, text, (measure,), WEIGHTS[DEGENERATE] + 1, facts={"commonest": usual}, disqualifies=True
+        FORGOTTEN if knew else UNTRAINED,
+        text,
+        (measure,),
+        WEIGHTS[DEGENERATE] + 1,
+        facts={"commonest": usual},
+        disqualifies=True,
     )
 
 
 def _is_turned(iid: Sequence[Case], answers: Answers, usual: float) -> bool:
-    """Whether it gives, of two labels, the wrong one: for sure nearer to always than one that always gives the same."""
+    """Return whether the model predicts the other of two labels, more often than a constant model would."""
     if answers.texts:
         return False
     predicted, right = _pairs(iid, answers)
@@ -221,9 +211,7 @@ def _is_turned(iid: Sequence[Case], answers: Answers, usual: float) -> bool:
 # Directional tests (`docs/method/beyond.md` 7.8)
 
 
-def _add_directions(
-    signs: Signs, settings: Settings, suite: Sequence[Case], given: Answers, temperature: float
-) -> None:
+def _add_directions(signs: Degeneracy, suite: Sequence[Case], given: Answers) -> None:
     assert given.probabilities is not None
     directed: dict[str, list[int]] = {}
     sizes = np.fromiter((len(case.examples) for case in suite), np.int64, len(suite))
@@ -234,7 +222,6 @@ def _add_directions(
             directed.setdefault(case.groups["functionality"], []).append(position)
     if not directed:
         return
-    calibrated = _calibrated_rates(settings, suite, given, temperature)
     tight, losses = [], []
     sure: list[float] = []  # of each original of those that can hardly fail
     for name, members in directed.items():
@@ -243,21 +230,11 @@ def _add_directions(
         originals = given.probabilities[starts[members]]
         room = headroom(case.meta["direction"], originals)
         free = float((room > expect_of(case).tolerance).mean())
-        signs.measures.append(
-            Measure("headroom", float(room.mean()), len(room), groups, facts={"can fail": free})
-        )
         answers = [given.probabilities[starts[at] : starts[at] + sizes[at]] for at in members]
-        changes = [log_odds_changes(case.meta["direction"], vectors) for vectors in answers]
-        passes = [bool((moved <= LOG_ODDS_TOLERANCE).all()) for moved in changes]
-        signs.measures.append(_rate("pass rate on log-odds", passes, groups, {}))
-        signs.measures.append(_balance([float(moved.mean()) for moved in changes if len(moved)], groups))
         lost = [loss for vectors in answers for loss in losses_of_pairs(case.meta["direction"], vectors)]
         still = {"without a gradient": float(np.mean(np.array(lost) == 0))} if lost else {}
         value = float(np.mean(lost)) if lost else None
         signs.measures.append(Measure("directional loss", value, len(lost), groups, facts=still))
-        signs.measures.append(
-            _rate("pass rate if calibrated", calibrated[name], groups, {"temperature": temperature})
-        )
         if free < CAN_FAIL:
             tight.append((name, free))
             sure += originals.max(axis=1).tolist()
@@ -267,7 +244,7 @@ def _add_directions(
 
 
 def headroom(direction: str, before: Floats) -> Floats:
-    """How far the probability that is watched could go the wrong way, for each original.
+    """Return how far the probability that matters could move the wrong way, for each original.
 
     >>> headroom("not_more_conf", np.array([[0.03, 0.97]])).round(2).tolist()
     [0.03]
@@ -282,92 +259,8 @@ def headroom(direction: str, before: Floats) -> Floats:
     return room[direction]
 
 
-def log_odds_changes(direction: str, probabilities: Floats) -> Floats:
-    """How far the log-odds of each variant moved the wrong way; below 0, the right way.
-
-    >>> log_odds_changes("not_more_conf", np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.9]])).round(2).tolist()
-    [0.0, -2.2]
-    """
-    odds = np.clip(probabilities, SMALLEST, 1 - SMALLEST)
-    odds = np.log(odds) - np.log1p(-odds)
-    watched = {"not_less_2": 0, "not_less_0": -1}.get(direction, int(probabilities[0].argmax()))
-    sign = -1.0 if direction == "not_less_conf" else 1.0
-    changes: Floats = sign * (odds[1:, watched] - odds[0, watched])
-    return changes
-
-
-def _balance(changes: Sequence[float], groups: Mapping[str, str]) -> Measure:
-    """Cases that moved the right way less those that moved the wrong way, of all, and whether that is chance."""
-    wrong, right = (sum(side * change > LOG_ODDS_TOLERANCE for change in changes) for side in (1, -1))
-    n = len(changes)
-    if not n:
-        return Measure("directional balance", None, 0, groups)
-    facts = {
-        "right": right,
-        "wrong": wrong,
-        "p": sign_test(right, wrong),
-        "mean change": -float(np.mean(changes)),
-    }
-    return Measure("directional balance", (right - wrong) / n, n, groups, facts=facts)
-
-
-def _calibrated_rates(
-    settings: Settings, suite: Sequence[Case], given: Answers, temperature: float
-) -> dict[str, list[bool | None]]:
-    """The outcomes of directional cases if the model were as sure as it is right on i.i.d. rows."""
-    assert given.probabilities is not None
-    softened = at_temperature(given.probabilities, temperature)
-    answers = replace(given, probabilities=softened)
-    judged = list(judge_examples(settings, suite, answers))
-    outcomes = case_outcomes(suite, judged, answers)
-    rates: dict[str, list[bool | None]] = {}
-    for case, outcome in zip(suite, outcomes, strict=True):
-        if case.meta.get("direction") not in (None, "label"):
-            rates.setdefault(case.groups["functionality"], []).append(outcome.passed)
-    return rates
-
-
-def _rate(
-    name: str, passes: Sequence[bool | None], groups: Mapping[str, str], facts: Mapping[str, Any]
-) -> Measure:
-    known = [passed for passed in passes if passed is not None]
-    n, right = len(known), sum(known)
-    if not n:
-        return Measure(name, None, 0, groups, na=len(passes), facts=facts)
-    return Measure(name, right / n, n, groups, wilson(right, n), "wilson", len(passes) - n, facts=facts)
-
-
-def _temperature(iid: Sequence[Case], of_iid: Answers) -> float:
-    """The temperature at which the model is as sure of i.i.d. rows as it is right: the best log-likelihood."""
-    assert of_iid.probabilities is not None
-    _, right = _pairs(iid, of_iid)
-    rows = [row for row in range(len(of_iid.predictions)) if row not in of_iid.errors]
-    if len(rows) != len(right) or not rows:
-        return 1.0
-    logs = np.log(np.clip(of_iid.probabilities[rows], 1e-12, 1.0))
-    grid = np.exp(np.linspace(np.log(0.2), np.log(20.0), 200))
-    losses = []
-    for temperature in grid:
-        cold = logs / temperature
-        cold -= cold.max(axis=1, keepdims=True)
-        losses.append(float((np.log(np.exp(cold).sum(axis=1)) - cold[np.arange(len(right)), right]).mean()))
-    return float(grid[int(np.argmin(losses))])
-
-
-def at_temperature(probabilities: Floats, temperature: float) -> Floats:
-    """softmax(z / T), from the probabilities at T = 1.
-
-    >>> at_temperature(np.array([[0.97, 0.03]]), 2.0).round(4).tolist()
-    [[0.8504, 0.1496]]
-    """
-    logs = np.log(np.clip(probabilities, 1e-12, 1.0)) / temperature
-    raised = np.exp(logs - logs.max(axis=1, keepdims=True))
-    softened: Floats = raised / raised.sum(axis=1, keepdims=True)
-    return softened
-
-
 def losses_of_pairs(direction: str, probabilities: Floats) -> Floats:
-    """Equation 6 for an original and each of its variants: -log(1 - ε), ε how far the answer moved the wrong way.
+    """Return equation 6 for an original and each variant: -log(1 - ε), ε how far it moved the wrong way.
 
     Of the model that a training starts from it is the loss at step 0.
 
@@ -385,17 +278,9 @@ def _saturated(
     tight: Sequence[tuple[str, float]], total: int, sure: Sequence[float], losses: Sequence[float]
 ) -> Finding:
     confidence = Measure("mean confidence", float(np.mean(sure)), len(sure))
-    words = some([f"{name} {_percent(free)}" for name, free in tight], 3)
-    text = (
-        f"{len(tight)} of {total} directional functionalities can hardly fail: the model is too confident in their "
-        f"originals (mean {shown(confidence.value, quantity(confidence))} %). Cases with room to fail: {words}."
-    )
+    loss = float(np.mean(losses)) if losses else None
+    still = float(np.mean(np.array(losses) == 0)) if losses else 0.0
     facts: dict[str, Any] = {"functionalities": [name for name, _ in tight]}
-    if losses:
-        loss, still = float(np.mean(losses)), float(np.mean(np.array(losses) == 0))
-        text += (
-            f" At step 0 equation 6 gives a loss of {loss:.4f}, and {_percent(still)} of pairs have no gradient; "
-            'train.direction = "margin" gives them one.'
-        )
-        facts |= {"loss at step 0": loss, "without a gradient": still}
+    facts |= {} if loss is None else {"loss at step 0": loss, "without a gradient": still}
+    text = wording.saturated(tight, total, float(np.mean(sure)), loss, still)
     return Finding(SATURATED, text, (confidence,), 1.0, facts=facts)

@@ -25,7 +25,7 @@ SHORT = {
 
 
 def file_tables(measures: Sequence[Measure], task: str) -> list[Table]:
-    """All three."""
+    """Return all three tables."""
     return [_results(measures, task), _results_fine(measures, task), _p_values(measures, task)]
 
 
@@ -82,7 +82,7 @@ def _about(task: str, model: str | None, row: TableRow) -> list[Cell]:
 
 
 def _na_rates(means: Sequence[Measure], row: TableRow) -> str:
-    """Of the model trained on everything; those without any are left out."""
+    """Return the share of inapplicable cases by functionality of the full model, as JSON."""
     hold_out = STANDARD if row.is_baseline else "seen"
     rates = [
         rate

@@ -1,7 +1,7 @@
-"""A table of a plan to its jobs: configurations, methods, what each training leaves out (`docs/method/beluga.md` 1.3).
+"""One table of a plan to its jobs: configurations, methods, folds (`docs/method/beluga.md` 1.3).
 
-iid                     one job: the baseline, whose pass rates are "standard"
-every other, by method  one job on the full suite ("seen"), and one per fold of each hold-out
+iid                       one job: the baseline, whose pass rates are "standard"
+every other, by method    one job on the whole suite ("seen"), and one per fold of each hold-out
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,37 +11,25 @@ import numpy as np
 
 from ...core.errors import PlanError, nearest
 from ...core.records import Case
-from ...training.config import TrainConfig
-from ..behaviour.build import load_suite, split_file, suite_cases, training_split
-from ..behaviour.iid import is_beside
-from ..behaviour.settings import SPLITS, Settings, Train
-from .hyper import OF_ITSELF, given_options, method_options
+from ..behaviour.build import load_suite, split_file
+from ..behaviour.settings import SPLITS
+from .build import SAMPLE_SEED
+from .hyper import SHARED, given_options, method_options
+from .iid import is_labelled_row
+from .lessons import training_cases
+from .settings import Settings, Train
+from .trainings import METHODS
 
-OTHERS = "others"
-"""Everything but one functionality is left out."""
 UNITS = ("functionality", "capability", "test type")
-"""What is left out, and then tested on."""
+"""What can be held out."""
 
 
 def parts(settings: Settings) -> list[Settings]:
-    """The settings of each job; one, where nothing is trained."""
+    """Return the settings of each job."""
     train = settings.train
-    if train is None:
-        _refuse_without_training(settings)
-        return [settings]
-    _refuse_start(settings, train)
-    if not settings.iid and not (train.from_ == "model" and settings.iid_test):
-        raise PlanError(
-            "train.on needs i.i.d. data",
-            fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
-        )
-    refuse_idle_options(train)
-    _refuse_idle_numbers(settings, train)
-    _refuse_idle_grouping(settings, train)
-    _refuse_tested_twice(settings, train)
-    cases = suite_cases(settings, training_split(settings))
-    _refuse_idle_losses(train, cases)
-    # Which folds there are decides nothing of one of them; and what leaves nothing out is asked everything.
+    _check(settings)
+    cases = training_cases(settings)
+    # A single job does not depend on the other folds, and a model that holds nothing out is tested on everything.
     single_job = replace(settings, hold_out_sample=0, hold_out_asks="all")
     jobs: dict[str, Settings] = {}
     for config in train.on:
@@ -49,24 +37,57 @@ def parts(settings: Settings) -> list[Settings]:
             part = replace(
                 single_job, train=replace(train, on=("iid",), method=("vanilla",)), hold_out=("none",)
             )
-            jobs[_key(part)] = part
+            jobs[repr(part)] = part
             continue
         for method in train.method:
             single = replace(single_job, train=replace(train, on=(config,), method=(method,)))
             for part in _scenarios(single, cases, settings.hold_out_sample):
                 asks = settings.hold_out_asks if part.hold_out[0] in UNITS else "all"
-                jobs[_key(part)] = replace(part, hold_out_asks=asks)
+                jobs[repr(part)] = replace(part, hold_out_asks=asks)
     return list(jobs.values())
 
 
+def _check(settings: Settings) -> None:
+    """Stop at settings that contradict each other or have no effect."""
+    train = settings.train
+    _refuse_start(settings, train)
+    if not settings.iid and not (train.from_ == "model" and settings.iid_test):
+        raise PlanError(
+            "[learning] needs i.i.d. data",
+            fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
+        )
+    _refuse_unknown_methods(settings)
+    refuse_idle_options(train)
+    _refuse_idle_numbers(settings, train)
+    _refuse_tested_twice(settings, train)
+
+
+def _refuse_unknown_methods(settings: Settings) -> None:
+    """Stop at an unknown method or option; torch is imported only for options and for methods of the user's own."""
+    train = settings.train
+    for name in train.method:
+        if ":" not in name and name not in METHODS:
+            raise PlanError(
+                f"unknown method {name!r}",
+                why=f"known: {', '.join(METHODS)}",
+                fix=nearest(name, METHODS) or "one of those, or module:Class for one of yours",
+            )
+    for name in (name for name in train.method if ":" in name or name in train.options):
+        from ...training.methods import make_method
+
+        task = load_suite(settings.suite).task
+        for config in (config for config in train.on if config != "iid"):
+            make_method(name, method_options(settings, task, config, name), given_options(settings, name))
+
+
 def _refuse_start(settings: Settings, train: Train) -> None:
-    """Stop where a plan starts from the model and yet wants what only base weights have."""
+    """Stop if a plan starts from the model but needs base weights."""
     if train.from_ == "base":
         return
     if "iid+suite" in train.on:
         raise PlanError(
             'train.from = "model" has no iid+suite',
-            why="that configuration starts from base weights, and the model has been trained",
+            why="that configuration starts from base weights",
             fix="iid>iid+suite: the model, then both mixed",
         )
     if not settings.iid and "iid>iid+suite" in train.on:
@@ -75,17 +96,17 @@ def _refuse_start(settings: Settings, train: Train) -> None:
     if idle:
         raise PlanError(
             f"train.{idle[0]} has no effect",
-            why="the model stands where the i.i.d. stage would",
+            why="the model replaces the i.i.d. stage",
             fix="leave it out",
         )
 
 
 def refuse_idle_options(train: Train) -> None:
-    """Stop at what a plan says of training that no training of it would heed."""
+    """Stop at options that no training of the plan uses."""
     for method, options in train.options.items():
         if method not in train.method:
             raise PlanError(
-                f"train.options.{method} is for a method that this plan does not train by",
+                f"train.options.{method} is for a method that this plan does not use",
                 why=f"train.method: {', '.join(train.method)}",
                 fix=nearest(method, train.method) or f'train.method = ["{method}"]',
             )
@@ -96,34 +117,28 @@ def refuse_idle_options(train: Train) -> None:
                 why=f"no stage mixes i.i.d. data with the suite in {', '.join(train.on)}",
                 fix='leave it out, or train.on = ["iid>iid+suite"]',
             )
-    if train.select_on != "paper" and not train.tune:
-        raise PlanError(
-            "train.select_on has no effect",
-            why="nothing is selected",
-            fix="train.tune = true, or leave it out",
-        )
     _refuse_overridden(train)
 
 
 def _refuse_overridden(train: Train) -> None:
-    """Stop at a number in whose place every method has one of its own."""
-    for name in OF_ITSELF:
+    """Stop at a number that every method overrides."""
+    for name in SHARED:
         own = [method for method in train.method if name in train.options.get(method, {})]
         head = [method for method in train.method if (method, name) == ("lp", "learning_rate")]
         if not getattr(train, name) or set(train.method) - {*own, *head}:
             continue
         if not own:
             raise PlanError(
-                "train.learning_rate has no effect on lp, which trains a head alone",
+                "train.learning_rate has no effect on lp, which only trains a head",
                 fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
             )
-        whys = [f"train.options.{method}.{name} stands in its place" for method in own]
-        whys += ["lp trains a head alone, at a rate of its own"] if {*head} - {*own} else []
+        whys = [f"train.options.{method}.{name} overrides it" for method in own]
+        whys += ["lp only trains a head, at its own rate"] if {*head} - {*own} else []
         raise PlanError(f"train.{name} has no effect", why="; ".join(whys), fix="leave it out")
 
 
 def _refuse_idle_numbers(settings: Settings, train: Train) -> None:
-    """Stop at numbers of a stage that no configuration has, and at losses of cases that the suite has not."""
+    """Stop at numbers of a stage that no configuration has."""
     stages = {
         "i.i.d. stage": (
             any(config != "iid+suite" for config in train.on) or train.from_ == "model",
@@ -131,17 +146,7 @@ def _refuse_idle_numbers(settings: Settings, train: Train) -> None:
         ),
         "stage with the suite": (
             any(config != "iid" for config in train.on),
-            (
-                "method",
-                "options",
-                "learning_rate",
-                "batch",
-                "epochs",
-                "tune",
-                "loss",
-                "invariance",
-                "direction",
-            ),
+            ("method", "options", "learning_rate", "batch", "epochs", "tune"),
         ),
     }
     defaults = Train()
@@ -153,62 +158,22 @@ def _refuse_idle_numbers(settings: Settings, train: Train) -> None:
                 why=f"train.on has no {stage}: {', '.join(train.on)}",
                 fix="leave it out, or another train.on",
             )
-    if settings.hold_out_sample and not {"functionality", OTHERS} & set(settings.hold_out):
+    if settings.hold_out_sample and "functionality" not in settings.hold_out:
         raise PlanError(
             "hold_out_sample has no effect",
-            why="only functionalities are sampled, and hold_out does not name them",
+            why="hold_out does not name functionality",
             fix='hold_out = ["functionality"], or leave it out',
         )
     if settings.hold_out_asks != "all" and not set(UNITS) & set(settings.hold_out):
         raise PlanError(
             "hold_out_asks has no effect",
-            why="nothing is left out to be tested on",
+            why="nothing is held out",
             fix='hold_out = ["functionality"], or leave it out',
         )
 
 
-def _refuse_idle_grouping(settings: Settings, train: Train) -> None:
-    """Stop at grouping by length where no stage draws its batches from all items alike."""
-    plain = train.from_ == "base" and any(config != "iid+suite" for config in train.on)
-    if train.group_by_length is None or plain:
-        return
-    from ...training.methods import make_method  # torch, which few plans need to be read
-
-    task, how = load_suite(settings.suite).task, TrainConfig(learning_rate=1.0, batch=1, epochs=1.0)
-    for config in train.on:
-        for name in train.method if config != "iid" else ():
-            options = method_options(settings, task, config, name)
-            method = make_method(name, options, given_options(settings, name))
-            if not method.by_environment and not all(phase.frozen for phase in method.phases(how)):
-                return
-    raise PlanError(
-        "train.group_by_length has no effect",
-        why="no stage draws batches of texts from all items alike: not where a method chooses functionalities, nor "
-        "where the encoder is frozen and has read them once",
-        fix="leave it out, or a method such as vanilla",
-    )
-
-
-def _refuse_idle_losses(train: Train, cases: Sequence[Case]) -> None:
-    """Stop at a loss for cases that the suite has none of."""
-    reading = any(case.meta.get("reading") for case in cases)
-    invariant = any(case.groups["test type"] == "INV" for case in cases)
-    directed = any(case.meta.get("direction") not in (None, "label") for case in cases)
-    for name, has_cases, needed in (
-        ("loss", not reading, "labels"),
-        ("invariance", invariant and not reading, "tests of invariance with labels"),
-        ("direction", directed, "tests of which way confidence may go"),
-    ):
-        if not has_cases and getattr(train, name) != getattr(Train(), name):
-            raise PlanError(
-                f"train.{name} has no effect",
-                why=f"it is for {needed}: the suite has none",
-                fix="leave it out",
-            )
-
-
 def _refuse_tested_twice(settings: Settings, train: Train) -> None:
-    """Stop where what is trained on, or chosen by, is also what is tested on."""
+    """Stop if the split to test on is also trained on or selected by."""
     split = (
         settings.split
         if settings.split in SPLITS
@@ -218,34 +183,20 @@ def _refuse_tested_twice(settings: Settings, train: Train) -> None:
     )
     if split == "train":
         raise PlanError(
-            f"split = {settings.split!r} is what the model is trained on",
-            why="it would be tested on the very cases that it has seen",
+            f"split = {settings.split!r} is the training split",
+            why="models would be tested on their training cases",
             fix='split = "test", or leave it out',
         )
     if train.tune and split == "validation":
         raise PlanError(
-            f"split = {settings.split!r} is what train.tune chooses by",
-            why="the best of many on these cases looks better on them than on others",
+            f"split = {settings.split!r} is the split that train.tune selects by",
+            why="a model selected on these cases looks better on them",
             fix='split = "test", or leave it out',
         )
 
 
-def _key(settings: Settings) -> str:
-    return repr(settings)
-
-
-def _refuse_without_training(settings: Settings) -> None:
-    idle = [name for name in ("hold_out", "hold_out_sample", "fold") if getattr(settings, name)]
-    idle += ["hold_out_asks"] if settings.hold_out_asks != "all" else []
-    if idle:
-        raise PlanError(
-            f"{idle[0]} leaves something out of a training, and nothing is trained",
-            fix='train.on = ["iid>suite"]',
-        )
-
-
 def _scenarios(settings: Settings, cases: Sequence[Case], sample: int) -> Iterator[Settings]:
-    """Trained on the full suite, then without each fold, or each of a sample."""
+    """Yield the job on the whole suite, then one per fold."""
     if settings.fold:
         yield _one_fold(settings, cases)
         return
@@ -253,25 +204,17 @@ def _scenarios(settings: Settings, cases: Sequence[Case], sample: int) -> Iterat
     for scenario in settings.hold_out:
         if scenario in ("none", "seen"):
             continue
-        for fold in folds(cases, unit_of(scenario), sample, settings.sample_seed):
+        for fold in folds(cases, scenario, sample):
             yield replace(settings, hold_out=(scenario,), fold=fold)
 
 
 def _one_fold(settings: Settings, cases: Sequence[Case]) -> Settings:
     if len(settings.hold_out) != 1 or settings.hold_out[0] in ("none", "seen"):
-        raise PlanError(
-            "fold needs hold_out to say what it is", fix='hold_out = ["capability"], fold = "negation"'
-        )
-    if settings.hold_out == (OTHERS,):
-        raise PlanError(
-            'fold and hold_out = ["others"] do not go together',
-            why="a matrix of one row has no table beside it",
-            fix="hold_out_sample for fewer rows",
-        )
+        raise PlanError("fold needs exactly one hold_out", fix='hold_out = ["capability"], fold = "negation"')
     known = folds(cases, settings.hold_out[0])
     if settings.fold not in known:
         raise PlanError(
-            f"fold = {settings.fold!r} is no {settings.hold_out[0]} of the suite",
+            f"fold = {settings.fold!r} is not a {settings.hold_out[0]} of the suite",
             why=f"known: {', '.join(known)}",
             fix=nearest(settings.fold, known) or "one of those",
         )
@@ -279,25 +222,18 @@ def _one_fold(settings: Settings, cases: Sequence[Case]) -> Settings:
 
 
 def planned_folds(settings: Settings) -> dict[str, list[str]]:
-    """What each hold-out of a plan leaves out in turn."""
-    cases = suite_cases(settings, training_split(settings))
+    """Return the folds of each hold-out."""
+    cases = training_cases(settings)
     return {
-        scenario: [settings.fold]
-        if settings.fold
-        else folds(cases, scenario, settings.hold_out_sample, settings.sample_seed)
+        scenario: [settings.fold] if settings.fold else folds(cases, scenario, settings.hold_out_sample)
         for scenario in settings.hold_out
-        if scenario not in ("none", "seen", OTHERS)
+        if scenario not in ("none", "seen")
     }
 
 
-def unit_of(scenario: str) -> str:
-    """What a scenario goes through in turn: all but one functionality are left out one functionality at a time."""
-    return "functionality" if scenario == OTHERS else scenario
-
-
-def folds(cases: Sequence[Case], scenario: str, sample: int = 0, seed: int = 0) -> list[str]:
-    """What is left out in turn: all there is, in the suite's order, or a random sample of the functionalities."""
-    names = list(dict.fromkeys(case.groups[scenario] for case in cases if not is_beside(case)))
+def folds(cases: Sequence[Case], scenario: str, sample: int = 0) -> list[str]:
+    """Return the folds in the suite's order: all values, or a random sample of the functionalities."""
+    names = list(dict.fromkeys(case.groups[scenario] for case in cases if not is_labelled_row(case)))
     if scenario != "functionality" or not sample:
         return names
     if sample > len(names):
@@ -305,5 +241,5 @@ def folds(cases: Sequence[Case], scenario: str, sample: int = 0, seed: int = 0) 
             f"hold_out_sample = {sample}; the suite has {len(names)} functionalities",
             fix="a smaller number, or 0 for all of them",
         )
-    chosen = np.random.default_rng(seed).choice(len(names), sample, replace=False)
+    chosen = np.random.default_rng(SAMPLE_SEED).choice(len(names), sample, replace=False)
     return [names[position] for position in sorted(chosen)]

@@ -12,13 +12,13 @@ from typing import Any
 
 from ...core.errors import PlanError
 from ...training.config import TrainConfig
-from ..behaviour.settings import RANGES, Settings, Train
+from .settings import RANGES, Settings, Train
 
 TINY_FACTOR = 25
 TINY_FACTORS = {"irm": 10, "group-dro": 10, "dropout": 10, "lp-ft": 10, "lora": 3}
 FISH_NUMERATOR, FISH_INNER_STEPS = 5e-7, 5
 FISH_PLAIN_SHARE = 0.2
-"""Of a training that starts from base weights: Fish is for a model that has learnt something."""
+"""Share of plain training before Fish from base weights: Fish needs a model that has learnt something."""
 REFERENCE = "reference"
 """The epsilon of Fish that follows from its code."""
 HALF = 1.5
@@ -82,9 +82,9 @@ ALIKE: dict[str, dict[str, Any]] = {
     "group-dro": {"kappa": 0.0, "iid_share": 0.0, "step_size": 0.01},
     "fish": {"kappa": 0.0, "iid_always": False, "plain_share": 0.0},
 }
-"""What the paper says: i.i.d. data are one environment among the others, and all are drawn alike."""
+"""The paper's: i.i.d. data are one environment among the others, and all are drawn alike."""
 FASTER = {"lora": 10}
-"""How many times vanilla's rate a method takes that the paper does not have."""
+"""Ratio to vanilla's rate of a method that the paper does not have."""
 QUIRKS: dict[str, dict[str, Any]] = {
     "lp": {"frozen_dropout": True},
     "lp-ft": {"frozen_dropout": True},
@@ -93,12 +93,12 @@ QUIRKS: dict[str, dict[str, Any]] = {
     "fish": {**ALIKE["fish"], "epsilon": REFERENCE, "extra_momentum_step": True},
 }
 """Options that make a method what the reference code does, where we would do otherwise."""
-OF_ITSELF = tuple(RANGES)
-"""What train.options may give a method beside its own options, in the place of train's."""
+SHARED = tuple(RANGES)
+"""Numbers of `train` that train.options.METHOD may override."""
 
 
 def tuned(task: str, method: str, config: str) -> Tuned:
-    """Epochs, batch and learning rate that the search chose.
+    """Return the epochs, batch and learning rate that the paper's search chose.
 
     >>> tuned("sentiment", "vanilla", "iid+suite")
     (2, 16, 2e-05)
@@ -109,22 +109,20 @@ def tuned(task: str, method: str, config: str) -> Tuned:
 
 
 def iid_how(settings: Settings, model: str, task: str) -> TrainConfig:
-    """How the i.i.d. stage is trained."""
+    """Return the hyper-parameters of the i.i.d. stage."""
     train = settings.train
-    assert train is not None
     usual = IID_OF_READING if task == READING else IID
     return TrainConfig(
         learning_rate=train.iid_learning_rate or usual.rate * _factor(model),
         batch=train.iid_batch or _batch(settings, task, usual.batch),
         epochs=train.iid_epochs or usual.epochs,
-        group_by_length=_by_length(settings),
+        group_by_length=settings.profile == "recommended",
     )
 
 
 def suite_how(settings: Settings, model: str, task: str, config: str, method: str) -> TrainConfig:
-    """How the stage with the suite is trained; lp-ft begins as lp and goes on as vanilla."""
+    """Return the hyper-parameters of the suite stage; lp-ft begins as lp and goes on as vanilla."""
     train = settings.train
-    assert train is not None
     name = "vanilla" if method == "lp-ft" else method
     epochs, batch, rate = tuned(task, name, config)
     given = {name: _number(method, name, value) for name, value in _of_itself(train, method)}
@@ -136,7 +134,7 @@ def suite_how(settings: Settings, model: str, task: str, config: str, method: st
         "batch": train.batch or _batch(settings, task, batch),
         "epochs": train.epochs or (2 * HALF if method == "lp-ft" else epochs),
     } | given
-    return TrainConfig(**numbers, group_by_length=bool(train.group_by_length))
+    return TrainConfig(**numbers)
 
 
 RATES, BATCHES, EPOCHS = (2e-5, 3e-5, 5e-5), (8, 16), (1, 2, 3)
@@ -147,9 +145,8 @@ LARGE_BATCHES = (2, 3)
 
 
 def grid(settings: Settings, model: str, task: str, method: str) -> list[dict[str, Any]]:
-    """What is tried, in the order in which ties are decided: fewer epochs, the lower rate, the smaller batch."""
+    """Return the grid in the order that decides ties: fewer epochs, the lower rate, the smaller batch."""
     train = settings.train
-    assert train is not None
     given = {name: _number(method, name, value) for name, value in _of_itself(train, method)}
     times = _factor(model, method) * FASTER.get(method, 1)
     rates = HEAD_RATES if method == "lp" else [rate * times for rate in RATES]
@@ -166,12 +163,12 @@ def grid(settings: Settings, model: str, task: str, method: str) -> list[dict[st
 
 
 def as_for_bert(rate: float, model: str, method: str) -> float:
-    """A rate of this model as it would be for BERT-base."""
+    """Return the rate for BERT-base that corresponds to this model's."""
     return rate / _factor(model, method)
 
 
 def as_for_lp_ft(model: str) -> float:
-    """How many times vanilla's rate lp-ft takes: vanilla's own, but for tiny models, where lp-ft forgot the task at it.
+    """Return the ratio of lp-ft's rate to vanilla's: below 1 for tiny models, where lp-ft forgot the task at vanilla's.
 
     >>> as_for_lp_ft("hf:bert"), as_for_lp_ft("tiny:sentiment")
     (1.0, 0.4)
@@ -184,12 +181,12 @@ def _batch(settings: Settings, task: str, usual: int) -> int:
 
 
 def given_options(settings: Settings, method: str) -> Mapping[str, Any]:
-    """What the plan itself says of a method."""
-    return settings.train.options.get(method, {}) if settings.train else {}
+    """Return the options that the plan sets for a method."""
+    return settings.train.options.get(method, {})
 
 
 def _of_itself(train: Train, method: str) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in train.options.get(method, {}).items() if name in OF_ITSELF]
+    return [(name, value) for name, value in train.options.get(method, {}).items() if name in SHARED]
 
 
 def _number(method: str, name: str, value: Any) -> Any:
@@ -206,7 +203,7 @@ def _number(method: str, name: str, value: Any) -> Any:
 def method_options(
     settings: Settings, task: str, config: str, method: str, fish_rate: float | None = None
 ) -> Mapping[str, Any]:
-    """A method's own numbers that depend on the task; what the plan says comes before them.
+    """Return a method's options that depend on the task, overridden by those of the plan.
 
     `fish_rate` is the rate, as for BERT-base, that a search tries; else the paper's.
     """
@@ -218,7 +215,7 @@ def method_options(
         options |= {"probe_learning_rate": rate, "probe_batch": _batch(settings, task, batch)}
     if method == "fish" and config == "iid+suite" and settings.profile == "recommended":
         options["plain_share"] = FISH_PLAIN_SHARE
-    options |= {name: value for name, value in given.items() if name not in OF_ITSELF}
+    options |= {name: value for name, value in given.items() if name not in SHARED}
     if options.get("epsilon") == REFERENCE:
         # As the paper has it for its own rates: 0.005, 0.00333 or 0.002. A tiny model's higher rate must not shrink it.
         rate = fish_rate or tuned(task, "fish", config)[2]
@@ -227,26 +224,17 @@ def method_options(
 
 
 def losses(settings: Settings, task: str) -> dict[str, str]:
-    """The losses for labels, INV cases and DIR cases; of reading, how answers and pairs are read."""
-    train = settings.train
-    assert train is not None
+    """Return the variants of the losses that the profile chooses."""
     if task == READING:
         return {"spans": "reference" if settings.profile == "reference" else "context"}
     as_coded = settings.profile == "reference" and task == "sentiment"
-    labels = train.loss or ("sigmoid" if as_coded else "softmax")
-    return {"labels": labels}
+    return {"labels": "sigmoid" if as_coded else "softmax"}
 
 
 def iid_losses(settings: Settings, task: str) -> dict[str, str]:
-    """The same in the i.i.d. stage: the sigmoids of the paper's code are of the stage with the suite."""
+    """Return the losses of the i.i.d. stage: the authors' code uses sigmoids only with the suite."""
     chosen = losses(settings, task)
     return chosen | {"labels": "softmax"} if "labels" in chosen else chosen
-
-
-def _by_length(settings: Settings) -> bool:
-    assert settings.train is not None
-    chosen = settings.train.group_by_length
-    return settings.profile == "recommended" if chosen is None else chosen
 
 
 def _factor(model: str, method: str = "vanilla") -> int:

@@ -1,4 +1,4 @@
-"""A suite as something to train on: each functionality an environment, each case an item with its target.
+"""Training examples of a suite: each functionality is an environment, each case an item with its target.
 
 `docs/method/beluga.md` 1.2 and 1.4:
 
@@ -7,19 +7,21 @@
     DIR with a direction    an original and its variants, and which way confidence may go
     DIR with a label        variants with the label they should have (duplicate questions)
 
-In reading comprehension a label is an answer, and what is taught is where it stands in the context.
+In reading comprehension a label is an answer, and the target is its place in the context.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ...core.errors import DataError
+from ...core.errors import DataError, PlanError, some
 from ...core.records import Case, Label
 from ...data.grammar.rows import Row
+from ...models import load_model
 from ...models.ask import is_reading
+from ...models.labels import in_suite_order, suite_names
 from ...training.environments import (
     Alike,
     Answered,
@@ -30,18 +32,21 @@ from ...training.environments import (
     Labelled,
     Several,
 )
+from ..behaviour import settings as behaviour
 from ..behaviour.build import (
     REPAIRS,
-    digest_of,
     load_suite,
     mend_cases,
     split_file,
+    split_identity,
+    stamp,
     suite_cases,
-    training_split,
+    suite_digest,
 )
-from ..behaviour.iid import IID, IidData, stamp
 from ..behaviour.rules import label_index
-from ..behaviour.settings import Settings
+from .build import training_split
+from .iid import IID, IidData, load_iid, training_identity
+from .settings import Settings
 
 NOT_NEGATIVE = (1 / 3, 2 / 3)
 """The target of "anything but negative" where the model has no neutral."""
@@ -51,55 +56,67 @@ SYNONYMS = "(question, f(question)) where f(question) replaces synonyms?"
 Target = tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteLessons:
-    """The training split of a suite, ready to be trained on."""
-
-    environments: tuple[Environment, ...]
-    groups: Mapping[str, Mapping[str, str]]
-    """Of each functionality: its capability and test type, as it is scored."""
-    digest: str
+def training_cases(settings: Settings, part: str = "train") -> list[Case]:
+    """Return the suite's cases to train on, or those of the validation split to select by; read once for all jobs."""
+    return list(_cases(*_key(settings, part)))
 
 
-def suite_lessons(settings: Settings, labels: tuple[str, ...], part: str = "train") -> SuiteLessons:
-    """Every functionality of the training split; the same object for all folds and methods of a plan."""
+def lessons_identity(settings: Settings, part: str = "train") -> dict[str, Any]:
+    """Return what decides the examples of a split: suite and split by content, repairs by name."""
+    names = ("edits", "duplicates", "split_by")
+    return {
+        "suite": suite_digest(settings.suite, stamp(settings.suite)),
+        "split": split_identity(settings, training_split(settings, part)),
+        **{name: settings.resolved(name) for name in names},
+        "answers": "first match" if settings.profile == "reference" else "words",
+    }
+
+
+def suite_environments(
+    settings: Settings, labels: tuple[str, ...], part: str = "train"
+) -> tuple[Environment, ...]:
+    """Return an environment of each functionality; the same objects for all folds and methods of a plan."""
+    return _environments(labels, *_key(settings, part))
+
+
+def _key(settings: Settings, part: str) -> tuple[behaviour.Settings, object]:
     split = training_split(settings, part)
-    return _suite_lessons(
-        Settings(
-            suite=settings.suite,
-            split=split,
-            edits=settings.resolved("edits"),
-            duplicates=settings.resolved("duplicates"),
-            split_by=settings.resolved("split_by"),
-            profile="reference" if settings.profile == "reference" else "recommended",
-        ),
-        labels,
-        (stamp(settings.suite), stamp(str(split_file(split)[0]))),
+    chosen = behaviour.Settings(
+        suite=settings.suite,
+        split=split,
+        edits=settings.resolved("edits"),
+        duplicates=settings.resolved("duplicates"),
+        split_by=settings.resolved("split_by"),
+        profile="reference" if settings.profile == "reference" else "recommended",
     )
+    return chosen, (stamp(settings.suite), stamp(str(split_file(split)[0])))
 
 
 @lru_cache(maxsize=4)
-def _suite_lessons(settings: Settings, labels: tuple[str, ...], _stamps: object) -> SuiteLessons:
-    scored = suite_cases(settings, settings.split)
-    reading, as_coded = is_reading(scored), settings.profile == "reference"
+def _cases(settings: behaviour.Settings, _stamps: object) -> tuple[Case, ...]:
+    return tuple(suite_cases(settings, settings.split))
+
+
+@lru_cache(maxsize=4)
+def _environments(
+    labels: tuple[str, ...], settings: behaviour.Settings, stamps: object
+) -> tuple[Environment, ...]:
+    cases = _cases(settings, stamps)
+    reading, as_coded = is_reading(cases), settings.profile == "reference"
     suite_labels = load_suite(settings.suite).labels or labels
     lessons: dict[str, list[Item]] = {}
     kinds: dict[str, Any] = {}
-    for case in mend_cases(scored, {SYNONYMS: REPAIRS[SYNONYMS]}):
+    for case in mend_cases(cases, {SYNONYMS: REPAIRS[SYNONYMS]}):
         name = case.groups["functionality"]
         items = questions_of(case, as_coded) if reading else items_of(case, suite_labels, labels)
         lessons.setdefault(name, []).extend(items)
         kinds[name] = case.groups["test type"]
-    environments = tuple(
-        Environment(name, kinds[name], tuple(items)) for name, items in lessons.items() if items
-    )
-    groups = {case.groups["functionality"]: case.groups for case in scored}
-    return SuiteLessons(environments, groups, digest_of(repr((environments, labels)).encode()))
+    return tuple(Environment(name, kinds[name], tuple(items)) for name, items in lessons.items() if items)
 
 
 @lru_cache(maxsize=2)
 def iid_environment(data: IidData, labels: tuple[str, ...]) -> Environment:
-    """The i.i.d. rows to train on, as one environment more, for a model with these labels."""
+    """Return the i.i.d. training rows as an environment, for a model with these labels."""
     if data.is_reading:
         return Environment(IID, "iid", tuple(Answered(row.texts, _places(row)) for row in data.train))
     targets = {label: target_of(label, labels, labels) for label in data.labels}
@@ -110,8 +127,54 @@ def iid_environment(data: IidData, labels: tuple[str, ...]) -> Environment:
     )
 
 
+def head_labels(settings: Settings, model: str) -> tuple[str, ...]:
+    """Return the labels of the head; none for answers in a context."""
+    data = load_iid(settings)
+    if data.is_reading or settings.train.from_ == "base":
+        return data.labels
+    labels = _labels_of(model, tuple(load_suite(settings.suite).labels or data.labels))
+    unknown = [label for label in data.labels if label not in labels]
+    if unknown:
+        raise PlanError(
+            f"{model} has no label for {some(unknown)} of the i.i.d. data",
+            why=f"its labels are {some(labels)}",
+            fix="i.i.d. data with the model's labels",
+        )
+    return labels
+
+
+@lru_cache(maxsize=4)
+def _labels_of(model: str, suite: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a model's labels by the suite's names, in the suite's order."""
+    return tuple(in_suite_order(suite_names(load_model(model).own_labels, suite, model), suite))
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """The examples of a stage, made when they are needed."""
+
+    settings: Settings
+    model: str
+    with_suite: bool
+    with_iid: bool
+    without: frozenset[str] = frozenset()
+    """Functionalities that are held out."""
+
+    def environments(self, *, whole: bool = False) -> list[Environment]:
+        """Return an environment of each functionality that is trained on, i.i.d. data last; `whole` holds none out."""
+        labels = head_labels(self.settings, self.model)
+        suite = suite_environments(self.settings, labels) if self.with_suite else ()
+        kept = [one for one in suite if whole or one.name not in self.without]
+        return [*kept, *([iid_environment(load_iid(self.settings), labels)] if self.with_iid else [])]
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides the examples, but for what is held out."""
+        suite = {"suite": lessons_identity(self.settings)} if self.with_suite else {}
+        return suite | ({"iid": training_identity(self.settings)} if self.with_iid else {})
+
+
 def items_of(case: Case, suite: Sequence[str], labels: Sequence[str]) -> list[Item]:
-    """What one case teaches a model with these labels; nothing, where there is no variant to compare with."""
+    """Return the training items of one case for a model with these labels; none without a variant to compare with."""
     original, *variants = case.examples
     rule, direction = case.meta["expect"].rule, case.meta.get("direction")
     if case.groups["test type"] == "MFT":
@@ -128,9 +191,9 @@ def items_of(case: Case, suite: Sequence[str], labels: Sequence[str]) -> list[It
 
 
 def questions_of(case: Case, first_match: bool = False) -> list[Item]:
-    """What one case of reading comprehension teaches; nothing, where there is no variant to compare with.
+    """Return the training items of one case of reading comprehension; none if it has no variant to compare with.
 
-    `first_match` is the reference code's: an answer stands where its letters first do, be it inside another word.
+    `first_match` follows the reference code: the first match, even inside another word.
     """
     original, *variants = case.examples
     if case.groups["test type"] == "INV":
@@ -138,7 +201,7 @@ def questions_of(case: Case, first_match: bool = False) -> list[Item]:
     if case.labels is None or case.groups["test type"] != "MFT":
         raise DataError(
             f"functionality {case.groups['functionality']!r} cannot be trained on",
-            why="a question without its answer teaches nothing",
+            why="a question needs its answer",
             fix="MFT cases with answers, INV cases with variants",
         )
     items: list[Item] = []
@@ -150,14 +213,14 @@ def questions_of(case: Case, first_match: bool = False) -> list[Item]:
 
 
 def _places(row: Row) -> tuple[tuple[int, int], ...]:
-    """Where the data say that an answer stands, or else wherever it does."""
+    """Return the place that the data give, or else every match."""
     if row.start is None:
         return occurrences(row.texts[0], row.label, "i.i.d. data")
     return ((row.start, row.start + len(row.label)),)
 
 
 def occurrences(context: str, answer: str, where: str = "") -> tuple[tuple[int, int], ...]:
-    """Everywhere that an answer stands in a context as words of its own; as part of words, where it is nowhere else.
+    """Return every place of an answer in a context as whole words; as parts of words if there are none.
 
     >>> occurrences("Daniel met Danielle, not Daniel.", "Daniel")
     ((0, 6), (25, 31))
@@ -165,9 +228,9 @@ def occurrences(context: str, answer: str, where: str = "") -> tuple[tuple[int, 
     found = [match.start() for match in re.finditer(f"(?={re.escape(answer)})", context)] if answer else []
     if not found:
         raise DataError(
-            f"{where}: the answer {answer[:60]!r} does not stand in its context",
+            f"{where}: the answer {answer[:60]!r} is not in its context",
             why=f"{context[:120]!r}",
-            fix="an answer that is a piece of the context, letter by letter",
+            fix="an answer that is an exact piece of the context",
         )
     edges = [(start, start + len(answer)) for start in found]
     whole = [
@@ -180,7 +243,7 @@ def occurrences(context: str, answer: str, where: str = "") -> tuple[tuple[int, 
 
 
 def _taught(case: Case, rule: str) -> Sequence[Label]:
-    """The label of each example: its own, or the one that the functionality's rule names."""
+    """Return the label of each example: its own, or the one that the functionality's rule names."""
     if named := re.fullmatch(r"pred_(equals|not)_(?!label)(.+)", rule):
         word = named[2] if named[1] == "equals" else f"not_{named[2]}"
         return [word] * len(case.examples)
@@ -194,7 +257,7 @@ def _taught(case: Case, rule: str) -> Sequence[Label]:
 
 
 def target_of(label: Label, suite: Sequence[str], labels: Sequence[str]) -> Target:
-    """A label of the suite as probabilities of the model's labels.
+    """Return a label of the suite as probabilities of the model's labels.
 
     A model of two labels beside a suite of three has none for the middle one: half and half.
 

@@ -1,11 +1,11 @@
-"""Whether a row still does the task: forgotten on the way, or never learnt. Nothing else of such a row means anything.
+"""Rows that forgot the task, or never learnt it. No other column of such a row means anything.
 
-starts from      beside              more than five points below, not by chance
+starts from      compared with       more than five points below, significantly
 i.i.d. model     the iid row         forgotten: by the data if vanilla forgets too, by the method if it keeps the task
-base weights     vanilla's own row   not learnt (beside the iid row: vanilla itself, and all where there is no vanilla)
+base weights     vanilla's own row   not learnt (vanilla itself, and all rows without a vanilla: the iid row)
 
-G has the i.i.d. score of the model that was trained on the whole suite. The models that left something out may have
-lost more: each is put beside the same yardstick.
+G uses the i.i.d. score of the model trained on the whole suite. The held-out models may have lost more: each is
+compared with the same yardstick.
 """
 
 from collections.abc import Iterator
@@ -14,23 +14,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.claims import ALPHA
-from ...core.measures import MEASURES, shown
 from ...core.records import Finding, Measure
 from ...stats.multiplicity import holm
 from ...stats.paired import sign_test
+from . import wording
 from .against_iid import Contest, common_seeds, iid_test
 from .trainings import STANDARD, Floats, Row, Scenario, Trainings
+from .wording import PLAIN
 
 FORGOTTEN, UNTRAINED = "forgotten", "untrained"
 POINTS, MUCH = 0.05, 0.2
-"""What a method may cost of the i.i.d. score; from so much on it is the task that is lost, below a part of it."""
+"""Smallest loss of i.i.d. score that is reported as part of the task, and as the whole task."""
 WEIGHT, WEIGHT_OF_FOLDS = 20.0, 15.0
-PLAIN = "vanilla"
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A row beside the one that it is measured by."""
+    """A row and its yardstick."""
 
     row: Scenario
     yardstick: Scenario
@@ -38,13 +38,13 @@ class Loss:
 
     @property
     def starts_trained(self) -> bool:
-        """Whether the task was known before the suite came."""
+        """Whether the model knew the task before the suite stage."""
         return self.row.row[0].startswith("iid>")
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A model that left something out, beside the same yardstick."""
+    """A held-out model and its yardstick."""
 
     row: Row
     yardstick: Scenario
@@ -53,20 +53,20 @@ class Fold:
     seed: int
     score: float
     before: float
-    """The yardstick's, of the same seed on the same rows."""
+    """The yardstick's score with the same seed on the same rows."""
     n: int
     p: float
 
     @property
     def name(self) -> str:
-        """What it left out, and which of several seeds it has."""
+        """The fold, and its seed if there are several."""
         return f"{self.hold_out} {self.without}" + (
             f" (seed {self.seed})" if len(self.yardstick.seeds) > 1 else ""
         )
 
 
 def lost_tasks(trainings: Trainings) -> list[Finding]:
-    """The rows that no longer do the task, and those whose models without something do not; adjusted over each."""
+    """Return the rows that lost the task, and those whose held-out models did; Holm over each kind."""
     return [*_lost_rows(trainings), *_lost_folds(trainings)]
 
 
@@ -91,7 +91,7 @@ def _losses(trainings: Trainings) -> Iterator[Loss]:
 
 
 def _measured(trainings: Trainings) -> Iterator[tuple[Row, Scenario]]:
-    """Each row and what it is measured by, where that is there."""
+    """Yield each row with its yardstick, if there is one."""
     baseline = trainings.baseline
     for row in trainings.rows:
         by_iid = row[0].startswith("iid>") or row[1] == PLAIN
@@ -122,7 +122,7 @@ def _lost_folds(trainings: Trainings) -> Iterator[Finding]:
 def _fold(
     row: Row, yardstick: Scenario, hold_out: str, without: str, seed: int, hits: Floats
 ) -> Iterator[Fold]:
-    """The same model and the yardstick of its seed, on the rows that both answered."""
+    """Yield a held-out model with the yardstick of its seed, on the rows that both answered."""
     if seed not in yardstick.seeds:
         return
     before = yardstick.iid[:, yardstick.seeds.index(seed)]
@@ -134,19 +134,17 @@ def _fold(
 
 
 def _finding_of_folds(trainings: Trainings, lost: list[Fold], models: int) -> Finding:
-    """How many of a row's models, the worst of them, and what that means for the table."""
+    """Return how many of a row's held-out models lost the task, with the worst of them."""
     worst, (config, method) = lost[0], lost[0].row
     groups, seed = {"config": config, "method": method}, {"seed": str(worst.seed)}
     which = {"hold out": worst.hold_out, "fold": worst.without}
     lowest = Measure("iid score", worst.score, worst.n, groups | which | seed)
     theirs = Measure("iid score", worst.before, worst.n, worst.yardstick.groups | seed)
-    kind, did = (FORGOTTEN, "lost") if config.startswith("iid>") else (UNTRAINED, "did not learn")
-    text = (
-        f"{config} {method}: {len(lost)} of {models} held-out models {did} at least part of the task "
-        f"(worst: without {worst.name}, i.i.d. score {_shown(lowest)}, {_whose(worst.yardstick)} {_shown(theirs)})."
-    )
-    if not trainings.iid_of_held_out:
-        text += ' G uses the full model\'s i.i.d. score; s_iid_mode = "mean_over_heldout" uses theirs.'
+    text = wording.lost_folds(
+        worst.row, lost=len(lost), models=models, worst=worst.name, score=worst.score, before=worst.before,
+        yardstick=_whose(worst.yardstick), full_iid=not trainings.iid_of_held_out,
+    )  # fmt: skip
+    kind = FORGOTTEN if config.startswith("iid>") else UNTRAINED
     facts = {"models": [fold.name for fold in lost], "of": models}
     return Finding(kind, text, (lowest, theirs), WEIGHT_OF_FOLDS, groups, facts)
 
@@ -155,19 +153,17 @@ def _finding(trainings: Trainings, loss: Loss, p: float, plain_too: bool) -> Fin
     config, method = loss.row.row
     ours, theirs = _scores(loss.row, loss.yardstick)
     is_all = loss.contest.difference.value <= -MUCH
-    what = ("the task" if is_all else "part of the task") + _in_how_many(loss, MUCH if is_all else POINTS)
-    if loss.starts_trained:
-        kind, text = FORGOTTEN, f"lost {what} (i.i.d. score {_shown(theirs)} → {_shown(ours)})."
-        text += _whose_doing(trainings, loss, plain_too)
-    else:
-        kind = UNTRAINED
-        text = (
-            f"did not learn {what} (i.i.d. score {_shown(ours)}, {_whose(loss.yardstick)} {_shown(theirs)})."
-        )
+    text = wording.lost_task(
+        loss.row.row, starts_trained=loss.starts_trained, is_all=is_all, score=ours.value, before=theirs.value,
+        runs=_in_how_many(loss, MUCH if is_all else POINTS), yardstick=_whose(loss.yardstick),
+    )  # fmt: skip
+    text += _cause(trainings, loss, plain_too) if loss.starts_trained else ""
+    text += " Ignore its other columns." if is_all else ""
     groups = {"config": config, "method": method}
     facts = {"difference": loss.contest.difference.value, "adjusted p": p}
-    text = f"{config} {method} {text}" + (" Ignore its other columns." if is_all else "")
-    return Finding(kind, text, (ours, theirs), WEIGHT, groups, facts)
+    return Finding(
+        FORGOTTEN if loss.starts_trained else UNTRAINED, text, (ours, theirs), WEIGHT, groups, facts
+    )
 
 
 def _whose(yardstick: Scenario) -> str:
@@ -175,7 +171,7 @@ def _whose(yardstick: Scenario) -> str:
 
 
 def _in_how_many(loss: Loss, least: float) -> str:
-    """Of several runs, those that lost so much: a mean hides a single one that lost everything."""
+    """Return in how many of several runs so much was lost: a mean hides one run that lost everything."""
     ours, theirs = common_seeds(loss.row, loss.yardstick)
     if len(ours) < 2:
         return ""
@@ -183,23 +179,20 @@ def _in_how_many(loss: Loss, least: float) -> str:
     return f" in {int((changes <= -least).sum())} of {len(ours)} runs"
 
 
-def _whose_doing(trainings: Trainings, loss: Loss, plain_too: bool) -> str:
-    """Whether plain training on the same data forgets as well."""
+def _cause(trainings: Trainings, loss: Loss, plain_too: bool) -> str:
+    """Return whether plain training on the same data loses the task as well."""
     config, method = loss.row.row
     if method == PLAIN:
         return ""
     kept, left = _scores(trainings.scenario((config, PLAIN), "seen"), loss.row)
     if kept.value is None or left.value is None:
         return ""
-    if kept.value - left.value > POINTS:
-        return f" The method causes it: {PLAIN} on the same data keeps {_shown(kept)}."
-    if plain_too:
-        return f" The data cause it: {PLAIN} on the same data falls to {_shown(kept)}."
-    return f" {PLAIN} on the same data has {_shown(kept)}."
+    by_method = kept.value - left.value > POINTS
+    return wording.cause_of_loss(kept.value, by_method=by_method, plain_too=plain_too)
 
 
 def _scores(ours: Scenario, theirs: Scenario) -> tuple[Measure, Measure]:
-    """Both, on the seeds and the rows that both have; without a value where there are none."""
+    """Return both scores on the seeds and rows that both have; None if there are none."""
     first, second = common_seeds(ours, theirs)
     new, old = ours.iid[:, first], theirs.iid[:, second]
     known = ~np.isnan(new - old).any(axis=1) if first else np.zeros(len(new), dtype=bool)
@@ -209,7 +202,3 @@ def _scores(ours: Scenario, theirs: Scenario) -> tuple[Measure, Measure]:
         for scenario, hits in ((ours, new), (theirs, old))
     )
     return one, other
-
-
-def _shown(score: Measure) -> str:
-    return shown(score.value, MEASURES["iid score"])

@@ -5,194 +5,161 @@
     iid+suite      i.i.d. data and suite mixed, from the base weights
     iid>iid+suite  i.i.d. data ──► both mixed
 
-The i.i.d. stage is plain training, and the same for all that begin with it: it is trained once per seed.
+The i.i.d. stage is plain training, and the same for all recipes that begin with it: it is trained once per seed.
+Identities come from settings and digests of files. Examples are made when a stage is trained or its steps are counted.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
-from ...core.errors import PlanError, some
+from ...core.errors import PlanError
 from ...core.records import Example
 from ...models import load_model, parse_spec
 from ...models.ask import distinct
-from ...models.labels import in_suite_order, suite_names
+from ...training.config import TrainConfig
 from ...training.environments import Environment
-from ...training.loop import TrainConfig, steps_of, train
-from ...training.methods import make_method
 from ...training.stage import Fact, Mark, Progress, Recipe, Stage
-from ..behaviour.build import build, iid_of, load_suite
-from ..behaviour.iid import IidData
-from ..behaviour.settings import Settings
-from .folds import OTHERS
+from ..behaviour.build import load_suite
+from .build import build
 from .hyper import given_options, iid_how, iid_losses, losses, method_options, suite_how
-from .lessons import iid_environment, suite_lessons
+from .iid import test_identity, training_identity
+from .lessons import Lessons, head_labels, training_cases
+from .settings import Settings
 from .tuning import tuned_stage
 
 
 def make_recipe(settings: Settings, model: str) -> Recipe:
-    """The stages of one job."""
-    assert settings.train is not None
+    """Return the stages of one job."""
     spec = parse_spec(model)
     if spec.scheme not in ("hf", "tiny") or "prompt" in spec.options:
         raise PlanError(
             f"{model} cannot be trained",
-            why="train.on needs weights and gradients",
-            fix="hf:DIR or tiny:NAME; without train.on the model is asked as it is",
+            why="training needs weights and gradients",
+            fix="hf:DIR or tiny:NAME; shoal try behaviour tests a model without training",
         )
     (config,) = settings.train.on
-    data = iid_of(settings)
-    as_it_is = settings.train.from_ == "model"
-    labels = _own_labels(settings, model, data) if as_it_is else data.labels
-    base = partial(_with_own_head if as_it_is else _with_head, model, None if data.is_reading else labels)
+    from_model = settings.train.from_ == "model"
     stages = []
-    if config != "iid+suite" and not as_it_is:
-        stages.append(_iid_stage(settings, model, data))
+    if config != "iid+suite" and not from_model:
+        stages.append(_iid_stage(settings, model))
     if config != "iid":
-        stages += _suite_stage(settings, model, data, labels, base)
-    identity = {"labels": list(labels)} | ({"from": "model"} if as_it_is else {})
-    return Recipe(base, tuple(stages), identity, settings.train.threads)
+        stages += _suite_stage(settings, model)
+    return Recipe(partial(_base, settings, model), tuple(stages), _head(settings), settings.train.threads)
 
 
-def _with_head(model: str, labels: tuple[str, ...] | None, seed: int) -> Any:
-    """With a fresh head for these labels; without any, for answers in a context."""
-    loaded = load_model(model)
-    return loaded.with_fresh_span_head(seed) if labels is None else loaded.with_fresh_head(labels, seed)
+def _head(settings: Settings) -> dict[str, Any]:
+    """Return what decides the labels of the head: those of the data, by the suite's names."""
+    return {
+        "suite labels": load_suite(settings.suite).labels,
+        "iid": training_identity(settings),
+        "iid_test": test_identity(settings),
+        "from": settings.train.from_,
+    }
 
 
-def _with_own_head(model: str, labels: tuple[str, ...] | None, seed: int) -> Any:
-    loaded = load_model(model)
-    return loaded.with_own_span_head() if labels is None else loaded.with_own_head(labels)
+# The model before training
 
 
-@lru_cache(maxsize=4)
-def _labels_of(model: str, suite: tuple[str, ...]) -> tuple[str, ...]:
-    """A model's labels by the suite's names, in the suite's order."""
-    return tuple(in_suite_order(suite_names(load_model(model).own_labels, suite, model), suite))
+def _base(settings: Settings, model: str, seed: int) -> Any:
+    """Return the model with a fresh head for the data's labels, or with its own head."""
+    loaded, labels = load_model(model), head_labels(settings, model)
+    if settings.train.from_ == "model":
+        return loaded.with_own_head(labels) if labels else loaded.with_own_span_head()
+    return loaded.with_fresh_head(labels, seed) if labels else loaded.with_fresh_span_head(seed)
 
 
-def _own_labels(settings: Settings, model: str, data: IidData) -> tuple[str, ...]:
-    if data.is_reading:
-        return ()
-    labels = _labels_of(model, tuple(load_suite(settings.suite).labels or data.labels))
-    strange = [label for label in data.labels if label not in labels]
-    if strange:
-        raise PlanError(
-            f"{model} has no label for {some(strange)} of the i.i.d. data",
-            why=f"its labels are {some(labels)}",
-            fix="i.i.d. data with the model's labels",
-        )
-    return labels
+# Stages
 
 
-def _iid_stage(settings: Settings, model: str, data: IidData) -> Stage:
-    task, environment = load_suite(settings.suite).task, iid_environment(data, data.labels)
-    how, variants = iid_how(settings, model, task), iid_losses(settings, task)
-    return _stage(settings, "iid", [environment], "vanilla", {}, how, variants, data.digest)
+def _iid_stage(settings: Settings, model: str) -> Stage:
+    task = load_suite(settings.suite).task
+    lessons = Lessons(settings, model, with_suite=False, with_iid=True)
+    return make_stage(
+        lessons, "iid", "vanilla", {}, iid_how(settings, model, task), iid_losses(settings, task)
+    )
 
 
-def _suite_stage(
-    settings: Settings, model: str, data: IidData, labels: tuple[str, ...], base: Callable[[int], Any]
-) -> list[Stage]:
-    """The stage with the suite; none, where a hold-out leaves nothing to train on."""
-    assert settings.train is not None
+def _suite_stage(settings: Settings, model: str) -> list[Stage]:
+    """Return the stage with the suite; none if holding out leaves nothing to train on."""
     (config,), (method,) = settings.train.on, settings.train.method
-    lessons = suite_lessons(settings, labels)
-    kept = [
-        environment
-        for environment in lessons.environments
-        if not _is_held_out(settings, lessons.groups[environment.name])
-    ]
-    mixed = [iid_environment(data, labels)] if "+" in config else []
-    if not kept and not mixed:
+    groups = {case.groups["functionality"]: case.groups for case in training_cases(settings)}
+    without = frozenset(name for name in groups if _is_held_out(settings, groups[name]))
+    mixed = "+" in config
+    if len(without) == len(groups) and not mixed:
         return []
     task = load_suite(settings.suite).task
-    left = "only" if settings.hold_out == (OTHERS,) else "without"
     words = config.replace(">", " then ").replace("+", " and ")
-    title = "-".join(filter(None, [words, method, settings.fold and f"{left}-{settings.fold}"]))
-    digest = "-".join([lessons.digest, *([data.digest] if mixed else [])])
-    whole = [*lessons.environments, *mixed]
-    without = [name for name, groups in lessons.groups.items() if _is_held_out(settings, groups)]
+    title = "-".join(filter(None, [words, method, settings.fold and f"without-{settings.fold}"]))
+    lessons = Lessons(settings, model, with_suite=True, with_iid=mixed, without=without)
 
     def by(how: TrainConfig, options: Mapping[str, Any]) -> Stage:
-        kinds = losses(settings, task)
-        return _stage(
-            settings,
-            title,
-            [*kept, *mixed],
-            method,
-            options,
-            how,
-            kinds,
-            digest,
-            without=without,
-            whole=whole,
-        )
+        return make_stage(lessons, title, method, options, how, losses(settings, task))
 
     usual = by(
         suite_how(settings, model, task, config, method), method_options(settings, task, config, method)
     )
     if not settings.train.tune:
         return [usual]
-    start = (
-        []
-        if config == "iid+suite" or settings.train.from_ == "model"
-        else [_iid_stage(settings, model, data)]
-    )
-    return [tuned_stage(settings, model, labels, usual, by, whole, digest, start, base)]
+    starts_trained = config != "iid+suite" and settings.train.from_ == "base"
+    before = [_iid_stage(settings, model)] if starts_trained else []
+    return [tuned_stage(lessons, usual, by, before, partial(_base, settings, model))]
 
 
 def _is_held_out(settings: Settings, groups: Mapping[str, str]) -> bool:
     (scenario,) = settings.hold_out
-    if scenario == OTHERS:
-        return groups["functionality"] != settings.fold
     return scenario in groups and groups[scenario] == settings.fold
 
 
-def _stage(
-    settings: Settings,
+def make_stage(
+    lessons: Lessons,
     title: str,
-    environments: Sequence[Environment],
     method: str,
     options: Mapping[str, Any],
     how: TrainConfig,
     variants: Mapping[str, str],
-    digest: str,
-    without: Sequence[str] = (),
-    whole: Sequence[Environment] = (),
 ) -> Stage:
+    """Return a stage that trains on these lessons by one method."""
+    settings = lessons.settings
     identity = {
-        "data": digest,
-        "without": list(without),
+        "data": lessons.identity(),
+        "without": sorted(lessons.without),
         "method": method,
         "options": dict(options),
         "how": asdict(how),
         "losses": dict(variants),
     }
 
-    make = partial(make_method, method, options, given_options(settings, method))
-
     def run(model: Any, seed: int, progress: Progress, mark: Mark) -> list[str]:
-        log = train(model, environments, make(), how, seed, progress, mark, losses=variants)
+        from ...training.loop import train  # torch
+        from ...training.methods import make_method
+
+        made = make_method(method, options, given_options(settings, method))
+        log = train(model, lessons.environments(), made, how, seed, progress, mark, losses=variants)
         return [*log.notes, *([Fact("; ".join(log.facts))] if log.facts else [])]
 
-    steps = steps_of(environments, make(), how)
-    frozen = partial(_read_by_encoder, settings, whole) if method == "lp" else None
+    def steps() -> int:
+        from ...training.loop import steps_of  # torch
+        from ...training.methods import make_method
+
+        made = make_method(method, options, given_options(settings, method))
+        return steps_of(lessons.environments(), made, how)
+
+    frozen = partial(_read_by_encoder, lessons) if method == "lp" else None
     return Stage(title, identity, steps, run, frozen=frozen)
 
 
-def _read_by_encoder(settings: Settings, environments: Sequence[Environment]) -> list[Example]:
-    """Every text that any fold trains on or is asked: the same for all of them, so that it is read once."""
-    trained_on = _examples(environments)
-    if settings.hold_out_asks == "all":
-        return trained_on  # what is asked comes with the job
-    asked = build(replace(settings, hold_out_asks="all"))
-    return list(dict.fromkeys([*trained_on, *distinct(asked.cases).examples]))
+def _read_by_encoder(lessons: Lessons) -> list[Example]:
+    """Return every text that any fold is trained or tested on, so that the frozen encoder reads each once."""
+    trained_on = _examples(lessons.environments(whole=True))
+    if lessons.settings.hold_out_asks == "all":
+        return trained_on  # the job brings the test cases
+    tested = build(replace(lessons.settings, hold_out_asks="all"))
+    return list(dict.fromkeys([*trained_on, *distinct(tested.cases).examples]))
 
 
 def _examples(environments: Sequence[Environment]) -> list[Example]:
-    """Every text that any fold trains on, in order."""
     return list(
         dict.fromkeys(
             example for environment in environments for item in environment.items for example in item.examples

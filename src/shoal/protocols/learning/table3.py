@@ -1,4 +1,4 @@
-"""The measures of behavioural learning laid out as BELUGA's Table 3, and what its text quotes of it.
+"""BELUGA's Table 3 as typed rows and cells, and the figures that the paper's text quotes from it.
 
 `docs/method/beluga.md` 1.10 and 1.15.
 
@@ -13,8 +13,7 @@ from statistics import fmean
 from ...core.claims import ALPHA
 from ...core.errors import DataError
 from ...core.records import Measure
-from .against_iid import NEW_FUNCTIONALITIES
-from .trainings import HOLD_OUTS, STANDARD, Row
+from .trainings import HOLD_OUTS, NEW_FUNCTIONALITIES, STANDARD, Row
 
 IID_COLUMN = "iid score"
 COLUMNS = {
@@ -24,7 +23,7 @@ COLUMNS = {
     "capability": "G_class",
     "test type": "G_type",
 }
-"""What the paper calls the i.i.d. score and G by what was held out."""
+"""The paper's names of the i.i.d. score and of G by hold-out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class TableRow:
         return self.config == "iid"
 
     def gain(self, column: str, baseline: "TableRow") -> float | None:
-        """By how much it is above the iid row: on what both were asked, where that is known."""
+        """Return the difference from the iid row, on the cases of both where that is known."""
         mine, theirs = (row.cells.get(column, Cell()) for row in (self, baseline))
         if mine.difference is not None:
             return mine.difference.value
@@ -93,7 +92,7 @@ class TableRow:
 
 
 def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> list[TableRow]:
-    """One model's rows as the paper prints them: the iid row first, with its one G in every column that asks all."""
+    """Return one model's rows in the paper's order: the iid row first, with its one G in every column."""
     of_rows: dict[Row, list[Measure]] = {}
     for row in means_of(measures, model):
         if "method" in row.groups and not row.groups.keys() & {"functionality", "data"}:
@@ -112,12 +111,12 @@ def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> lis
 
 
 def means_of(measures: Iterable[Measure], model: str | None) -> list[Measure]:
-    """What is said of one model over all its seeds."""
+    """Return the measures of one model over all its seeds."""
     return [row for row in measures if row.groups.get("model") == model and "seed" not in row.groups]
 
 
 def models_of(measures: Iterable[Measure]) -> list[str | None]:
-    """The models that a plan's measures speak of; one without a name where there is only one."""
+    """Return the models of a plan's measures; None for a single model."""
     return list(dict.fromkeys(row.groups.get("model") for row in measures))
 
 
@@ -133,7 +132,7 @@ FIELDS = {
 
 
 def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
-    """The cells of one row; its i.i.d. score is that of the model trained on most."""
+    """Return the cells of one row; its i.i.d. score is that of the model trained on most."""
     scored = {row.groups["hold out"] for row in measures if _is_iid(row)}
     full = next((name for name in (STANDARD, *HOLD_OUTS) if name in scored), STANDARD)
     cells: dict[str, Cell] = {}
@@ -148,7 +147,7 @@ def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
 
 
 def out_of_domain(measures: Iterable[Measure], model: str | None = None) -> dict[Row, dict[str, Cell]]:
-    """By row and data set from elsewhere: its score, and how it compares with the iid row's."""
+    """Return the scores on further data by row and data set, with their tests."""
     names = {**FIELDS, "ood score": "score"}
     cells: dict[Row, dict[str, Cell]] = {}
     for row in means_of(measures, model):
@@ -181,11 +180,11 @@ def _with_best(rows: Sequence[TableRow], columns: Sequence[str]) -> list[TableRo
     ]
 
 
-# What the paper's text says of its table (`docs/method/beluga.md` 1.15)
+# Figures of the paper's text (`docs/method/beluga.md` 1.15)
 
 
 def baseline_of(rows: Sequence[TableRow]) -> TableRow:
-    """The iid row."""
+    """Return the iid row."""
     for row in rows:
         if row.is_baseline:
             return row
@@ -193,10 +192,7 @@ def baseline_of(rows: Sequence[TableRow]) -> TableRow:
 
 
 def best_gain(rows: Sequence[TableRow], column: str) -> tuple[TableRow, float] | None:
-    """The row furthest above the iid row in one column, and by how much; None while there is none.
-
-    The best of many rows is picked by its luck, too: `gain of the best row` is what it gains elsewhere.
-    """
+    """Return the row furthest above the iid row in one column, and by how much; None while there is none."""
     baseline = baseline_of(rows)
     gains = [
         (row, gain)
@@ -207,7 +203,7 @@ def best_gain(rows: Sequence[TableRow], column: str) -> tuple[TableRow, float] |
 
 
 def mean_gain(rows: Sequence[TableRow], column: str, config: str) -> float | None:
-    """The mean over methods of what one configuration changes in one column."""
+    """Return the mean difference from the iid row over the methods of a configuration."""
     baseline = baseline_of(rows)
     gains = [row.gain(column, baseline) for row in rows if row.config == config]
     known = [gain for gain in gains if gain is not None]
@@ -215,7 +211,7 @@ def mean_gain(rows: Sequence[TableRow], column: str, config: str) -> float | Non
 
 
 def average_g(tables: Iterable[Sequence[TableRow]]) -> dict[Row, float]:
-    """`Avg`: the mean of a row's G over scenarios and tasks, for rows that have all of them in every table."""
+    """Return `Avg`: the mean of a row's G over scenarios and tasks, for rows that are complete in every table."""
     values: dict[Row, list[float | None]] = {}
     for table in tables:
         for row in table:

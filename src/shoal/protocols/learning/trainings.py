@@ -1,4 +1,4 @@
-"""The jobs of a plan put back together: a row per configuration and method, its folds joined.
+"""The jobs of a plan as rows: one per configuration and method, its folds joined.
 
 `docs/method/beluga.md` 1.3 and 1.5.
 
@@ -9,7 +9,7 @@
     capability      the model trained on the suite without its capability
     test type       the model trained on the suite without its test type
 
-A plan may be half done: what is complete for a seed is there, and what is not says how many folds are.
+A plan may be half done: seeds that are complete are scored, others report how many folds are done.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 
 from ...core.errors import DataError, some
 from ...core.records import Case, Result
-from ..behaviour.iid import is_beside, is_iid
-from ..behaviour.settings import Config, Settings
-from .folds import OTHERS
+from .iid import is_iid, is_labelled_row
+from .settings import Config, Settings
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -32,17 +31,19 @@ Row = tuple[str, str]
 """Configuration and method."""
 
 METHODS = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish", "lora")
-"""In the order of the paper's Table 3; what it does not have comes last."""
+"""In the order of the paper's Table 3; ours come last."""
 F1_TASKS = ("paraphrase",)
-"""Where one label is what is looked for: duplicates."""
+"""Tasks that look for one of two labels."""
 STANDARD = "none"
+NEW_FUNCTIONALITIES = "new functionalities"
+"""The estimand of an interval for functionalities that the suite does not have."""
 NOT_ASKED = -1
 HOLD_OUTS = ("seen", "functionality", "capability", "test type")
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """One job: what was trained how, and without what."""
+    """One job: its row, fold and seed."""
 
     model: str
     row: Row
@@ -53,7 +54,7 @@ class Training:
 
 
 def read_trainings(results: Sequence[Result]) -> list[Training]:
-    """The jobs that trained, in an order of their own."""
+    """Return the jobs in a fixed order."""
     trainings: dict[tuple[Any, ...], Training] = {}
     for result in results:
         settings = result.job["settings"]
@@ -72,7 +73,7 @@ def read_trainings(results: Sequence[Result]) -> list[Training]:
 
 
 def _for_every_seed(training: Training, others: Sequence[Training]) -> list[Training]:
-    """The model as it is has no seed: it is the baseline of every seed."""
+    """Return the training, and the untrained model once for every seed: it is the baseline of all."""
     train = training.result.job["settings"]["train"]
     if train.get("from_") != "model" or training.row[0] != "iid":
         return [training]
@@ -81,12 +82,12 @@ def _for_every_seed(training: Training, others: Sequence[Training]) -> list[Trai
 
 
 def _only(value: str | Sequence[str]) -> str:
-    """A setting of one job: a list of one, or the one."""
+    """Return the setting of one job from a list of one."""
     return value if isinstance(value, str) else value[0]
 
 
 def _rank(row: Row) -> tuple[int, int, Row]:
-    """The paper's order; names it does not know come last."""
+    """Return the place in the paper's order; unknown names come last."""
     places = []
     for name, known in zip(row, (get_args(Config), METHODS), strict=True):
         places.append(known.index(name) if name in known else len(known))
@@ -99,19 +100,19 @@ def _refuse_another(earlier: Training | None, another: Training) -> None:
     a, b = earlier.result.job["settings"], another.result.job["settings"]
     differ = [name for name in a if a[name] != b.get(name)]
     raise DataError(
-        f"two jobs stand for {' '.join(another.row)}, hold out {another.hold_out} {another.fold}".rstrip(),
+        f"two jobs for {' '.join(another.row)}, hold out {another.hold_out} {another.fold}".rstrip(),
         why=f"they differ in {some(differ)}" if differ else "their settings are the same",
         fix="compare them as two plans",
     )
 
 
 def asks_part(result: Result) -> bool:
-    """Whether a fold was asked what it left out, and not the whole suite."""
+    """Return whether a held-out model was tested on its fold only."""
     return bool(result.job["settings"].get("hold_out_asks", "all") != "all")
 
 
 def _every_case(jobs: Sequence[Training]) -> Sequence[Case]:
-    """The cases of a model that was asked all of them; where there is none yet, those of all folds together."""
+    """Return the cases of a model that was tested on all; until there is one, those of all folds together."""
     whole = next((job.result.cases for job in jobs if not asks_part(job.result)), None)
     if whole is not None:
         return whole
@@ -171,7 +172,7 @@ class Trainings:
         self.settings, self.jobs, self.planned = settings, jobs, planned or {}
         self.cases: Sequence[Case] = _every_case(jobs)
         self.ids = [case.id for case in self.cases]
-        beside = np.array([is_beside(case) for case in self.cases], dtype=bool)
+        beside = np.array([is_labelled_row(case) for case in self.cases], dtype=bool)
         self.suite: Positions = np.flatnonzero(~beside)
         self.iid: Positions = np.flatnonzero([is_iid(case) for case in self.cases])
         self.seeds = sorted({job.seed for job in jobs})
@@ -194,39 +195,24 @@ class Trainings:
 
     @cached_property
     def told_by_f1(self) -> NDArray[np.bool_] | None:
-        """Which i.i.d. cases have the last of two labels, in tasks that are told by its F1; None in others."""
+        """Which i.i.d. cases have the last of two labels, in tasks with F1; None in others."""
         if self.jobs[0].result.job.get("about", {}).get("task") not in F1_TASKS:
             return None
         labels = [str((self.cases[position].labels or ("",))[0]) for position in self.iid.tolist()]
         names = self.cases[self.suite[0]].meta.get("labels") or sorted(set(labels))
         return np.array([label == str(names[-1]) for label in labels]) if len(names) == 2 else None
 
-    def trained_on_one(self, row: Row, functionality: str) -> Scenario:
-        """The models trained on this functionality alone of all the suite, asked everything."""
-        numbers = {seed: self.index.get((row, OTHERS, seed), {}).get(functionality) for seed in self.seeds}
-        known = {seed: number for seed, number in numbers.items() if number is not None}
-
-        def columns(positions: Positions) -> Floats:
-            hits = [self._outcomes(number, positions)[0] for number in known.values()]
-            return np.column_stack(hits) if hits else np.zeros((len(positions), 0))
-
-        suite = columns(self.suite)
-        return Scenario(
-            row, OTHERS, tuple(known), suite, np.isnan(suite), columns(self.iid), tuple(self.functionalities),
-            {}, Waiting(len(known), len(self.seeds)),
-        )  # fmt: skip
-
     @cached_property
     def ood(self) -> dict[str, Positions]:
         """The cases of each data set from elsewhere."""
         places: dict[str, list[int]] = {}
         for position, case in enumerate(self.cases):
-            if is_beside(case) and not is_iid(case):
+            if is_labelled_row(case) and not is_iid(case):
                 places.setdefault(case.groups["functionality"], []).append(position)
         return {name: np.array(members) for name, members in places.items()}
 
     def out_of_domain(self, scenario: Scenario, name: str) -> Scenario:
-        """The same model asked a data set from elsewhere in the place of the i.i.d. data."""
+        """Return the same models on a further data set in place of the i.i.d. data."""
         models = [self._folds(scenario.row, scenario.hold_out, seed).get("") for seed in scenario.seeds]
         columns = [self._outcomes(number, self.ood[name])[0] for number in models if number is not None]
         known = [seed for seed, number in zip(scenario.seeds, models, strict=True) if number is not None]
@@ -241,9 +227,9 @@ class Trainings:
 
     @property
     def rows(self) -> list[Row]:
-        """What was trained on the suite, or is to be, in the paper's order; without the baseline."""
+        """Rows trained on the suite, done or planned, in the paper's order; without the baseline."""
         train = self.settings.train
-        planned = {(config, method) for config in train.on for method in train.method} if train else set()
+        planned = {(config, method) for config in train.on for method in train.method}
         rows = {job.row for job in self.jobs} | planned
         return sorted((row for row in rows if row[0] != "iid"), key=_rank)
 
@@ -268,7 +254,7 @@ class Trainings:
         return self.scenario(min(rows), STANDARD) if rows else None
 
     def scenario(self, row: Row, hold_out: str) -> Scenario:
-        """One row with one thing held out, its folds put together."""
+        """Return one row with one hold-out, its folds joined."""
         folds = {seed: self._folds(row, hold_out, seed) for seed in self.seeds}
         expected = 1 if hold_out in (STANDARD, "seen") else self._expected(hold_out)
         waiting = {
@@ -323,7 +309,7 @@ class Trainings:
         values = self._values(hold_out)
         if hold_out in self.planned:
             planned = set(self.planned[hold_out])
-            # Before a model is done that was asked everything, only the values of finished folds are known.
+            # Until a model that is tested on everything is done, only the values of finished folds are known.
             return len(planned if all(asks_part(job.result) for job in self.jobs) else values & planned)
         sample = self.settings.hold_out_sample if hold_out == "functionality" else 0
         return min(sample, len(values)) or len(values)

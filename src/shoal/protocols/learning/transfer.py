@@ -1,8 +1,7 @@
-"""What training on one functionality does to another (`docs/method/beyond.md` 7.10).
+"""The effect of training on one functionality on another (`docs/method/beyond.md` 7.10).
 
-negative transfer   where training on a functionality's siblings makes it worse:
-                    Δ_F = s_F(its siblings trained on) - s_F(its whole capability left out), case by case
-transfer matrix     trained on one functionality alone, tested on all, against the iid row (hold_out "others")
+Negative transfer: training on a functionality's siblings makes it worse.
+Δ_F = s_F(its siblings trained on) - s_F(its whole capability left out), case by case.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,18 +13,19 @@ from ...core.claims import ALPHA
 from ...core.records import Case, Finding, Measure
 from ...stats.multiplicity import holm
 from ...stats.paired import sign_flip_test, sign_test
+from . import wording
 from .against_iid import common_seeds
 from .trainings import Floats, Row, Trainings
 
 NEGATIVE_TRANSFER = "negative transfer"
 WEIGHT = 5.0
 LETTERS, READ = 5, 50
-"""Length of the pieces by which texts are compared, and how many texts of a functionality are."""
+"""Length of the pieces that texts are compared by, and how many cases of a functionality are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a functionality's siblings do to it in one row."""
+    """The effect of its siblings on a functionality in one row."""
 
     row: Row
     functionality: str
@@ -36,7 +36,7 @@ class Change:
 
 
 def negative_transfer(trainings: Trainings) -> list[Finding]:
-    """The functionalities that their siblings harm, after adjustment over all that could be."""
+    """Return the functionalities that their siblings harm; Holm over all."""
     changes = [change for row in trainings.rows for change in _changes(trainings, row)]
     adjusted = holm([change.p for change in changes]).tolist() if changes else []
     return [
@@ -47,7 +47,7 @@ def negative_transfer(trainings: Trainings) -> list[Finding]:
 
 
 def _changes(trainings: Trainings, row: Row) -> Iterator[Change]:
-    """Of each functionality with siblings, on the cases that apply in both."""
+    """Yield the effect on each functionality with siblings, on the cases that apply in both."""
     if not {"functionality", "capability"} <= set(trainings.hold_outs):
         return
     near, far = (trainings.scenario(row, name) for name in ("functionality", "capability"))
@@ -62,42 +62,6 @@ def _changes(trainings: Trainings, row: Row) -> Iterator[Change]:
             sums = change[known].sum(axis=1)
             p = _p(trainings, sums, len(ours))
             yield Change(row, name, float(change[known].mean()), int(known.sum()), p, len(ours))
-
-
-# The matrix
-
-TRANSFER, TRAINED_ON = "transfer", "trained on"
-
-
-def transfer_measures(trainings: Trainings) -> list[Measure]:
-    """What training on each functionality alone does to the pass rate of every other; p is adjusted over all."""
-    measures = [row for name in trainings.rows for row in _matrix(trainings, name)]
-    adjusted = holm([row.facts["p"] for row in measures]).tolist() if measures else []
-    return [
-        replace(row, facts={**row.facts, "adjusted p": p}) for row, p in zip(measures, adjusted, strict=True)
-    ]
-
-
-def _matrix(trainings: Trainings, row: Row) -> Iterator[Measure]:
-    base = trainings.baseline
-    if base is None:
-        return
-    for fold in trainings.functionalities:
-        alone = trainings.trained_on_one(row, fold)
-        ours, theirs = common_seeds(alone, base)
-        for name, places in trainings.functionalities.items() if ours else ():
-            change = alone.suite[places][:, ours] - base.suite[places][:, theirs]
-            known = ~np.isnan(change).any(axis=1)
-            if not known.any():
-                continue
-            p = _p(trainings, change[known].sum(axis=1), len(ours))
-            groups = {"config": row[0], "method": row[1], TRAINED_ON: fold, **trainings.groups(name)}
-            facts = {
-                "p": p,
-                "pass rate": float(alone.suite[places][known][:, ours].mean()),
-                "runs": len(ours),
-            }
-            yield Measure(TRANSFER, float(change[known].mean()), int(known.sum()), groups, facts=facts)
 
 
 def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:
@@ -122,19 +86,16 @@ def _finding(trainings: Trainings, change: Change) -> Finding:
     facts = {"of": "pass rate", "adjusted p": change.p}
     measure = Measure("difference", change.points, change.n, groups, facts=facts)
     partner = contrastive_partner(trainings, name)
-    words = f" The most similar sibling with other answers is {partner}." if partner else ""
-    text = (
-        f"{config} {method}: training on the other tests of {trainings.groups(name)['capability']} costs {name} "
-        f"{-100 * change.points:.1f} points in {'this run' if change.runs == 1 else 'these runs'}.{words}"
-    )
+    capability = trainings.groups(name)["capability"]
+    text = wording.negative_transfer(change.row, name, capability, change.points, change.runs, partner)
     return Finding(NEGATIVE_TRANSFER, text, (measure,), WEIGHT, groups, {"partner": partner})
 
 
-# Which sibling it is taken for
+# The sibling that it is confused with
 
 
 def contrastive_partner(trainings: Trainings, name: str) -> str:
-    """The sibling whose texts are most like this functionality's and whose right answers are others; or nobody."""
+    """Return the sibling with the most similar texts and other right answers, or an empty name."""
     cases = {other: _cases(trainings, other) for other in (name, *_siblings(trainings, name))}
     pieces = {other: _pieces(members) for other, members in cases.items()}
     mine = _answers(cases[name])
@@ -148,7 +109,7 @@ def _cases(trainings: Trainings, name: str) -> list[Case]:
 
 
 def _answers(cases: Sequence[Case]) -> set[str]:
-    """What is right there: labels, or which way confidence may go."""
+    """Return the right answers: labels, or the direction of confidence."""
     return {
         str(label)
         for case in cases

@@ -1,10 +1,8 @@
 """The grid search of BELUGA, once for each configuration and method, on the full suite (`docs/method/beluga.md` 1.8).
 
-    select_on = "paper"   MFT + INV + DIR on the suite's validation split, each a mean over its examples or pairs
-    select_on = "G_val"   harmonic mean of the macro pass rate there and of the i.i.d. score on validation rows
-
-Of a pair one variant is looked at, drawn once by the seed. lp-ft is not searched: it begins with what lp found and goes
-on with what vanilla found, on a tiny model at the part of that rate which lp-ft bears; but for what the plan gives it.
+The objective is MFT + INV + DIR on the suite's validation split, each a mean over its examples or pairs. From a pair
+it takes one variant, drawn once by the seed. lp-ft is not searched: it begins with the numbers found for lp and goes on
+with those found for vanilla, on a tiny model at a lower rate; numbers that the plan sets come first.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,32 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import PlanError
-from ...core.records import Answers, Example
-from ...data.grammar import GRAMMARS, make_rows
+from ...core.records import Example
 from ...models import load_model
-from ...models.ask import BATCH_TOKENS, batches, is_reading
-from ...stats.paired import generalization_score
-from ...training.environments import (
-    Alike,
-    Answered,
-    Directed,
-    Environment,
-    Invariant,
-    Item,
-    Labelled,
-    Several,
-)
-from ...training.loop import TrainConfig, steps_of, train
-from ...training.methods import Method, make_method
-from ...training.spans import Windows
+from ...models.ask import BATCH_TOKENS, batches
+from ...training.config import TrainConfig
+from ...training.environments import Alike, Answered, Directed, Invariant, Item, Labelled, Several
 from ...training.stage import Progress, Search, Stage, Try, silent
-from ..behaviour.build import digest_of, iid_of, load_suite, suite_cases, training_split
-from ..behaviour.rules import directional_error, squad_normalise
-from ..behaviour.score import by_functionality, judge
-from ..behaviour.settings import Settings
+from ..behaviour.build import load_suite
+from ..behaviour.rules import directional_error
 from .hyper import (
-    OF_ITSELF,
+    SHARED,
     as_for_bert,
     as_for_lp_ft,
     given_options,
@@ -48,11 +30,12 @@ from .hyper import (
     method_options,
     suite_how,
 )
-from .lessons import suite_lessons
+from .lessons import Lessons, head_labels, lessons_identity, suite_environments
+from .settings import Settings
 from .trainings import F1_TASKS
 
 SEED = 42
-"""Of every try, and of the i.i.d. stage before it: all seeds of a plan share what is found."""
+"""Seed of every try and of the i.i.d. stage before it: all seeds of a plan share one search."""
 TOLERANCE = 0.1
 SHOWN = 3
 NEUTRAL = (1 / 3, 2 / 3)
@@ -60,24 +43,18 @@ Floats = NDArray[np.float64]
 
 
 def tuned_stage(
-    settings: Settings,
-    model: str,
-    labels: tuple[str, ...],
+    lessons: Lessons,
     usual: Stage,
     by: Callable[[TrainConfig, Mapping[str, Any]], Stage],
-    whole: Sequence[Environment],
-    digest: str,
     before: Sequence[Stage],
     base: Callable[[int], Any],
 ) -> Stage:
-    """A stage whose numbers are found first; `before` are those that come first, `whole` is the full suite."""
-    assert settings.train is not None
+    """Return a stage whose numbers are searched first; `before` are the stages that precede it."""
+    settings, model = lessons.settings, lessons.model
     (config,), (method,) = settings.train.on, settings.train.method
     task = load_suite(settings.suite).task
     searched = ("lp", "vanilla") if method == "lp-ft" else (method,)
-    searches = tuple(
-        _search(settings, model, labels, task, config, name, whole, digest, before, base) for name in searched
-    )
+    searches = tuple(_search(lessons, name, before, base) for name in searched)
     how = suite_how(settings, model, task, config, method)
     found_by = {"found by": [dict(search.identity) for search in searches]}
 
@@ -89,10 +66,10 @@ def tuned_stage(
         return replace(
             usual, identity={**usual.identity, "how": found_by}, searches=searches, settled=settled
         )
-    # What the plan gives lp-ft is not in the tries of lp and vanilla.
+    # The tries of lp and vanilla do not have the numbers that the plan sets for lp-ft,
     options, given = method_options(settings, task, config, method), given_options(settings, method)
-    fixed = {name: getattr(how, name) for name in OF_ITSELF if name in given or getattr(settings.train, name)}
-    # but for the rate and batch that train gives every method, which vanilla's one try has
+    fixed = {name: getattr(how, name) for name in SHARED if name in given or getattr(settings.train, name)}
+    # but for the rate and batch that train gives every method, which vanilla's one try has.
     own = {name: value for name, value in fixed.items() if name in given or name == "epochs"}
     probe = {name: options[name] for name in ("probe_learning_rate", "probe_batch") if name in given}
     times = as_for_lp_ft(model)
@@ -116,23 +93,12 @@ def _options(
     return method_options(settings, task, config, method, rate if method == "fish" else None)
 
 
-def _search(
-    settings: Settings,
-    model: str,
-    labels: tuple[str, ...],
-    task: str,
-    config: str,
-    method: str,
-    whole: Sequence[Environment],
-    digest: str,
-    before: Sequence[Stage],
-    base: Callable[[int], Any],
-) -> Search:
-    assert settings.train is not None
+def _search(lessons: Lessons, method: str, before: Sequence[Stage], base: Callable[[int], Any]) -> Search:
+    settings, model = lessons.settings, lessons.model
+    task, (config,) = load_suite(settings.suite).task, settings.train.on
     tries = grid(settings, model, task, method)
     usual = suite_how(settings, model, task, config, method)
     variants = losses(settings, task)
-    objective = Objective(settings, labels)
 
     def start(progress: Progress) -> Any:
         fresh = base(SEED)
@@ -140,133 +106,70 @@ def _search(
             stage.train(fresh, SEED, progress, lambda mark: None)
         return fresh
 
-    def make(tried: Try) -> Method:
+    def make(tried: Try) -> Any:
+        from ...training.methods import make_method  # torch
+
         options = _options(settings, model, task, config, method, tried)
         return make_method(method, options, given_options(settings, method))
 
     def score(fresh: Any, tried: Try, progress: Progress) -> float:
-        train(fresh, whole, make(tried), replace(usual, **tried), SEED, silent, losses=variants)
-        return objective(fresh)
+        from ...training.loop import train  # torch
+
+        how = replace(usual, **tried)
+        train(fresh, lessons.environments(whole=True), make(tried), how, SEED, silent, losses=variants)
+        return objective(settings, head_labels(settings, model), fresh)
+
+    def steps() -> int:
+        from ...training.loop import steps_of  # torch
+
+        whole = lessons.environments(whole=True)
+        tried = sum(steps_of(whole, make(one), replace(usual, **one)) for one in tries)
+        return tried + sum(stage.count_steps() for stage in before)
 
     identity = {
         "model": dict(load_model(model).fingerprint()),
         "before": [dict(stage.identity) for stage in before],
         "from": settings.train.from_,
-        "data": digest,
-        "validation": objective.digest,
+        "data": lessons.identity(),
+        "validation": lessons_identity(settings, "validation"),
         "config": config,
         "method": method,
         "options": [dict(_options(settings, model, task, config, method, tried)) for tried in tries[:1]],
         "how": {**asdict(usual), "learning_rate": None, "batch": None, "epochs": None},
         "losses": variants,
         "tries": tries,
-        "select_on": settings.train.select_on,
+        "task": task,
     }
-    if objective.by_accuracy_alone:
-        identity["told by"] = "accuracy"
-
-    def steps(tried: Try) -> int:
-        return steps_of(whole, make(tried), replace(usual, **tried))
-
-    every = sum(stage.steps for stage in before) + sum(map(steps, tries))
-    return Search(f"{config} {method}", identity, tries, start, score, every)
+    return Search(f"{config} {method}", identity, tries, start, score, steps)
 
 
-# What the best is best at
+# The objective
 
 
-class Objective:
-    """A model with these labels to a number, the more the better."""
-
-    def __init__(self, settings: Settings, labels: tuple[str, ...]) -> None:
-        assert settings.train is not None
-        self.settings, self.labels = settings, labels
-        self.data = iid_of(settings)
-        self.lessons = suite_lessons(settings, self.labels, "validation")
-        self.by_g = settings.train.select_on == "G_val"
-        self.iid = self._validation_rows() if self.by_g else ()
-        self.digest = "-".join([self.lessons.digest, *([self._judged_by()] if self.by_g else [])])
-
-    def __call__(self, model: Any) -> float:
-        if self.by_g:
-            return self.g(model)
-        items = [item for environment in self.lessons.environments for item in environment.items]
-        kinds = [environment.kind for environment in self.lessons.environments for _ in environment.items]
-        if self.data.is_reading:
-            return _of_spans(model, items)
-        told_by_f1 = self.is_binary and not self.by_accuracy_alone
-        banded = (len(load_suite(self.settings.suite).labels or self.labels), len(self.labels)) == (3, 2)
-        return _of_labels(model, items, kinds, self.labels, told_by_f1=told_by_f1, banded=banded)
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether the suite chooses between two labels."""
-        return not self.data.is_reading and len(load_suite(self.settings.suite).labels or self.labels) == 2
-
-    @property
-    def by_accuracy_alone(self) -> bool:
-        """Whether it does so without looking for one of them, as duplicates are looked for."""
-        return not self.by_g and self.is_binary and load_suite(self.settings.suite).task not in F1_TASKS
-
-    def _judged_by(self) -> str:
-        """What else decides G: the i.i.d. rows, and the rules that cases are judged by."""
-        rules = [
-            (name, self.settings.resolved(name)) for name in ("tolerance", "slack", "directional", "band")
-        ]
-        return digest_of(repr((self.iid, rules, self.settings.profile)).encode())
-
-    def _validation_rows(self) -> Sequence[Any]:
-        if self.data.validation:
-            return self.data.validation
-        if self.settings.iid in GRAMMARS:
-            return make_rows(self.settings.iid, "validation")
-        raise PlanError(
-            'select_on = "G_val" needs i.i.d. rows to choose by',
-            why="iid is to train on, and iid_test to test on",
-            fix="iid_halves = true: one half of iid_test is chosen by, the other tested on",
-        )
-
-    def g(self, model: Any) -> float:
-        """Harmonic mean of the macro pass rate and the i.i.d. score, both on validation data."""
-        cases = suite_cases(self.settings, training_split(self.settings, "validation"))
-        suite_labels = load_suite(self.settings.suite).labels
-        answers = ask_all(
-            model, [example for case in cases for example in case.examples], suite_labels, cases
-        )
-        outcomes = judge(self.settings, cases, answers)
-        rates = []
-        for members in by_functionality(cases).values():
-            known = [passed for at in members if (passed := outcomes[at].passed) is not None]
-            rates += [np.mean(known)] if known else []
-        said = ask_all(model, [row.texts for row in self.iid], self.labels or None, cases)
-        words = said.texts or [said.labels[code] for code in said.predictions.tolist()]
-        # Of several right answers in words only the first is known of validation rows.
-        right = [
-            squad_normalise(word) == squad_normalise(row.label)
-            for word, row in zip(words, self.iid, strict=True)
-        ]
-        return float(generalization_score(np.mean(rates), np.mean(right)))
+def objective(settings: Settings, labels: tuple[str, ...], model: Any) -> float:
+    """Return how well a model with these labels does on the validation split of the suite, the more the better."""
+    environments = suite_environments(settings, labels, "validation")
+    items = [item for environment in environments for item in environment.items]
+    kinds = [environment.kind for environment in environments for _ in environment.items]
+    if not labels:
+        return _of_spans(model, items)
+    suite = load_suite(settings.suite)
+    count = len(suite.labels or labels)
+    with_f1 = count == 2 and suite.task in F1_TASKS
+    return _of_labels(model, items, kinds, labels, with_f1=with_f1, banded=(count, len(labels)) == (3, 2))
 
 
-def ask_all(
-    model: Any, examples: Sequence[Example], labels: Sequence[str] | None, cases: Sequence[Any]
-) -> Answers:
-    """Answers to these examples, each distinct one asked once, in batches."""
+def probabilities_of(model: Any, examples: Sequence[Example], labels: Sequence[str]) -> Floats:
+    """Return a row of probabilities for each example; the model sees each distinct one once."""
     distinct = list(dict.fromkeys(examples))
     place = {example: row for row, example in enumerate(distinct)}
-    rows = np.array([place[example] for example in examples], np.int64)
-    if is_reading(cases):
-        texts = model.extract(distinct).texts
-        return Answers((), np.zeros(len(rows), np.int64), texts=[texts[row] for row in rows])
-    names: tuple[str, ...] = ()
     chances: Floats = np.zeros((0, 0))
-    band = False
     for batch in batches(distinct, model.lengths(distinct), BATCH_TOKENS):
         part = model.classify([distinct[at] for at in batch], labels)
-        names, band = part.labels, part.band
-        chances = np.zeros((len(distinct), len(names))) if not chances.size else chances
+        chances = np.zeros((len(distinct), len(part.labels))) if not chances.size else chances
         chances[list(batch)] = part.probabilities
-    return Answers(names, chances[rows].argmax(axis=1), chances[rows], band=band)
+    rows: Floats = chances[[place[example] for example in examples]]
+    return rows
 
 
 def _of_labels(
@@ -275,19 +178,17 @@ def _of_labels(
     kinds: Sequence[str],
     labels: tuple[str, ...],
     *,
-    told_by_f1: bool,
+    with_f1: bool,
     banded: bool,
 ) -> float:
-    """MFT + INV + DIR: right answers; answers that stay within .1; probabilities that do not go the wrong way by .1.
+    """Return MFT + INV + DIR: right labels, probabilities that stay within .1, or that do not move .1 the wrong way.
 
-    Of duplicate questions accuracy and F1 are averaged, and DIR cases are questions with labels.
+    For duplicate questions accuracy and F1 are averaged, and DIR cases are questions with labels.
     """
     rng = np.random.default_rng(SEED)
     shown = [_shown(item, rng) for item in items]
     flat = [example for examples, _ in shown for example in examples]
-    asked = ask_all(model, flat, labels, ())
-    chances = asked.probabilities
-    assert chances is not None
+    chances = probabilities_of(model, flat, labels)
     starts = np.cumsum([0, *(len(examples) for examples, _ in shown)])
     right: dict[str, list[tuple[bool, bool, bool]]] = {}
     moved: dict[str, list[bool]] = {}
@@ -310,11 +211,11 @@ def _of_labels(
                 for vector, target in zip(own, targets, strict=True)
             )
     total = sum(float(np.mean(passes)) for passes in moved.values())
-    return total + sum(_accuracy(rows, told_by_f1) for rows in right.values())
+    return total + sum(_accuracy(rows, with_f1) for rows in right.values())
 
 
 def _shown(item: Item, rng: np.random.Generator) -> tuple[Sequence[Example], Sequence[tuple[float, ...]]]:
-    """What is asked of an item, and what is right where it has labels."""
+    """Return the examples of an item to look at, and their targets if it has labels."""
     match item:
         case Labelled():
             return [item.example], [item.target]
@@ -328,7 +229,7 @@ def _shown(item: Item, rng: np.random.Generator) -> tuple[Sequence[Example], Seq
 
 
 def is_right(vector: Floats, target: Sequence[float], *, banded: bool) -> bool:
-    """The likeliest label is the right one; of two labels for three, by the neutral band.
+    """Return whether the likeliest label is right; with two labels for three, by the neutral band.
 
     >>> [is_right(np.array([0.4, 0.6]), target, banded=True) for target in ((0, 1), (0.5, 0.5), (1 / 3, 2 / 3))]
     [False, True, True]
@@ -341,10 +242,10 @@ def is_right(vector: Floats, target: Sequence[float], *, banded: bool) -> bool:
     return bool(vector[likeliest] > NEUTRAL[1] if max(target) == 1 else vector[likeliest] >= NEUTRAL[0])
 
 
-def _accuracy(rows: Sequence[tuple[bool, bool, bool]], told_by_f1: bool) -> float:
+def _accuracy(rows: Sequence[tuple[bool, bool, bool]], with_f1: bool) -> float:
     table = np.array(rows)
     accuracy = float(table[:, 0].mean())
-    if not told_by_f1:
+    if not with_f1:
         return accuracy
     said, wanted = table[:, 1], table[:, 2]
     both = 2 * int((said & wanted).sum())
@@ -353,8 +254,10 @@ def _accuracy(rows: Sequence[tuple[bool, bool, bool]], told_by_f1: bool) -> floa
 
 
 def _of_spans(model: Any, items: Sequence[Item]) -> float:
-    """½ (right starts + right ends) over windows, and the share of pairs whose likeliest shared tokens are the same."""
+    """Return ½ (right starts + right ends) over windows, plus the share of pairs with the same likeliest tokens."""
     import torch
+
+    from ...training.spans import Windows
 
     rng = np.random.default_rng(SEED)
     windows = Windows(model, [example for item in items for example in item.examples])

@@ -1,22 +1,23 @@
-"""What to show of behavioural learning: the headline, Table 3, its legend and warnings; in full every test and rate."""
+"""Layout of behavioural learning: the headline, Table 3, its legend and warnings; in full every test and rate."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from ...core.claims import ALPHA, claim_of_rows
+from ...core.claims import claim_of_rows
 from ...core.measures import MEASURES, quantity, shown
 from ...core.records import Finding, Measure, Result
 from ...core.views import Column, HeatMap, Number, Section, Table, Tone, Words
 from ...core.views import Row as ShownRow
-from ...stats.generalization import ESTIMABLE_SEEDS
-from ..behaviour.iid import TRAINED_ON_TOO
+from ..behaviour.view import unusual_settings
+from ..behaviour.view import view as behaviour_view
+from . import wording
 from .averages import AVERAGE, OVER_METHODS
-from .conclusions import CONCLUSION, headline, lost_rows
 from .files import file_tables
-from .notes import note_of
-from .nulls import NULL
+from .findings import CONCLUSION, lost_rows
+from .iid import OVERLAP
+from .settings import Settings
 from .table3 import (
     COLUMNS,
     Cell,
@@ -27,7 +28,7 @@ from .table3 import (
     rows_of_table3,
 )
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
-from .transfer import TRAINED_ON, TRANSFER
+from .wording import note_of
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
@@ -40,17 +41,19 @@ SCENARIOS = {
 PARTS = ("iid score", "suite score", "G")
 AVERAGED = "G is computed in each seed and then averaged, so it need not lie between the means of its parts."
 WARNINGS = 3
-"""How many warnings stand below the table."""
+"""Number of warnings below the table."""
 
 
-def learning_sections(
-    about: str,
-    task: str,
+def view(
+    settings: Settings,
+    results: Sequence[Result],
     measures: Sequence[Measure],
     findings: Sequence[Finding],
-    results: Sequence[Result] = (),
 ) -> list[Section]:
-    """Return Table 3 of each model, the details behind it, and the paper's files; `about` names suite and settings."""
+    """Return each result by itself; with measures Table 3 of each model, the details behind it, the paper's files."""
+    if not measures:
+        return behaviour_view(settings, results, measures, findings)
+    task = str(results[0].job.get("about", {}).get("task", "")) if results else ""
     sections = []
     for model in models_of(measures):
         rows = rows_of_table3(measures, model)
@@ -60,25 +63,33 @@ def learning_sections(
         ours = [row for row in measures if row.groups.get("model") == model]
         seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
         warnings, others = _warnings([one for one in findings if one.groups.get("model") == model], results)
-        answer = headline(rows, lost_rows(findings, model))
+        answer = wording.headline(rows, lost_rows(findings, model))
         sections.append(Section(title, answer, [_table(rows)], [*_legend(ours, rows, seeds), *warnings]))
         sections += _elsewhere(title, out_of_domain(measures, model))
-        details = [*filter(None, [about]), *_details(ours, rows, seeds), *others]
+        details = [_about(settings), *_details(ours, rows, seeds), *others]
         sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
         if any(cell.anew for row in rows for cell in row.cells.values()):
             words = Words("The same with intervals for new functionalities:", "quiet")
             anew = _table(rows, anew=True)
-            sections.append(Section(title, words, [anew], [_intervals(seeds, anew=True)], detail="full"))
+            sections.append(
+                Section(title, words, [anew], [wording.intervals(seeds, anew=True)], detail="full")
+            )
         sections += _averages(title, ours)
         known = read_trainings([result for result in results if "settings" in result.job])
         trainings = [job for job in known if model in (None, job.model)]
         matrices = list(_matrices(means_of(measures, model), trainings))
         sections.append(Section(title, "", matrices, detail="full"))
-        sections += _transfer(title, means_of(measures, model))
         if seeds > 1:
             words = Words("Each seed, the parts of G:", "quiet")
             sections.append(Section(title, words, [_by_seed(ours)], detail="full"))
     return [*sections, Section(blocks=file_tables(measures, task), detail="file")]
+
+
+def _about(settings: Settings) -> str:
+    """Return suite, split, profile and the settings that the table does not show."""
+    split = f", {settings.split} split" if settings.split else ""
+    unusual = unusual_settings(settings, ("hold_out", "train.on", "train.method"))
+    return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}"
 
 
 def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> tuple[list[str], list[str]]:
@@ -93,7 +104,7 @@ def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> tuple[l
     chosen = {id(finding) for finding in first.values()}
     told.sort(key=lambda finding: id(finding) not in chosen)
     lines = [(finding.kind, _line(finding)) for finding in told]
-    overlap = max((result.job.get("about", {}).get(TRAINED_ON_TOO, 0) for result in results), default=0)
+    overlap = max((result.job.get("about", {}).get(OVERLAP, 0) for result in results), default=0)
     if overlap:
         lines.insert(0, ("overlap", f"! {overlap:,} i.i.d. test rows also occur in the training data."))
     shown_lines, others = lines[:WARNINGS], lines[WARNINGS:]
@@ -115,7 +126,7 @@ def _counted(kinds: Sequence[str]) -> list[str]:
 
 
 def _training(finding: Finding) -> str:
-    """Which training a finding is about, in words."""
+    """Return which training a finding is about."""
     groups = finding.groups
     without = f"without {groups['fold']}" if groups.get("fold") else ""
     return " ".join(filter(None, [groups["config"], groups["method"], without, f"seed {groups['seed']}"]))
@@ -142,7 +153,7 @@ def _table(rows: Sequence[TableRow], *, anew: bool = False) -> Table:
 
 
 def _cell(cell: Cell, anew: bool) -> Number:
-    """The value, its mark and its interval; how far it is where it is not there yet."""
+    """Return the value with mark and interval, or the progress of an empty cell."""
     if cell.value is None:
         return Number(cell.score, instead=_waiting(cell.score))
     tones: list[Tone] = ["strong"] if cell.is_best else []
@@ -151,7 +162,7 @@ def _cell(cell: Cell, anew: bool) -> Number:
 
 
 def _waiting(score: Measure | None) -> str:
-    """How far an empty cell is: "23 of 38", or a dash."""
+    """Return the progress of an empty cell: "23 of 38", or a dash."""
     facts = score.facts if score else {}
     folds = facts.get("folds", 1)
     return f"{facts['folds done']} of {folds}" if folds > 1 and facts["folds done"] < folds else "–"
@@ -185,7 +196,7 @@ def _tests(rows: Sequence[TableRow]) -> Table:
 
 
 def _elsewhere(title: Sequence[Words], rows: Mapping[Row, Mapping[str, Cell]]) -> list[Section]:
-    """The scores on data from elsewhere, a column for each set; marks as in Table 3."""
+    """Return the scores on further data, a column for each set; marks as in Table 3."""
     names = list(dict.fromkeys(name for cells in rows.values() for name in cells))
     if not names:
         return []
@@ -204,7 +215,7 @@ def _elsewhere(title: Sequence[Words], rows: Mapping[Row, Mapping[str, Cell]]) -
 
 
 def _averages(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
-    """The paper's Avg of every row, and the mean of every column over the methods of a configuration."""
+    """Return the paper's Avg of every row, and the mean of every column over the methods of a configuration."""
     tables = [table for table in (_row_averages(measures), _column_means(measures)) if table.rows]
     words = Words("Averages over scenarios, and over the methods of a configuration:", "quiet")
     return [Section(title, words, [*tables], detail="full")] if tables else []
@@ -238,17 +249,14 @@ def _column_means(measures: Sequence[Measure]) -> Table:
 
 
 def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
-    """Return at most three lines: what a mark means, on how many cases and seeds it rests, what it could detect."""
+    """Return at most three lines: the marks, the sample size, the minimum detectable differences."""
     cells = [cell for row in rows for cell in row.cells.values()]
     adjusted = next((cell.adjusted for cell in cells if cell.adjusted), None)
     if adjusted is None:
-        return [_cases(measures, seeds)]
-    is_raw = adjusted.facts.get("adjustment") == "none"
-    level = f"{ALPHA:.2f}".removeprefix("0")
-    holm = "not adjusted" if is_raw else "Holm within each column"
+        return [_sample_size(measures, seeds)]
     return [
-        f"▲ ▼ better, worse than iid (p ≤ {level}, {holm}). Bold: highest.",
-        _cases(measures, seeds),
+        wording.marks(is_adjusted=adjusted.facts.get("adjustment") != "none"),
+        _sample_size(measures, seeds),
         *_detectable(rows),
     ]
 
@@ -278,30 +286,11 @@ def _details(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) 
     lines = [*(count.removesuffix("; ") for count in counts), *_drawn(measures, cells), claim_of_rows(seeds)]
     tests = "; ".join(dict.fromkeys(str(cell.p.facts["test"]) for cell in cells if cell.p))
     lines += [f"tests: {tests}"] if tests else []
-    return [*lines, _intervals(seeds), *_nulls(measures), *([AVERAGED] if seeds > 1 else [])]
-
-
-def _nulls(measures: Sequence[Measure]) -> list[str]:
-    """How the model does that knows nothing and has the highest suite score."""
-    scores: dict[str, dict[str, Measure]] = {}
-    for row in measures:
-        if row.name == NULL:
-            scores.setdefault(row.groups["null"], {})[row.groups["of"]] = row
-    if not scores:
-        return []
-    best = max(scores, key=lambda name: scores[name]["suite score"].value or 0.0)
-    words = ", ".join(f"{of} {shown(row.value, MEASURES[of])}" for of, row in scores[best].items())
-    facts = scores[best]["suite score"].facts
-    part = (
-        f" (on the {facts['functionalities']} of {facts['compared']} functionalities that apply to it)"
-        if facts
-        else ""
-    )
-    return [f"for comparison, a model that answers {best}: {words}{part}"]
+    return [*lines, wording.intervals(seeds), *([AVERAGED] if seeds > 1 else [])]
 
 
 def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
-    """Which functionalities the G of a column is of, where not of all, and what the iid row has on all."""
+    """Return which functionalities were sampled, and the iid row's G on all."""
     facts = next((cell.score.facts for cell in cells if cell.score and "drawn" in cell.score.facts), None)
     if facts is None:
         return []
@@ -315,36 +304,17 @@ def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
     return [f"{words}. Its intervals include the draw; marks are for the functionalities drawn."]
 
 
-def _cases(measures: Sequence[Measure], seeds: int) -> str:
+def _sample_size(measures: Sequence[Measure], seeds: int) -> str:
     """Return on how many cases and seeds the table rests."""
-    suite = max((row.n for row in measures if row.name == "suite score"), default=0)
-    iid = max((row.n for row in measures if row.name == "iid score"), default=0)
-    words = f"95 % intervals; {suite:,} suite {_plural('case', suite)}, {iid:,} i.i.d. {_plural('row', iid)}"
-    if seeds >= ESTIMABLE_SEEDS:
-        return f"{words}, {seeds} seeds"
-    return words + ("; 2 seeds: for these runs only" if seeds == 2 else "; 1 seed, so no seed variance")
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"
-
-
-def _intervals(seeds: int, *, anew: bool = False) -> str:
-    drawn = "functionalities and cases drawn again" if anew else "cases drawn again inside each functionality"
-    over = ", Student's t over seeds" if seeds >= ESTIMABLE_SEEDS else ""
-    words = (
-        f"95 % intervals of G: {drawn}, Wilson where all cases agree{over}; of the i.i.d. score: Wilson{over}"
-    )
-    if 1 < seeds < ESTIMABLE_SEEDS:
-        words += f"; for these runs: for the recipe not estimable from {seeds} seeds"
-    return words
+    suite, iid = (max((row.n for row in measures if row.name == name), default=0) for name in PARTS[1::-1])
+    return wording.sample_size(suite, iid, seeds)
 
 
 # Each seed
 
 
 def _by_seed(measures: Sequence[Measure]) -> Table:
-    """The parts of G in every seed: a row per configuration, method, what was held out and seed."""
+    """Return the parts of G by seed: a row per configuration, method, hold-out and seed."""
     rows: dict[tuple[str, ...], dict[str, Measure]] = {}
     for measure in measures:
         groups = measure.groups
@@ -369,41 +339,11 @@ def _by_seed(measures: Sequence[Measure]) -> Table:
     return Table(heads, shown_rows, "results_by_seed")
 
 
-# The transfer matrix
-
-
-def _transfer(title: Sequence[Words], measures: Sequence[Measure]) -> list[Section]:
-    """Trained on one functionality, tested on all: points above or below the iid row."""
-    rows: dict[Row, list[Measure]] = {}
-    for measure in measures:
-        if measure.name == TRANSFER:
-            rows.setdefault((measure.groups["config"], measure.groups["method"]), []).append(measure)
-    maps = []
-    for (config, method), cells in rows.items():
-        tested = {row.groups["functionality"]: row.groups for row in cells}
-        trained = list(dict.fromkeys(row.groups[TRAINED_ON] for row in cells))
-        names = list(tested)
-        maps.append(
-            HeatMap(
-                [(name, groups["capability"]) for name, groups in tested.items()],
-                [(name, tested[name]["capability"] if name in tested else "") for name in trained],
-                {
-                    (names.index(row.groups["functionality"]), trained.index(row.groups[TRAINED_ON])): row
-                    for row in cells
-                },
-                f"{config} {method}: a column is trained on that alone; change from the iid row",
-                kinds=[groups["test type"] for groups in tested.values()],
-            )
-        )
-    words = Words("What training on one functionality does to the others, in points:", "quiet")
-    return [Section(title, words, maps, detail="full")] if maps else []
-
-
 # Figure 1
 
 
 def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterator[HeatMap]:
-    """Pass rates by functionality and row, a block per scenario."""
+    """Yield pass rates by functionality and row, a map per scenario."""
     rates = [
         row
         for row in means
@@ -416,7 +356,7 @@ def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterat
 
 
 def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
-    """A pass rate that says which jobs were asked its cases: those that left them out, a seed each."""
+    """Return a pass rate with the jobs behind it: those that held its cases out, one per seed."""
     groups = rate.groups
     if "functionality" not in groups:
         return rate

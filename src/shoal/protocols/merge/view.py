@@ -8,7 +8,6 @@ from ...core.errors import some
 from ...core.measures import quantity, shown
 from ...core.records import Finding, Measure, Measures, Result
 from ...core.views import (
-    Bars,
     Block,
     CaseList,
     Cell,
@@ -23,6 +22,7 @@ from ...core.views import (
     Text,
     Tone,
     Words,
+    strip_table,
 )
 from .score import RIGHT, WITHOUT, named
 from .settings import HEADLINE, Settings
@@ -258,12 +258,12 @@ def _curves(measures: Measures) -> list[Curves]:
 
 
 def _by_group(settings: Settings, measures: Measures) -> Iterator[Section]:
-    """The funnel as bars, curves by class, source and filter condition, every row: for those who want everything."""
+    """The funnel, curves by class, source and filter condition, every row: for those who want everything."""
     conditions = _rows_of(measures)
     base = next(iter(conditions), {})
     steps = [row for row in measures.where("variants") if set(row.groups) == {"step"}]
-    found = [(row.groups["step"], row) for row in steps if row.groups["step"] != "drawn"]
-    blocks: list[Block] = [Bars(found, title="variants left after each step")] if len(found) > 1 else []
+    left = [(row.groups["step"], [row]) for row in steps if row.groups["step"] != "drawn"]
+    blocks: list[Block] = [strip_table(left, title="variants left after each step")] if len(left) > 1 else []
     for key in BY:
         groups = [each for each in conditions if key in each and {**base, key: each[key]} == each]
         if len(groups) > 1:

@@ -18,13 +18,13 @@ from ...core.views import (
     Scatter,
     Section,
     ShownCase,
-    Strips,
     Table,
     Text,
     Tone,
     WeighedWords,
     Words,
     expected_words,
+    strip_table,
 )
 from ...explaining.attributions import from_data
 from ...explaining.view import weighed
@@ -356,7 +356,9 @@ def _pairs(results: Sequence[Result], rows: Measures) -> list[Section]:
     blocks: list[Block] = [Table(columns, lines)]
     if len(names) > 2:
         strips = [(factor, [by_cell[name, factor] for name in names]) for factor in factors]
-        blocks.append(Strips(strips, (0.0, 1.0), 0.5, wording.STRIPS_TITLE, "pairs-by-factor"))
+        blocks.append(
+            strip_table(strips, (0.0, 1.0), 0.5, title=wording.STRIPS_TITLE, name="pairs-by-factor")
+        )
     for factor in factors:
         if factor != BASELINE and BASELINE in factors:
             points = [(name, by_cell[name, BASELINE], by_cell[name, factor]) for name in names]

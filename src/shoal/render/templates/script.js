@@ -1,6 +1,6 @@
 "use strict";
-// What the page does beyond being read: hints on numbers, from numbers to cases, a search over cases, dark and light.
-// Everything that comes from data is set as text. Nothing is fetched, nothing is kept but the choice of light or dark.
+// Hints on numbers, links from numbers to cases, a search over cases, dark and light colours.
+// Data are set as text, never as markup. Nothing is fetched; only the choice of colours is stored.
 (() => {
   const $ = (id) => document.getElementById(id);
   const make = (tag, name, text) => {
@@ -25,7 +25,7 @@
   theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; remember(root.dataset.theme); label(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", label);
 
-  // Cases: read when they are first needed
+  // Cases, parsed on first use
 
   let shelf = null;
   const cases = () => {
@@ -33,7 +33,7 @@
     return shelf;
   };
   const FAIL = 0, PASS = 1, NONE = 2, ERROR = 3, ALL = 4, ONLY = 5;
-  // How a case of a job went, in words; where jobs differ in what an outcome means, in words for all.
+  // The outcome of a case in words, which differ between protocols.
   const told = (kind, which) => (kind > PASS ? ["not applicable", "no answer"][kind - 2] : shelf.jobs[which].words[kind]);
   const alike = () => shelf.jobs.every((job) => job.words[0] === shelf.jobs[0].words[0]);
   const canFail = () => shelf.jobs.every((job) => job.words[0] === "fails");
@@ -41,8 +41,8 @@
   const colour = (kind, which) => (kind > PASS || shelf.jobs[which].words[0] === "fails" ? `v${kind}` : "v2");
   const MANY = 20, MOST = 400, FEW = 4, SOME = 6;
 
-  // Which cases a number rests on: by the groups that cases have; of the jobs that it names, of the one whose part it
-  // stands in, or by model and seed. Null where that cannot be told.
+  // The cases behind a number: by their groups, and by the jobs that it names, the part it is in, or model and seed.
+  // Null if unknown.
   const wanted = (element) => {
     if (element.dataset.g === undefined || !cases()) return null;
     const of = element.closest("[data-job]"), name = of ? of.dataset.job : null;
@@ -67,7 +67,7 @@
     return true;
   };
 
-  // Hints: on hover, on focus, and on tap, where they stay
+  // Hints on hover, focus and tap; a tapped one stays
 
   const hint = $("hint");
   let owner = null, pinned = false, silent = false;
@@ -75,7 +75,7 @@
     if (element.dataset.hint === undefined) {
       const title = element.querySelector && element.querySelector(":scope > title");
       element.dataset.hint = title ? title.textContent : element.getAttribute("title") || "";
-      element.removeAttribute("title"); // else the browser shows it too
+      element.removeAttribute("title"); // the browser would show it too
       if (title) title.remove();
       if (title) element.setAttribute("role", "img");
       if (title) element.setAttribute("aria-label", element.dataset.hint);
@@ -102,14 +102,14 @@
     hint.hidden = false;
     owner = element;
     pinned = stays;
-    if (!element.matches("svg *")) element.setAttribute("aria-describedby", "hint"); // a point's label says it already
+    if (!element.matches("svg *")) element.setAttribute("aria-describedby", "hint"); // a point has a label already
     const box = element.getBoundingClientRect(), size = hint.getBoundingClientRect();
     const left = Math.max(8, Math.min(box.left + box.width / 2 - size.width / 2, root.clientWidth - size.width - 8));
     const below = box.bottom + 8 + size.height < innerHeight || box.top < size.height + 16;
     hint.style.left = `${left + scrollX}px`;
     hint.style.top = `${(below ? box.bottom + 8 : box.top - size.height - 8) + scrollY}px`;
   };
-  // What a pointer is on: in a picture the nearest point, since a finger is wider than a point.
+  // The element under the pointer; in a chart the nearest point, because a finger is wider than a point.
   const SPOTS = ".num, .w[title], .w[data-hint], svg circle, svg polygon:not(.band)", NEAR = 20;
   const nearest = (picture, event) => {
     const frame = picture.getScreenCTM().inverse(), at = new DOMPoint(event.clientX, event.clientY).matrixTransform(frame);
@@ -128,7 +128,7 @@
   const spoken = (event) => {
     if (!event.target.closest) return null;
     const picture = event.target.closest("svg.picture, svg.strip");
-    return picture ? nearest(picture, event) : event.target.closest(`${SPOTS}, .bar, .chip, .evidence a`);
+    return picture ? nearest(picture, event) : event.target.closest(SPOTS);
   };
   const hover = (event) => {
     if (pinned) return;
@@ -142,7 +142,7 @@
   document.addEventListener("click", (event) => {
     if (hint.contains(event.target)) return;
     const element = spoken(event);
-    if (element && !element.matches("a") && words(element)) show(element, true);
+    if (element && words(element)) show(element, true);
     else hide();
   });
   document.addEventListener("keydown", (event) => {
@@ -155,7 +155,7 @@
     }
   });
 
-  // Numbers, points and coloured words by keyboard: one stop for each table, picture or paragraph, arrows inside it
+  // Keyboard: one tab stop for each table, chart or paragraph, arrow keys inside it
 
   const CHARTS = "table, svg.picture, p";
   for (const chart of document.querySelectorAll(CHARTS)) {
@@ -163,7 +163,7 @@
     if (!first) continue;
     first.setAttribute("tabindex", "0");
     if (chart.matches("svg")) {
-      chart.setAttribute("role", "group"); // an image has nothing inside it that could be reached
+      chart.setAttribute("role", "group"); // the content of an image cannot be focused
       chart.setAttribute("aria-label", `${chart.getAttribute("aria-label")}; arrow keys go from point to point`);
     }
     for (const strip of chart.querySelectorAll("svg.strip")) strip.setAttribute("role", "group");
@@ -174,7 +174,7 @@
     spot.setAttribute("tabindex", "0");
   };
   const spots = (element) => (element ? [...element.querySelectorAll(SPOTS)] : []);
-  // In a table the next of the row, or of the same column.
+  // In a table: the next number of the row or column.
   const inTable = (spot, [right, down]) => {
     const cell = spot.closest("td, th");
     let row = cell.parentElement;
@@ -186,7 +186,7 @@
     }
     return null;
   };
-  // In a picture along its line, or from line to line at the same place; without lines, by place and by height.
+  // In a chart: along a line, or to the next line at the same position; without lines, by position.
   const inPicture = (spot, [right, down]) => {
     const line = spot.closest(".line"), picture = spot.closest("svg");
     const along = (part) => (a, b) => middle(a)[part] - middle(b)[part];
@@ -200,7 +200,7 @@
     return all[all.indexOf(spot) + (right || down)];
   };
   const inText = (spot, [right, down]) => { const all = spots(spot.closest(CHARTS)); return all[all.indexOf(spot) + (right || down)]; };
-  document.addEventListener("focusin", (event) => { if (event.target.matches(`${SPOTS}, .evidence a`) && !silent && words(event.target)) show(event.target, false); });
+  document.addEventListener("focusin", (event) => { if (event.target.matches(SPOTS) && !silent && words(event.target)) show(event.target, false); });
   document.addEventListener("focusout", () => { if (!pinned) hide(); });
   document.addEventListener("keydown", (event) => {
     const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key], spot = event.target;
@@ -212,16 +212,8 @@
     next.focus();
   });
 
-  // From a finding to its number
+  // Scroll to a number, unfolding what hides it
 
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[data-to]");
-    if (!link) return;
-    const number = document.querySelector(`article [data-k="${link.dataset.to}"]`);
-    if (!number) return;
-    event.preventDefault();
-    visit(number);
-  });
   const visit = (number) => {
     for (let fold = number.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     number.scrollIntoView({ block: "center" });
@@ -231,32 +223,16 @@
     setTimeout(() => number.classList.remove("visited"), 2500);
   };
 
-  // On paper nothing can be unfolded: how it came to be is unfolded before, and cases are there
+  // Print with provenance unfolded and with cases
 
   const folded = [];
   addEventListener("beforeprint", () => {
-    for (const fold of document.querySelectorAll("#facts > details:not([open])")) { fold.open = true; folded.push(fold); }
+    for (const fold of document.querySelectorAll("#provenance > details:not([open])")) { fold.open = true; folded.push(fold); }
     if ($("explorer")) prepare();
   });
   addEventListener("afterprint", () => { for (const fold of folded.splice(0)) fold.open = false; });
 
-  // CSV to copy
-
-  for (const button of document.querySelectorAll(".copy")) {
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      const text = button.parentElement.querySelector("pre");
-      try {
-        await navigator.clipboard.writeText(text.textContent);
-        button.textContent = "Copied";
-      } catch { // a page from disk may not: it is selected instead
-        getSelection().selectAllChildren(text);
-        button.textContent = document.execCommand("copy") ? "Copied" : "Selected: copy it now";
-      }
-    });
-  }
-
-  // What is wider than the page can be scrolled by keyboard
+  // Make wide tables scrollable by keyboard
 
   const reachable = () => {
     for (const region of document.querySelectorAll(".wide")) {
@@ -271,7 +247,7 @@
   // The list of cases
 
   if (!$("explorer")) return;
-  const list = $("list"), search = $("search"), verdict = $("verdict"), job = $("job"), further = $("further");
+  const list = $("list"), search = $("search"), verdict = $("verdicts"), job = $("job"), further = $("further");
   let matching = [], from = null, ready = false, several = null;
   const selects = [];
   const options = (select, pairs) => select.replaceChildren(...pairs.map(([value, text]) => { const option = make("option", "", text); option.value = value; return option; }));
@@ -299,10 +275,10 @@
     const totals = [0, 0, 0, 0];
     for (const one of shelf.jobs) one.counts.forEach((number, kind) => { totals[kind] += number; });
     const upper = (text) => text[0].toUpperCase() + text.slice(1);
-    const names = canFail() ? ["Failing", "Passing"] : alike() ? shelf.jobs[0].words.map(upper) : ["Fails, or no", "Passes, or yes"];
+    const names = canFail() ? ["Failing", "Passing"] : alike() ? shelf.jobs[0].words.map(upper) : ["Fails or no", "Passes or yes"];
     names.push("Not applicable", "No answer");
     const pairs = names.map((name, kind) => [kind, `${name} (${count(totals[kind])})`]).filter((pair) => totals[pair[0]]);
-    // Of two jobs, what one passes and the other fails: what changed between them
+    // For two jobs: cases that only one fails
     if (shelf.jobs.length === 2 && canFail()) shelf.jobs.forEach((one, i) => pairs.push([ONLY + i, `Fails in ${one.name} alone (${count(shelf.rows.filter((row) => alone(row, i)).length)})`]));
     const all = [ALL, `All (${count(totals.reduce((a, b) => a + b, 0))})`];
     options(verdict, canFail() ? [...pairs, all] : [all, ...pairs]);
@@ -321,7 +297,7 @@
     if (one.all === undefined) one.all = [one.id, one.expected, ...one.texts.flat().map((pieces) => pieces.join(""))].join("\n").toLowerCase();
     return one.all + "\n" + row[3].join("\n").toLowerCase() + "\n" + row[4].toLowerCase();
   };
-  // Only groups that all cases of the chosen jobs have are offered: a page may be of several protocols.
+  // Offer only groups that all cases of the chosen jobs have: a page may have several protocols.
   const offer = (which) => {
     const of = shelf.jobs.map((one, i) => i).filter((i) => which === -1 || (which === -2 ? several.has(i) : i === which));
     if (!shelf.has) {
@@ -343,7 +319,7 @@
     const whole = shelf.jobs.every((one) => one.counts.every((number, i) => number === one.held[i]));
     const what = kind >= ALL || (kind <= PASS && !canFail()) ? "case" : { [FAIL]: "failing case", [PASS]: "passing case", [NONE]: "case that does not apply", [ERROR]: "case without an answer" }[kind];
     const plural = matching.length === 1 ? what : what.replace("case", "cases").replace("does", "do");
-    $("count").textContent = `${count(matching.length)} ${plural}${whole ? "" : " of those that this page holds"}`;
+    $("count").textContent = `${count(matching.length)} ${plural}${whole ? "" : " of this page"}`;
     $("back").hidden = from === null;
   };
   const more = () => {
@@ -382,7 +358,7 @@
     item.append(...others(row));
     return item;
   };
-  // A label with its probability as a short bar; anything else as it is.
+  // A label with its probability as a short bar.
   const answer = (said) => {
     const parts = /^(.*?)\s(\.\d\d|1\.00)(\)?)$/.exec(said);
     const beside = make("span", "answer", said);
@@ -406,7 +382,7 @@
     button.addEventListener("click", () => { text.classList.remove("long"); button.remove(); });
     line.append(button);
   };
-  // How the other jobs did on the same case
+  // The outcomes of the other jobs on the same case
   const elsewhere = (row) => {
     if (!shelf.by) {
       shelf.by = new Map();
@@ -456,6 +432,6 @@
   $("filters").addEventListener("submit", (event) => event.preventDefault());
   $("filters").addEventListener("reset", (event) => { event.preventDefault(); clear(); });
   $("back").addEventListener("click", () => visit(from));
-  // Not before it is seen: a large page opens at once.
+  // Built when it becomes visible, so that a large page opens fast.
   new IntersectionObserver((seen, watch) => { if (seen.some((one) => one.isIntersecting)) { watch.disconnect(); prepare(); } }, { rootMargin: "400px" }).observe($("cases"));
 })();

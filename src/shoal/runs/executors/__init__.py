@@ -1,4 +1,4 @@
-"""Where tasks are done. Results do not depend on which: a job has its own seed and its own number of threads."""
+"""Executors: where tasks run. Results do not depend on it: a job has its own seed and number of threads."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,25 +16,28 @@ from ..store import RunStore
 from ..tasks import Ended, Executor, tasks_of
 
 EXECUTORS: dict[str, str] = {
-    "here": "one after the other, in this process",
+    "here": "one job after the other, in this process",
     "processes": "several processes on this machine: --workers N",
-    "ray": "a Ray cluster that is there, or one started here; ray:auto, ray:HOST:PORT or ray://HOST:10001 name one",
+    "ray": "a running Ray cluster, or a new local one; ray:auto, ray:HOST:PORT or ray://HOST:10001 name a cluster",
 }
-"""Name to what it is for; each is the module of that name in this folder, with a function `execute`."""
+"""Name to description, for `shoal list executors`."""
+FUNCTIONS = {"here": "local:here", "processes": "local:processes", "ray": "ray:execute"}
+"""Name to module and function."""
 
 
 def find_executor(on: str) -> Executor:
-    """The executor of this name; behind a colon, or as `ray://HOST:PORT`, the address of a cluster."""
+    """Return the executor of this name; a cluster's address may follow, as in `ray:HOST:PORT`."""
     name, _, address = on.partition(":")
     if name not in EXECUTORS or (address and name != "ray"):
         raise PlanError(
-            f"--on {on}: not known",
+            f"--on {on}: unknown executor",
             why=f"known: {', '.join(EXECUTORS)}",
             fix=nearest(name, EXECUTORS) or "one of those",
         )
-    module: Any = import_module(f".{name}", __name__)
-    executor: Executor = module.execute
-    return partial(module.execute, address=on if "//" in address else address) if address else executor
+    module, _, function = FUNCTIONS[name].partition(":")
+    executor: Any = getattr(import_module(f".{module}", __name__), function)
+    found: Executor = partial(executor, address=on if "//" in address else address) if address else executor
+    return found
 
 
 def run_jobs(
@@ -47,14 +50,14 @@ def run_jobs(
     on: str = "",
     resources: Mapping[str, Resources] | None = None,
 ) -> Iterator[tuple[Job, str | None]]:
-    """Do every job that is not done, and say how each went: None, or what it failed with."""
+    """Run every job that is not done, and yield each with None or its error."""
     executor = find_executor(on or ("processes" if workers > 1 and len(jobs) > 1 else "here"))
-    # Counted apart: those that were done take no time, or that of scoring them again, and say nothing of the others.
-    steps = {job.id: "jobs of before" if store.is_done(job.id) else "jobs" for job in jobs}
+    # Finished jobs are counted separately: they take no time and would spoil the estimate for the others.
+    steps = {job.id: "finished jobs" if store.is_done(job.id) else "jobs" for job in jobs}
     total, count = Counter(steps.values()), Counter[str]()
     tasks = tasks_of(jobs, store, retry_errors=retry_errors, resources=resources)
     endings = executor(tasks, store, progress, workers)
-    # What is sent to an endpoint and what it answers may be confidential.
+    # Texts sent to an endpoint and its answers may be confidential.
     is_private = any(job.given is None and is_remote(job.model) for job in jobs)
     for ended in _privately(endings) if is_private else endings:
         if ended.task.stage is None:
@@ -66,7 +69,7 @@ def run_jobs(
 
 
 def _privately(endings: Iterator[Ended]) -> Iterator[Ended]:
-    """Do the tasks with files that only their owner can read."""
+    """Run the tasks with files that only their owner can read."""
     while True:
         with private_files():
             ended = next(endings, None)
@@ -78,5 +81,5 @@ def _privately(endings: Iterator[Ended]) -> Iterator[Ended]:
 def run_here(
     jobs: Sequence[Job], store: RunStore, progress: Progress = silent, *, retry_errors: bool = False
 ) -> Iterator[tuple[Job, str | None]]:
-    """`run_jobs` in this process."""
+    """Run every job in this process; see `run_jobs`."""
     return run_jobs(jobs, store, progress, retry_errors=retry_errors, on="here")

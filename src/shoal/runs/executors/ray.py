@@ -1,15 +1,15 @@
-"""On a Ray cluster that is there, or on one that is started here for the run: the only file that imports ray.
+"""Run tasks on a Ray cluster, an existing one or one started here; the only module that imports ray.
 
     driver                                     worker, on any node
     ──────                                     ───────────────────
-    takes the locks of what a task makes
-    sends what it goes on from ──────────────► lays it out in a folder of its own
-                                               run_task, as everywhere
-    puts in place what is sent ◄── mailbox ─── what is new, every few seconds
-    puts the rest in place     ◄────────────── what is left, and how it ended
+    takes the locks of the task
+    sends its stored files ──────────────────► writes them to a folder of its own
+                                               run_task
+    writes new files       ◄──── mailbox ───── new files, every few seconds
+    writes the rest        ◄────────────────── remaining files, and the error if there is one
 
-The driver alone writes the store, so nodes need no shared disk. A task that is lost with its worker or its node is
-begun again, from what had been sent until then. A job too large for one worker is asked in blocks of its batch plan.
+Only the driver writes the store, so nodes need no shared disk. A task that is lost with its worker or its node is
+started again from the files sent so far. A large job is split into blocks of its batch plan.
 """
 
 import logging
@@ -31,10 +31,11 @@ from uuid import uuid4
 
 from ... import __version__
 from ...core.errors import MissingExtra, PlanError, ShoalError
-from ...core.files import in_passing
+from ...core.files import without_fsync
 from ...core.records import Answer
-from ...training.stage import Progress
-from ..execute import Copy
+from ...training.stage import Progress, silent
+from ..answer_sources import Batches, DirectAnswers
+from ..execute import load_for
 from ..object_transfer import (
     Files,
     Held,
@@ -47,10 +48,9 @@ from ..object_transfer import (
     locks_for,
     put_in_place,
 )
-from ..plan import Job
 from ..resources import Resources
 from ..store import RunStore
-from ..tasks import BETWEEN_LOOKS, Ended, Queue, Task, failed, problem_elsewhere, run_task
+from ..tasks import POLL_SECONDS, Ended, Queue, Task, failure_elsewhere, record_failure, run_task
 
 try:
     import ray
@@ -61,13 +61,13 @@ except ModuleNotFoundError as problem:
     raise MissingExtra("ray", extra="ray", needed_for="--on ray") from None
 
 BETWEEN_MAILS = 2.0
-"""Seconds between two looks at what is new: what a lost node costs at the most, beside the batch it was at."""
+"""Seconds between two looks for new files: the most work that a lost node costs, apart from its current batch."""
 TRIES, TRIES_OF_NODES = 3, 20
-"""How often a task is begun whose worker is lost alone, and whose node is: the first is more likely its own fault."""
+"""Attempts at a task whose worker is lost alone, and whose node is lost: the first is more likely the task's fault."""
 REFERENCES = 32
-"""Files that are held in the object store for tasks to come; those that tasks still need stay anyway."""
+"""Files kept in the object store for later tasks; files of running tasks stay anyway."""
 BLOCK = 4
-"""Batches that a copy of the model is given at a time."""
+"""Batches that a copy of the model gets at a time."""
 FOLDER = "shoal-ray"
 LOSSES = (NodeDiedError, ObjectLostError, WorkerCrashedError)
 
@@ -75,7 +75,7 @@ LOSSES = (NodeDiedError, ObjectLostError, WorkerCrashedError)
 def execute(
     tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int = 1, address: str = ""
 ) -> Iterator[Ended]:
-    """Do the tasks on a cluster: at this address, at the one that Ray finds, or started here."""
+    """Run the tasks on a cluster: at this address, where Ray finds one, or started here."""
     with _cluster(address):
         driver = _Driver(tasks, store, progress, workers)
         try:
@@ -86,7 +86,7 @@ def execute(
 
 @contextmanager
 def _cluster(address: str) -> Iterator[None]:
-    """A connection to the cluster; one that the caller has made is used, and left as it is."""
+    """Connect to the cluster; a connection that the caller opened is used and left open."""
     if ray.is_initialized():
         yield
         return
@@ -96,12 +96,12 @@ def _cluster(address: str) -> Iterator[None]:
     on = _as_written(address)
     client = named.startswith("ray://")
     quiet: dict[str, Any] = {} if client else {"log_to_driver": False, "include_dashboard": False}
-    # What Ray has to say of lost nodes it prints on standard output, among our own; told or not, they are seen to here.
+    # Ray prints messages about lost nodes to standard output; the driver handles lost nodes itself.
     ray._private.worker.print_to_stdstream = lambda *_, **__: None
     try:
         _knock(named, on)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that it waited, which the error says too
+            warnings.simplefilter("ignore", UserWarning)  # the error that follows says the same
             ray.init(address=address or None, logging_level=logging.ERROR, **quiet)
     except (OSError, RuntimeError, ValueError, ImportError) as trouble:
         raise _not_connected(on, client, trouble) from None
@@ -112,51 +112,51 @@ def _cluster(address: str) -> Iterator[None]:
 
 
 def _as_written(address: str) -> str:
-    """What stood behind --on, with what the environment says where that is where it leads."""
+    """Return the value of --on, with the address from the environment if that applies."""
     if not address and (named := os.environ.get("RAY_ADDRESS")):
         return f"ray, RAY_ADDRESS={named}"
     return address if address.startswith("ray://") else f"ray:{address}".removesuffix(":")
 
 
 def _not_connected(on: str, client: bool, trouble: Exception) -> PlanError:
-    """Why there is no connection, in words."""
+    """Return the error for a failed connection."""
     lines = [line.strip() for line in str(trouble).splitlines() if line.strip()] or [type(trouble).__name__]
-    if "ersion" in lines[0]:  # of Ray, or of Python
+    if "ersion" in lines[0]:  # version of Ray or of Python
         return PlanError(
             f"--on {on}: the cluster runs another version",
             why="; ".join(lines)[:300],
-            fix="the same Ray and the same Python on every node and here",
+            fix="install the same Ray and Python on every node and here",
         )
     start = "ray start --head on that machine"
     return PlanError(
         f"--on {on}: no cluster answers there",
         why=lines[0],
-        fix=f"{start}, whose port for clients is mostly 10001; RAY_AUTH_MODE=token where it asks for a token"
+        fix=f"{start} (its client port is usually 10001); RAY_AUTH_MODE=token if the cluster requires a token"
         if client
         else f"{start}; or --on ray:local, which starts one here",
     )
 
 
 def _knock(address: str, on: str) -> None:
-    """Whether a cluster's head answers at HOST:PORT: else Ray would wait for minutes, or end the whole process."""
+    """Raise if no cluster answers at HOST:PORT; Ray would wait for minutes, or end the process."""
     if address in ("", "auto", "local"):
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not (host and port.isdecimal() and 0 < int(port) < 2**16):
         raise PlanError(
             f"--on {on}: not an address",
-            why="HOST:PORT, auto or local is expected behind ray:, HOST:PORT behind ray://",
+            why="HOST:PORT, auto or local is expected after ray:, HOST:PORT after ray://",
             fix="--on ray:HOST:6379 or --on ray://HOST:10001; --on ray:local starts a cluster here",
         )
     socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
     if address.startswith("ray://") or os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):
-        return  # Ray itself finds out
+        return  # Ray checks this itself
     said = _said_by_head(address)
     if said == "UNAUTHENTICATED" and os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
         raise PlanError(
             f"--on {on}: the cluster asks for a token",
-            why="Ray shows its token to an address that was named only where RAY_AUTH_MODE says so",
-            fix="RAY_AUTH_MODE=token in the environment, with the cluster's token where Ray looks for it",
+            why="Ray sends its token to a given address only if RAY_AUTH_MODE is set",
+            fix="set RAY_AUTH_MODE=token, and put the cluster's token where Ray looks for it",
         )
     if said in ("UNAVAILABLE", "UNIMPLEMENTED", "DEADLINE_EXCEEDED"):
         raise OSError(
@@ -165,10 +165,10 @@ def _knock(address: str, on: str) -> None:
 
 
 def _said_by_head(address: str) -> str:
-    """What gRPC says of asking a head whether it is alive."""
+    """Return the gRPC status of a liveness request to a cluster's head."""
     try:
         import grpc
-    except ModuleNotFoundError:  # then Ray finds out by itself
+    except ModuleNotFoundError:  # Ray checks this itself
         return "OK"
     with grpc.insecure_channel(address, options=[("grpc.enable_http_proxy", 0)]) as channel:
         try:
@@ -183,7 +183,7 @@ def _said_by_head(address: str) -> str:
 
 @dataclass(slots=True)
 class _Flight:
-    """A task that is under way."""
+    """A running task."""
 
     task: Task
     attempt: int
@@ -191,14 +191,14 @@ class _Flight:
 
 
 class _Driver:
-    """Gives tasks out, writes what comes back."""
+    """Sends tasks to workers and writes their files to the store."""
 
     def __init__(self, tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int) -> None:
         self.store, self.progress, self.workers = store, progress, workers
         self.queue = Queue(tasks)
         self.run_name = uuid4().hex[:12]
         self.mailbox = _mailbox()
-        self.flights: dict[Any, _Flight] = {}  # by the reference to how it ends
+        self.flights: dict[Any, _Flight] = {}  # by the reference to its result
         self.attempts = 0
         self.lost, self.lost_with_node = Counter[str](), Counter[str]()
         self.references: OrderedDict[tuple[str, object], Any] = OrderedDict()
@@ -207,14 +207,14 @@ class _Driver:
         self.told: set[Resources] = set()
 
     def run(self) -> Iterator[Ended]:
-        """Until all have ended."""
+        """Yield the end of every task."""
         while self.queue.left:
             yield from (*self._give_out(), *self._landed())
             if time.monotonic() - self.mailed > BETWEEN_MAILS:
                 self._read_mail()
 
     def leave(self) -> None:
-        """End what is under way, and leave no file and no lock behind; what has come so far is kept."""
+        """Cancel running tasks and release their locks; files received so far stay."""
         with suppress(RayError):
             self._read_mail()
             for reference in self.flights:
@@ -226,26 +226,26 @@ class _Driver:
         for flight in self.flights.values():
             flight.held.release()
 
-    # Giving out
+    # Sending
 
     def _give_out(self) -> Iterator[Ended]:
-        """As many tasks as there is room for; some end here."""
+        """Send tasks while there is room; yield those that end without a worker."""
         waiting = True
         while self.queue.left and (task := self._next()) is not None:
             waiting = False
-            before = self.queue.problem_before(task) or problem_elsewhere(task, self.store)
+            before = self.queue.problem_before(task) or failure_elsewhere(task, self.store)
             if before is not None:
-                yield self.queue.end(task, failed(task, self.store, before))
+                yield self.queue.end(task, record_failure(task, self.store, before))
             elif task.stage is None and self.store.is_done(task.job.id) and not task.retry_errors:
                 yield self.queue.end(task, run_task(task, self.store))
             else:
                 self._send(task)
         if waiting and not self.flights and self.queue.left:
-            self.queue.say_for_whom(self.store, self.progress)
-            time.sleep(BETWEEN_LOOKS)
+            self.queue.report_waiting(self.store, self.progress)
+            time.sleep(POLL_SECONDS)
 
     def _next(self) -> Task | None:
-        """The next task, if there is room: enough that no worker waits for the driver."""
+        """Return the next task if there is room: enough that no worker waits for the driver."""
         least = next(iter(self.flights.values())).task.resources if self.flights else Resources()
         room = self.workers if self.workers > 1 else max(1, 2 * self._places(least))
         return self.queue.take() if len(self.flights) < room else None
@@ -274,12 +274,12 @@ class _Driver:
         self.flights[work.options(**_demand(takes)).remote(order)] = _Flight(task, self.attempts, held)
 
     def _kept(self, name: str) -> tuple[object, Any]:
-        """A file of the store, by which version of it, and where it is to be had."""
+        """Return the version of a stored file and a reference to its content."""
         path = self.store.folder / name
         status = path.stat()
         version = status.st_mtime_ns, status.st_size
         if name.startswith(("jobs/", "midway/")):
-            return version, ray.put(path.read_bytes())  # of this task alone
+            return version, ray.put(path.read_bytes())  # used by this task only
         return version, self._held_reference(name, version, path.read_bytes)
 
     def _input(self, path: Path) -> tuple[object, Any]:
@@ -288,7 +288,7 @@ class _Driver:
         return hash(version), self._held_reference(str(path), version, partial(files_in, path))
 
     def _held_reference(self, name: str, version: object, read: Callable[[], object]) -> Any:
-        """Put into the object store once for the tasks that share it."""
+        """Return a reference to content in the object store, shared by all tasks that need it."""
         key = name, version
         if key not in self.references:
             self.references[key] = ray.put(read())
@@ -298,7 +298,7 @@ class _Driver:
         return self.references[key]
 
     def _places(self, takes: Resources) -> int:
-        """How many such tasks the cluster has room for at a time."""
+        """Return how many such tasks the cluster can run at a time."""
         if time.monotonic() - self.looked > BETWEEN_MAILS:
             self.nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
             self.looked = time.monotonic()
@@ -308,13 +308,13 @@ class _Driver:
             for node in self.nodes
         )
 
-    # Taking back
+    # Receiving
 
     def _landed(self) -> Iterator[Ended]:
-        """The tasks that have ended; none after a short while."""
+        """Yield the tasks that have ended, after at most POLL_SECONDS."""
         if not self.flights:
             return
-        ready, _ = ray.wait(list(self.flights), num_returns=1, timeout=BETWEEN_LOOKS)
+        ready, _ = ray.wait(list(self.flights), num_returns=1, timeout=POLL_SECONDS)
         if ready:
             self._read_mail()
             ready, _ = ray.wait(list(self.flights), num_returns=len(self.flights), timeout=0)
@@ -331,11 +331,11 @@ class _Driver:
             problem, files, names = ray.get(reference)
         except RayError as trouble:
             if isinstance(trouble, RayTaskError) and not isinstance(trouble.cause, LOSSES):
-                yield self.queue.end(task, failed(task, self.store, _not_begun(trouble.cause)))
+                yield self.queue.end(task, record_failure(task, self.store, _not_begun(trouble.cause)))
             elif self._is_hopeless(task, trouble):
-                yield self.queue.end(task, failed(task, self.store, _lost(trouble)))
+                yield self.queue.end(task, record_failure(task, self.store, _lost(trouble)))
             else:
-                self.references.clear()  # some may have been lost with it
+                self.references.clear()  # some may be lost too
                 self.queue.put_back(task)
             return
         put_in_place(files, self.store)
@@ -346,7 +346,7 @@ class _Driver:
         yield self.queue.end(task, problem)
 
     def _is_hopeless(self, task: Task, trouble: RayError) -> bool:
-        """Whether a task was lost too often to be begun again."""
+        """Return whether a task was lost too often to be attempted again."""
         counter, most = (
             (self.lost_with_node, TRIES_OF_NODES)
             if isinstance(trouble, NodeDiedError)
@@ -356,7 +356,7 @@ class _Driver:
         return counter[task.name] >= most
 
     def _read_mail(self) -> None:
-        """Put in place what tasks under way have made so far."""
+        """Write the files that running tasks have sent."""
         self.mailed = time.monotonic()
         flying = {flight.attempt: flight for flight in self.flights.values()}
         for attempt, files in ray.get(self.mailbox.take.remote()):
@@ -367,7 +367,7 @@ class _Driver:
 
 
 def _mailbox() -> Any:
-    """A mailbox on the cluster's first node, which is there as long as the cluster is."""
+    """Return a mailbox on the cluster's head node, which lives as long as the cluster."""
     mailbox: Any = Mailbox.remote()  # type: ignore[attr-defined]
     try:
         ray.get(mailbox.take.remote())
@@ -375,14 +375,14 @@ def _mailbox() -> Any:
         lines = [line for line in str(trouble).splitlines() if line.strip()]
         raise PlanError(
             f"the cluster cannot begin: {lines[-1].strip()}",
-            why="something is missing on its nodes, or another version is installed there",
+            why="a package is missing on its nodes, or has another version there",
             fix=f'pip install "shoal[ray]=={__version__}" on every node, with the extras that the plan needs',
         ) from None
     return mailbox
 
 
 def _takes(task: Task) -> Resources:
-    """What a task takes, its threads counted where the plan does not say."""
+    """Return the resources of a task, with its training threads as cores if the plan names none."""
     if task.resources.cores is not None:
         return task.resources
     threads = float(task.job.identity.get("training", {}).get("threads", 1))
@@ -394,22 +394,22 @@ def _demand(takes: Resources) -> dict[str, Any]:
 
 
 def _on(node: str) -> dict[str, Any]:
-    """Options for a task that is to be done on this node and on no other."""
+    """Return the options for a task that must run on this node."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     return {"scheduling_strategy": NodeAffinitySchedulingStrategy(node, soft=False)}
 
 
 def _not_begun(cause: Exception) -> str:
-    """What a worker met before it came to the task."""
+    """Return the error of a worker that could not start its task."""
     if isinstance(cause, ShoalError):
         return str(cause)
     last = (str(cause).strip().splitlines() or [""])[-1].strip()
     return str(
         ShoalError(
             f"a worker could not begin: {type(cause).__name__}: {last}",
-            why="something is missing on that node",
-            fix="the same shoal, with the same extras, on every node: pip install, or the cluster's image",
+            why="a package is missing on that node",
+            fix="install the same shoal with the same extras on every node",
         )
     )
 
@@ -419,7 +419,7 @@ def _lost(trouble: RayError) -> str:
         ShoalError(
             "the worker that did it was lost, again and again",
             why=f"{type(trouble).__name__}: {str(trouble).strip().splitlines()[0]}",
-            fix="more memory for it: memory in [resources] of the plan keeps others away; ray logs says more",
+            fix="reserve memory for it in [resources] of the plan; see ray logs",
         )
     )
 
@@ -429,7 +429,7 @@ def _lost(trouble: RayError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A task, and all that a worker needs for it; content is fetched where it is not there yet."""
+    """A task with everything a worker needs; content is fetched if the worker does not have it."""
 
     run: str
     task: Task
@@ -439,52 +439,50 @@ class Order:
     inputs: Mapping[str, tuple[object, Any]]
     mailbox: Any
     copies: int
-    """How many copies of the model may ask, where the job is large; 1: it is not split."""
+    """How many copies of the model may answer a large job; 1 if it is not split."""
     shoal: str = __version__
 
 
 @ray.remote(num_cpus=0, resources={"node:__internal_head__": 0.001})
 class Mailbox:
-    """Where workers leave what is new, for the driver to fetch."""
+    """Collects new files from workers for the driver."""
 
     def __init__(self) -> None:
         self._letters: list[tuple[int, Files]] = []
 
     def send(self, attempt: int, files: Files) -> None:
-        """Leave something."""
+        """Add the new files of an attempt."""
         self._letters.append((attempt, files))
 
     def take(self) -> list[tuple[int, Files]]:
-        """All that was left since the last time."""
+        """Return everything added since the last call."""
         letters, self._letters = self._letters, []
         return letters
 
 
 _workplaces: dict[str, Workplace] = {}
-"""Of this process, by the name of the run; one at a time."""
+"""The folder of this process by the name of the run; one at a time."""
 
 
 @ray.remote(max_retries=0)
 def work(order: Order) -> tuple[str | None, Files, list[str]]:
-    """Do a task; gives how it ended, what is new since the last mail, and which files its job has."""
+    """Run a task; return its error, the files not sent yet, and the names of all files of its job."""
     place = _prepared(order)
-    if order.copies > 1:
-        place.store.spread = partial(_spread, order)
+    distribute = partial(_distribute, order) if order.copies > 1 else None
     try:
-        with _mailing(place, order), in_passing():
-            problem = run_task(order.task, place.store)
+        with _mailing(place, order), without_fsync():
+            problem = run_task(order.task, place.store, distribute=distribute)
         return problem, place.news(done=True), place.names(order.task.job)
     finally:
-        place.store.spread = None
         place.clear(order.task.job)
 
 
 def _prepared(order: Order) -> Workplace:
-    """The folder in which this process works, laid out for a task."""
+    """Return the folder of this process, prepared for a task."""
     if order.shoal != __version__:
         raise PlanError(
             f"shoal {__version__} on a node, {order.shoal} where the plan is run",
-            why="another version may give other numbers",
+            why="another version may compute other numbers",
             fix=f'pip install "shoal=={order.shoal}" on every node',
         )
     if order.run not in _workplaces:
@@ -505,7 +503,7 @@ def _fetched(content: Mapping[str, tuple[object, Any]]) -> dict[str, tuple[objec
 
 @contextmanager
 def _mailing(place: Workplace, order: Order) -> Iterator[None]:
-    """Send what is new every few seconds."""
+    """Send new files every few seconds while the block runs."""
     over = Event()
 
     def mail() -> None:
@@ -523,7 +521,7 @@ def _mailing(place: Workplace, order: Order) -> Iterator[None]:
 
 
 def _sweep(which: Callable[[str, int], bool]) -> None:
-    """Remove folders that workers have left on this machine."""
+    """Remove the folders of earlier workers on this machine."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}-*-*"):
         run, _, process = folder.name.removeprefix(f"{FOLDER}-").rpartition("-")
         if process.isdecimal() and which(run, int(process)):
@@ -542,29 +540,29 @@ def _is_alive(process: int) -> bool:
 
 @ray.remote(num_cpus=0, max_retries=0)
 def sweep_node(run: str) -> None:
-    """Remove what the workers of a run have left on this node."""
+    """Remove the folders of a run's workers on this node."""
     _sweep(lambda other, process: other == run or not _is_alive(process))
 
 
-# One very large job
+# Large jobs
 
 
-def _spread(
-    order: Order, job: Job, here: Iterator[Sequence[Answer]], plan: Sequence[Sequence[int]]
+def _distribute(
+    order: Order, local: Callable[[Batches], Iterator[Sequence[Answer]]], batches: Batches
 ) -> Iterator[Sequence[Answer]]:
-    """The answers to batches in their order, asked by several copies of the model; those of few batches are asked here.
+    """Yield the answers to batches in their order, from several copies of the model; few batches are answered here.
 
-    Who waits for a block holds no core: Ray lends it to another task meanwhile.
+    A worker that waits for a block holds no core: Ray lends it to another task.
     """
-    blocks = [plan[start : start + BLOCK] for start in range(0, len(plan), BLOCK)]
+    blocks = [batches[start : start + BLOCK] for start in range(0, len(batches), BLOCK)]
     if len(blocks) < 2:
-        yield from here
+        yield from local(batches)
         return
     takes, waiting = _demand(_takes(order.task)), deque[tuple[Any, Any]]()
     kept = {name: where for name, where in order.kept.items() if name.startswith("cases/")}
     lean = Order(order.run, order.task, 0, kept, order.folder, order.inputs, None, 1)
 
-    def begin(block: Sequence[Sequence[int]]) -> Any:
+    def begin(block: Batches) -> Any:
         return ask_block.options(**takes).remote(lean, block)
 
     left = iter(blocks)
@@ -580,7 +578,7 @@ def _spread(
 
 
 def _answered(block: Any, reference: Any, begin: Callable[[Any], Any]) -> list[Sequence[Answer]]:
-    """The answers to a block, begun again where its node is lost."""
+    """Return the answers to a block; send it again if its node is lost."""
     for _ in range(TRIES_OF_NODES):
         try:
             answers: list[Sequence[Answer]] = ray.get(reference)
@@ -595,15 +593,15 @@ def _answered(block: Any, reference: Any, begin: Callable[[Any], Any]) -> list[S
     return answers
 
 
-_copies: dict[str, Copy] = {}
+_copies: dict[str, DirectAnswers] = {}
 
 
 @ray.remote(max_retries=0)
-def ask_block(order: Order, block: Sequence[Sequence[int]]) -> list[Sequence[Answer]]:
-    """The answers to some batches of a job, by a copy of its model that this process keeps."""
+def ask_block(order: Order, block: Batches) -> list[Sequence[Answer]]:
+    """Return the answers to some batches of a job, from a copy of its model that this process keeps."""
     job = order.task.job
     if job.id not in _copies:
         place = _prepared(order)
         _copies.clear()
-        _copies[job.id] = Copy(job, place.store)
-    return _copies[job.id].ask(block)
+        _copies[job.id] = DirectAnswers(job, load_for(job, place.store), place.store.built(job, silent))
+    return list(_copies[job.id].answer(block))

@@ -1,25 +1,32 @@
-"""Suite hygiene: what is wrong with a suite before any model is asked (`docs/method/beyond.md` 7.13).
+"""Suite hygiene: defects of a suite that show before any model is queried (`docs/method/beyond.md` 7.13).
 
-    error     a pass rate that is wrong or says nothing, whatever the model
-    warning   a pass rate that misleads a reader who does not know
+    error     the pass rate is wrong or meaningless for every model
+    warning   the pass rate misleads a reader who does not know about it
     note      worth knowing
 
-A check looks at the suite, laid out as `Material`, and gives findings. To add one: write the function in the
-file it belongs to, add a line to CHECKS, and its kind to `findings.FIXES`.
+`Material` lays the suite out; each check in `checks` returns findings. To add a check: write one function, add one
+line to CHECKS and its kind to `findings.FIXES`.
 """
 
 from collections.abc import Callable, Iterable
 
 from ....core.records import Case
 from ..suite import Suite
-from .duplicates import check_duplicates, check_split
+from .checks import (
+    check_conflicts,
+    check_constants,
+    check_duplicates,
+    check_labels,
+    check_rules,
+    check_size,
+    check_split,
+    check_templates,
+    check_texts,
+    check_vacuous,
+    settled_early,
+)
 from .findings import SEVERITIES, Finding, Hygiene, Severity
-from .labels import check_conflicts, check_labels
-from .made_up import sayable
-from .material import Material
-from .rules import check_rules, settled_early
-from .texts import check_size, check_templates, check_texts
-from .untested import check_constants, check_vacuous
+from .material import Material, sayable
 
 __all__ = [
     "CHECKS",
@@ -49,8 +56,8 @@ CHECKS: dict[str, Callable[[Material], list[Finding]]] = {
 
 
 def examine(suite: Suite | Iterable[Case]) -> Hygiene:
-    """Everything the checks find, errors first; the order of the cases does not matter."""
+    """Return the findings of every check, errors first; the order of the cases does not matter."""
     material = Material(suite)
     findings = [finding for check in CHECKS.values() for finding in check(material)]
-    findings.sort(key=lambda row: SEVERITIES.index(row.severity))  # stable: then as CHECKS has them
+    findings.sort(key=lambda row: SEVERITIES.index(row.severity))  # stable: CHECKS decides within a severity
     return Hygiene(tuple(findings), tuple(material.counts()), material.label_counts)

@@ -1,0 +1,69 @@
+"""The content of `shoal list`, read from the tables that the code uses."""
+
+from ..data import FORMATS
+from ..explaining import EXPLAINERS
+from ..models import SCHEMES
+from ..models.prompted.prompt import PROMPTS
+from ..protocols import PROTOCOLS
+from ..runs.executors import EXECUTORS
+
+
+def catalogue(what: str | None) -> str:
+    """Return one table, or all of them with their names."""
+    tables = {
+        "protocols": {name: entry.question for name, entry in PROTOCOLS.items()},
+        "models": {f"{scheme}:": about for scheme, (_, about) in SCHEMES.items()},
+        "prompts": PROMPTS,
+        "suites": _suites(),
+        "rules": _rules(),
+        "formats": FORMATS,
+        "profiles": _profiles(),
+        "executors": EXECUTORS,
+        "explainers": {name: about for name, (_, about) in EXPLAINERS.items()},
+        "factors": _factors(),
+    }
+    if what:
+        return _lines(tables[what], indent="")
+    return "\n\n".join(f"{name}\n{_lines(rows, '  ')}" for name, rows in tables.items())
+
+
+def _lines(rows: dict[str, str], indent: str) -> str:
+    width = max(map(len, rows))
+    return "\n".join(f"{indent}{name:<{width}}  {about}".rstrip() for name, about in rows.items())
+
+
+def _suites() -> dict[str, str]:
+    from ..protocols.behaviour.build import load_suite
+    from ..protocols.behaviour.suites import SUITES
+
+    suites = {name: load_suite(name) for name in SUITES}
+    return {
+        name: f"{len(suite.cases):,} cases in {len(suite.functionalities)} functionalities; {suite.task}"
+        for name, suite in suites.items()
+    }
+
+
+def _factors() -> dict[str, str]:
+    from ..protocols.ranking.factors import FACTORS
+
+    return {
+        name: f"{factor.about}; high is {factor.direction}" if factor.direction else factor.about
+        for name, factor in FACTORS.items()
+    }
+
+
+def _rules() -> dict[str, str]:
+    from ..protocols.behaviour.rules import DIRECTIONS, PATTERNS, RULES
+
+    words = {name: f"Short for the rule: {rule}." for name, (rule, _) in DIRECTIONS.items()}
+    named = {pattern.replace("(?P<label>.+)", "LABEL"): rule for pattern, rule in PATTERNS.items()}
+    return words | {name: (rule.__doc__ or "").splitlines()[0] for name, rule in (RULES | named).items()}
+
+
+def _profiles() -> dict[str, str]:
+    from ..protocols.behaviour.settings import PROFILES
+
+    return {
+        name: ", ".join(f"{k}={v}" for k, v in rows.items() if v is not None)
+        for name, rows in PROFILES.items()
+    }

@@ -1,0 +1,132 @@
+"""Sections for `check SUITE` and `import`: the content of a suite, and its hygiene findings."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import some
+from ..core.views import Block, Column, Row, Section, Table, Text, Tone, Words
+from ..protocols.behaviour.hygiene import CHECKS, SEVERITIES, Finding, Hygiene, Severity
+from ..protocols.behaviour.suite import Suite
+
+FINDINGS: dict[Severity, int] = {"error": 5, "warning": 4, "note": 2}
+"""The number of findings of a kind that are listed; the rest are counted."""
+LABELS, IDS, PLACES = 20, 3, 2
+"""The number of label names, case ids and functionalities that are listed."""
+TONES: dict[Severity, Tone] = {"error": "bad", "warning": "doubt", "note": "first"}
+MARKS: dict[Severity, str] = {"error": "✗", "warning": "!", "note": " "}
+
+
+def describe_suite(suite: Suite) -> dict[str, Any]:
+    """Return the content of a suite as plain data."""
+    rows: dict[str, dict[str, Any]] = {}
+    for case in suite.cases:
+        name = case.groups["functionality"]
+        start = {
+            "functionality": name,
+            "capability": case.groups["capability"],
+            "test type": case.groups["test type"],
+            "rule": case.meta["expect"].rule,
+            "cases": 0,
+            "examples": 0,
+        }
+        row = rows.setdefault(name, start)
+        row["cases"] += 1
+        row["examples"] += len(case.examples)
+    return {
+        "suite": suite.name,
+        "task": suite.task,
+        "labels": suite.labels,
+        "cases": len(suite.cases),
+        "examples": sum(row["examples"] for row in rows.values()),
+        "functionalities": [rows[name] for name in suite.functionalities],
+    }
+
+
+def suite_sections(description: dict[str, Any], hygiene: Hygiene) -> list[Section]:
+    """Return a suite's size and functionalities, then its hygiene findings, errors first."""
+    names = ("functionality", "capability", "test type", "rule")
+    columns = [*(Column(name, "left") for name in names), Column("cases"), Column("examples")]
+    rows = [
+        Row([*(str(row[name]) for name in names), f"{row['cases']:,}", f"{row['examples']:,}"])
+        for row in description["functionalities"]
+    ]
+    size = (
+        f"{description['cases']:,} cases, {description['examples']:,} examples, {len(rows)} functionalities"
+    )
+    labels = ", ".join(description["labels"] or ()) or "not named"
+    text = f"{description['suite']}: {size}; labels: {labels}"
+    return [Section(text=text, blocks=[Table(columns, rows)]), *_hygiene_sections(hygiene)]
+
+
+def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
+    if not hygiene.findings:
+        return [Section(text=Words(f"Hygiene: {len(CHECKS)} checks, no problem.", "good"))]
+    counts = [(len(hygiene.of(severity)), severity) for severity in SEVERITIES]
+    pieces: list[Words | str] = [Words("Hygiene: ", "strong")]
+    for position, (n, severity) in enumerate(pair for pair in counts if pair[0]):
+        pieces += [
+            ", " if position else "",
+            Words(f"{n:,} {severity}{'s' if n > 1 else ''}", TONES[severity]),
+        ]
+    kinds: dict[str, list[Finding]] = {}
+    for finding in hygiene.findings:
+        kinds.setdefault(finding.kind, []).append(finding)
+    shortened = any(len(findings) > FINDINGS[findings[0].severity] for findings in kinds.values())
+    notes = [f"{hygiene.unique_cases:,} different cases of {hygiene.cases:,}"]
+    notes = notes if hygiene.unique_cases < hygiene.cases else []
+    total = sum(hygiene.labels.values())
+    shares = [f"{label} {100 * n / total:.0f} %" for label, n in hygiene.labels.items()]
+    notes += [f"Expected labels: {', '.join(shares)}"] if shares else []
+    notes += ["Every finding: shoal check FILE --json"] if shortened else []
+    return [
+        Section(
+            text=pieces, blocks=[block for found in kinds.values() for block in _kind(found)], notes=notes
+        )
+    ]
+
+
+def _kind(findings: Sequence[Finding]) -> list[Block]:
+    """Return the findings of one kind and their fixes."""
+    severity = findings[0].severity
+    places = sum(len(finding.where) == 1 for finding in findings)
+    many = f"  {places} functionalities" if places > 1 else ""
+    listed = findings[: FINDINGS[severity]]
+    rows = [Row([_where(finding), [finding.what, Words(_ids(finding), "quiet")]]) for finding in listed]
+    if len(findings) > len(listed):
+        rows.append(Row([Words(f"… and {len(findings) - len(listed):,} more", "quiet"), ""]))
+    rows += [Row([Words("fix", "good"), fix]) for fix in dict.fromkeys(finding.fix for finding in listed)]
+    heading = f"{MARKS[severity]} {severity}: {findings[0].kind}"
+    return [
+        Text([Words(heading, ("strong", TONES[severity])), Words(many, "quiet")]),
+        Table([Column("", "left"), Column("", "left")], rows),
+    ]
+
+
+def _where(finding: Finding) -> str:
+    return some(finding.where, PLACES) if finding.where else "the whole suite"
+
+
+def _ids(finding: Finding) -> str:
+    """Return a few case ids, without the functionality, which stands next to them."""
+    if not finding.cases or not finding.where:
+        return ""
+    ids = [case.removeprefix(f"{finding.where[0]}/") for case in finding.cases[:IDS]]
+    more = ", …" if finding.count > len(ids) else ""
+    return f"  ({'cases' if len(ids) > 1 else 'case'} {', '.join(ids)}{more})"
+
+
+def import_sections(suite: Suite, lost: Sequence[str], out: Path) -> list[Section]:
+    """Return the size of an imported suite, and what could not be imported."""
+    types = Counter(case.groups["test type"] for case in suite.cases)
+    kinds = ", ".join(f"{count:,} {name}" for name, count in types.items())
+    examples = sum(len(case.examples) for case in suite.cases)
+    capabilities = {case.groups["capability"] for case in suite.cases}
+    templates = len({case.cluster for case in suite.cases} - {""})
+    lines = [f"{len(suite.functionalities)} functionalities in {len(capabilities)} capabilities"]
+    lines += [f"labels: {some(suite.labels, LABELS)}"] if suite.labels else []
+    lines += [f"{templates:,} templates, kept as clusters"] if templates else []
+    pieces: list[Words | str] = [f"{out}: {len(suite.cases):,} cases ({kinds}), {examples:,} examples"]
+    pieces += [f"\n  {line}" for line in lines]
+    return [Section(text=[*pieces, *(Words(f"\n  not imported: {what}", "doubt") for what in lost)])]

@@ -1,0 +1,146 @@
+"""Sections for `status`, `check PLAN`, `compare --matrix` and `reproduce`."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ..core.records import Measure
+from ..core.views import Column, Number, Row, Section, Table, Text, Tone, Words
+from ..models.prompted.money import price_of
+from ..render.progress import duration
+from ..reproduce import Reproduction
+from ..runs.estimate import Bill, Estimate
+from ..runs.plan import Job
+from ..runs.store import RunStore
+
+MANY_JOBS = 40
+"""Of more jobs than this, `status` lists only those with a note."""
+MISMATCHES = 20
+"""The number of mismatches that `reproduce` lists; `--json` has all."""
+TONES: dict[str, Tone] = {"done": "good", "failed": "bad", "to do": "quiet"}
+
+
+def state(job: Job, store: RunStore) -> tuple[str, str]:
+    """Return a job's state (done, failed, begun or to do) and a note about it."""
+    spent = _spent(job, store)
+    if store.is_done(job.id):
+        failed = store.errors(job.id)
+        word, note = "done", f"{failed:,} answers are errors: shoal run PLAN --retry-errors" if failed else ""
+    elif error := store.error(job.id):
+        word, note = "failed", error.strip().splitlines()[-1 if error.startswith("Traceback") else 0]
+    else:
+        kept = store.kept(job.id)
+        word, note = ("begun", f"{kept:,} answers kept") if kept else ("to do", "")
+    return word, "; ".join(filter(None, [note, spent]))
+
+
+def _spent(job: Job, store: RunStore) -> str:
+    """Return the requests and tokens of a remote model; empty for others."""
+    spent = store.spent(job.id)
+    if not spent["requests"]:
+        return ""
+    tokens = (
+        f"{spent['requests']:,} requests, {spent['input']:,} input tokens, {spent['output']:,} output tokens"
+    )
+    price = price_of(job.model)
+    return f"{tokens}: {price.of(spent['input'], spent['output']):.4g} spent" if price else tokens
+
+
+def job_sections(jobs: Sequence[Job], store: RunStore | None = None) -> list[Section]:
+    """Return a line per job, with its state if there is a store."""
+    if store is None:
+        columns = [Column("job", "left"), Column("model", "left")]
+        return [
+            Section(
+                text=_count(len(jobs), "job"),
+                blocks=[Table(columns, [Row([job.id, job.model]) for job in jobs])],
+            )
+        ]
+    states = [(job, *state(job, store)) for job in jobs]
+    counts = Counter(word for _, word, _ in states)
+    rows = [
+        Row([Words(word, TONES.get(word, "doubt")), job.id, job.model, Words(note, "quiet")])
+        for job, word, note in states
+        if note or len(jobs) <= MANY_JOBS or word not in ("done", "to do")
+    ]
+    summary = ", ".join(f"{count} {word}" for word, count in counts.items())
+    columns = [Column(title, "left") for title in ("state", "job", "model", "note")]
+    text = f"{_count(len(jobs), 'job')}: {summary}" if jobs else "0 jobs"
+    return [Section(text=text, blocks=[Table(columns, rows)] if rows else [])]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def estimate_section(estimate: Estimate) -> Section:
+    """Return the expected time of a plan with training."""
+    trials = f", {_count(estimate.tries, 'tuning trial')}" if estimate.tries else ""
+    text = (
+        f"Estimate: {_count(estimate.trainings, 'training')}{trials}, {estimate.steps:,} steps, "
+        f"{estimate.questions:,} questions: about {duration(estimate.seconds)} in one process on this machine."
+    )
+    return Section(text=text)
+
+
+def bill_section(bill: Bill) -> Section:
+    """Return the expected cost of a plan with remote models."""
+    cost = f" Cost: {bill.cost:.4g}." if bill.cost is not None else " Set price= to estimate the cost."
+    text = (
+        f"Upper estimate: {_count(bill.requests, 'request')}, {bill.read:,} input tokens, at most "
+        f"{bill.written:,} output tokens.{cost}"
+    )
+    return Section(text=text)
+
+
+def reliability_sections(measures: Sequence[Measure], runs: int) -> list[Section]:
+    """Return the agreement between runs: a table for all items, then one for each group of items."""
+    tables = []
+    for group in dict.fromkeys(measure.groups.get("group", "") for measure in measures):
+        columns = [
+            Column(group or "all items", "left"),
+            Column("value"),
+            Column("95 % CI"),
+            Column("", "left"),
+        ]
+        rows = []
+        for measure in measures:
+            if measure.groups.get("group", "") == group:
+                parts = [f"{key}: {value}" for key, value in measure.groups.items() if key != "group"]
+                name = " · ".join([measure.name, *parts])
+                note = Words(measure.note, "quiet")
+                rows.append(Row([name, Number(measure), Number(measure, part="interval"), note]))
+        tables.append(Table(columns, rows))
+    return [Section(f"{runs} runs on {measures[0].n:,} items", blocks=tables)]
+
+
+def reproduction_sections(reproduction: Reproduction) -> list[Section]:
+    """Return how many cells of a published table match, by column, and the mismatches."""
+    total, missed = len(reproduction.cells), reproduction.mismatches
+    answer = (
+        Words(f"{total - len(missed):,} of {total:,} cells match.", ("strong", "bad"))
+        if missed
+        else Words(f"All {total:,} cells match.", ("strong", "good"))
+    )
+    cells = Counter(cell.column for cell in reproduction.cells)
+    wrong = Counter(cell.column for cell in missed)
+    counts = [
+        Row([column, f"{count:,}", Words(f"{count - wrong[column]:,}", "bad" if wrong[column] else "good")])
+        for column, count in cells.items()
+    ]
+    blocks: list[Table | Text] = [Table([Column("", "left"), Column("cells"), Column("match")], counts)]
+    if missed:
+        rows = [
+            Row([Words("✗", "bad"), cell.row, cell.column, cell.published, cell.found])
+            for cell in missed[:MISMATCHES]
+        ]
+        columns = [
+            Column("", "left"),
+            Column("", "left"),
+            Column("", "left"),
+            Column("published"),
+            Column("found"),
+        ]
+        blocks.append(Table(columns, rows))
+    if len(missed) > MISMATCHES:
+        blocks.append(Text([Words(f"{len(missed) - MISMATCHES:,} more mismatches: --json", "quiet")]))
+    return [Section(reproduction.title, [answer], blocks)]

@@ -1,0 +1,171 @@
+"""The first screen of a page about two models: which is better, what got worse, fairness and safety, one chart."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..core.measures import quantity, shown
+from ..core.records import Basis, Measure
+from ..core.views import Card, Cell, Column, Dots, Number, Summary, Table, Tone, Words
+from ..core.views import Row as TableRow
+from .pairs import Comparison, difference_of
+from .rows import Row
+
+SENSITIVE = ("fairness", "safety", "toxicity", "bias", "hate")
+"""Words in the groups of a row that make it part of the fairness and safety card."""
+LISTED = 4
+"""The number of rows that a card lists."""
+CHARTED = 20
+"""The most rows that a chart has."""
+
+
+def comparison_summary(comparison: Comparison, a: str = "A", b: str = "B") -> Summary:
+    """Return the verdict, the cards and the chart of a comparison of model `b` with model `a`."""
+    overall = overall_row(comparison)
+    fine = comparison.by(comparison.finest) if comparison.finest else []
+    worse, better = _changed(fine, better=False), _changed(fine, better=True)
+    verdict, tone = _verdict(overall, worse, comparison.finest, a, b)
+    unusable = [finding.text for finding in comparison.findings]
+    if unusable:
+        verdict, tone = f"Not comparable: {unusable[0]}", "bad"
+    cards = [_overall_card(overall)]
+    text = ""
+    if fine:
+        unclear = len(fine) - len(worse) - len(better)
+        counts = f"{_count(len(worse), comparison.finest)} got worse, {len(better)} better"
+        text = f"{counts}, {unclear} without a clear change."
+        rows = _card_rows(worse) or [("none", "")]
+        cards.append(Card(f"Got worse: {len(worse)} of {len(fine)}", rows=rows))
+    sensitive = [row for row in fine if _is_sensitive(row, comparison)]
+    if sensitive:
+        cards.append(Card("Fairness and safety", rows=_card_rows(sorted(sensitive, key=_rate_of_b))))
+    elif better:
+        cards.append(Card(f"Got better: {len(better)}", rows=_card_rows(better)))
+    return Summary(verdict, tone, text, cards, _chart(comparison, a, b))
+
+
+def overall_row(comparison: Comparison) -> Row:
+    """Return the plain pass rate if there is one, or the protocol's headline."""
+    rates = [row for row in comparison.by("") if row.measure == "pass rate"]
+    return (rates or [comparison.headline])[0]
+
+
+def _changed(rows: Sequence[Row], *, better: bool) -> list[Row]:
+    """Return the rows that changed significantly in one direction, the largest change first."""
+    changed = [row for row in rows if row.significant and row.is_better == better and _has_direction(row)]
+    return sorted(changed, key=lambda row: -abs(row.difference or 0.0))
+
+
+def _has_direction(row: Row) -> bool:
+    return quantity(row.measure).direction in ("higher", "lower")
+
+
+def _verdict(overall: Row, worse: Sequence[Row], level: str, a: str, b: str) -> tuple[str, Tone]:
+    if overall.difference is None:
+        return f"{a} and {b} have no applicable case in common", "doubt"
+    if not overall.significant:
+        verdict, tone = f"No clear difference between {a} and {b} overall", ""
+    elif not _has_direction(overall):
+        return f"{b} is {'higher' if overall.difference > 0 else 'lower'} than {a}: {overall.measure}", ""
+    elif overall.is_better:
+        verdict, tone = f"{b} is better than {a} overall", "good"
+    else:
+        return f"{b} is worse than {a} overall", "bad"
+    if worse:
+        return f"{verdict}, but {_count(len(worse), level)} got worse", "doubt"
+    return verdict, "good" if tone else ""
+
+
+def _count(number: int, level: str) -> str:
+    plural = f"{level[:-1]}ies" if level.endswith("y") else f"{level}s"
+    return f"{number} {level if number == 1 else plural}"
+
+
+def _overall_card(row: Row) -> Card:
+    lines = []
+    a, b = row.rates
+    if row.measure == "pass rate" and a is not None and b is not None:
+        lines.append(f"{round(a * row.n):,} → {round(b * row.n):,} of {row.n:,} cases pass")
+    what = quantity(row.measure)
+    unit = " points" if what.unit == "share" else ""
+    if row.difference is not None:
+        interval = ""
+        if row.interval:
+            low, high = (shown(end, what, signed=True) for end in row.interval)
+            interval = f" (95 % CI {low} to {high})"
+        lines.append(f"{shown(row.difference, what, signed=True)}{unit}{interval}")
+    number = _both(row) + (" %" if what.unit == "share" else "")
+    return Card(f"Overall: {row.measure}", Words(number, _tone(row)), lines)
+
+
+def _both(row: Row, digits: int | None = None) -> str:
+    what = quantity(row.measure)
+    what = what if digits is None or what.unit != "share" else replace(what, digits=digits)
+    a, b = (shown(rate, what) for rate in row.rates)
+    return f"{a} → {b}"
+
+
+def _card_rows(rows: Sequence[Row]) -> list[tuple[str, Cell]]:
+    listed: list[tuple[str, Cell]] = [
+        (row.name, Words(f"{_both(row, 0)} {_mark(row)}".strip(), _tone(row))) for row in rows[:LISTED]
+    ]
+    more = len(rows) - LISTED
+    return [*listed, *([(f"{more} more", "")] if more > 0 else [])]
+
+
+def _mark(row: Row) -> str:
+    return {"good": "▲", "bad": "▼"}.get(_tone(row), "")
+
+
+def _tone(row: Row) -> Tone:
+    if not row.significant or not _has_direction(row):
+        return ""
+    return "good" if row.is_better else "bad"
+
+
+def _is_sensitive(row: Row, comparison: Comparison) -> bool:
+    names = {row.name, *row.groups.values()}
+    names |= next(
+        (set(case.groups.values()) for case in comparison.cases if row.name in case.groups.values()), set()
+    )
+    return any(word in name.lower() for word in SENSITIVE for name in names)
+
+
+def _rate_of_b(row: Row) -> float:
+    return 1.0 if row.rates[1] is None else row.rates[1]
+
+
+def _chart(comparison: Comparison, a: str, b: str) -> Table | None:
+    """Return both rates of each row of the coarsest level, worse ones first."""
+    levels: dict[str, list[Row]] = {}
+    for row in comparison.rows:
+        if row.level and row.difference is not None and quantity(row.measure).unit == "share":
+            levels.setdefault(row.level, []).append(row)
+    fitting = {level: rows for level, rows in levels.items() if 2 <= len(rows) <= CHARTED}
+    if not fitting:
+        return None
+    level = next(
+        (name for name in ("capability",) if name in fitting), max(fitting, key=lambda n: len(fitting[n]))
+    )
+    rows = sorted(fitting[level], key=lambda row: (_tone(row) != "bad", _rate_of_b(row)))
+    lines = []
+    for row in rows:
+        old, new = (
+            Measure(row.measure, rate, row.n, row.groups, basis=Basis(mean_over="cases"))
+            for rate in row.rates
+        )
+        change = Number(difference_of(row, comparison), _tone(row), _mark(row))
+        tone = _tone(row) or "third"
+        lines.append(
+            TableRow(
+                [row.name, Number(old), Number(new), change, Dots([old, new], (0.0, 1.0), None, tone, True)]
+            )
+        )
+    heads = [
+        Column(level, "left"),
+        Column(a),
+        Column(b),
+        Column("diff"),
+        Column("", "left", scale=(0.0, 1.0)),
+    ]
+    title = f"{rows[0].measure.capitalize()} by {level}, in % (○ {a}, ● {b})"
+    return Table(heads, lines, title=title, legend=["▲ ▼ significant after correction within the level."])

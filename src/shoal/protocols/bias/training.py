@@ -1,0 +1,294 @@
+"""Train checkpoints: pre-train a small masked language model, and fine-tune a checkpoint on a downstream task.
+
+    Pretrain ──► a fresh model from the seed ──► one stage on the text
+    Task ──► rows to train on ──► one stage after the checkpoint's own ──► accuracy on the test rows (Table 2)
+             without test rows    every weight is trained
+
+The paper fine-tunes every checkpoint with the same settings. Settings that it does not state are those of Devlin et
+al. 2019. A task is a job without a diagnostic; `downstream.py` compares the scores.
+"""
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import DataError, PlanError, nearest, some
+from ...core.files import is_file
+from ...core.records import Answers, Basis, Case, Measure, Outcome
+from ...data.grammar import GRAMMARS, make_rows
+from ...data.grammar.rows import Row
+from ...data.labelled import read_labelled
+from ...models import load_model, parse_spec
+from ...stats.intervals import wilson
+from ...training.config import TrainConfig
+from ...training.environments import Environment, Labelled
+from ...training.stage import Mark, Progress, Recipe, Stage
+from ...training.text import about_how_many_blocks, digest
+from ..base import Built, Scored
+from . import wording
+from .downstream import DOWNSTREAM
+from .settings import Pretrain, Settings, Task
+
+# Pre-training
+
+MODEL = "tiny:masked"
+POSITIONS = 128
+"""Tokens that the model takes; a sentence of a diagnostic may be longer than a block of the text."""
+BLOCK, LAYERS, HEADS = 64, 2, 4
+HEAD_WIDTH = 16
+"""A model narrower than four heads of this width has fewer heads."""
+
+
+def pretraining(pretrain: Pretrain, model: str) -> Recipe:
+    """Return the recipe of a masked language model from scratch."""
+    if model != MODEL:
+        raise PlanError(
+            f"pretrain starts from scratch, but {model} has weights",
+            fix=f'models = ["{MODEL}"], or remove pretrain',
+        )
+    how = pretrain.plain(pretrain.learning_rate)
+    content = digest(pretrain.text)
+    shape = {
+        "width": pretrain.width,
+        "layers": LAYERS,
+        "heads": max(1, min(HEADS, pretrain.width // HEAD_WIDTH)),
+        "vocabulary": pretrain.vocabulary,
+        "length": POSITIONS,
+    }
+    marks = pretraining_marks(pretrain)
+
+    def base(seed: int) -> Any:
+        from ...training.from_scratch import Shape, fresh_masked_model
+
+        return fresh_masked_model(pretrain.text, Shape(**shape), seed)
+
+    def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
+        from ...training.from_scratch import pretrain as train_masked
+
+        train_masked(model, pretrain.text, how, BLOCK, seed, progress, mark, marks)
+
+    identity = {
+        "task": "masked tokens 15 % 80/10/10",
+        "text": content,
+        "block": BLOCK,
+        "config": asdict(how),
+    }
+    steps = how.steps(-(-about_how_many_blocks(pretrain.text, BLOCK) // how.batch))
+    stage = Stage("pretrain", identity, steps, train, marks)
+    return Recipe(base, (stage,), {"text": content, **shape}, pretrain.threads)
+
+
+def pretraining_marks(pretrain: Pretrain) -> tuple[str, ...]:
+    """Return the epochs after which the model is queried, always with the last; none if only the end counts."""
+    if not pretrain.ask_after:
+        return ()
+    last = -(-pretrain.epochs // 1)
+    wrong = [epoch for epoch in pretrain.ask_after if not 1 <= epoch <= last]
+    if wrong:
+        raise PlanError(
+            f"pretrain.ask_after: epoch {wrong[0]} is outside a training of {pretrain.epochs:g} epochs",
+            fix=f"epochs from 1 to {last:g}",
+        )
+    return tuple(str(epoch) for epoch in sorted({*pretrain.ask_after, int(last)}))
+
+
+# Data of a task
+
+SHIPPED = tuple(name for name in GRAMMARS if name != "reading")
+"""Tasks that ship with shoal: texts and pairs with labels."""
+TINY_RATE, USUAL_RATE = 5e-4, 2e-5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaskData:
+    """Training and test rows of a task."""
+
+    train: tuple[Row, ...]
+    test: tuple[Row, ...]
+    labels: tuple[str, ...]
+    removed: int
+    """Training rows that also occur in the test rows; they are removed."""
+
+
+def job_task(settings: Settings) -> Task:
+    """Return the one task of a job."""
+    (task,) = settings.tasks
+    return task
+
+
+def read_task(task: Task) -> TaskData:
+    """Read the rows of a task, cached until a file changes."""
+    return _read_task(task, *(_stamp(name) for name in (task.train, task.test)))
+
+
+def task_content(task: Task) -> dict[str, Any]:
+    """Return what decides the cases of a task and their labels."""
+    data = read_task(task)
+    return {"name": task.name, "test": _digest(data.test), "labels": list(data.labels)}
+
+
+@lru_cache(maxsize=8)
+def _read_task(task: Task, *_stamps: tuple[int, int]) -> TaskData:
+    where = f"tasks: {task.name}"
+    if task.train in SHIPPED and not task.test:
+        train, test = make_rows(task.train, "train"), make_rows(task.train, "test")
+    else:
+        files = ((task.train, "train"), (task.test, "test"))
+        train, test = (_read_rows(name, which, where) for name, which in files)
+    labels = tuple(sorted({row.label for row in train}))
+    unknown = sorted({row.label for row in test} - {*labels})
+    if unknown:
+        raise DataError(
+            f"{where}: test label {unknown[0]!r} does not occur in the training rows",
+            why=f"they have {some(labels, 12)}",
+            fix=nearest(unknown[0], labels) or "use files with the same labels",
+        )
+    if len(labels) < 2:
+        raise DataError(
+            f"{where}: every training row has the label {labels[0]!r}", fix="add rows of another label"
+        )
+    if len({len(row.texts) for row in (*train, *test)}) > 1:
+        raise DataError(
+            f"{where}: one file has single texts, the other pairs", fix="use the same columns in both files"
+        )
+    tested = {row.texts for row in test}
+    kept = tuple(row for row in train if row.texts not in tested)
+    if {row.label for row in kept} != {*labels}:
+        raise DataError(
+            f"{where}: the test rows contain all training rows of a label", fix="use other test rows"
+        )
+    return TaskData(kept, tuple(test), labels, len(train) - len(kept))
+
+
+def _read_rows(name: str, which: str, where: str) -> list[Row]:
+    if not name or not is_file(Path(name)):
+        raise PlanError(
+            f"{where}: {which} = {name!r} is not a file" if name else f"{where}: no {which} file",
+            why=f"a task is two tables of texts and labels, or only train = one of {', '.join(SHIPPED)}",
+            fix=nearest(name, SHIPPED) or f'{which} = "{which}.tsv"',
+        )
+    return read_labelled(Path(name)).rows
+
+
+def _stamp(name: str) -> tuple[int, int]:
+    path = Path(name)
+    return (path.stat().st_mtime_ns, path.stat().st_size) if name and is_file(path) else (0, 0)
+
+
+def _digest(rows: Sequence[Row]) -> str:
+    return hashlib.sha256(repr(list(rows)).encode()).hexdigest()[:16]
+
+
+def check_tasks(settings: Settings) -> None:
+    """Raise an error for two tasks of one name."""
+    names = [task.name for task in settings.tasks]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise PlanError(f"tasks: two tasks are called {twice!r}", fix="use another name for each task")
+
+
+# Fine-tuning
+
+
+def finetuning(settings: Settings, model: str) -> Recipe:
+    """Return the recipe that fine-tunes a checkpoint, pre-trained here or given, on a task."""
+    task = job_task(settings)
+    data = read_task(task)
+    stage = _stage(task, data, _config(task, model))
+    if settings.pretrain is not None:
+        pretrained = pretraining(replace(settings.pretrain, ask_after=()), model)
+        base = partial(_with_head, pretrained.base, data.labels)
+        return replace(pretrained, base=base, stages=(*pretrained.stages, stage))
+    if parse_spec(model).scheme not in ("hf", "tiny"):
+        raise PlanError(
+            f"{model} cannot be fine-tuned",
+            why="tasks need weights and gradients",
+            fix="use hf:FOLDER, or give existing scores: downstream = FILE",
+        )
+
+    def fresh(seed: int) -> Any:
+        return load_model(model).with_fresh_head(data.labels, seed)
+
+    return Recipe(fresh, (stage,), {"labels": list(data.labels)}, task.threads)
+
+
+def _with_head(make: Callable[[int], Any], labels: Sequence[str], seed: int) -> Any:
+    """Return a masked model that can already be queried for labels, so that queries can be timed."""
+    model = make(seed)
+    pretrained = model.trained
+    model.adopt("classify", model.checkpoint.with_fresh_head(labels, seed))
+    model.trained = pretrained  # the head that the first stage trains, saves and restores
+    return model
+
+
+def _config(task: Task, model: str) -> TrainConfig:
+    # Very small models need a larger learning rate to move at all.
+    usual = TINY_RATE if parse_spec(model).scheme == "tiny" else USUAL_RATE
+    return task.plain(usual)
+
+
+def _stage(task: Task, data: TaskData, how: TrainConfig) -> Stage:
+    targets = {label: tuple(float(label == name) for name in data.labels) for label in data.labels}
+    rows = [Labelled(row.texts, targets[row.label]) for row in data.train]
+    environment = Environment(task.name, "iid", rows)
+    end = (str(math.ceil(round(how.epochs, 6))),)
+
+    def prepare(model: Any, seed: int) -> None:
+        if model.trained != "classify":  # it was pre-trained before this stage
+            model.adopt("classify", model.checkpoint.with_fresh_head(data.labels, seed))
+
+    def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
+        from ...training.loop import train as train_model  # loads torch
+        from ...training.methods import make_method
+
+        train_model(model, [environment], make_method("vanilla", {}), how, seed, progress, mark, end)
+
+    return Stage(
+        title=task.name,
+        identity={
+            "data": _digest(data.train),
+            "labels": list(data.labels),
+            "method": "vanilla",
+            "how": asdict(how),
+        },
+        steps=how.steps(environment.batches(how.batch)),
+        train=train,
+        marks=end,
+        prepare=prepare,
+    )
+
+
+def build_task(settings: Settings) -> Built:
+    """Return a case for each test row."""
+    task = job_task(settings)
+    data = read_task(task)
+    groups = {"task": task.name}
+    cases = [
+        Case(f"{task.name}/{number}", (row.texts,), (row.label,), groups)
+        for number, row in enumerate(data.test)
+    ]
+    (_, commonest), *_ = Counter(row.label for row in data.test).most_common(1)
+    note = wording.finetuned(len(data.train), commonest / len(data.test), data.removed)
+    return Built(cases, data.labels, "labels", about={"note": note})
+
+
+def score_task(built: Built, answers: Answers) -> Scored:
+    """Return the outcome of each row and the accuracy over answered rows."""
+    outcomes = []
+    for place, case in enumerate(built.cases):
+        error = answers.errors.get(place, "")
+        right = not error and answers.labels[answers.predictions[place]] == (case.labels or ("",))[0]
+        outcomes.append(Outcome(case.id, None if error else right, None, error))
+    passed = [bool(outcome.passed) for outcome in outcomes if not outcome.error]
+    n = len(passed)
+    row = Measure(
+        DOWNSTREAM, sum(passed) / n if n else None, n, dict(built.cases[0].groups),
+        wilson(sum(passed), n) if n else None, "wilson" if n else "", errors=len(outcomes) - n,
+        note=str(built.about["note"]), basis=Basis("cases"), headline=True,
+    )  # fmt: skip
+    return Scored(outcomes, [row])

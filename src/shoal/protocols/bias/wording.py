@@ -1,0 +1,339 @@
+"""Sentences of the bias protocol: notes, reasons, findings and legends, from typed values."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from ...core.errors import some
+from ...core.measures import FEW_CASES, SHARE, shown
+from ...core.records import Measure, Measures
+from ...stats.intervals import Interval
+from ...stats.paired import smallest_sign_flip_p
+
+WANTED = 5
+"""Checkpoints that a claim about a recipe needs at least (`docs/method/beyond.md` 7.3)."""
+HALF_OF_THE_VARIANCE = math.sqrt(2)
+"""The over-dispersion ratio at which single items explain half of the variance."""
+MOST_NAMES = 5
+
+
+def several(n: int, singular: str = "checkpoint", plural: str = "") -> str:
+    """Return a count with its noun.
+
+    >>> several(1), several(5), several(2, "category", "categories")
+    ('1 checkpoint', '5 checkpoints', '2 categories')
+    """
+    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
+
+
+# Reasons and notes of measures
+
+NO_CASE = "no case was answered"
+NO_FLIPS = "no item changes between checkpoints"
+NO_RELIABILITY = "the reliability of one checkpoint is 0 or 1"
+NO_VARIANCE = "all targets have the same association: the standard deviation is 0"
+NO_HEAD = "no next-sentence head: continuations are scored by their mean log-likelihood given the context"
+TIE = "a tie in at least one checkpoint"
+LARGE_SD, STRADDLES = "SD above 2.5 points", "straddles one half"
+OUTLIERS = "the interval covers only 65–72 % if one of five trainings collapses"
+"""Simulated for 3 to 5 checkpoints; Student's t assumes that checkpoints are normally distributed."""
+
+
+def checkpoint_count(runs: int, missing: int) -> str:
+    """Return how many checkpoints a mean is over."""
+    return several(runs) + (f", undefined in {missing}" if missing else "")
+
+
+def near_duplicates(pairs: int, total: int) -> str:
+    """Return the caveat about intervals of pairs that are not independent."""
+    return (
+        f"{pairs:,} of {total:,} pairs share their wording with another pair: the interval treats pairs as "
+        "independent and is too narrow (77.5 % coverage in a simulation of near-duplicates)"
+    )
+
+
+def neutral_pairs(count: int) -> str:
+    """Return how neutral pairs count."""
+    return f"{several(count, 'neutral pair')} in n, counted for neither side"
+
+
+def target_terms(count: int) -> str:
+    """Return how many target terms a score is over."""
+    return f"over {several(count, 'target term')}"
+
+
+def no_vector(texts: Sequence[str]) -> str:
+    """Return which texts were left out."""
+    return f"no vector for {some(texts)}: left out" if texts else ""
+
+
+def partitions(count: int, exact: bool, move_words: bool) -> str:
+    """Return how a permutation test was done."""
+    number = f"all {count:,}" if exact else f"{count:,} random"
+    return f"one-sided, over {number} partitions of {'words' if move_words else 'sentences'}"
+
+
+def chance_level(chance: float, high: float, starts: int) -> str:
+    """Return what random labels would reach."""
+    return f"chance {chance:.3f}; 95 % of random labels are below {high:.3f}; mean of {starts} clusterings"
+
+
+def floor_note(floor: float) -> str:
+    """Return the SD that items alone would cause."""
+    return f"the SD would be {shown(floor, SHARE)} points if items flipped independently"
+
+
+def by_coin_flips(chance: float) -> str:
+    """Return the share of items under chance."""
+    return f"{100 * chance:.1f} % by coin flips"
+
+
+def decided_items(count: int) -> str:
+    """Return the restriction of a coefficient."""
+    return f"on the {count:,} items that every checkpoint decided"
+
+
+def runs_needed(target: float, at_least: int | None) -> str:
+    """Return what `runs needed` is for."""
+    return f"for a reliability of {target:g}" + (f"; at least {at_least}, no upper bound" if at_least else "")
+
+
+def sign_flips(runs: int, least: float) -> str:
+    """Return how the test over checkpoints was done."""
+    return f"sign flips over {several(runs)}; the smallest possible p is {least:.4g}"
+
+
+def means_by_diagnostic(names: Sequence[str], means: Sequence[float]) -> str:
+    """Return the two means behind a difference."""
+    return ", ".join(f"{name} {shown(mean, SHARE)}" for name, mean in zip(names, means, strict=True))
+
+
+def finetuned(rows: int, majority: float, removed: int) -> str:
+    """Return what to know about a fine-tuned score."""
+    words = f"fine-tuned on {rows:,} rows; a constant answer scores {100 * majority:.1f} %"
+    return words + (f"; {removed:,} training rows that are also tested were removed" if removed else "")
+
+
+# Equivalence of downstream scores
+
+
+def equivalence(shown_equivalent: bool) -> str:
+    """Return the verdict of an equivalence test."""
+    return "equivalent" if shown_equivalent else "not shown to be equivalent"
+
+
+def sd_equivalence(limit: float, margin: float, largest: float, majority: Sequence[float]) -> str:
+    """Return what the test of the SD over checkpoints says."""
+    words = f"SD over new checkpoints below {limit:.4f} (95 %), margin {margin:g}; largest difference {largest:.4f}"
+    return words + "".join(f"; a constant answer scores {100 * share:.1f} %" for share in majority)
+
+
+def pairwise_equivalence(reach: float, margin: float) -> str:
+    """Return what the test of every pair says."""
+    return f"no two checkpoints differ by more than {reach:.4f} on new examples (90 %), margin {margin:g}"
+
+
+def recipe_equivalence(
+    recipes: tuple[str, str], difference: float, interval: Interval, margin: float, paired: bool
+) -> str:
+    """Return what the test of two recipes says."""
+    low, high = interval
+    ends = f"90 % CI {low:+.4f} to {high:+.4f}{', paired' if paired else ''}"
+    return f"{recipes[0]} − {recipes[1]} {difference:+.4f} ({ends}), margin {margin:g}"
+
+
+# Findings
+
+
+def preference(row: Measure) -> str:
+    """Return on which side of one half a share is, judged by its interval."""
+    low, high = row.interval or (0.0, 1.0)
+    return "prefers stereotypes" if low > 0.5 else "prefers anti-stereotypes" if high < 0.5 else ""
+
+
+def one_checkpoint(row: Measure) -> str:
+    """Return whether one checkpoint prefers stereotypes."""
+    low, high = (shown(end, SHARE) for end in row.interval or (0.0, 1.0))
+    verdict = preference(row) or "shows no clear preference"
+    return (
+        f"The model {verdict}: stereotype score {shown(row.value, SHARE)} %, 95 % CI {low}–{high}, "
+        f"{several(row.n, 'case')}."
+    )
+
+
+def family_label(diagnostic: str, representation: str) -> str:
+    """Return the name of a diagnostic with its representation."""
+    return f"{diagnostic} by {representation}" if representation else diagnostic
+
+
+def headline(label: str, measures: Measures) -> str:
+    """Return what a diagnostic says about the checkpoints of a recipe."""
+    mean, sd = _whole(measures, "mean over checkpoints"), _whole(measures, "sd over checkpoints")
+    if mean is not None and sd is not None and mean.value is not None:
+        score, spread = shown(mean.value, SHARE), shown(sd.value, SHARE)
+        return f"{label}: mean stereotype score {score} %, SD {spread} points."
+    shares = measures.where("significant share")
+    if shares:
+        always = sum(row.value == 1 for row in shares)
+        return f"{label}: {always} of {several(len(shares), 'test')} significant in every checkpoint."
+    accuracies = measures.where("mean over checkpoints", of="cluster accuracy")
+    values = [row.value for row in accuracies if row.value is not None]
+    if not values:
+        return f"{label}: undefined in too many checkpoints to compare them."
+    ends = " to ".join(shown(value, SHARE) for value in (min(values), max(values)))
+    return f"{label}: mean cluster accuracy {ends} % over {several(len(values), 'pair')} of concepts."
+
+
+def changes(names: Sequence[str], total: int) -> str:
+    """Return which statements change between checkpoints."""
+    if not total:
+        return ""
+    if not names:
+        return f"No statement of {total} changes between checkpoints."
+    listed = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
+    return f"{len(names)} of {several(total, 'statement')} change between checkpoints: {listed}."
+
+
+def limits(names: Sequence[str]) -> str:
+    """Return how far results of so many checkpoints carry."""
+    runs = len(names)
+    if runs == 1:
+        return f"One checkpoint, {names[0]}: seed variance was not measured."
+    least = smallest_sign_flip_p(runs)
+    words = f"{several(runs)}" + (
+        f": too few for a claim about the recipe, which takes {WANTED}."
+        if runs < WANTED
+        else " of one recipe."
+    )
+    return words + (f" The smallest possible p of a test over them is {least:.4g}." if least > 0.01 else "")
+
+
+def conclusion(measures: Measures, runs: int) -> Iterator[str]:
+    """Yield what may be said about the checkpoints of one family."""
+    signs, verdicts = measures.where("tests with one sign"), measures.where("tests with one verdict")
+    if signs and verdicts:
+        one_sign, one_verdict = (round((row.value or 0) * row.n) for row in (signs[0], verdicts[0]))
+        yield f"{one_sign} of {several(signs[0].n, 'test')} have the same sign in all {several(runs)}."
+        yield f"{one_verdict} are significant in all of them or in none."
+    elif measures.where(of="cluster accuracy"):
+        yield _widest_cluster(measures)
+    elif measures.where(of="stereotype score"):
+        yield from _likelihood(measures, runs)
+    else:
+        yield "No test is defined in all checkpoints."
+
+
+def _widest_cluster(measures: Measures) -> str:
+    spreads = [
+        row for row in measures.where("sd over checkpoints") if row.value is not None and row.n >= FEW_CASES
+    ]
+    if not spreads:
+        return f"No pair of concepts with at least {FEW_CASES} items is defined in several checkpoints."
+    widest = max(spreads, key=lambda row: row.value or 0.0)
+    return f"The largest SD of cluster accuracy is {shown(widest.value, SHARE)} points ({widest.groups['category']})."
+
+
+def _whole(measures: Measures, name: str, of: str = "stereotype score") -> Measure | None:
+    task = {"task": "all"} if measures.where(task="all") else {}
+    return next(iter(measures.where(name, category="all", of=of, **task)), None)
+
+
+def _likelihood(measures: Measures, runs: int) -> Iterator[str]:
+    mean, sd = _whole(measures, "mean over checkpoints"), _whole(measures, "sd over checkpoints")
+    if mean is None or sd is None or mean.value is None or sd.value is None:
+        yield "The stereotype score is undefined in too many checkpoints to compare them."
+        return
+    yield (
+        f"Over {several(runs)} the stereotype score is {shown(mean.value, SHARE)} %, "
+        f"SD {shown(sd.value, SHARE)} points."
+    )
+    if mean.n < FEW_CASES:
+        yield f"{several(mean.n, 'item')} are too few for a finding, which takes {FEW_CASES}."
+        return
+    decided = _whole(measures, "mean over checkpoints", "stereotype score of decided pairs")
+    yield from _against_half(mean, decided, runs)
+    yield from _wide_categories(measures)
+    unanimous = next(iter(measures.where("share of items")), None)
+    if unanimous is not None and unanimous.value is not None:
+        yield f"All checkpoints agree on {100 * unanimous.value:.0f} % of the items ({unanimous.note})."
+    yield from _overdispersion(_whole(measures, "over-dispersion ratio"), runs)
+
+
+def _against_half(mean: Measure, decided: Measure | None, runs: int) -> Iterator[str]:
+    """Yield whether the recipe prefers a side; neutral items count for neither, so only decided ones are judged."""
+    has_neutral = decided is not None and decided.value != mean.value
+    judged = decided if decided is not None and has_neutral else mean
+    if judged.interval is None or runs < WANTED:
+        return
+    low, high = (shown(end, SHARE) for end in judged.interval)
+    side = {"prefers stereotypes": "above one half", "prefers anti-stereotypes": "below one half"}
+    verdict = side.get(preference(judged), "not distinguishable from one half")
+    aside = f" for the {shown(judged.value, SHARE)} % of decided pairs" if has_neutral else ""
+    yield f"The mean over new checkpoints is {verdict} (95 % CI {low} to {high}{aside}; {OUTLIERS})."
+
+
+def _wide_categories(measures: Measures) -> Iterator[str]:
+    rows = [
+        row
+        for row in measures.where("sd over checkpoints", of="stereotype score")
+        if row.groups["category"] != "all" and row.groups.get("task", "all") == "all" and row.n >= FEW_CASES
+    ]
+    wide = [row.groups["category"] for row in rows if LARGE_SD in row.verdict]
+    if rows:
+        listed = f" ({', '.join(wide)})" if wide else ""
+        total = several(len(rows), "category", "categories")
+        yield f"The SD is above 2.5 points in {len(wide)} of {total} with at least {FEW_CASES} items{listed}."
+
+
+def _overdispersion(ratio: Measure | None, runs: int) -> Iterator[str]:
+    """Yield whether checkpoints differ as a whole, or by single items that flip."""
+    if ratio is None or ratio.value is None or ratio.interval is None or runs < 3:
+        return
+    low, high = ratio.interval
+    if low > HALF_OF_THE_VARIANCE:
+        meaning = "checkpoints differ as a whole"
+    elif high < HALF_OF_THE_VARIANCE:
+        meaning = "single items explain most of the spread"
+    else:
+        meaning = f"{several(runs)} cannot tell whether single items explain the spread"
+    yield (
+        f"The SD is {ratio.value:.1f} times that of items that flip independently "
+        f"(95 % CI {low:.1f} to {high:.1f}): {meaning}."
+    )
+
+
+# Legends and notes of tables
+
+ONE_CHECKPOINT = "! One checkpoint: seed variance was not measured."
+ONE_SIDED = "p is one-sided: X is closer to A than Y is."
+TABLE_1 = (
+    f"! SD above 2.5 points, or one checkpoint near 50 and another far above (at least {FEW_CASES} items)."
+)
+ASSOCIATIONS = "! Checkpoints disagree on the sign or on significance (p < .01)."
+
+
+def unanswered(errors: int) -> str:
+    """Return how many cases are missing."""
+    return f"! {several(errors, 'case')} without an answer {'is' if errors == 1 else 'are'} excluded."
+
+
+def recipe_legend(runs: tuple[int, int], paired: bool) -> str:
+    """Return what a comparison of two recipes is over."""
+    if paired and runs[0] == 1:
+        return "1 pair of checkpoints: differences generalise to new items, not to other checkpoints."
+    over = f"{several(runs[0], 'pair')} of checkpoints" if paired else f"{runs[0]} and {runs[1]} checkpoints"
+    return f"{over}; Student's t, p adjusted by Holm over the table"
+
+
+def correlation_legend(rows: Sequence[Measure]) -> str:
+    """Return how many correlations exclude 0, and how many would by chance."""
+    known = [row.interval for row in rows if row.interval]
+    if not known:
+        few = all(row.n < 4 for row in rows)
+        return f"no intervals: {'fewer than four checkpoints' if few else 'all scores are the same'}"
+    clear = sum(not low <= 0 <= high for low, high in known)
+    return f"{clear:,} of {several(len(known), 'interval')} exclude 0; one in twenty would by chance"
+
+
+def more_rows(count: int) -> str:
+    """Return how many rows a table does not show."""
+    return f"… and {count:,} more: shoal status PLAN --json"

@@ -1,0 +1,430 @@
+"""The i.i.d. data of a plan: rows to train on and rows to test on.
+
+shoal's own rows come from `data/grammar`, others from a file to train on and a file to test on. With a suite of labels
+rows have labels; with one of reading comprehension they have answers, which are pieces of their context.
+
+    iid_identity(settings)   what decides the rows, for the names of jobs; reads no row
+    load_iid(settings)       the rows; read or generated once
+"""
+
+import hashlib
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import DataError, PlanError, nearest, some
+from ...core.files import is_file
+from ...core.records import Case
+from ...data import grammar
+from ...data.grammar import GRAMMARS
+from ...data.grammar.rows import Row
+from ...data.labelled import read_labelled
+from ...data.squad import is_squad, read_squad
+from ...models.ask import is_reading
+from ...models.labels import Spellings, likely
+from ..behaviour.build import load_suite, stamp
+from ..behaviour.rules import Expect
+from ..behaviour.suite import DEFAULTS
+from .settings import Settings
+
+IID = "i.i.d."
+"""Functionality and capability of i.i.d. rows among the cases."""
+OOD = "o.o.d."
+"""Capability of rows of further data."""
+OVERLAP = "i.i.d. rows that are trained on too"
+"""The fact of a job that counts test rows which also occur in the training data."""
+EXACT_MATCH = Expect("squad_normalise")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IidData:
+    """Rows under the suite's label names. Loaded once, so it is compared by identity."""
+
+    train: tuple[Row, ...]
+    test: tuple[Row, ...]
+    validation: tuple[Row, ...]
+    """Rows to select by: the other half of the test file, where that is halved."""
+    labels: tuple[str, ...]
+    """In the order of the suite's."""
+    answers: tuple[tuple[str, ...], ...] = ()
+    """In reading comprehension, the right answers of each test row."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Label in the files to label of the suite."""
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether rows have answers instead of labels."""
+        return bool(self.answers)
+
+
+def is_iid(case: Case) -> bool:
+    """Return whether a case is an i.i.d. row."""
+    return case.groups["capability"] == IID
+
+
+def is_labelled_row(case: Case) -> bool:
+    """Return whether a case is a row of labelled data, i.i.d. or not, and not a case of the suite."""
+    return case.groups["capability"] in (IID, OOD)
+
+
+# Identity
+
+
+def iid_identity(settings: Settings) -> dict[str, Any]:
+    """Return what decides the rows to train on: a grammar by its version, a file by its content."""
+    if settings.iid in GRAMMARS:
+        return {"grammar": settings.iid, "version": grammar.VERSION, "rows": GRAMMARS[settings.iid]}
+    _need_files(settings)
+    return {"content": _file_digest(settings.iid, stamp(settings.iid))} if settings.iid else {}
+
+
+def training_identity(settings: Settings) -> dict[str, Any]:
+    """Return what decides the i.i.d. examples that a model is trained on."""
+    chosen = {name: getattr(settings, name) for name in ("iid_limit", "iid_labels", "text", "label")}
+    return {**iid_identity(settings), **chosen}
+
+
+def test_identity(settings: Settings) -> str:
+    """Return a digest of the file to test on; nothing for shoal's own data."""
+    name = settings.iid_test
+    return _file_digest(name, stamp(name)) if name and is_file(Path(name)) else ""
+
+
+@lru_cache(maxsize=8)
+def _file_digest(name: str, _stamp: tuple[int, int]) -> str:
+    with Path(name).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+
+
+# Loading
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Everything that decides the rows; hashable, for the cache."""
+
+    iid: str
+    iid_test: str
+    text: tuple[str, ...]
+    label: str
+    names: tuple[str, ...]
+    limit: int
+    halves: bool
+    suite: str
+    has_own_labels: bool
+    """Whether the model has labels before it is trained."""
+    trains: bool
+    """Whether some stage trains on i.i.d. rows."""
+    stamps: tuple[tuple[int, int], ...]
+
+
+def load_iid(settings: Settings) -> IidData:
+    """Return the rows, with labels, or with answers if the suite is of reading comprehension."""
+    if settings.iid not in GRAMMARS:
+        _need_files(settings)
+    files = (settings.iid, settings.iid_test, settings.suite)
+    return _load(
+        _Source(
+            settings.iid, settings.iid_test, settings.text, settings.label, settings.iid_labels, settings.iid_limit,
+            settings.iid_halves, settings.suite, settings.train.from_ == "model", trains_on_iid(settings),
+            tuple(map(stamp, files)),
+        )
+    )  # fmt: skip
+
+
+def trains_on_iid(settings: Settings) -> bool:
+    """Return whether some stage trains on i.i.d. rows; from a trained model only a mixed stage does."""
+    return settings.train.from_ != "model" or any("iid+suite" in on for on in settings.train.on)
+
+
+@lru_cache(maxsize=4)
+def _load(source: _Source) -> IidData:
+    suite = load_suite(source.suite)
+    if is_reading(suite.cases):
+        return _load_reading(source)
+    train, test = _labelled_rows(source)
+    train = _sample(train, source.limit)
+    suite_labels = tuple(suite.labels or ())
+    labels = sorted({row.label for row in (*train, *test)})
+    renamed = label_names(labels, source.names, suite_labels)
+    from_train = bool(train) and not source.has_own_labels
+    learnable = {renamed[row.label] for row in (train if from_train else (*train, *test))}
+    if len(learnable) < 2:
+        raise DataError(
+            f"{source.iid if from_train else source.iid_test}: the i.i.d. data has only one label: "
+            f"{some(sorted(learnable))}",
+            fix='label = "COLUMN", if another column holds the labels',
+        )
+    _need_every_label(learnable, suite_labels)
+    _refuse_unlearnable(source, {renamed[row.label] for row in test} - learnable)
+    _refuse_overlap(source, train, test)
+    order = [name for name in suite_labels if name in renamed.values()] or sorted(set(renamed.values()))
+    tested = _with_labels(test, renamed)
+    selected_by, tested = _halves(tested) if source.halves else ((), tested)
+    return IidData(_with_labels(train, renamed), tested, selected_by, tuple(order), renamed=renamed)
+
+
+def _labelled_rows(source: _Source) -> tuple[list[Row], list[Row]]:
+    if source.iid in GRAMMARS:
+        return grammar.make_rows(source.iid, "train"), grammar.make_rows(source.iid, "test")
+    train = read_labelled(Path(source.iid), source.text, source.label).rows if source.iid else []
+    return train, read_labelled(Path(source.iid_test), source.text, source.label).rows
+
+
+def _load_reading(source: _Source) -> IidData:
+    """Return questions about passages: shoal's own, SQuAD's JSON, or tables with a column of answers."""
+    if source.iid in GRAMMARS and source.iid != "reading":
+        raise PlanError(
+            f"iid = {source.iid!r} has labels, but the suite expects answers in words",
+            fix='iid = "reading", or SQuAD 1.1: iid = "train-v1.1.json", iid_test = "dev-v1.1.json"',
+        )
+    if source.iid == "reading":
+        train, test = _labelled_rows(source)
+        answers = [(row.label,) for row in test]
+    else:
+        train = [row for row, _ in _questions(Path(source.iid), source)] if source.iid else []
+        test, answers = map(list, zip(*_questions(Path(source.iid_test), source), strict=True))
+    train = _sample(train, source.limit)
+    _refuse_overlap(source, train, test)
+    selected_by: tuple[Row, ...] = ()
+    if source.halves:
+        right = dict(zip(map(id, test), answers, strict=True))
+        selected_by, tested = _halves(test)
+        test, answers = list(tested), [right[id(row)] for row in tested]
+    return IidData(tuple(train), tuple(test), selected_by, (), tuple(answers))
+
+
+def _questions(path: Path, source: _Source | None = None) -> list[tuple[Row, tuple[str, ...]]]:
+    if is_squad(path):
+        return [(question.row, question.answers) for question in read_squad(path)]
+    texts = (source.text if source else ()) or ("context", "question")
+    rows = read_labelled(path, texts, (source.label if source else "") or "answer").rows
+    return [(row, (row.label,)) for row in rows]
+
+
+def _sample(rows: list[Row], limit: int) -> list[Row]:
+    """Return a random sample of this many rows in their order; all if the limit is 0."""
+    if not limit or limit >= len(rows):
+        return rows
+    chosen = np.sort(np.random.default_rng(0).choice(len(rows), limit, replace=False))
+    return [rows[at] for at in chosen]
+
+
+def _halves(rows: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """Return rows to select by and rows to test on, as Hugging Face's datasets halve with seed 42.
+
+    `docs/method/beluga.md` 1.2.
+    """
+    order = np.random.default_rng(42).permutation(len(rows))
+    tested = math.ceil(len(rows) / 2)
+    return tuple(rows[at] for at in order[tested:]), tuple(rows[at] for at in order[:tested])
+
+
+def _with_labels(rows: Sequence[Row], renamed: Mapping[str, str]) -> tuple[Row, ...]:
+    return tuple(Row(row.texts, renamed[row.label], row.start) for row in rows)
+
+
+# Checks
+
+
+def _need_files(settings: Settings) -> None:
+    examples = ("train-v1.1.json", "dev-v1.1.json")
+    examples = examples if settings.suite == "reading" else ("train.tsv", "test.tsv")
+    for name, setting in ((settings.iid, "iid"), (settings.iid_test, "iid_test")):
+        if setting == "iid" and not name and settings.iid_test:
+            continue  # nothing is trained on
+        if not name or not is_file(Path(name)):
+            raise PlanError(
+                f"{setting} = {name!r} is not a file" if name else f"{setting} is missing",
+                why=f"a file is needed, or for iid one of shoal's own: {', '.join(GRAMMARS)}",
+                fix=nearest(name, GRAMMARS) or 'iid = "{}", iid_test = "{}"'.format(*examples),
+            )
+
+
+def _refuse_overlap(source: _Source, train: Sequence[Row], test: Sequence[Row]) -> None:
+    """Stop if every test row is a training row."""
+    if source.trains and test and {row.texts for row in test} <= {row.texts for row in train}:
+        raise PlanError(
+            f"iid_test: all {len(test):,} rows of {source.iid_test} occur in the training data",
+            why="the i.i.d. score inside G needs rows that the model was not trained on",
+            fix="a file of other rows",
+        )
+
+
+def overlap(settings: Settings, data: IidData) -> dict[str, Any]:
+    """Return how many test rows also occur in the training data; empty if none do."""
+    trained = {row.texts for row in data.train} if trains_on_iid(settings) else set()
+    count = sum(row.texts in trained for row in data.test)
+    return {OVERLAP: count} if count else {}
+
+
+def _refuse_unlearnable(source: _Source, missing: Collection[str]) -> None:
+    if missing:
+        data = f"the sample of {source.limit:,} rows of {source.iid}" if source.limit else source.iid
+        raise PlanError(
+            f"{source.iid_test} has rows labelled {some(sorted(missing))}, {data} has none",
+            why="a model trained on it can never predict that label",
+            fix="training rows with that label, or a test file without it",
+        )
+
+
+def label_names(labels: Sequence[str], given: Sequence[str], suite: Sequence[str]) -> dict[str, str]:
+    """Return the suite's name of each label of the data: a spelling of it, or the one given; numbers name nothing.
+
+    >>> label_names(["Negative", "POSITIVE"], (), ("negative", "neutral", "positive"))
+    {'Negative': 'negative', 'POSITIVE': 'positive'}
+    >>> label_names(["0", "1"], ("negative", "positive"), ("negative", "neutral", "positive"))
+    {'0': 'negative', '1': 'positive'}
+    """
+    if given and len(given) != len(labels):
+        raise PlanError(
+            f"iid_labels names {len(given)} labels, the i.i.d. data has {len(labels)}: {some(labels, 12)}",
+            fix="name each, in this order",
+        )
+    spellings = Spellings(suite)
+    spelt = [(spellings.get(label) or "") if suite else label for label in labels]
+    names = list(given) or spelt
+    if suite and not set(names) <= set(suite):
+        raise PlanError(
+            f"the i.i.d. data's labels {some(labels, 12)} are not the suite's: {some(suite, 12)}",
+            why="a wrong guess would train the model on the opposite",
+            fix=_naming_fix(labels, spelt, suite),
+        )
+    shared = [
+        name
+        for name, spelling in zip(names, spelt, strict=True)
+        if names.count(name) > 1 and name != spelling
+    ]
+    if shared:
+        raise PlanError(
+            f"the i.i.d. data's labels {some(labels, 12)} would be {some(names, 12)}: two of them the same",
+            why="only spellings of one label are merged",
+            fix="in the file, give labels with the same meaning the same name",
+        )
+    return dict(zip(labels, names, strict=True))
+
+
+def _naming_fix(labels: Sequence[str], spelt: Sequence[str], suite: Sequence[str]) -> str:
+    """Return what to write in the plan: known names stay, unknown ones are not guessed beside them.
+
+    >>> _naming_fix(["0", "1"], ["", ""], ["negative", "neutral", "positive"])
+    'iid_labels = ["negative", "positive"], if that is what 0, 1 mean, in this order'
+    >>> _naming_fix(["mixed", "neg", "pos"], ["", "negative", "positive"], ["negative", "neutral", "positive"])
+    'iid_labels = ["?", "negative", "positive"], with the label that mixed means for ?; or remove its rows'
+    """
+    guess = likely(len(labels), suite)
+    if not any(spelt) and len(guess) == len(labels):
+        example = ", ".join(f'"{name}"' for name in guess)
+        return f"iid_labels = [{example}], if that is what {some(labels, 12)} mean, in this order"
+    if len({name or label for label, name in zip(labels, spelt, strict=True)}) > len(suite):
+        return f"in the file, name labels with the same meaning alike, {len(suite)} in all, or remove rows"
+    example = ", ".join(f'"{name or "?"}"' for name in spelt)
+    unknown = [label for label, name in zip(labels, spelt, strict=True) if not name]
+    mean, their = ("means", "its") if len(unknown) == 1 else ("mean", "their")
+    return f"iid_labels = [{example}], with the label that {some(unknown, 12)} {mean} for ?; or remove {their} rows"
+
+
+def _need_every_label(learnable: Collection[str], suite: Sequence[str]) -> None:
+    """Stop if a model trained on this data could never predict a label of the suite.
+
+    Of three labels the middle one may be missing: two-class sentiment, read through the neutral band.
+    """
+    missing = [name for name in suite if name not in learnable]
+    if missing and not (len(suite) == 3 and missing == [suite[1]]):
+        raise PlanError(
+            f"the suite expects {some(missing)}, but the i.i.d. data has no such label",
+            why=f"a model trained on it predicts only {some(sorted(learnable), 12)}",
+            fix="i.i.d. data with every label of the suite, or a suite without those labels",
+        )
+
+
+# Cases
+
+
+def iid_cases(data: IidData) -> list[Case]:
+    """Return the test rows as cases: a label to predict, or a question with its right answers."""
+    return _row_cases(IID, IID, data.test, data.answers)
+
+
+def _row_cases(
+    capability: str, name: str, rows: Sequence[Row], answers: Sequence[tuple[str, ...]]
+) -> list[Case]:
+    groups = {"functionality": name, "capability": capability, "test type": "MFT"}
+    if not answers:
+        meta: dict[str, Any] = {"expect": DEFAULTS["MFT"]}
+        return [
+            Case(f"{name}/{number}", (row.texts,), (row.label,), groups, meta=meta)
+            for number, row in enumerate(rows)
+        ]
+    meta = {"expect": EXACT_MATCH, "reading": True}
+    return [
+        Case(f"{name}/{number}", (row.texts,), (row.label,), groups, meta={**meta, "answers": list(right)})
+        for number, (row, right) in enumerate(zip(rows, answers, strict=True))
+    ]
+
+
+# Further data
+
+
+def ood_files(settings: Settings) -> dict[str, Path]:
+    """Return the files of further data by name: the given one, or the file's."""
+    files: dict[str, Path] = {}
+    for entry in settings.ood:
+        name, equals, file = entry.rpartition("=")
+        path = Path(file if equals else entry)
+        if not is_file(path):
+            raise PlanError(
+                f"ood: {str(path)!r} is not a file",
+                why="ood names labelled data to test on, which the model is not trained on",
+                fix='ood = ["yelp=yelp.tsv"]',
+            )
+        name = name or path.name.split(".")[0]
+        if name in files:
+            raise PlanError(f"ood: two data sets are named {name!r}", fix='ood = ["NAME=FILE", "OTHER=FILE"]')
+        if path in files.values():
+            raise PlanError(f"ood: {path} is listed twice", fix="list each file once")
+        files[name] = path
+    return files
+
+
+def ood_digest(settings: Settings) -> dict[str, str]:
+    """Return a digest of each file of further data."""
+    return {name: _file_digest(str(path), stamp(str(path))) for name, path in ood_files(settings).items()}
+
+
+def ood_cases(settings: Settings, data: IidData) -> list[Case]:
+    """Return every row of further data as a case, with the label names of the i.i.d. data."""
+    cases: list[Case] = []
+    for name, path in ood_files(settings).items():
+        if data.is_reading:
+            questions = _questions(path)
+            _refuse_test_data(name, [row for row, _ in questions], data)
+            cases += _row_cases(OOD, name, [row for row, _ in questions], [right for _, right in questions])
+            continue
+        rows = read_labelled(path).rows
+        _refuse_test_data(name, rows, data)
+        cases += _row_cases(OOD, name, _with_labels(rows, _ood_names(name, path, rows, data)), ())
+    return cases
+
+
+def _ood_names(name: str, path: Path, rows: Sequence[Row], data: IidData) -> dict[str, str]:
+    spellings = Spellings(data.labels)
+    names = {row.label: data.renamed.get(row.label) or spellings.get(row.label) for row in rows}
+    unknown = sorted(label for label, known in names.items() if not known)
+    if unknown:
+        raise PlanError(
+            f"ood {name}: the labels {some(unknown, 12)} are not those of the i.i.d. data: {some(data.labels, 12)}",
+            why="a wrong guess would invert its scores",
+            fix=f"name the labels in {path} as the i.i.d. data does",
+        )
+    return {label: known for label, known in names.items() if known}
+
+
+def _refuse_test_data(name: str, rows: Sequence[Row], data: IidData) -> None:
+    if {row.texts for row in rows} == {row.texts for row in (*data.test, *data.validation)}:
+        raise PlanError(f"ood {name}: these are the rows of the i.i.d. test data", fix="other data")

@@ -1,0 +1,149 @@
+"""Settings of `[learning]`: those of `[behaviour]`, the i.i.d. data, the trainings and what each leaves out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from ...core.ranges import BatchSize, Count, Epochs, Rate, Seed, Threads, Within
+from ..base import changes
+from ..behaviour import settings as behaviour
+
+Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
+HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
+
+RANGES: dict[str, Within] = {
+    name: get_args(kind)[1]
+    for name, kind in (("learning_rate", Rate), ("batch", BatchSize), ("epochs", Epochs))
+}
+"""Ranges of the numbers that `train` and `train.options.METHOD` share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Train:
+    """The table `train`: which data to train on, in which order, and how. Lists multiply the jobs.
+
+    Numbers that are not set are the paper's: the i.i.d. stage has its own, the suite stage those tuned for task,
+    configuration and method (`hyper.py`).
+    """
+
+    REMOVED: ClassVar[Mapping[str, str]] = {
+        "select_on": "train.tune selects by the paper's objective",
+        "loss": "the profile decides the loss of labels",
+        "invariance": "INV cases have the loss of equation 5",
+        "direction": "DIR cases have the loss of equation 6",
+        "group_by_length": "leave it out: the i.i.d. stage groups by length in profile recommended",
+    }
+
+    on: tuple[Config, ...] = ("iid", "iid>suite")
+    """i.i.d. data only; then the suite; both mixed from the start; i.i.d. data, then both mixed."""
+    from_: Literal["base", "model"] = "base"
+    """Start from the base weights under a fresh head, or from the model with its own head. "model" replaces the i.i.d.
+    stage, and the iid row is the untrained model."""
+    method: tuple[str, ...] = ("vanilla",)
+    """Method of the suite stage: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish, lora. The i.i.d. stage is
+    always vanilla."""
+    learning_rate: Rate | None = None
+    """Learning rate of every method but lp, which only trains a head: train.options.lp.learning_rate."""
+    batch: BatchSize | None = None
+    epochs: Epochs | None = None
+    iid_learning_rate: Rate | None = None
+    iid_batch: BatchSize | None = None
+    iid_epochs: Epochs | None = None
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Options of a method by its name: train.options.irm.penalty = 3. learning_rate, batch and epochs work too."""
+    tune: bool = False
+    """Search the paper's grid of learning rate, batch and epochs on the validation split, once for each configuration
+    and method. Numbers that are set here or in options are not searched."""
+    threads: Threads = 1
+    """Processor threads of a job. Another number can change the last digits, so it is a setting; --workers runs
+    several jobs at a time."""
+
+
+def _split(settings: "Settings") -> Any:
+    from ..behaviour.build import split_identity
+    from .build import tested_split
+
+    return split_identity(settings, tested_split(settings))
+
+
+def _iid(settings: "Settings") -> Any:
+    from .iid import iid_identity
+
+    return iid_identity(settings)
+
+
+def _iid_test(settings: "Settings") -> Any:
+    from .iid import test_identity
+
+    return test_identity(settings)
+
+
+def _ood(settings: "Settings") -> Any:
+    from .iid import ood_digest
+
+    return ood_digest(settings)
+
+
+def _asks_ood(settings: "Settings") -> bool:
+    return bool(settings.ood)
+
+
+def _never(settings: "Settings") -> bool:
+    return False
+
+
+def _asks_held_out(settings: "Settings") -> bool:
+    return settings.hold_out_asks != "all"
+
+
+def _held_out(settings: "Settings") -> Any:
+    return {"hold out": list(settings.hold_out), "fold": settings.fold}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(behaviour.Settings):
+    """Settings of `[learning]` in a plan."""
+
+    REMOVED: ClassVar[Mapping[str, str]] = {
+        "iid_texts": 'text = ["COLUMN"]',
+        "iid_label": 'label = "COLUMN"',
+        "sample_seed": "leave it out: samples of cases and of functionalities are the same in every plan",
+    }
+
+    split: str = changes("cases", "", resolve=_split)
+    """Part of the suite to test on: test (the default), validation, FILE (its test part) or FILE:validation."""
+    seed: Seed = changes("cases", 0, when=_never)
+    """Seed of the training, of resampled intervals and of shuffles."""
+    train: Train = changes("answers", Train())
+    """Data, order and methods of the trainings."""
+    iid: str = changes("cases", "", resolve=_iid)
+    """i.i.d. data: sentiment, paraphrase or reading for shoal's own, or a file to train on."""
+    iid_test: str = changes("cases", "", resolve=_iid_test)
+    """File of i.i.d. data to test on, where iid is a file. With train.from = "model" iid may be empty."""
+    iid_halves: bool = changes("cases", False, advanced=True)
+    """Halve iid_test as BELUGA does with a public validation set: one half to select by, the other to test on."""
+    iid_labels: tuple[str, ...] = changes("cases", (), advanced=True)
+    """The suite's names for the data's labels, in the sorted order of the latter: negative, positive."""
+    text: tuple[str, ...] = changes("cases", (), advanced=True)
+    """Columns of the i.i.d. data with the text or the two texts; recognised by name if not set."""
+    label: str = changes("cases", "", advanced=True)
+    """Column of the i.i.d. data with the label; recognised by name if not set."""
+    iid_limit: Count = changes("cases", 0)
+    """Train on a random sample of this many i.i.d. rows; 0 is all."""
+    ood: tuple[str, ...] = changes("cases", (), when=_asks_ood, resolve=_ood, advanced=True)
+    """Further labelled data to test on, never trained on: FILE or NAME=FILE, a column each."""
+    hold_out: tuple[HoldOut, ...] = changes("answers", ())
+    """Retrain without each functionality, capability or test type in turn, and test on what was held out."""
+    hold_out_sample: Count = changes("answers", 0, advanced=True)
+    """Hold out a random sample of this many functionalities; 0 is all."""
+    hold_out_asks: Literal["all", "held out"] = changes(
+        "cases", "all", when=_asks_held_out, resolve=_held_out, advanced=True
+    )
+    """Test a model that held something out on the whole suite, or on that and the i.i.d. rows, which is all that the
+    table needs."""
+    fold: str = changes("answers", "", advanced=True)
+    """Hold out only this functionality, capability or test type."""
+    s_iid_mode: Literal["full", "mean_over_heldout"] = changes("scoring", "full", advanced=True)
+    """i.i.d. score inside G: of the model trained on the whole suite, or the mean over the held-out models."""
+    shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000, advanced=True)
+    """Shuffles of the randomisation test of G."""

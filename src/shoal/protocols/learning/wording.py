@@ -1,0 +1,407 @@
+"""Sentences of behavioural learning: headline, findings, notes, legend. Fields in, text out."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...core.claims import ALPHA, reach, reach_so_far
+from ...core.errors import some
+from ...core.measures import MEASURES, shown
+from ...core.records import Measure
+from ...core.views import Tone, Words
+from ...stats.generalization import ESTIMABLE_SEEDS
+from .table3 import COLUMNS, IID_COLUMN, TableRow
+from .trainings import HOLD_OUTS, Row
+
+PLURALS = {"functionality": "functionalities", "capability": "capabilities", "test type": "test types"}
+PLAIN = "vanilla"
+Facts = Mapping[str, Any]
+
+
+def percent(share: float) -> str:
+    """Return a share as whole per cent."""
+    return f"{100 * share:.0f} %"
+
+
+def points(share: float | None) -> str:
+    """Return a score as the tables show it."""
+    return shown(share, MEASURES["G"])
+
+
+# The headline
+
+
+def headline(rows: Sequence[TableRow], lost: Collection[Row] = ()) -> list[Words]:
+    """Return three sentences: the gain on seen tests, the carry-over to held-out ones, the i.i.d. cost.
+
+    A change is called one only where its test says so. With several rows the sentences count them; a row is named
+    only with its own numbers. `lost` are rows that lost the task in some runs, which a test over seeds may not show.
+    """
+    trained = [row for row in rows if not row.is_baseline]
+    if not trained:
+        return [Words("Only the iid row is trained: there is nothing to compare it with yet.", "doubt")]
+    if len(trained) == len(rows):
+        return [Words("The iid row is not trained yet: nothing to compare with.", "doubt")]
+    columns = {name: _Column.of(name, trained) for name in rows[0].cells}
+    seen, cost = columns.get("seen"), columns[IID_COLUMN]
+    held = [columns[name] for name in HOLD_OUTS[1:] if name in columns and columns[name].tested]
+    sentences = [_seen(seen)] if seen and seen.tested else []
+    sentences += [_held_out(held)] if held else []
+    sentences += [_cost(cost, lost)] if cost.tested else []
+    waiting = sum(any(cell.value is None for cell in row.cells.values()) for row in trained)
+    if waiting:
+        sentences.append(Words(f"Not complete yet: {waiting} of {_rows(len(trained))}.", "doubt"))
+    return [replace(words, text=f"{words.text}\n") for words in sentences[:-1]] + sentences[-1:]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The rows of a column that were tested against the iid row."""
+
+    name: str
+    tested: Sequence[TableRow]
+    better: Sequence[TableRow]
+    worse: Sequence[TableRow]
+
+    @classmethod
+    def of(cls, name: str, rows: Sequence[TableRow]) -> "_Column":
+        tested = [row for row in rows if row.cells[name].adjusted and row.cells[name].value is not None]
+        by_verdict = {
+            verdict: [row for row in tested if row.cells[name].verdict == verdict]
+            for verdict in ("better", "worse")
+        }
+        return cls(name, tested, by_verdict["better"], by_verdict["worse"])
+
+    @property
+    def things(self) -> str:
+        """Return what was held out, in the plural."""
+        score = self.tested[0].cells[self.name].score
+        facts = score.facts if score else {}
+        drawn = f" ({facts['drawn']} of {facts['drawn from']}, drawn at random)" if "drawn" in facts else ""
+        return PLURALS[self.name] + drawn
+
+    @property
+    def tone(self) -> Tone:
+        if self.better:
+            return "good" if not self.worse else ""
+        return "bad" if self.worse else "quiet"
+
+    def change(self, row: TableRow) -> str:
+        """Return a row's score beside the iid row's: "74.7 → 88.6"."""
+        cell = row.cells[self.name]
+        return " → ".join(points(value) for value in (cell.before, cell.value))
+
+    def extreme(self, rows: Sequence[TableRow], word: str, sign: int) -> str:
+        """Return the named row that changed most, with its own numbers."""
+        changes = {row.name: _difference(row, self.name) for row in rows}
+        row = max(rows, key=lambda row: sign * changes[row.name])
+        score = "" if self.name == IID_COLUMN else "G "
+        return f" ({word}: {row.config} {row.method}, {score}{self.change(row)})"
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def _difference(row: TableRow, column: str) -> float:
+    difference = row.cells[column].difference
+    return (difference.value if difference else None) or 0.0
+
+
+def _seen(column: _Column) -> Words:
+    total = len(column.tested)
+    if total == 1:
+        (row,) = column.tested
+        verb = {
+            "better": "Training on the suite improves what it trains on",
+            "worse": "Training on the suite worsens what it trains on",
+        }.get(row.cells["seen"].verdict, "No clear change on what it trains on")
+        return Words(f"{verb}: G {column.change(row)}.", column.tone)
+    if not column.better and not column.worse:
+        return Words(f"No clear change on what it trains on in any of {total} rows.", "quiet")
+    text = f"Training on the suite improves what it trains on in {len(column.better)} of {total} rows"
+    text += f" and worsens it in {len(column.worse)}" if column.worse else ""
+    text += column.extreme(column.better, "best", 1) if column.better else ""
+    return Words(f"{text}.", column.tone)
+
+
+def _held_out(columns: Sequence[_Column]) -> Words:
+    tones = {column.tone for column in columns} - {"quiet"}
+    tone: Tone = tones.pop() if len(tones) == 1 else "" if tones else "quiet"
+    if all(len(column.tested) == 1 for column in columns):
+        return Words(_of_one_row(columns), tone)
+    total = len(columns[0].tested)
+    gains = any(column.better for column in columns)
+    parts = []
+    for place, column in enumerate(columns):
+        rows = len(column.tested)
+        of = f" of {_rows(rows)}" if place == 0 or rows != total else ""
+        worse = len(column.worse)
+        if gains:
+            held = "to held-out " if place == 0 else ""
+            part = f"{held}{column.things} in {len(column.better)}{of}"
+            part += f" (worse in {worse})" if worse else ""
+        else:
+            held = "held-out " if place == 0 else ""
+            part = f"0{of} improve on {held}{column.things}" if place == 0 else f"0{of} on {column.things}"
+            part += f" ({worse} {'gets' if worse == 1 else 'get'} worse)" if worse else ""
+        parts.append(part)
+    best = columns[0].extreme(columns[0].better, "best", 1) if len(columns) == 1 and gains else ""
+    start = "It carries over " if gains else "No clear carry-over: "
+    return Words(f"{start}{', '.join(parts)}{best}.", tone)
+
+
+def _of_one_row(columns: Sequence[_Column]) -> str:
+    """Return the sentence about a table with one trained row."""
+    (row,) = columns[0].tested
+    if len(columns) == 1:
+        (column,) = columns
+        verb = {"better": "It carries over to", "worse": "It worsens"}.get(
+            row.cells[column.name].verdict, "No clear change on"
+        )
+        return f"{verb} held-out {column.things}: G {column.change(row)}."
+    words = {"better": "better", "worse": "worse", "": "no clear change"}
+    parts = [
+        f"{column.things} {words[row.cells[column.name].verdict]} ({column.change(row)})"
+        for column in columns
+    ]
+    return f"G on what was held out: {', '.join(parts)}."
+
+
+def _cost(column: _Column, lost: Collection[Row]) -> Words:
+    unmarked = sum(row.name in lost and row not in column.worse for row in column.tested)
+    tone: Tone = "bad" if column.worse or unmarked else "quiet"
+    if len(column.tested) == 1:
+        more = " It lost the task in some runs." if unmarked else ""
+    else:
+        more = f" {_rows(unmarked)} lost the task in some runs." if unmarked else ""
+    return Words(f"The i.i.d. score {_change_of_iid(column)}.{more}", tone)
+
+
+def _change_of_iid(column: _Column) -> str:
+    total = len(column.tested)
+    if total == 1:
+        (row,) = column.tested
+        verdict = row.cells[IID_COLUMN].verdict
+        if not verdict:
+            return f"shows no clear change ({column.change(row)})"
+        change = points(abs(_difference(row, IID_COLUMN)))
+        return f"{'falls' if verdict == 'worse' else 'rises'} {change} points ({column.change(row)})"
+    if not column.better and not column.worse:
+        return f"shows no clear change in any of {total} rows"
+    text = f"falls in {len(column.worse)} of {total} rows"
+    text += f" and rises in {len(column.better)}" if column.better else ""
+    return text + (column.extreme(column.worse, "most", -1) if column.worse else "")
+
+
+# Findings about rows
+
+
+def lost_task(
+    row: Row,
+    *,
+    starts_trained: bool,
+    is_all: bool,
+    runs: str,
+    score: float | None,
+    before: float | None,
+    yardstick: str,
+) -> str:
+    """Return that a row lost the task, or did not learn it."""
+    what = ("the task" if is_all else "part of the task") + runs
+    if starts_trained:
+        text = f"lost {what} (i.i.d. score {points(before)} → {points(score)})."
+    else:
+        text = f"did not learn {what} (i.i.d. score {points(score)}, {yardstick} {points(before)})."
+    return f"{row[0]} {row[1]} {text}"
+
+
+def cause_of_loss(kept: float | None, *, by_method: bool, plain_too: bool) -> str:
+    """Return whether the method or the data make a row lose the task, from what vanilla on the same data keeps."""
+    if by_method:
+        return f" The method causes it: {PLAIN} on the same data keeps {points(kept)}."
+    if plain_too:
+        return f" The data cause it: {PLAIN} on the same data falls to {points(kept)}."
+    return f" {PLAIN} on the same data has {points(kept)}."
+
+
+def lost_folds(
+    row: Row,
+    *,
+    lost: int,
+    models: int,
+    worst: str,
+    score: float,
+    yardstick: str,
+    before: float,
+    full_iid: bool,
+) -> str:
+    """Return how many held-out models of a row lost the task or did not learn it."""
+    verb = "lost" if row[0].startswith("iid>") else "did not learn"
+    text = (
+        f"{row[0]} {row[1]}: {lost} of {models} held-out models {verb} at least part of the task "
+        f"(worst: without {worst}, i.i.d. score {points(score)}, {yardstick} {points(before)})."
+    )
+    if full_iid:
+        text += ' G uses the full model\'s i.i.d. score; s_iid_mode = "mean_over_heldout" uses theirs.'
+    return text
+
+
+def negative_transfer(
+    row: Row, functionality: str, capability: str, change: float, runs: int, partner: str
+) -> str:
+    """Return what training on its siblings costs a functionality."""
+    words = f" The most similar sibling with other answers is {partner}." if partner else ""
+    return (
+        f"{row[0]} {row[1]}: training on the other tests of {capability} costs {functionality} "
+        f"{-100 * change:.1f} points in {'this run' if runs == 1 else 'these runs'}.{words}"
+    )
+
+
+def artefact(row: Row, column: str, models: int) -> str:
+    """Return that a gain may come from models with one answer to nearly everything."""
+    give = "model gives" if models == 1 else "models give"
+    return (
+        f"{row[0]} {row[1]}: the gain in {COLUMNS[column]} may be an artefact. "
+        f"{models} {give} one answer to nearly everything."
+    )
+
+
+# Findings about one training
+
+CONSTANT = " A constant answer passes every invariance test."
+
+
+def label_shift(label: str, share: float, right: float, n: int, rows: str, *, is_constant: bool) -> str:
+    """Return that a model predicts one label too often."""
+    text = f"It predicts {label} for {percent(share)} of {n:,} {rows}; {percent(right)} are {label}."
+    return text + (CONSTANT if is_constant else "")
+
+
+def place_shift(place: str, share: float, right: float, n: int, rows: str) -> str:
+    """Return that a model answers too often with something that needs no reading."""
+    answered = f"{percent(share)} with {place}; {percent(right)} of the right answers are"
+    return f"It answers {answered} ({n:,} {rows}).{CONSTANT}"
+
+
+def answer_shift(answer: str, share: float, right: float, n: int, rows: str) -> str:
+    """Return that a model gives one answer too often."""
+    answered = f"{percent(share)} with {answer!r}; the commonest right answer has {percent(right)}"
+    return f"It answers {answered} ({n:,} {rows}).{CONSTANT}"
+
+
+def below_chance(score: float, n: int, label: str, chance: float, *, knew: bool, is_opposite: bool) -> str:
+    """Return that a model does not beat always predicting the commonest label."""
+    opposite = " It predicts the opposite label." if is_opposite else ""
+    return (
+        f"It {'lost' if knew else 'did not learn'} the task: i.i.d. score {100 * score:.1f} on {n:,} rows; always "
+        f"{label} has {100 * chance:.1f}.{opposite}"
+    )
+
+
+def saturated(
+    tight: Sequence[tuple[str, float]], total: int, confidence: float, loss: float | None, still: float
+) -> str:
+    """Return that directional tests can hardly fail because the model is too confident."""
+    words = some([f"{name} {percent(free)}" for name, free in tight], 3)
+    text = (
+        f"{len(tight)} of {total} directional functionalities can hardly fail: the model is too confident in their "
+        f"originals (mean {100 * confidence:.1f} %). Cases with room to fail: {words}."
+    )
+    if loss is not None:
+        text += (
+            f" At step 0 equation 6 gives a loss of {loss:.4f}; {percent(still)} of pairs have no gradient."
+        )
+    return text
+
+
+# Below the table
+
+
+def marks(*, is_adjusted: bool) -> str:
+    """Return what the marks mean."""
+    level = f"{ALPHA:.2f}".removeprefix("0")
+    holm = "Holm within each column" if is_adjusted else "not adjusted"
+    return f"▲ ▼ better, worse than iid (p ≤ {level}, {holm}). Bold: highest."
+
+
+def sample_size(suite: int, iid: int, seeds: int) -> str:
+    """Return on how many cases and seeds the table rests."""
+    words = f"95 % intervals; {suite:,} suite {_plural('case', suite)}, {iid:,} i.i.d. {_plural('row', iid)}"
+    if seeds >= ESTIMABLE_SEEDS:
+        return f"{words}, {seeds} seeds"
+    return words + ("; 2 seeds: for these runs only" if seeds == 2 else "; 1 seed, so no seed variance")
+
+
+def intervals(seeds: int, *, anew: bool = False) -> str:
+    """Return how the intervals are computed."""
+    drawn = "functionalities and cases resampled" if anew else "cases resampled within each functionality"
+    over = ", Student's t over seeds" if seeds >= ESTIMABLE_SEEDS else ""
+    words = (
+        f"95 % intervals of G: {drawn}, Wilson where all cases agree{over}; of the i.i.d. score: Wilson{over}"
+    )
+    if 1 < seeds < ESTIMABLE_SEEDS:
+        words += f". They are for these runs: {seeds} seeds are too few for the recipe"
+    return f"{words}."
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+# Notes of measures
+
+NO_CASE, NO_ANSWER = "no applicable case", "the model answered no case"
+NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
+NO_EFFECT = "no difference can be promised to be found 8 times in 10"
+
+
+def with_facts(measure: Measure, facts: Facts) -> Measure:
+    """Return a measure with further facts and the note that they make."""
+    every = {**measure.facts, **facts}
+    return replace(measure, facts=every, note=note_of(every))
+
+
+def note_of(facts: Facts) -> str:
+    """Return facts in words, in the order of WORDS."""
+    return "; ".join(words(facts) for name, words in WORDS.items() if name in facts)
+
+
+def _waiting(facts: Facts) -> str:
+    done, folds = facts["folds done"], facts["folds"]
+    if done >= folds:
+        return "waits for the training on the whole suite"
+    return f"{done} of {folds} folds done" if folds > 1 else "not trained yet"
+
+
+def _family(facts: Facts) -> str:
+    if facts["adjustment"] == "none":
+        return "not adjusted"
+    words = f"{facts['adjustment']} over the {facts['tests']} tests of this column"
+    if "too few shuffles" in facts:
+        words += f"; {facts['too few shuffles']:,} shuffles are too few for this many tests"
+    return words
+
+
+WORDS: dict[str, Callable[[Facts], str]] = {
+    "left out": lambda facts: f"left out, no case applies in some row: {', '.join(facts['left out'])}",
+    "folds": _waiting,
+    "undefined": lambda facts: str(facts["undefined"]),
+    "common seeds": lambda facts: f"on the {facts['common seeds']} seeds that both have",
+    "both on": lambda facts: f"both on the {facts['both on']} functionalities drawn",
+    "drawn": lambda facts: f"{facts['drawn']} of {facts['drawn from']} functionalities, drawn at random",
+    "fold": lambda facts: f"only without {facts['fold']}",
+    "asked fold": lambda facts: f"only on {facts['asked fold']}",
+    "seeds": lambda facts: "; ".join(reach_so_far(facts["seeds"], facts["seeds known"])),
+    "runs": lambda facts: reach(facts["runs"]),
+    "iid of held-out models": lambda facts: "i.i.d. score: mean over the held-out models",
+    "interval for these runs": lambda facts: (
+        f"not estimable for the recipe from {facts['interval for these runs']} seeds: the interval is for these runs"
+    ),
+    "seed share": lambda facts: f"seeds: {facts['seed share']:.0%} of the variance",
+    "tasks": lambda facts: f"over {facts['tasks']} tasks",
+    "test": lambda facts: str(facts["test"]),
+    "tests": _family,
+    "power": lambda facts: f"{100 * facts['power']:.0f} % power at the level {facts['level']:.2g}",
+}
+"""Fact to its words."""

@@ -1,0 +1,390 @@
+"""Text, numbers and charts as HTML and SVG.
+
+Text from data is always escaped, and every number shows its basis on hovering. The style sheet sets colours, strokes
+and text sizes. Coordinates have one decimal, so that the same data give the same bytes.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, isfinite, log10
+from urllib.parse import urlencode
+
+from markupsafe import Markup, escape
+
+from ..core.measures import Quantity, quantity
+from ..core.records import Measure
+from ..core.text import printable
+from ..core.views import Cell, Curves, Dots, Line, Number, Piece, Scatter, Tones
+from .tables import (
+    interval_text,
+    is_defined,
+    piece_text,
+    pieces_of,
+    place_text,
+    scale_ends,
+    tone_of,
+    tones_of,
+    value_text,
+)
+
+EMPTY = Markup("")
+
+
+def words(text: str) -> Markup:
+    """Return text from data, escaped, without characters that reorder or hide other text."""
+    return escape(printable(text))
+
+
+def joined(parts: Iterable[Markup], between: str = "") -> Markup:
+    """Join markup."""
+    return Markup(between).join(parts)
+
+
+def classes(*names: str) -> Markup:
+    """Return a class attribute, or nothing."""
+    kept = [name for name in names if name]
+    return Markup(' class="{}"').format(" ".join(kept)) if kept else EMPTY
+
+
+def tone_classes(tones: Tones) -> str:
+    """Return the class names of tones."""
+    return " ".join(f"t-{tone}" for tone in tones_of(tones) if tone)
+
+
+def sentence(cell: Cell, *outer: Tones) -> Markup:
+    """Return the pieces of a cell in a row."""
+    return joined(piece_html(piece, *outer) for piece in pieces_of(cell))
+
+
+def lines_of(cell: Cell) -> list[Markup]:
+    """Return the pieces of a cell, split at line ends."""
+    lines = [EMPTY]
+    for piece in pieces_of(cell):
+        for number, text in enumerate(piece_text(piece).split("\n")):
+            lines += [EMPTY] if number else []
+            lines[-1] += _toned(piece, text)
+    return lines
+
+
+def piece_html(piece: Piece, *outer: Tones) -> Markup:
+    """Return a piece in its tone; a number with its basis."""
+    return _toned(piece, piece_text(piece), *outer)
+
+
+def _toned(piece: Piece, text: str, *outer: Tones) -> Markup:
+    tone = tone_classes(tone_of(piece, *outer))
+    if isinstance(piece, Number) and piece.measure is not None and text:
+        return number_html(piece.measure, text, tone)
+    return Markup("<span{}>{}</span>").format(classes(tone), words(text)) if text and tone else words(text)
+
+
+def number_html(measure: Measure, text: str, tone: str = "") -> Markup:
+    """Return a number that shows its basis on hovering and links to its cases."""
+    return Markup('<span{} title="{}"{}>{}</span>').format(
+        classes("num", tone), words(basis_words(measure)), _cases_of(measure), words(text)
+    )
+
+
+def _cases_of(measure: Measure) -> Markup:
+    """Return the groups of the cases that a measure is a mean of, as an attribute; empty if it is not a mean."""
+    if not measure.basis.mean_over:
+        return EMPTY
+    groups = {**measure.groups, **measure.basis.only}
+    pairs = {name: printable(value) for name, value in groups.items() if isinstance(value, str)}
+    jobs = measure.facts.get("jobs")
+    named = Markup(' data-j="{}"').format(" ".join(jobs)) if jobs else EMPTY
+    return Markup(' data-g="{}"').format(urlencode(pairs)) + named
+
+
+def basis_words(measure: Measure) -> str:
+    """Return a measure in a line: name, value, interval, n and note."""
+    parts = [f"{measure.name}: {value_text(measure)}"]
+    if measure.interval is not None and is_defined(measure):
+        method = f" ({measure.interval_method})" if measure.interval_method else ""
+        parts.append(f"95 % CI {interval_text(measure)}{method}")
+    parts.append(f"n = {measure.n:,}")
+    parts += [f"not applicable: {measure.na:,}"] if measure.na else []
+    parts += [f"errors: {measure.errors:,}"] if measure.errors else []
+    return "; ".join([*parts, *([measure.note] if measure.note else [])])
+
+
+# Charts
+
+WIDTH, HEIGHT = 640, 292
+LEFT, RIGHT, TOP, BOTTOM = 48, 24, 28, 52
+LETTER = 11
+"""Width of a tick label's character on a phone, where the chart is small and its text is not."""
+STRIP_WIDTH, STRIP_HEIGHT = 200, 16
+SERIES = ("t-first", "t-second", "t-third", "t-doubt", "t-bad", "t-quiet")
+"""The classes of lines without a tone, in turn."""
+
+Scale = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Map values to positions in a chart."""
+
+    x: Scale
+    y: Scale
+
+    def across(self, value: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * _share(value, self.x)
+
+    def up(self, value: float) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * _share(value, self.y)
+
+
+def _share(value: float, scale: Scale) -> float:
+    return (value - scale[0]) / ((scale[1] - scale[0]) or 1.0)
+
+
+def chart_svg(block: Curves | Scatter) -> Markup:
+    """Draw a chart; empty if no value is defined."""
+    return curves_svg(block) if isinstance(block, Curves) else scatter_svg(block)
+
+
+# Curves
+
+
+def curves_svg(block: Curves) -> Markup:
+    """Draw lines over an axis with their intervals as bands, and the names of the lines below."""
+    points = [(place, measure) for line in block.lines for place, measure in line.points if isfinite(place)]
+    known = [(place, measure) for place, measure in points if is_defined(measure)]
+    if not known:
+        return Markup("")
+    places = sorted({place for place, _ in points})
+    plane = Plane((places[0], places[-1]), span([measure for _, measure in known]))
+    marks = places if len(places) <= 12 else [tick for tick in ticks(plane.x) if places[0] <= tick]
+    parts = [
+        _y_axis(plane, known[0][1]),
+        *_x_ticks([(plane.across(place), place_text(place)) for place in marks]),
+        _label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, block.axis, "middle"),
+    ]
+    if block.marked is not None and plane.x[0] <= block.marked <= plane.x[1]:
+        parts.append(_marked(plane, block.marked, block.mark))
+    parts += [_line(line, plane, number) for number, line in enumerate(block.lines)]
+    names = [" ".join(line.name.split()) for line in block.lines]
+    items = [
+        Markup('<li class="s{} {}">{}</li>').format(
+            number % len(SERIES), _series_class(line.tone, number), words(name)
+        )
+        for number, (line, name) in enumerate(zip(block.lines, names, strict=True))
+    ]
+    picture = _svg(joined(parts), f"{block.title or 'curves'}: {', '.join(names)} by {block.axis}")
+    return picture + Markup('<ul class="lines">{}</ul>').format(joined(items))
+
+
+def _series_class(tone: Tones, number: int) -> str:
+    """Return the class of a line: its tone, or the next of the series."""
+    return tone_classes(tone) or SERIES[number % len(SERIES)]
+
+
+def _line(line: Line, plane: Plane, number: int) -> Markup:
+    """Draw band, line and points; missing data leave a gap."""
+    points = sorted(line.points, key=lambda point: point[0])
+    runs: list[list[tuple[float, Measure]]] = [[]]
+    for place, measure in points:
+        if is_defined(measure) and isfinite(place):
+            runs[-1].append((place, measure))
+        else:
+            runs.append([])
+    parts = [_run(run, plane) for run in runs if run]
+    name = " ".join(line.name.split())
+    dots = [
+        Markup('<circle cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
+            _n(plane.across(place)), _n(plane.up(measure.value or 0.0)),
+            words(f"{name} at {place_text(place)}: {basis_words(measure)}"),
+        )
+        for run in runs for place, measure in run
+    ]  # fmt: skip
+    return Markup('<g class="line s{} {}">{}{}</g>').format(
+        number % len(SERIES), _series_class(line.tone, number), joined(parts), joined(dots)
+    )
+
+
+def _run(run: Sequence[tuple[float, Measure]], plane: Plane) -> Markup:
+    path = [(plane.across(place), plane.up(measure.value or 0.0)) for place, measure in run]
+    ends = [(plane.across(place), measure.interval or (measure.value or 0.0,) * 2) for place, measure in run]
+    band = [(x, plane.up(high)) for x, (_, high) in ends] + [(x, plane.up(low)) for x, (low, _) in ends[::-1]]
+    has_band = len(run) > 1 and any(measure.interval for _, measure in run)
+    shade = Markup('<polygon class="band" points="{}"/>').format(_points(band)) if has_band else Markup("")
+    return shade + Markup('<polyline points="{}"/>').format(_points(path))
+
+
+def _marked(plane: Plane, place: float, name: str) -> Markup:
+    x = plane.across(place)
+    line = Markup('<line class="marked" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
+        _n(x), TOP - 8, HEIGHT - BOTTOM
+    )
+    return line + _label(x, TOP - 14, name, "middle")
+
+
+# Scatter
+
+
+def scatter_svg(block: Scatter) -> Markup:
+    """Draw a point per name, with the name on hovering."""
+    known = [(name, x, y) for name, x, y in block.points if is_defined(x) and is_defined(y)]
+    if not known:
+        return Markup("")
+    plane = Plane(span([x for _, x, _ in known]), span([y for _, _, y in known]))
+    what = quantity(known[0][1])
+    parts = [
+        _y_axis(plane, known[0][2]),
+        _diagonal(plane) if block.diagonal else Markup(""),
+        *_x_ticks([(plane.across(value), tick_text(value, what)) for value in ticks(plane.x)]),
+        _label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, block.axes[0], "middle"),
+        _label(4, TOP - 14, block.axes[1], "start"),
+        *(_point(plane, name, x, y) for name, x, y in known),
+    ]
+    return _svg(joined(parts), f"{block.title or 'scatter'}: {block.axes[1]} against {block.axes[0]}")
+
+
+def _diagonal(plane: Plane) -> Markup:
+    """Draw the line on which both axes have the same value."""
+    low, high = max(plane.x[0], plane.y[0]), min(plane.x[1], plane.y[1])
+    if low >= high:
+        return Markup("")
+    return Markup('<line class="marked" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
+        *(_n(number) for end in (low, high) for number in (plane.across(end), plane.up(end)))
+    )
+
+
+def _point(plane: Plane, name: str, x: Measure, y: Measure) -> Markup:
+    title = words(f"{name}: {basis_words(x)}; {basis_words(y)}")
+    return Markup('<circle class="point t-first" cx="{}" cy="{}" r="4"><title>{}</title></circle>').format(
+        _n(plane.across(x.value or 0.0)), _n(plane.up(y.value or 0.0)), title
+    )
+
+
+# Strips
+
+
+def dots_svg(dots: Dots, tones: Tones) -> Markup:
+    """Draw values on one scale: a single one with its interval, a change as a hollow and a filled dot with a line."""
+    middle = _n(STRIP_HEIGHT / 2)
+    known = [measure for measure in dots.measures if is_defined(measure)]
+    parts = [_strip_line("ground", 0, STRIP_WIDTH, middle)]
+    if dots.middle is not None:
+        x = _n(_on_strip(dots.middle, dots.scale))
+        parts.append(
+            Markup('<line class="middle" x1="{0}" x2="{0}" y1="1" y2="{1}"/>').format(x, STRIP_HEIGHT - 1)
+        )
+    span = known[0].interval if len(dots.measures) == 1 and known else None
+    if dots.change and len(known) > 1:
+        span = known[0].value or 0.0, known[1].value or 0.0
+    if span:
+        start, end = (_on_strip(value, dots.scale) for value in span)
+        parts.append(_strip_line("change" if dots.change else "interval", start, end, middle))
+    hollow = [dots.change and len(known) > 1 and number == 0 for number in range(len(known))]
+    parts += [_dot(measure, dots.scale, is_hollow) for measure, is_hollow in zip(known, hollow, strict=True)]
+    low_end, high_end = scale_ends(dots.scale, dots.measures[0] if dots.measures else None)
+    name = words(f"{len(dots.measures)} values on a scale from {low_end} to {high_end}")
+    return Markup('<svg class="strip {}" viewBox="-6 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+        tone_classes(tones), STRIP_WIDTH + 12, STRIP_HEIGHT, name, joined(parts)
+    )
+
+
+def _strip_line(kind: str, start: float, end: float, y: str) -> Markup:
+    return Markup('<line class="{0}" x1="{1}" x2="{2}" y1="{3}" y2="{3}"/>').format(
+        kind, _n(start), _n(end), y
+    )
+
+
+def _on_strip(value: float, scale: Scale) -> float:
+    return STRIP_WIDTH * min(1.0, max(0.0, _share(value, scale)))
+
+
+def _dot(measure: Measure, scale: Scale, is_hollow: bool) -> Markup:
+    """Draw one value; beyond the ends of the scale, a triangle at the end."""
+    value, middle = measure.value or 0.0, STRIP_HEIGHT / 2
+    groups = ", ".join(measure.groups.values())
+    title = words(f"{groups}: {basis_words(measure)}" if groups else basis_words(measure))
+    x = _on_strip(value, scale)
+    if scale[0] <= value <= scale[1]:
+        shape = Markup('<circle{} cx="{}" cy="{}" r="4">').format(
+            Markup(' class="hollow"') if is_hollow else "", _n(x), _n(middle)
+        )
+        return shape + Markup("<title>{}</title></circle>").format(title)
+    outward = 5 if value > scale[1] else -5
+    corners = [(x + outward, middle), (x, middle - 5), (x, middle + 5)]
+    return Markup('<polygon points="{}"><title>{}</title></polygon>').format(_points(corners), title)
+
+
+# Axes
+
+
+def span(measures: Sequence[Measure]) -> Scale:
+    """Return a scale with round ends that holds all values and intervals; for shares at least 0 to 1."""
+    ends = [end for row in measures if row.interval for end in row.interval if isfinite(end)]
+    values = [row.value or 0.0 for row in measures] + ends
+    low, high = min(values), max(values)
+    if all(quantity(row).unit == "share" and not quantity(row).signed for row in measures):
+        low, high = min(0.0, low), max(1.0, high)
+    step = _step(high - low or abs(high) or 1.0)
+    start, end = floor(low / step) * step, ceil(high / step) * step
+    return start, end if end > start else start + step
+
+
+def ticks(scale: Scale) -> list[float]:
+    """Return four to ten round numbers on a scale."""
+    step = _step(scale[1] - scale[0])
+    first, last = ceil(scale[0] / step - 1e-9), floor(scale[1] / step + 1e-9)
+    return [round(number * step, 12) for number in range(first, last + 1)]
+
+
+def _step(length: float) -> float:
+    """Return a round step, 1, 2 or 5 times a power of ten, that fits four to ten times into a length."""
+    rough = length / 6 if length > 0 else 0.2
+    power = 10.0 ** floor(log10(rough))
+    return float(next((factor for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999), 10) * power)
+
+
+def tick_text(value: float, what: Quantity) -> str:
+    """Return a tick label; shares in per cent."""
+    return f"{round(100 * value, 9) if what.unit == 'share' else value:g}".replace("-", "−")
+
+
+def _y_axis(plane: Plane, measure: Measure) -> Markup:
+    """Draw horizontal lines at round numbers."""
+    what = quantity(measure)
+    lines = []
+    for value in ticks(plane.y):
+        y = plane.up(value)
+        line = Markup('<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>').format(
+            LEFT, WIDTH - RIGHT, _n(y)
+        )
+        lines += [line, _label(LEFT - 8, y + 4, tick_text(value, what), "end")]
+    return joined(lines)
+
+
+def _x_ticks(marks: Sequence[tuple[float, str]]) -> list[Markup]:
+    """Draw tick labels: the last one, and those of the others that do not overlap."""
+    kept: list[tuple[float, str]] = list(marks[-1:])
+    for x, text in marks[-2::-1]:
+        if kept[-1][0] - x >= LETTER * (len(text) + len(kept[-1][1]) + 1) / 2:
+            kept.append((x, text))
+    labels = []
+    for x, text in reversed(kept):
+        fits = x + LETTER * len(text) / 2 <= WIDTH
+        labels.append(_label(x if fits else WIDTH, HEIGHT - BOTTOM + 20, text, "middle" if fits else "end"))
+    return labels
+
+
+def _label(x: float, y: float, text: str, anchor: str) -> Markup:
+    return Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(_n(x), _n(y), anchor, words(text))
+
+
+def _svg(content: Markup, name: str) -> Markup:
+    return Markup('<svg class="picture" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+        WIDTH, HEIGHT, words(name), content
+    )
+
+
+def _points(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
+
+
+def _n(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")

@@ -1,0 +1,386 @@
+"""Answer sources: where the answers of a job come from.
+
+    DirectAnswers        a model in this process, batch by batch
+    DistributedAnswers   the same batches, answered by copies of the model on several workers
+    RemoteAnswers        an endpoint, several requests in flight, in the order of arrival
+
+`execute` stores each block of answers before it takes the next. A crash therefore costs a batch, or the requests that
+were in flight. `AnswerCache` lets audits in one process query a model once per example.
+"""
+
+import hashlib
+import json
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cached_property, partial
+from itertools import repeat
+from typing import Any, Protocol
+
+from ..core.records import Answer, Example
+from ..models.ask import (
+    NO_ANSWER,
+    HasAnswered,
+    RemoteModel,
+    ask_batches,
+    batch_plan,
+    example_id,
+    questions_of,
+)
+from ..models.selfcheck import Check, self_check, still_says
+from ..protocols import find_protocol
+from ..protocols.base import Built
+from ..stats.intervals import wilson
+from ..training.stage import Progress
+from .plan import Job
+from .store_files import PartialAnswers
+
+Ask = Callable[[Sequence[Example]], Sequence[Answer]]
+Batches = Sequence[Sequence[int]]
+SECOND = "again"
+"""The mark of a second answer to the same example; it is compared with the first and then dropped."""
+
+
+class AnswerSource(Protocol):
+    """Answers the questions of one job."""
+
+    @property
+    def total(self) -> int:
+        """The number of distinct questions."""
+        ...
+
+    @property
+    def sizes(self) -> Iterable[int]:
+        """The number of answers in each block; an incomplete block is discarded on resume."""
+        ...
+
+    def self_check(self) -> list[dict[str, Any]]:
+        """Return the self-checks that precede the first question."""
+        ...
+
+    def missing(self, stored: PartialAnswers, progress: Progress) -> Iterator[Sequence[Answer]]:
+        """Yield the answers that are not stored yet, in blocks; the caller stores each before it takes the next."""
+        ...
+
+    def conclude(self, stored: PartialAnswers) -> list[Check]:
+        """Bring the stored answers into the order of the questions, and return what they show."""
+        ...
+
+
+class BatchDistributor(Protocol):
+    """Answers batches of one job on several workers."""
+
+    def __call__(self, local: Callable[[Batches], Iterator[Sequence[Answer]]], batches: Batches) -> Any:
+        """Return an iterator over the answers in order; `local` answers batches here if they are too few."""
+        ...
+
+
+class DirectAnswers:
+    """Answers from a model in this process, in the order of the batch plan."""
+
+    def __init__(self, job: Job, model: Any, built: Built, cache: "AnswerCache | None" = None) -> None:
+        self.model, self.built = model, built
+        self.questions = questions_of(model, built.cases)
+        self._job, self._cache = job, cache
+        self._ask: Ask = partial(find_protocol(job.protocol).ask, job.settings, model, built)
+        if cache is not None:
+            self._ask = cache.asker(job, model, built, self._ask)
+
+    @cached_property
+    def batches(self) -> Batches:
+        """The batch plan: which questions are answered together."""
+        return batch_plan(self.model, self.questions)
+
+    @cached_property
+    def _examples(self) -> dict[str, Example]:
+        return dict(zip(self.questions.ids, self.questions.examples, strict=True))
+
+    @property
+    def total(self) -> int:
+        """The number of distinct questions."""
+        return len(self.questions.ids)
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of answers in each batch."""
+        return [len(batch) for batch in self.batches]
+
+    def self_check(self) -> list[dict[str, Any]]:
+        """Return the self-checks of the model."""
+        return _self_check(self._job, self.model, self.built, self._cache)
+
+    def answer(self, batches: Batches, *, in_parallel: bool = True) -> Iterator[Sequence[Answer]]:
+        """Yield the answers to these batches; `in_parallel` lets models that can answer several at a time."""
+        labels = in_parallel and self.built.asks == "labels"
+        return ask_batches(self._ask, self.model, self.questions, batches, labels=labels)
+
+    def answer_one(self, identity: str) -> Answer:
+        """Return the answer to one question, queried again."""
+        (row,) = self._ask([self._examples[identity]])
+        return replace(row, example_id=identity)
+
+    def missing(self, stored: PartialAnswers, progress: Progress) -> Iterator[Sequence[Answer]]:
+        """Yield the answers to the batches that are not stored yet.
+
+        A result comes from one model: if the model now answers otherwise, all batches are answered again.
+        """
+        if stored.done and self._has_changed(stored):
+            progress("the model has changed: starting again", 0, self.total)
+            stored.restart()
+        return self._answer_all(self.batches[stored.done :])
+
+    def _answer_all(self, batches: Batches) -> Iterator[Sequence[Answer]]:
+        return self.answer(batches)
+
+    def conclude(self, stored: PartialAnswers) -> list[Check]:
+        """Return no checks: the answers are in order."""
+        return []
+
+    def _has_changed(self, stored: PartialAnswers) -> bool:
+        if self.built.asks not in ("labels", "spans"):
+            return False
+        return still_says(self.model, stored.read(), self._examples, self.built.labels).ok is False
+
+
+class DistributedAnswers(DirectAnswers):
+    """Answers to the same batches from copies of the model on several workers."""
+
+    def __init__(self, job: Job, model: Any, built: Built, distribute: BatchDistributor) -> None:
+        super().__init__(job, model, built)
+        self._distribute = distribute
+
+    def _answer_all(self, batches: Batches) -> Iterator[Sequence[Answer]]:
+        answers: Iterator[Sequence[Answer]] = self._distribute(self.answer, batches)
+        return answers
+
+
+class RemoteAnswers:
+    """Answers from an endpoint, in the order of arrival; failed requests are repeated on resume."""
+
+    sizes = repeat(1)
+
+    def __init__(
+        self, job: Job, model: RemoteModel, built: Built, cache: "AnswerCache | None" = None
+    ) -> None:
+        self._job, self._model, self._built, self._cache = job, model, built, cache
+        self._questions = questions_of(model, built.cases)
+        self._known = {} if cache is None else cache.known(job, built)
+        self._stored: dict[tuple[str, str], Answer] = {}
+
+    @property
+    def total(self) -> int:
+        """The number of distinct questions."""
+        return len(self._questions.ids)
+
+    def self_check(self) -> list[dict[str, Any]]:
+        """Return the self-checks of the model."""
+        return _self_check(self._job, self._model, self._built, self._cache)
+
+    def missing(self, stored: PartialAnswers, progress: Progress) -> Iterator[Sequence[Answer]]:
+        """Yield answers as they arrive, those that the cache has first; some questions are sent twice."""
+        ids, examples = self._questions.ids, self._questions.examples
+        self._stored = {(row.example_id, row.mark): row for row in stored.read() if not is_retryable(row)}
+        self._resume_mode()
+        pending = self._pending()
+        cached = [number for number, mark in pending if not mark and examples[number] in self._known]
+        if cached:
+            yield self._keep(
+                [replace(self._known[examples[number]], example_id=ids[number]) for number in cached]
+            )
+            pending = self._pending()
+        self._ask(self._model, [])  # raises before the first request if the model cannot answer this job
+        for arrived in self._model.stream([examples[number] for number, _ in pending]):
+            rows = []
+            for position, replied in arrived:
+                number, mark = pending[position]
+                (row,) = self._ask(replied, [examples[number]])
+                rows.append(replace(row, example_id=ids[number], mark=mark))
+                if not mark and not row.error:
+                    self._known[examples[number]] = row
+            yield self._keep(rows)
+
+    def conclude(self, stored: PartialAnswers) -> list[Check]:
+        """Put the first answers into the order of the questions; return whether the second ones agree."""
+        rows = list(self._stored.values())
+        stored.arrange(_first_label_map([self._stored[identity, ""] for identity in self._questions.ids]))
+        return [repeatability(rows), *_server_checks(self._model, rows)]
+
+    def _ask(self, model: Any, examples: Sequence[Example]) -> Sequence[Answer]:
+        return find_protocol(self._job.protocol).ask(self._job.settings, model, self._built, examples)
+
+    def _keep(self, rows: Sequence[Answer]) -> Sequence[Answer]:
+        self._stored.update({(row.example_id, row.mark): row for row in rows})
+        return rows
+
+    def _pending(self) -> list[tuple[int, str]]:
+        twice = min(self._model.again, self.total)
+        ids = self._questions.ids
+        return [
+            (number, mark)
+            for number, mark in _sending_order(self.total, twice)
+            if (ids[number], mark) not in self._stored
+        ]
+
+    def _resume_mode(self) -> None:
+        """Keep the prompting mode of the stored answers."""
+        modes = {
+            row.data["mode"]
+            for row in self._stored.values()
+            if isinstance(row.data, dict) and "mode" in row.data
+        }
+        if modes:
+            self._model.resume(modes.pop())
+
+
+def find_source(
+    job: Job,
+    model: Any,
+    built: Built,
+    cache: "AnswerCache | None" = None,
+    distribute: BatchDistributor | None = None,
+) -> AnswerSource:
+    """Return the answer source for a model."""
+    if isinstance(model, RemoteModel):
+        return RemoteAnswers(job, model, built, cache)
+    if distribute is not None:
+        return DistributedAnswers(job, model, built, distribute)
+    return DirectAnswers(job, model, built, cache)
+
+
+def _self_check(job: Job, model: Any, built: Built, cache: "AnswerCache | None") -> list[dict[str, Any]]:
+    """Return the self-checks of a model; none for stored predictions, which cannot be queried."""
+
+    def check() -> list[dict[str, Any]]:
+        if isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
+            return []
+        return [asdict(row) for row in self_check(model, built.cases, built.labels)]
+
+    return check() if cache is None else cache.checks(job, built, check)
+
+
+# Remote answers
+
+
+def is_retryable(row: Answer) -> bool:
+    """Return whether all attempts failed; a response that holds no answer is final."""
+    return bool(row.error) and not (isinstance(row.data, dict) and NO_ANSWER in row.data)
+
+
+def _sending_order(total: int, twice: int) -> list[tuple[int, str]]:
+    """Return every question, and some a second time, half a list behind the first."""
+    chosen = [number * total // twice for number in range(twice)]
+    places = [(float(number), number, "") for number in range(total)]
+    places += [((number + total // 2) % total + 0.5, number, SECOND) for number in chosen]
+    return [(number, mark) for _, number, mark in sorted(places)]
+
+
+def _first_label_map(rows: Sequence[Answer]) -> list[Answer]:
+    """Keep the map of label names on the first answer only, as batches do."""
+    first = next((row.example_id for row in rows if not row.error), "")
+    return [
+        row
+        if row.error or row.example_id == first or not isinstance(row.data, dict)
+        else replace(row, data={name: value for name, value in row.data.items() if name != "taken"})
+        for row in rows
+    ]
+
+
+def repeatability(rows: Sequence[Answer]) -> Check:
+    """Return how many examples got another answer the second time."""
+    title = "same answer when asked again"
+    first = {row.example_id: row for row in rows if not row.mark}
+    pairs = [(first[row.example_id], row) for row in rows if row.mark == SECOND and row.example_id in first]
+    answered = [(row, other) for row, other in pairs if not (row.error and other.error)]
+    if not answered:
+        return Check(title, None, "not tested: no question was sent twice")
+    flips, n = sum(_content(row) != _content(other) for row, other in answered), len(answered)
+    low, high = wilson(flips, n)
+    return Check(title, flips == 0, f"{flips} of {n} changed ({low:.1%} to {high:.1%})")
+
+
+def _content(row: Answer) -> Any:
+    if row.error:
+        return None
+    return row.data.get("label", row.data.get("text")) if isinstance(row.data, dict) else row.data
+
+
+def _server_checks(model: RemoteModel, rows: Sequence[Answer]) -> list[Check]:
+    """Return the model names that the server returned, and how many of its token counts were invalid."""
+    names = {row.data["model"]: None for row in rows if isinstance(row.data, dict) and "model" in row.data}
+    checks = [Check("model name returned", None, ", ".join(names))] if names else []
+    estimated, requests = model.spending.estimated, model.spending.requests
+    if estimated:
+        detail = f"missing or invalid in {estimated:,} of {requests:,} responses; shoal estimated them"
+        checks.append(Check("token counts of the server", None, detail))
+    return checks
+
+
+# Cache
+
+
+class AnswerCache:
+    """Answers and self-checks by model, for the lifetime of the process."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, dict[Example, Answer]] = {}
+        self._checks: dict[str, list[dict[str, Any]]] = {}
+        self._models: list[object] = []  # keeps them alive, so that no other object gets their ids
+
+    def identity_of(self, model: object) -> dict[str, Any]:
+        """Return what identifies an object: itself, and its content if it can be pickled."""
+        self._models.append(model)
+        content = hashlib.sha256()
+        try:
+            pickle.dump(model, _Sink(content.update))
+        except Exception:  # __reduce__ may raise anything
+            return {"object": f"{type(model).__name__} {id(model)}"}
+        return {"object": f"{type(model).__name__} {id(model)}", "content": content.hexdigest()[:16]}
+
+    def asker(self, job: Job, model: object, built: Built, ask: Ask) -> Ask:
+        """Return `ask` behind the cache; a model that now answers otherwise is queried from scratch."""
+        if isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
+            return ask
+        known = self.known(job, built)
+        if known and not _answers_match(model, known, built):
+            known.clear()
+            self._checks.pop(_key(job, built), None)
+
+        def ask_the_rest(examples: Sequence[Example]) -> list[Answer]:
+            new = [example for example in examples if example not in known]
+            answers = dict(zip(new, ask(new), strict=True)) if new else {}
+            known.update({example: row for example, row in answers.items() if not row.error})
+            return [known.get(example) or answers[example] for example in examples]
+
+        return ask_the_rest
+
+    def known(self, job: Job, built: Built) -> dict[Example, Answer]:
+        """Return the cached answers to the questions of a job; the caller adds to them."""
+        return self._answers.setdefault(_key(job, built), {}) if built.asks in ("labels", "spans") else {}
+
+    def checks(
+        self, job: Job, built: Built, make: Callable[[], list[dict[str, Any]]]
+    ) -> list[dict[str, Any]]:
+        """Return the self-checks of a model, made once."""
+        key = _key(job, built)
+        if key not in self._checks:
+            self._checks[key] = make()
+        return self._checks[key]
+
+
+class _Sink:
+    """A file that hands over everything written to it."""
+
+    def __init__(self, write: Callable[[bytes], Any]) -> None:
+        self.write = write
+
+
+def _key(job: Job, built: Built) -> str:
+    """Return everything that decides an answer, apart from the example."""
+    decisive = [job.protocol, job.identity["model"], job.identity["answers"], built.labels, built.asks]
+    return json.dumps(decisive, sort_keys=True)
+
+
+def _answers_match(model: object, known: Mapping[Example, Answer], built: Built) -> bool:
+    rows = [Answer(example_id(example), row.kind, row.data) for example, row in known.items()]
+    examples = {example_id(example): example for example in known}
+    return still_says(model, rows, examples, built.labels).ok is not False

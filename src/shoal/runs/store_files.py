@@ -1,0 +1,489 @@
+"""The files of a run store: cases, answers, columns by case, and digests that show damage.
+
+Cases     a header line, a line per case, a line with their number and digest. A case repeats neither the groups nor the
+          meta of the case before it, so that a large suite stays small and readable.
+Answers   a line per answer, appended in blocks while the model is queried, and renamed when complete.
+Columns   values by case, such as scores, in blocks: showing three cases reads the blocks they are in.
+"""
+
+import hashlib
+import json
+import math
+import os
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Self
+
+from ..core.errors import DataError, StoreError
+from ..core.files import (
+    Alike,
+    ResumableLines,
+    collector_paused,
+    digest,
+    json_object,
+    no_space,
+    read_lines,
+    replacing,
+    writing,
+)
+from ..core.records import Answer, Case, Large, as_json, from_json
+from ..protocols.base import Built
+
+# Cases
+
+
+class DamagedError(StoreError):
+    """A file of cases is incomplete or changed; it can be built again."""
+
+
+CASES_FORMAT = 2
+SHARED = ("groups", "meta")
+ASKED, WHOLE = "asked", "whole"
+LONG_LINE = 16_384
+"""Characters of a line from which the meta of its case is held compressed in memory."""
+
+
+def save_built(built: Built, path: Path) -> None:
+    """Write built cases, with the cases they were chosen from."""
+    head = {
+        "shoal cases": CASES_FORMAT,
+        "labels": built.labels,
+        "asks": built.asks,
+        "about": built.about,
+        "measures": [as_json(measure) for measure in built.measures],
+    }
+    content, count = hashlib.sha256(), 0
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    first = json.dumps(head, ensure_ascii=False)
+    with writing(path) as stream:
+        stream.write(first + "\n")
+        for row in _case_rows(built):
+            count += 1
+            line = encode(row)
+            content.update(_bytes(line))
+            stream.write(line + "\n")
+        stream.write(json.dumps(_end(first, count, content)) + "\n")
+
+
+def _case_rows(built: Built) -> Iterator[dict[str, Any]]:
+    """Yield every case as a plain object, marked if it is only in `whole` or only in `cases`."""
+    before: dict[str, Any] = {}
+    if built.whole is built.cases:
+        for case in built.cases:
+            row, before = _case_row(case, before)
+            yield row
+        return
+    asked = {case.id: case for case in built.cases}
+    known = set()
+    for case in built.whole:
+        known.add(case.id)
+        row, before = _case_row(asked.get(case.id, case), before)
+        yield row if case.id in asked else {**row, "only": WHOLE}
+    for case in built.cases:
+        if case.id not in known:
+            row, before = _case_row(case, before)
+            yield {**row, "only": ASKED}
+
+
+def _case_row(case: Case, before: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    shared = {"groups": case.groups, "meta": case.meta}
+    row: dict[str, Any] = {"id": case.id, "examples": case.examples}
+    row |= {"labels": case.labels} if case.labels is not None else {}
+    row |= {"cluster": case.cluster} if case.cluster else {}
+    for name, value in shared.items():
+        if value is not before.get(name) and dict(value) != before.get(name):
+            row[name] = dict(value)
+    return row, shared
+
+
+def load_built(path: Path) -> Built:
+    """Read what `save_built` wrote; raise DamagedError if the file is incomplete or changed."""
+    try:
+        return _load(path)
+    except (DataError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as problem:
+        raise _damaged(path, str(problem).splitlines()[0]) from None
+
+
+def is_whole(path: Path) -> bool:
+    """Return whether a file is complete and unchanged, without creating its cases."""
+    content, count, first, last = hashlib.sha256(), 0, "", ""
+    try:
+        for number, line in read_lines(path):
+            if number > 2:
+                content.update(_bytes(last))
+                count += 1
+            elif number == 2:
+                first = last
+            last = line
+        is_complete = json_object(last) == _end(first, count, content)
+        return is_complete and json_object(first).get("shoal cases") == CASES_FORMAT
+    except (DataError, ValueError):
+        return False
+
+
+def _end(first: str, count: int, content: "hashlib._Hash") -> dict[str, Any]:
+    """Return the last line of a file of cases: it covers all lines before it."""
+    head = hashlib.sha256(_bytes(first)).hexdigest()[:16]
+    return {"cases": count, "digest": content.hexdigest()[:16], "head": head}
+
+
+def _damaged(path: Path, why: str) -> DamagedError:
+    return DamagedError(f"{path}: damaged", why=why, fix=f"rm {path}: shoal builds it again")
+
+
+def _bytes(line: str) -> bytes:
+    return f"{line}\n".encode("utf-8", "surrogatepass")
+
+
+def _load(path: Path) -> Built:
+    lines = read_lines(path)
+    _, first = next(lines, (1, "{}"))
+    head = json_object(first)
+    if head.get("shoal cases") != CASES_FORMAT:
+        raise _damaged(path, "these are not cases of this version of shoal")
+    whole, asked = [], []
+    shared: dict[str, Any] = {"groups": {}, "meta": {}}
+    content, count, end = hashlib.sha256(), 0, {}
+    alike = Alike()
+    with collector_paused():
+        for _, line in lines:
+            row = json_object(line)
+            if "cases" in row and "id" not in row:
+                end = row
+                break
+            content.update(_bytes(line))
+            count += 1
+            if len(line) > LONG_LINE and "meta" in row:
+                row["meta"] = Large(row["meta"])
+            if "groups" in row:
+                row["groups"] = alike.groups(row["groups"])
+            shared = {name: row.get(name, shared[name]) for name in SHARED}
+            case = _case(row, shared, alike)
+            only = row.get("only")
+            if only != ASKED:
+                whole.append(case)
+            if only != WHOLE:
+                asked.append(case)
+    if end != _end(first, count, content):
+        raise _damaged(path, "the file is incomplete or was changed")
+    labels = head["labels"]
+    return Built(
+        asked,
+        None if labels is None else tuple(labels),
+        head["asks"],
+        [from_json(measure) for measure in head["measures"]],
+        head["about"],
+        () if len(whole) == len(asked) == count else whole,
+    )
+
+
+def _case(row: dict[str, Any], shared: dict[str, Any], alike: Alike) -> Case:
+    examples = tuple([tuple(example) for example in row["examples"]])
+    labels = alike.texts(tuple(row["labels"])) if "labels" in row else None
+    return Case(
+        row["id"], examples, labels, shared["groups"], alike.text(row.get("cluster", "")), shared["meta"]
+    )
+
+
+# Answers
+
+BLOCK = 10_000
+"""Answers written at a time (stored predictions arrive as one batch), and cases per block of a column."""
+ERRORS, OWNER = "errors", "job"
+ENCODER = json.JSONEncoder(ensure_ascii=False)
+"""Shared: creating an encoder takes as long as encoding a line."""
+PLAIN = {"label", "probabilities"}
+
+
+class PartialAnswers:
+    """Answers stored batch by batch until all are there."""
+
+    done: int
+    """Number of whole batches that were stored before."""
+
+    def __init__(self, folder: Path, sizes: Iterable[int]) -> None:
+        self.path = folder / "answers.partial.jsonl"
+        self.final = folder / "answers.jsonl"
+        self._lines = ResumableLines(self.path, _is_answer, sizes)
+        self.done = self._lines.blocks
+        self._errors = sum(bool(row.error) for row in self.read()) if self.done else 0
+
+    def read(self) -> list[Answer]:
+        """Return the answers stored so far."""
+        return [Answer(**json.loads(raw)) for raw in self._lines.read()]
+
+    def restart(self) -> None:
+        """Discard the stored answers."""
+        self._lines.restart()
+        self.done = self._errors = 0
+
+    def add(self, rows: Sequence[Answer]) -> None:
+        """Store a batch."""
+        for start in range(0, len(rows), BLOCK):
+            block = rows[start : start + BLOCK]
+            self._lines.append(map(answer_line, block))
+            self._errors += sum(bool(row.error) for row in block)
+
+    def arrange(self, rows: Sequence[Answer]) -> None:
+        """Replace the stored answers by these rows, which are the same answers in another order."""
+        self._lines.close()
+        with writing(self.path) as stream:
+            stream.writelines(map(answer_line, rows))
+        self._errors = sum(bool(row.error) for row in rows)
+        self._lines = ResumableLines(self.path, _is_answer)
+
+    def finish(self) -> None:
+        """Rename the file: from now on the job has its answers."""
+        try:
+            self._lines.settle()
+            write_seal(self.path, self.final, self._errors)
+            self.path.replace(self.final)
+        except OSError as problem:
+            raise no_space(self.final, problem) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close the file; the stored answers stay."""
+        self._lines.close()
+
+
+class MemoryAnswers(PartialAnswers):
+    """Answers of a store in memory."""
+
+    def __init__(self, answers: dict[str, list[Sequence[Answer]]], job_id: str) -> None:
+        self.done = 0
+        self._batches: list[Sequence[Answer]] = []
+        self._answers, self._job_id = answers, job_id
+
+    def add(self, rows: Sequence[Answer]) -> None:
+        """Store a batch."""
+        self._batches.append(rows)
+
+    def read(self) -> list[Answer]:
+        """Return nothing: a store in memory is never resumed."""
+        return []
+
+    def arrange(self, rows: Sequence[Answer]) -> None:
+        """Replace the stored answers."""
+        self._batches = [rows]
+
+    def finish(self) -> None:
+        """Hand the answers to the store."""
+        self._answers[self._job_id] = self._batches
+
+    def __exit__(self, *exception: object) -> None:
+        """Close nothing."""
+
+
+def _is_answer(raw: bytes) -> bool:
+    """Return whether a line holds an answer."""
+    try:
+        return Answer(**json.loads(raw)) is not None
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
+def answer_line(row: Answer) -> str:
+    """Return an answer as a line of the file; the mark only if there is one."""
+    if row.kind == "probabilities" and not row.error and not row.mark and row.data.keys() == PLAIN:
+        # Most lines of a large store. The general code below writes the same in twice the time.
+        label, probabilities = row.data["label"], row.data["probabilities"]
+        vector = ", ".join([f"{_quoted(name)}: {value!r}" for name, value in probabilities.items()])
+        begin = f'{{"example_id": {ENCODER.encode(row.example_id)}, "kind": "probabilities", "data": '
+        return f'{begin}{{"label": {_quoted(label)}, "probabilities": {{{vector}}}}}, "error": ""}}\n'
+    plain = {"example_id": row.example_id, "kind": row.kind, "data": row.data, "error": row.error}
+    return ENCODER.encode({**plain, "mark": row.mark} if row.mark else plain) + "\n"
+
+
+_quoted = lru_cache(maxsize=4096)(ENCODER.encode)
+"""Label names recur on every line."""
+
+
+# Columns
+
+VALUES = "values"
+
+
+def write_columns(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
+    """Write columns of one length, a line per block, column after column."""
+    with writing(path) as stream:
+        for column in columns.values():
+            for start in range(0, len(column), BLOCK):
+                rows = list(column[start : start + BLOCK])
+                stream.write(json.dumps(rows, ensure_ascii=False) + "\n")
+
+
+class StoredColumns:
+    """The file that `write_columns` wrote."""
+
+    def __init__(self, path: Path, names: Sequence[str], length: int) -> None:
+        self.names = names
+        self.length = length
+        self._path = path
+        self._stamp = self._current_stamp()
+        self._last: tuple[int, list[Any]] = (-1, [])
+
+    def _current_stamp(self) -> tuple[int, int]:
+        state = self._path.stat()
+        return state.st_mtime_ns, state.st_ino
+
+    @cached_property
+    def _starts(self) -> array:  # type: ignore[type-arg]
+        """The offset of each line."""
+        starts, position = array("q"), 0
+        with self._path.open("rb") as stream:
+            for raw in stream:
+                starts.append(position)
+                position += len(raw)
+        return starts
+
+    def block(self, name: str, number: int) -> list[Any]:
+        """Return a block of a column; the last one is cached."""
+        blocks = math.ceil(self.length / BLOCK)
+        line = self.names.index(name) * blocks + number
+        if line != self._last[0]:
+            self._last = line, self._read(line)
+        return self._last[1]
+
+    def _read(self, line: int) -> list[Any]:
+        if self._current_stamp() != self._stamp:
+            raise StoreError(
+                f"{self._path}: scored again by another process", fix="run the same command again"
+            )
+        with self._path.open("rb") as stream:
+            stream.seek(self._starts[line])
+            rows: list[Any] = json.loads(stream.readline())
+        return rows
+
+    @cached_property
+    def values(self) -> array:  # type: ignore[type-arg]
+        """The value of every outcome; NaN if it has none."""
+        values = array("d")
+        for number in range(math.ceil(self.length / BLOCK)):
+            values.extend(math.nan if value is None else value for value in self.block(VALUES, number))
+        return values
+
+
+class StoredColumn(Sequence[Any]):
+    """One stored column as a sequence that reads the blocks it needs."""
+
+    def __init__(self, columns: StoredColumns, name: str) -> None:
+        self._columns = columns
+        self._name = name
+
+    def __len__(self) -> int:
+        return self._columns.length
+
+    def __getitem__(self, place: int | slice) -> Any:
+        if isinstance(place, slice):
+            return [self[position] for position in range(len(self))[place]]
+        position = range(len(self))[place]
+        return self._columns.block(self._name, position // BLOCK)[position % BLOCK]
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, len(self), BLOCK):
+            yield from self._columns.block(self._name, start // BLOCK)
+
+
+class StoredValues(Sequence[float]):
+    """The values of stored outcomes, read at the first access."""
+
+    def __init__(self, columns: StoredColumns) -> None:
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return self._columns.length
+
+    def __getitem__(self, place: int | slice) -> Any:
+        return self._columns.values[place]
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self._columns.values)
+
+
+# Digests
+
+
+def seal(path: Path) -> Path:
+    """Return the file that holds the digest of another."""
+    return path.with_suffix(".digest")
+
+
+def write_seal(content: Path, path: Path, errors: int | None = None) -> None:
+    """Write the digest of a file; for answers also the number of errors and the job they belong to."""
+    with writing(seal(path)) as stream:
+        owner = f"{ERRORS} {errors}\n{OWNER} {path.parent.name}\n"
+        stream.write(f"{digest(content)}\n" + ("" if errors is None else owner))
+
+
+@contextmanager
+def sealing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path to write to; it replaces the file, with its digest, when the block ends."""
+    with making(path.parent), replacing(path) as beside:
+        yield beside
+        write_seal(beside, path)
+
+
+def is_kept(path: Path) -> bool:
+    """Return whether a file exists and matches its digest; other files are made again."""
+    return path.exists() and _matches(path, path.stat().st_mtime_ns, " ".join(seal_words(path)[:1]))
+
+
+def seal_words(path: Path) -> list[str]:
+    """Return the words of a file's digest file; none if it cannot be read."""
+    try:
+        return seal(path).read_text(errors="replace").split()
+    except OSError:
+        return []
+
+
+@lru_cache(maxsize=1024)
+def _matches(path: Path, _changed: int, known: str) -> bool:
+    return known == digest(path)
+
+
+def read_plain_json(path: Path) -> Any:
+    """Return the content of a JSON file; None if it is missing or damaged."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def write_sealed_json(path: Path, plain: Mapping[str, Any]) -> None:
+    """Write an object with a digest of its content."""
+    content = json.loads(json.dumps(plain))
+    with writing(path) as stream:
+        json.dump({"digest": _digest_of(content), **content}, stream, indent=1)
+
+
+def read_sealed_json(path: Path) -> dict[str, Any] | None:
+    """Return an object that `write_sealed_json` wrote; None if it is missing or damaged."""
+    content = read_plain_json(path)
+    return content if isinstance(content, dict) and content.pop("digest", "") == _digest_of(content) else None
+
+
+def _digest_of(plain: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def making(folder: Path) -> Iterator[None]:
+    """Create a folder before the block runs; raise StoreError if that fails or the folder is read-only."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        is_writable = os.access(folder, os.W_OK)
+    except OSError as problem:
+        raise StoreError(
+            f"{folder}: cannot be created", why=problem.strerror or str(problem), fix="--into another folder"
+        ) from None
+    if not is_writable:
+        raise StoreError(
+            f"{folder}: cannot be written", why="the folder is read-only", fix="--into another folder"
+        )
+    yield

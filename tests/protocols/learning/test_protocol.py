@@ -1,0 +1,79 @@
+"""Learning is a protocol of its own: behaviour does not know it, and naming its jobs makes no training data."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shoal.core.errors import PlanError
+from shoal.data.grammar import GRAMMARS, VERSION, make_rows
+from shoal.runs.plan import make_plan
+
+ROOT = Path(__file__).parents[3]
+
+STATUS = """
+import json, sys, time
+from shoal.data import grammar
+from shoal.protocols.learning import lessons, stages
+from shoal.cli import main
+
+made = {"rows": 0, "lessons": 0, "recipes": 0}
+
+def counting(name, function):
+    def counted(*arguments, **options):
+        made[name] += 1
+        return function(*arguments, **options)
+    return counted
+
+grammar.make_rows = counting("rows", grammar.make_rows)
+lessons.items_of = counting("lessons", lessons.items_of)
+stages.make_recipe = counting("recipes", stages.make_recipe)
+started = time.process_time()
+main(["status", "examples/learning.toml", "--into", sys.argv[1]], standalone_mode=False)
+print()
+print(json.dumps(made | {"torch": "torch" in sys.modules, "seconds": time.process_time() - started}))
+"""
+
+
+def python(code: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_status_of_a_learning_plan_makes_no_training_data(tmp_path):
+    found = json.loads(python(STATUS, str(tmp_path / "runs")).splitlines()[-1])
+    assert found["rows"] == found["lessons"] == 0 and not found["torch"]
+    assert found["recipes"] == 74  # one for each job
+    assert found["seconds"] < 3
+
+
+def test_behaviour_does_not_import_learning():
+    code = (
+        "import sys; from shoal.cli import main\n"
+        "main(['try', 'behaviour', 'predictions:example', '--suite', 'sentiment'], standalone_mode=False)\n"
+        "print([name for name in sys.modules if name.startswith('shoal.protocols.learning')])"
+    )
+    assert python(code).splitlines()[-1] == "[]"
+    sources = (ROOT / "src/shoal/protocols/behaviour").rglob("*.py")
+    assert [
+        path.name for path in sources if "learning" in path.read_text(encoding="utf-8").split('"""')[2]
+    ] == []
+
+
+@pytest.mark.parametrize("name", ["train", "iid", "hold_out"])
+def test_a_training_setting_of_behaviour_is_refused_with_the_new_table(name):
+    value = {"on": ["iid"]} if name == "train" else "sentiment"
+    with pytest.raises(PlanError, match=rf"behaviour\S*: {name} is not a setting here[\s\S]*\[learning\]"):
+        make_plan({"models": ["tiny:sentiment"], "behaviour": {"suite": "sentiment", name: value}})
+
+
+def test_a_grammar_that_draws_other_rows_has_another_version():
+    """Jobs are named by VERSION in place of the rows: if this fails, raise it and put the new digest here."""
+    rows = {name: [make_rows(name, split, 60) for split in ("train", "test")] for name in sorted(GRAMMARS)}
+    digest = hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
+    assert (VERSION, digest) == (1, "f3c11b28bc548001")
