@@ -132,7 +132,7 @@ def test_signs_survive_without_colour_in_every_form():
     bad = "&lt;b&gt;bad&lt;/b&gt;"
     assert f'<span class="w against" style="--depth:0.80" title="{bad}: −0.400">{bad}</span> film' in page
     assert "counts for" in page and "counts against" in page
-    assert "**good** (+0.500)" in markdown.BLOCKS[WeighedWords](block).replace("\\", "")
+    assert "good (+0.500)" in markdown.BLOCKS[WeighedWords](block).replace("\\", "")
     tex = latex.BLOCKS[WeighedWords](block)
     assert r"\underline{good}$^{+0.500}$" in tex and r"\emph{" in tex
     (line, *_) = terminal.BLOCKS[WeighedWords](block, 80)

@@ -119,4 +119,4 @@ def test_the_adversary_of_round_one_comes_last(anli):
     measures = anli(1)
     last = measures.where("accuracy")[-1]
     assert (last.groups["model"], last.value) == ("bert-r1", 0.0)
-    assert measures.where("probability better", than="bert-r1")[0].facts["verdict"] == "decided"
+    assert measures.where("probability better", than="bert-r1")[0].verdict == "decided"
