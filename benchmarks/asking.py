@@ -25,7 +25,9 @@ import numpy as np
 
 from shoal import load_model
 from shoal.core.records import Case
-from shoal.models.ask import answer_batch, ask_batches, by_mark, questions_of
+from shoal.models.answer_rows import answers_by_mark
+from shoal.models.asking import answer_batch, ask_batches
+from shoal.models.batching import make_questions
 from shoal.protocols.base import Built
 
 LABELS = ("negative", "neutral", "positive")
@@ -67,11 +69,11 @@ def with_shoal(folder: Path, options: str = "") -> Callable[[list[str]], list[st
 
     def ask(texts: list[str]) -> list[str]:
         cases = [Case(str(number), ((text,),)) for number, text in enumerate(texts)]
-        built, questions = Built(cases, LABELS), questions_of(model, cases)
+        built, questions = Built(cases, LABELS), make_questions(model, cases)
         batches = ask_batches(
             lambda examples: answer_batch(model, built, examples), model, questions, labels=True
         )
-        answers = by_mark([row for batch in batches for row in batch], questions, built)[""]
+        answers = answers_by_mark([row for batch in batches for row in batch], questions, built)[""]
         return [answers.labels[code] for code in answers.predictions]
 
     return ask
@@ -117,7 +119,6 @@ def compare(texts: list[str], folder: Path, *, slices: int) -> list[tuple[str, l
     pipe, ours = with_pipeline(folder), with_shoal(folder)
     ways: dict[str, tuple[Callable[[list[str]], list[str]], list[str]]] = {
         "shoal, file order": (ours, texts),
-        "the same, engine=compile": (with_shoal(folder, "?engine=compile"), texts),
         "the same, engine=openvino": (with_shoal(folder, "?engine=openvino&device=cpu"), texts),
         "hand-written loop, unique and sorted": (by_hand(folder), texts),
         "pipeline(batch_size=32), file order": (pipe, texts),
@@ -150,15 +151,17 @@ TRIVIAL = """
 import sys, time
 sys.path.insert(0, {folder!r})
 from shoal import load_model
-from shoal.models.ask import answer_batch, ask_batches, by_mark, questions_of
+from shoal.models.answer_rows import answers_by_mark
+from shoal.models.asking import answer_batch, ask_batches
+from shoal.models.batching import make_questions
 from shoal.protocols.base import Built
 from shoal.core.records import Case
 cases = [Case(str(n), ((f"this is example number {{n}}, which is not like any other example",),)) for n in range({n})]
 start = time.perf_counter()
 model, built = load_model("python:trivial:answer?labels=negative,positive"), Built(cases, ("negative", "positive"))
-questions = questions_of(model, cases)
+questions = make_questions(model, cases)
 batches = ask_batches(lambda examples: answer_batch(model, built, examples), model, questions)
-answers = by_mark([row for batch in batches for row in batch], questions, built)[""]
+answers = answers_by_mark([row for batch in batches for row in batch], questions, built)[""]
 assert len(answers.predictions) == {n}
 seconds = time.perf_counter() - start
 # Not ru_maxrss: a child begins with its parent's.

@@ -22,7 +22,9 @@ import numpy as np
 from shoal import load_model
 from shoal.core.records import Case
 from shoal.data.crows import FILE, Pair, read_pairs
-from shoal.models.ask import ask_batches, by_mark, questions_of
+from shoal.models.answer_rows import answers_by_mark
+from shoal.models.asking import ask_batches
+from shoal.models.batching import make_questions
 from shoal.protocols import bias
 from shoal.protocols.base import Built
 from shoal.protocols.bias.crows import sentence_scores
@@ -57,9 +59,9 @@ def with_shoal(model: Any, pairs: list[Pair]) -> list[tuple[float, float]]:
     """As an audit asks and scores."""
     settings = bias.Settings()
     cases = [Case(pair.id, ((pair.more,), (pair.less,))) for pair in pairs]
-    built, questions = Built(cases, None, "tokens"), questions_of(model, cases)
+    built, questions = Built(cases, None, "tokens"), make_questions(model, cases)
     batches = ask_batches(lambda part: bias.ask(settings, model, built, part), model, questions)
-    rows = by_mark([row for batch in batches for row in batch], questions, built)[""]
+    rows = answers_by_mark([row for batch in batches for row in batch], questions, built)[""]
     return [sentence_scores(settings, more.data, less.data) or (0.0, 0.0) for more, less in rows]
 
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from shoal import Case, Measures, Outcome, Result
-from shoal.comparing.judge import judge
+from shoal.comparing.gate import judge
 from shoal.comparing.pairs import Choices, Comparison, compare
 from shoal.comparing.power import plan_size
 from shoal.comparing.rules import Rule

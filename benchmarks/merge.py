@@ -22,11 +22,11 @@ import numpy as np
 from shoal import load_model
 from shoal.core.records import Answers, Example
 from shoal.data.grammar import make_rows
-from shoal.models.ask import Blank
+from shoal.models.interface import Blank
 from shoal.protocols.merge import Settings
-from shoal.protocols.merge.suggest import blanks_of
+from shoal.protocols.merge.suggest import blanks_for
 from shoal.protocols.merge.tagger import Tagger
-from shoal.protocols.merge.targets import targets_of
+from shoal.protocols.merge.targets import find_targets
 from shoal.runs.execute import execute
 from shoal.runs.plan import make_job
 from shoal.runs.scoring import result_of
@@ -121,8 +121,8 @@ def main() -> None:
     blanks = [
         blank
         for texts in problems
-        for target in targets_of(texts, settings, tagger)[0]
-        for blank in blanks_of(texts, target, "all", "pair")
+        for target in find_targets(texts, settings, tagger)[0]
+        for blank in blanks_for(texts, target)
     ]
     with TemporaryDirectory() as made:
         if not arguments.folder:
@@ -175,7 +175,7 @@ def one_step(step: str, folder: Path) -> None:
     """Do the job as far as this step, on what the steps before it kept; print its time and the peak of this process."""
     store = RunStore(folder / "runs")
     # Tagged alone to be quick: as many variants, as much memory.
-    settings = Settings(data=str(folder / "pairs.tsv"), tag_alone=True)
+    settings = Settings(data=str(folder / "pairs.tsv"))
     job = make_job("merge", "python:guesses:it", settings, {}, Guesses())
     start = time.process_time()
     if step == STEPS[0]:

@@ -409,19 +409,18 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification
 from shoal.training.learner import Stepper
 from shoal.training.config import TrainConfig
-from shoal.models.frugal import computing_in, in_pieces
 torch.set_num_threads(1)
-pieces, dtype, rows = int(sys.argv[1]), sys.argv[2], 32
+dtype, rows = sys.argv[1], 32
 torch.manual_seed(0)
 sizes = dict(hidden_size=256, num_hidden_layers=6, num_attention_heads=4, intermediate_size=1024)
 network = BertForSequenceClassification(BertConfig(vocab_size=2000, **sizes)).train()
 def forward(inputs):
-    with computing_in(dtype, "cpu"):
+    with torch.autocast("cpu", torch.bfloat16, enabled=dtype == "bfloat16"):
         return network(**inputs).logits.float()
 stepper = Stepper(list(network.parameters()), TrainConfig(1e-4, rows, 1), 10)
 inputs = {"input_ids": torch.randint(2000, (rows, 128)), "attention_mask": torch.ones(rows, 128, dtype=torch.long)}
 def step():
-    logits = in_pieces(forward, inputs, pieces)
+    logits = forward(inputs)
     stepper.step(torch.nn.functional.cross_entropy(logits, torch.zeros(rows, dtype=torch.long)))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 step()
@@ -433,20 +432,13 @@ print((time.perf_counter() - start) / 2, resource.getrusage(resource.RUSAGE_SELF
 
 
 def memory() -> None:
-    """A training step as a whole and in pieces, in single precision and in bfloat16, on one core."""
-    rows = []
+    """Print time and memory of a training step in float32 and in bfloat16, on one core."""
     for dtype in ("float32", "bfloat16"):
-        for pieces in (1, 4, 16):
-            words = [sys.executable, "-c", STEP, str(pieces), dtype]
-            done = subprocess.run(words, capture_output=True, text=True, check=True)
-            seconds, kilobytes = map(float, done.stdout.split()[-2:])
-            rows.append((dtype, pieces, seconds, kilobytes / 1000))
-            first = rows[0]
-            print(
-                f"{dtype:<9} accumulate={pieces:<3} {seconds:6.2f} s a step ({seconds / first[2]:.2f} times), "
-                f"{kilobytes / 1000:6.0f} MB beside the weights ({kilobytes / 1000 / first[3]:.2f} times)",
-                flush=True,
-            )
+        done = subprocess.run([sys.executable, "-c", STEP, dtype], capture_output=True, text=True, check=True)
+        seconds, kilobytes = map(float, done.stdout.split()[-2:])
+        print(
+            f"{dtype:<9} {seconds:6.2f} s a step, {kilobytes / 1000:6.0f} MB beside the weights", flush=True
+        )
 
 
 def middle() -> None:

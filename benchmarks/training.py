@@ -31,8 +31,8 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, Bert
 from transformers.utils import logging
 
 from shoal import load_model
+from shoal.models.caches import shared_tokens
 from shoal.models.hf import HFModel
-from shoal.models.tokenised import tokenised_by
 from shoal.training.batch import Tokens
 from shoal.training.environments import Environment, Labelled
 from shoal.training.loaders import EveryItem
@@ -90,7 +90,7 @@ def _one_hot(label: int) -> tuple[float, ...]:
 
 def with_shoal(folder: Path, rows: list[Row], how: TrainConfig = HOW) -> float:
     """As the first stage of a plan does: nothing is known of the texts."""
-    tokenised_by.cache_clear()
+    shared_tokens.cache_clear()
     model = load_model(f"hf:{folder}").with_fresh_head(LABELS, 0)
     data, method = [environment(rows)], make_method("vanilla")
     start = CLOCK()

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from shoal import Case
 from shoal.cli import main
-from shoal.comparing.judge import judge
+from shoal.comparing.gate import judge
 from shoal.comparing.pairs import compare
 from shoal.comparing.rules import Rule
 

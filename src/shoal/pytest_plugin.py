@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from .comparing.judge import Verdict
+    from .comparing.gate import Verdict
     from .comparing.rules import Judge
     from .core.records import Result
     from .protocols.behaviour.suite import Suite
@@ -54,7 +54,7 @@ def assert_behaves(
     limit. Returns the result. Raises ShoalError if an argument is wrong.
     """
     __tracebackhide__ = True
-    from .comparing.judge import judge as judge_rules
+    from .comparing.gate import judge as judge_rules
     from .comparing.rules import Rule
     from .core.errors import PlanError, nearest
     from .core.selection import UnknownGroup
@@ -125,8 +125,8 @@ def assert_behaves_fixture() -> Callable[..., Any]:
 
 def _message(failed: "list[Verdict]", result: "Result") -> str:
     """Return the failed rules, the lowest rates among their groups, and two failing cases."""
-    from .comparing.junit import number, sentence
-    from .comparing.quantities import comparable
+    from .comparing.cases import comparable
+    from .comparing.wording import measure_text, sentence
     from .core.views import shown_cases
     from .render.terminal import case_lines
     from .runs.scoring import failing_of
@@ -145,7 +145,7 @@ def _message(failed: "list[Verdict]", result: "Result") -> str:
     rates = sorted(rates, key=lambda rate: (rate.measure.value or 0.0, -rate.measure.n))[:WORST]
     if rates:
         lines += ["", "worst:"]
-        lines += [f"  {rate.name}: {number(rate.measure)}, n = {rate.measure.n:,}" for rate in rates]
+        lines += [f"  {rate.name}: {measure_text(rate.measure)}, n = {rate.measure.n:,}" for rate in rates]
     examples = [case for rate in rates for case in failing_of(result, rate.parts[0][1])[:EXAMPLES]]
     if examples:
         lines += ["", "failing:"]

@@ -17,7 +17,7 @@ from shoal.cli import main
 from shoal.core.errors import ModelError
 from shoal.models.prompted import client
 from shoal.models.prompted.client import PATIENCE, retry_after
-from shoal.models.prompted.redact import MASK, clean
+from shoal.models.prompted.response import MASK, clean
 
 KEY = "sk-planted-0123456789-abcdefghij-KLMN"
 LABELS = ("negative", "neutral", "positive")

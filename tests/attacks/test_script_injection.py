@@ -10,9 +10,9 @@ from click.testing import CliRunner
 pytest.importorskip("aiohttp", reason="needs shoal[llm]")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs shoal[dev]")
 
-from fake_server import serving
+from fake_server import serving  # noqa: E402
 
-from shoal.cli import main
+from shoal.cli import main  # noqa: E402
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 CANARY = "<script>window.hacked=1</script><img src=x onerror='window.hacked=1'>\"'--></script>"

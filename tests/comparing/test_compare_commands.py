@@ -2,7 +2,7 @@
 
 import csv
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from io import StringIO
 from pathlib import Path
 from unicodedata import category
@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from shoal.render.escapes import escape_latex, escape_markdown
 
-from shoal.comparing.gate_view import verdict_sections
-from shoal.comparing.judge import judge
+from shoal import Measure
+from shoal.comparing.gate import judge
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.rules import Rule
-from shoal.comparing.view import comparison_sections, comparison_table, rows_for_csv
+from shoal.comparing.view import comparison_sections, comparison_table, rows_for_csv, verdict_sections
 from shoal.protocols.behaviour.settings import Train
 from shoal.protocols.behaviour.view import view
 from shoal.render.csv_tables import rows_as_csv
-from shoal.render.escapes import escape_latex, escape_markdown
 from shoal.render.latex import as_latex
 from shoal.render.markdown import as_markdown
 from shoal.render.terminal import print_sections
@@ -58,7 +58,7 @@ def test_compare_as_json_is_the_public_object(shoal, pair, suite):
     found = json.loads(done.stdout)
     assert found.keys() == {"jobs", "measures", "findings"}
     assert [job["side"] for job in found["jobs"]] == ["A", "B"]
-    keys = {"name", "value", "n", "groups", "interval", "interval_method", "na", "errors", "note", "facts"}
+    keys = {field.name for field in fields(Measure)}
     assert all(row.keys() == keys for row in found["measures"])
     bad = {"functionality": "[bold]bad[/bold]", "capability": "c", "test type": "MFT"}
     values = {row["name"]: row["value"] for row in found["measures"] if row["groups"] == bad}

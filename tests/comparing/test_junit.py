@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Result
-from shoal.comparing.judge import judge
+from shoal.comparing.gate import judge
 from shoal.comparing.junit import junit, write_junit
 from shoal.comparing.rules import Rule
 from shoal.core.errors import StoreError

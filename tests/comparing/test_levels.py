@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shoal import Case, Measures, Outcome, Result
-from shoal.comparing.judge import judge
+from shoal.comparing.gate import judge
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.rules import Rule
 from shoal.protocols.behaviour.score import measure

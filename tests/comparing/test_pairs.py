@@ -12,10 +12,9 @@ from outcomes import Hits, result
 from scipy.stats import ttest_ind
 
 from shoal import Case, Measures, Outcome, Result
+from shoal.comparing.cases import CaseIndex
 from shoal.comparing.pairs import Choices, Comparison, Row, compare
-from shoal.comparing.quantities import CaseIndex
-from shoal.comparing.rows import note_of
-from shoal.core.claims import TOO_FEW_TEMPLATES
+from shoal.comparing.wording import row_note
 from shoal.core.errors import DataError, PlanError
 from shoal.protocols.behaviour.score import measure
 from shoal.protocols.learning.iid import IID
@@ -195,7 +194,7 @@ def test_a_model_against_itself_has_no_difference_and_p_1_everywhere(sides, adju
         if own.difference is not None:
             assert (own.difference, own.p, own.adjusted, own.gained, own.lost) == (0.0, 1.0, 1.0, 0, 0)
         else:
-            assert own.p is None and own.adjusted is None and note_of(own)
+            assert own.p is None and own.adjusted is None and row_note(own)
 
 
 @settings(max_examples=60, deadline=None)
@@ -257,9 +256,9 @@ def test_errors_are_counted_and_left_out_of_the_difference():
     comparison = one(a, b)
     own, empty = row(comparison, "f"), row(comparison, "g")
     assert (own.errors, own.n, own.na, own.difference) == ((0, 2), 2, 0, 0.0)
-    assert (empty.difference, note_of(empty)) == (None, "no common answered case")
+    assert (empty.difference, row_note(empty)) == (None, "no common answered case")
     suite = overall(comparison, "suite score")
-    assert (suite.errors, suite.facts["left out"]) == ((0, 3), ["g"])
+    assert (suite.errors, suite.absent) == ((0, 3), ("g",))
     (difference,) = comparison.measures.where("difference", functionality="f")
     assert difference.errors == 2
 
@@ -318,7 +317,7 @@ def test_several_runs_a_side_are_tested_by_welchs_t_over_runs():
         expected = ttest_ind(values[1], values[0], equal_var=False)
         assert own.p == pytest.approx(expected.pvalue, rel=1e-3)
         assert own.interval == pytest.approx(tuple(expected.confidence_interval(0.95)), abs=1e-6)
-        assert own.facts["seeds of A"] == own.facts["seeds of B"] == 3
+        assert own.runs == (3, 3) and own.by_run
     paired = row(compare(a, b, replace(QUICK, paired_seeds=True)), "f")
     assert paired.test == "paired t over runs" and paired.p != row(comparison, "f").p
 
@@ -327,8 +326,8 @@ def test_one_run_against_several_is_tested_by_case_and_says_so():
     rng = np.random.default_rng(5)
     several, single = runs_of(rng, (0.9, 0.85, 0.8)), runs_of(rng, (0.3,))
     own = row(compare(several, single, QUICK), "f")
-    assert own.significant and own.facts["one against many"] and own.facts["these runs"]
-    assert "by case" in note_of(own)
+    assert own.significant and own.runs == (3, 1) and not own.by_run
+    assert "by case" in row_note(own)
     back = row(compare(single, several, QUICK), "f")
     assert back.p == own.p and back.difference == pytest.approx(-(own.difference or 0))
 
@@ -338,7 +337,7 @@ def test_runs_that_all_agree_are_tested_by_case():
     own = row(compare(a, b, QUICK), "f")
     alone = row(one(a[0], b[0]), "f")
     assert (own.p, own.interval, own.test) == (alone.p, alone.interval, alone.test)
-    assert own.facts["these runs"] and "one against many" not in own.facts
+    assert own.runs == (3, 3) and not own.by_run
 
 
 def test_runs_whose_means_are_equal_do_not_differ_however_skewed_they_are():
@@ -431,19 +430,19 @@ def test_over_templates_needs_six_of_them():
 
     for few in (1, 3, 5):
         assert (own(few).p, own(few).interval) == (None, None)
-        assert own(few).facts[TOO_FEW_TEMPLATES] == few
+        assert own(few).templates == few and own(few).has_few_templates
         assert own(few).difference == -1.0
     six = own(6)
     assert six.p == pytest.approx(2 / 2**6) and six.significant
-    assert six.interval is not None and TOO_FEW_TEMPLATES not in six.facts
+    assert six.interval is not None and not six.has_few_templates
 
 
 def test_a_dominant_template_counts_for_few():
     templates = {"f": ["big"] * 55 + ["a", "b", "c", "d", "e"]}
     sides = (result({"f": [hit] * 60}, templates) for hit in (1, 0))
-    facts = row(one(*sides, OVER_TEMPLATES), "f").facts
-    assert facts["templates"] == 6
-    assert facts["effective templates"] == pytest.approx(60**2 / (55**2 + 5))
+    compared = row(one(*sides, OVER_TEMPLATES), "f")
+    assert compared.templates == 6
+    assert compared.effective_templates == pytest.approx(60**2 / (55**2 + 5))
 
 
 def shared_templates(hits: np.ndarray[Any, Any]) -> Result:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shoal.comparing.judge import judge
+from shoal.comparing.gate import judge
 from shoal.comparing.pairs import compare
 from shoal.comparing.rules import Rule
 from shoal.comparing.view import comparison_sections

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from shoal import audit
+from shoal.comparing.cases import comparable
 from shoal.comparing.pairs import compare
-from shoal.comparing.quantities import comparable
 from shoal.core.measures import MEASURES
 from shoal.core.records import Measures, Result
 from shoal.core.views import Section, Table
-from shoal.models.ask import TokenScores
+from shoal.models.interface import TokenScores
 from shoal.protocols import bias
 from shoal.protocols.bias.build import DIAGNOSTICS, module_of
 from shoal.render.csv_tables import tables_of

@@ -11,7 +11,7 @@ from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import ExplainConfig, as_data, completeness_gap, from_data
 from shoal.explaining.copies import copies_of
 from shoal.explaining.words import word_spans
-from shoal.models.imported import around
+from shoal.models.python import wrap
 
 
 class Counting:
@@ -53,7 +53,7 @@ def test_words_stand_apart_from_marks(text, words):
 
 def test_what_is_absent_is_left_out_of_the_text():
     model = Counting()
-    copies = copies_of(around(model), [("A  good film , yes.",)], None, ExplainConfig())
+    copies = copies_of(wrap(model), [("A  good film , yes.",)], None, ExplainConfig())
     present = np.array([[1, 1, 1, 1, 1, 1], [0, 1, 1, 1, 1, 1], [1, 1, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0]], bool)
     (answers,) = copies.ask([present])
     assert set(model.asked) == {"A  good film , yes.", "good film , yes.", "A good yes.", ""}
@@ -63,7 +63,7 @@ def test_what_is_absent_is_left_out_of_the_text():
 def test_pairs_have_the_words_of_both_texts():
     model = Counting()
     (explained,) = explain(
-        around(model), [("a good film", "a bad plot")], "shapley", ExplainConfig(label="yes")
+        wrap(model), [("a good film", "a bad plot")], "shapley", ExplainConfig(label="yes")
     )
     assert explained.words_of(0) == ["a", "good", "film"] and explained.words_of(1) == ["a", "bad", "plot"]
     np.testing.assert_allclose(explained.of_text(0), [0, 0.2, 0], atol=1e-12)
@@ -73,7 +73,7 @@ def test_pairs_have_the_words_of_both_texts():
 
 def test_copies_that_are_the_same_are_asked_once_whichever_text_they_come_from():
     model = Counting()
-    explain(around(model), [("a good film",), ("a good plot",)], "lime", ExplainConfig(samples=2000))
+    explain(wrap(model), [("a good film",), ("a good plot",)], "lime", ExplainConfig(samples=2000))
     assert len(model.asked) == len(set(model.asked)) == 2**3 + 2**2
 
 
@@ -88,11 +88,11 @@ def test_networks_see_each_copy_once():
 def test_an_explanation_does_not_depend_on_what_else_is_explained(method):
     texts = ["one good film of many that were bad and long", "a bad plot", "good"]
     how = ExplainConfig(samples=100, seed=3)
-    together = explain(around(Counting()), [(text,) for text in texts], method, how)
+    together = explain(wrap(Counting()), [(text,) for text in texts], method, how)
     for text, explained in zip(texts, together, strict=True):
-        (alone,) = explain(around(Counting()), [(text,)], method, how)
+        (alone,) = explain(wrap(Counting()), [(text,)], method, how)
         assert alone.values.tolist() == explained.values.tolist()
-    (other,) = explain(around(Counting()), [(texts[0],)], method, replace(how, seed=4))
+    (other,) = explain(wrap(Counting()), [(texts[0],)], method, replace(how, seed=4))
     assert method == "shapley" or other.values.tolist() != together[0].values.tolist()
 
 
@@ -127,7 +127,7 @@ def test_every_explainer_explains_a_text_and_a_pair(method):
 def test_networks_that_are_spared_work_answer_as_they_do_when_whole(kind):
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
-    from shoal.models.masks import asked_for_labels
+    from shoal.models.forward import label_logits
 
     torch.manual_seed(0)
     sizes = {"dim": 32, "n_layers": 3, "n_heads": 2, "hidden_dim": 64} if kind == "DistilBert" else {
@@ -147,9 +147,9 @@ def test_networks_that_are_spared_work_answer_as_they_do_when_whole(kind):
             "inputs_embeds": network.get_input_embeddings()(inputs["input_ids"]),
             "attention_mask": mask,
         }
-        with asked_for_labels(network) as ask:
+        with label_logits(network) as ask:
             torch.testing.assert_close(ask(**inputs), whole, atol=1e-5, rtol=0)
-        with asked_for_labels(network, embedded=True) as ask:
+        with label_logits(network, embedded=True) as ask:
             torch.testing.assert_close(ask(**embedded), whole, atol=1e-5, rtol=0)
         torch.testing.assert_close(network(**inputs).logits, whole)
 
@@ -162,15 +162,15 @@ def test_models_that_cannot_be_explained_are_refused_in_words():
     with pytest.raises(ShoalError, match="cannot answer new texts"):
         explain(load_model("predictions:example"), example)
     with pytest.raises(ShoalError, match="without probabilities"):
-        explain(around(lambda texts: ["yes"] * len(texts)), example)
+        explain(wrap(lambda texts: ["yes"] * len(texts)), example)
     with pytest.raises(ShoalError, match="no mask token[\\s\\S]*absent=drop"):
-        explain(around(Counting()), example, "lime", ExplainConfig(absent="mask"))
+        explain(wrap(Counting()), example, "lime", ExplainConfig(absent="mask"))
     with pytest.raises(ShoalError, match="no special tokens"):
-        explain(around(Counting()), example, "lime", ExplainConfig(specials=True))
+        explain(wrap(Counting()), example, "lime", ExplainConfig(specials=True))
     with pytest.raises(ShoalError, match="unknown explainer 'shapely'[\\s\\S]*shapley"):
-        explain(around(Counting()), example, "shapely")
+        explain(wrap(Counting()), example, "shapely")
     with pytest.raises(ShoalError, match="unknown label 'maybe'[\\s\\S]*no, yes"):
-        explain(around(Counting()), example, "lime", ExplainConfig(label="maybe"))
+        explain(wrap(Counting()), example, "lime", ExplainConfig(label="maybe"))
     model = by_hand({"good": [1.0]}, lambda given: given.sum(dim=(1, 2)))
     with pytest.raises(ShoalError, match="a text of 14 tokens; the model takes 12"):
         explain(model, [("good " * 12,)])
@@ -183,4 +183,4 @@ def test_a_model_that_fails_on_copies_is_named():
         return [{"no": 0.5, "yes": 0.5} for _ in texts]
 
     with pytest.raises(ShoalError, match="gave no answer to \\(''[\\s\\S]*an empty text"):
-        explain(around(picky), [("good film",)])
+        explain(wrap(picky), [("good film",)])

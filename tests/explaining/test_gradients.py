@@ -100,9 +100,9 @@ def test_a_model_without_a_mask_starts_from_zero():
 
 
 def test_what_gradients_cannot_do_is_said_in_words():
-    from shoal.models.imported import around
+    from shoal.models.python import wrap
 
     with pytest.raises(ShoalError, match="gradients need a Transformers classifier"):
-        explain(around(lambda texts: [{"no": 0.5, "yes": 0.5} for _ in texts]), [("good",)], "gradients")
+        explain(wrap(lambda texts: [{"no": 0.5, "yes": 0.5} for _ in texts]), [("good",)], "gradients")
     with pytest.raises(ShoalError, match="cannot drop words"):
         explain(by_hand(TABLE, linear), [("good",)], "gradients", ExplainConfig(absent="drop"))

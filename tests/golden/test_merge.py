@@ -7,7 +7,7 @@ import pytest
 
 from shoal.core.records import Answers, Measures
 from shoal.protocols.merge import Settings, build
-from shoal.protocols.merge.score import named, score
+from shoal.protocols.merge.score import find_measure, score
 
 pytestmark = pytest.mark.golden
 
@@ -29,10 +29,10 @@ def test_counterfactually_revised_problems_are_groups_of_five(data):
     with (data / "cad_nli" / "groups.tsv").open() as stream:
         labels = [row["label"] for row in csv.DictReader(stream, delimiter="\t")]
     measures = Measures(score(settings, built, always("neutral", built)).measures)
-    sample = named(measures, "sample accuracy", {})
+    sample = find_measure(measures, "sample accuracy", {})
     assert sample is not None and sample.value == pytest.approx(labels.count("neutral") / 2000)
     # Each group holds all three labels: who always says the same solves none.
-    assert named(measures, "pattern accuracy", {"threshold": "1"}).value == 0.0  # type: ignore[union-attr]
+    assert find_measure(measures, "pattern accuracy", {"threshold": "1"}).value == 0.0  # type: ignore[union-attr]
 
 
 def test_paraphrased_hypotheses_are_groups_of_two(data):
@@ -46,7 +46,7 @@ def test_paraphrased_hypotheses_are_groups_of_two(data):
     measures = Measures(score(settings, built, always("entailment", built)).measures)
     share = sum(row["label"] == "0" for row in rows) / len(rows)
     for threshold in ("0.5", "1"):
-        row = named(measures, "pattern accuracy", {"threshold": threshold})
+        row = find_measure(measures, "pattern accuracy", {"threshold": threshold})
         assert row is not None and row.value == pytest.approx(share)
 
 

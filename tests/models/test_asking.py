@@ -12,15 +12,10 @@ from asking import answer_batches, ask_cases
 from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.core.records import Answers, Case
-from shoal.models import ask
-from shoal.models.ask import (
-    answer_examples,
-    batch_plan,
-    classify_safely,
-    distinct,
-    extract_safely,
-    gather,
-)
+from shoal.models import asking, batching
+from shoal.models.answer_rows import gather
+from shoal.models.asking import answer_examples, classify_safely, extract_safely
+from shoal.models.batching import batch_plan, distinct
 from shoal.protocols.behaviour.score import note_of
 
 LABELS = ("negative", "neutral", "positive")
@@ -85,9 +80,9 @@ def test_answers_depend_on_neither_batch_nor_order_nor_padding(adapter, monkeypa
     turned = [cases[at] for at in shuffled]
     runs = {"order": (turned, ask_cases(adapter, turned, turned, LABELS))}
     for size in (1, 7, 32):
-        monkeypatch.setattr(ask, "BATCH", size)
+        monkeypatch.setattr(batching, "BATCH", size)
         runs[f"batches of {size}"] = (cases, ask_cases(adapter, cases, cases, LABELS))
-    company = ask.stack([adapter.classify([*case.examples, ("very " * 40,)], LABELS) for case in cases])
+    company = asking.stack([adapter.classify([*case.examples, ("very " * 40,)], LABELS) for case in cases])
     rows = np.arange(0, 2 * len(cases), 2)
     runs["padding"] = (
         cases,
@@ -118,7 +113,7 @@ def test_batches_hold_a_number_of_tokens_where_the_model_counts_them(folders):
     lengths = [model.lengths([questions.examples[at] for at in batch]) for batch in plan]
     assert sorted(itertools.chain(*plan)) == list(range(len(questions.ids)))
     assert all(
-        len(batch) * max(sizes) <= ask.BATCH_TOKENS for batch, sizes in zip(plan, lengths, strict=True)
+        len(batch) * max(sizes) <= batching.BATCH_TOKENS for batch, sizes in zip(plan, lengths, strict=True)
     )
     assert [max(sizes) for sizes in lengths] == sorted((max(sizes) for sizes in lengths), reverse=True)
     padded = sum(len(sizes) * max(sizes) for sizes in lengths)

@@ -9,7 +9,7 @@ import pytest
 
 from shoal import load_model
 from shoal.core.errors import ModelError
-from shoal.models.ask import classify_safely
+from shoal.models.asking import classify_safely
 
 LABELS = ("no", "yes")
 TEXTS = [("a",), ("b",)]

@@ -7,8 +7,8 @@ transformers = pytest.importorskip("transformers", reason="needs shoal[hf]")
 tokenizers = pytest.importorskip("tokenizers", reason="needs shoal[hf]")
 
 from shoal import load_model  # noqa: E402
-from shoal.models.ask import Blank, WordFiller  # noqa: E402
-from shoal.models.fillers import NOT_ONE_PIECE, OWN_MASK, TOO_LONG, Vocabulary, _best  # noqa: E402
+from shoal.models.interface import Blank, WordFiller  # noqa: E402
+from shoal.models.likelihood import NOT_ONE_PIECE, OWN_MASK, TOO_LONG, Vocabulary, _best  # noqa: E402
 
 PAIR = ("the film was good", "a film is not bad")
 HIDDEN = ((0, 4, 8), (1, 2, 6))
@@ -108,7 +108,7 @@ def test_where_rounding_could_decide_a_text_is_asked_by_itself(folders, monkeypa
     model = load_model(f"hf:{folders['masked']}")
     texts = [PAIR, ("a film", "the film went to paris and it was so very boring")]
     blanks = [blank(texts=texts[0]), blank(texts=texts[1], hidden=((0, 2, 6), (1, 4, 8)))]
-    monkeypatch.setattr("shoal.models.fillers.CLOSE", 100.0)  # everything is too close
+    monkeypatch.setattr("shoal.models.likelihood.CLOSE", 100.0)  # everything is too close
     assert model.fill_words(blanks, k=6) == [model.fill_words([each], k=6)[0] for each in blanks]
 
 

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.core.errors import ModelError
-from shoal.models.labels import LabelNames, Spellings, ends_of, familiar, labels_option, matches, parse_labels
+from shoal.models.labels import (
+    LabelNames,
+    Spellings,
+    extreme_labels,
+    labels_option,
+    matches,
+    parse_labels,
+    respell,
+)
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.strip).filter(bool)
 
@@ -54,13 +62,13 @@ def test_what_is_not_understood_is_refused_with_its_remedy(option):
 
 
 def test_labels_that_mean_the_same_keep_their_own_names():
-    assert familiar(["same", "duplicate"], ["duplicate", "same"]) == ("same", "duplicate")
-    assert familiar(["paraphrase"], ["duplicate", "same"]) == ("paraphrase",)
+    assert respell(["same", "duplicate"], ["duplicate", "same"]) == ("same", "duplicate")
+    assert respell(["paraphrase"], ["duplicate", "same"]) == ("paraphrase",)
 
 
 def test_two_labels_are_the_ends_of_three_only_with_neutral_between_them():
-    assert ends_of(("negative", "neutral", "positive")) == ("negative", "positive")
-    assert ends_of(("hateful", "offensive", "fine")) == ends_of(("negative", "positive")) == ()
+    assert extreme_labels(("negative", "neutral", "positive")) == ("negative", "positive")
+    assert extreme_labels(("hateful", "offensive", "fine")) == extreme_labels(("negative", "positive")) == ()
     assert matches(["positive", "negative"], ["negative", "neutral", "positive"])
     assert not matches(["fine", "hateful"], ["hateful", "offensive", "fine"])
     assert not matches([], ["hateful", "offensive", "fine"])

@@ -57,7 +57,7 @@ def test_whatever_the_encoder_nothing_that_matters_is_left_out(folders, kind, at
         attention = "eager"  # they have no other
     tokenizer = load_model(f"hf:{folders['masked']}").tokenizer
     network = random_masked_lm(kind, len(tokenizer), tokenizer.pad_token_id, attention)
-    rows = likelihood.tokens_of(tokenizer, [text[0] for text in TEXTS])
+    rows = likelihood.tokenize(tokenizer, [text[0] for text in TEXTS])
     if not hasattr(network.config, "type_vocab_size"):
         rows = [row._replace(segments=None) for row in rows]
     check_masked(network, tokenizer, rows)
@@ -76,7 +76,7 @@ def check_masked(network, tokenizer, rows):
 def test_one_layer_is_first_and_last(folders):
     tokenizer = load_model(f"hf:{folders['masked']}").tokenizer
     network = random_masked_lm("Bert", len(tokenizer), tokenizer.pad_token_id, "sdpa", layers=1)
-    check_masked(network, tokenizer, likelihood.tokens_of(tokenizer, [text[0] for text in TEXTS]))
+    check_masked(network, tokenizer, likelihood.tokenize(tokenizer, [text[0] for text in TEXTS]))
 
 
 def test_padding_inside_a_text_moves_the_places_behind_it(folders):

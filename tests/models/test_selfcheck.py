@@ -5,8 +5,9 @@ import pytest
 
 from shoal import load_model
 from shoal.core.records import Answer, Answers, Case
-from shoal.models.ask import answer_examples, example_id
-from shoal.models.selfcheck import label_order, labelled, sample, self_check, still_says
+from shoal.models.asking import answer_examples
+from shoal.models.batching import example_id
+from shoal.models.selfcheck import answers_match, check_label_order, labelled, sample, self_check
 
 LABELS = ("negative", "neutral", "positive")
 WORDS = {"negative": ["bad", "awful"], "neutral": ["red", "wooden"], "positive": ["good", "great"]}
@@ -74,7 +75,7 @@ def test_labels_in_another_order_are_called_likely_and_the_order_is_named(calls,
     checks = self_check(Reads(calls), cases(), LABELS)
     assert failed(checks) == {"label order"}
     detail = pick(checks, "label order").detail
-    assert detail.startswith("likely wrong") and f"If so, give ?labels={order}" in detail
+    assert detail.startswith("likely wrong") and f"If so, set ?labels={order}" in detail
 
 
 def test_the_order_that_is_named_mends_an_hf_model(folders, save_named):
@@ -124,17 +125,17 @@ def test_a_bad_model_is_not_blamed_on_the_order_of_its_labels():
     """SiftNinja on HateCheck: nearly everything is harmless to it, and most of the suite is not."""
     expected = ["hateful"] * 2563 + ["non-hateful"] * 1165
     given = ["non-hateful"] * 2333 + ["hateful"] * 230 + ["non-hateful"] * 1009 + ["hateful"] * 156
-    check = label_order(given, expected, ["non-hateful", "hateful"])
-    assert check.ok is None and "no other order would explain" in check.detail
+    check = check_label_order(given, expected, ["non-hateful", "hateful"])
+    assert check.ok is None and "no other order explains" in check.detail
     turned = ["non-hateful"] * 2200 + ["hateful"] * 363 + ["hateful"] * 1000 + ["non-hateful"] * 165
-    assert label_order(turned, expected, ["non-hateful", "hateful"]).ok is False
+    assert check_label_order(turned, expected, ["non-hateful", "hateful"]).ok is False
 
 
 @pytest.mark.parametrize("n", [8, 18])
 def test_another_order_is_never_suggested_on_few_answers(n):
     expected = [LABELS[number % 3] for number in range(n)]
     turned = [LABELS[(number + 1) % 3] for number in range(n)]
-    check = label_order(turned, expected, LABELS)
+    check = check_label_order(turned, expected, LABELS)
     assert check.ok is None and "?labels=" not in check.detail
 
 
@@ -155,7 +156,7 @@ def test_a_weak_model_is_rarely_told_another_order():
         truth = rng.integers(0, 3, 64)
         wrong = (truth + rng.integers(1, 3, 64)) % 3
         given = np.where(rng.random(64) < number / 400 * 0.6, truth, wrong)
-        told += label_order([LABELS[g] for g in given], [LABELS[t] for t in truth], LABELS).ok is False
+        told += check_label_order([LABELS[g] for g in given], [LABELS[t] for t in truth], LABELS).ok is False
     assert told == 0
 
 
@@ -163,9 +164,9 @@ def test_a_coin_and_a_constant_are_not_blamed_on_the_order():
     rng = np.random.default_rng(0)
     truth = [LABELS[code] for code in rng.integers(0, 3, 64)]
     coin = [LABELS[code] for code in rng.integers(0, 3, 64)]
-    assert label_order(coin, truth, LABELS).ok is None
-    assert label_order(["neutral"] * 64, truth, LABELS).ok is None
-    assert label_order(["neutral"] * 5, truth[:5], LABELS).ok is None
+    assert check_label_order(coin, truth, LABELS).ok is None
+    assert check_label_order(["neutral"] * 64, truth, LABELS).ok is None
+    assert check_label_order(["neutral"] * 5, truth[:5], LABELS).ok is None
 
 
 @pytest.mark.parametrize(
@@ -226,7 +227,7 @@ class Says:
 def test_the_same_label_for_everything_is_told_without_probabilities_too():
     name = "not the same label for everything"
     check = pick(self_check(Says(lambda text: "neutral"), cases(), LABELS), name)
-    assert check.ok is False and check.detail.startswith("neutral is its answer to all ")
+    assert check.ok is False and check.detail.startswith("predicts neutral for all ")
     assert pick(self_check(Says(lambda text: LABELS[len(text) % 3]), cases(), LABELS), name).ok
     only = cases(labels=("neutral",))
     for label in ("neutral", "positive"):  # right or wrong, one label is all that is expected
@@ -269,7 +270,7 @@ def test_the_order_of_a_pair_is_told_by_labels_or_not_at_all():
     assert check.ok is False and "likely wrong" in check.detail
     unlabelled = [Case(f"f/{at}", (pair,), None, groups) for at, (pair, _) in enumerate(pairs)]
     check = pick(self_check(Entails(), unlabelled, ("no", "yes")), name)
-    assert check.ok is None and "cannot be told" in check.detail
+    assert check.ok is None and "undecided" in check.detail
 
 
 def kept_answers(model, examples):
@@ -280,10 +281,10 @@ def kept_answers(model, examples):
 def test_answers_that_have_changed_are_told_by_asking_again():
     texts = [case.examples[0] for case in cases()]
     rows, examples = kept_answers(Reads(), texts)
-    same = still_says(Reads(), rows, examples, LABELS)
+    same = answers_match(Reads(), rows, examples, LABELS)
     assert same.ok and "8 examples" in same.detail
     other = Reads({"negative": "positive", "neutral": "neutral", "positive": "negative"})
-    check = still_says(other, rows, examples, LABELS)
+    check = answers_match(other, rows, examples, LABELS)
     assert check.ok is False and "the model has changed" in check.detail
 
 
@@ -298,8 +299,8 @@ def test_a_probability_that_moves_tells_too_and_so_does_an_error():
             raise ValueError("gone")
 
     rows, examples = kept_answers(Reads(), [case.examples[0] for case in cases()])
-    assert "a probability moved by 0.05" in still_says(Sharper(), rows, examples, LABELS).detail
-    assert "is an error now: ValueError: gone" in still_says(Dead(), rows, examples, LABELS).detail
+    assert "a probability moved by 0.05" in answers_match(Sharper(), rows, examples, LABELS).detail
+    assert "is now an error: ValueError: gone" in answers_match(Dead(), rows, examples, LABELS).detail
 
 
 def test_where_nothing_was_kept_nothing_is_asked_again():
@@ -309,7 +310,7 @@ def test_where_nothing_was_kept_nothing_is_asked_again():
 
     failed_rows = [Answer("x", "label", None, "ValueError: no")]
     for rows in ([], failed_rows, [Answer("y", "tokens", {"tokens": []})]):
-        assert still_says(Untouchable(), rows, {"x": ("a",), "y": ("b",)}, LABELS).ok is None
+        assert answers_match(Untouchable(), rows, {"x": ("a",), "y": ("b",)}, LABELS).ok is None
 
 
 def test_stored_predictions_are_checked_without_asking(tmp_path):

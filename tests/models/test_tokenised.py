@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from shoal.models import load_model, tokenised
-from shoal.models.tokenised import Tokenised, tokenised_by
+from shoal.models import load_model
+from shoal.models.caches import Tokenised, shared_tokens
 
 TEXTS = [("a lovely film",), ("what a dreadful, dreadful meal it was",), ("a lovely film",), ("fine",)]
 
 
 @pytest.fixture
 def forgotten():
-    tokenised_by.cache_clear()
+    shared_tokens.cache_clear()
     yield
-    tokenised_by.cache_clear()
+    shared_tokens.cache_clear()
 
 
 def trained(spec="tiny:sentiment"):
@@ -52,7 +52,7 @@ def test_cut_elsewhere_or_by_another_tokenizer_it_is_another(forgotten):
 
 
 def test_no_more_is_remembered_than_there_is_room_for(monkeypatch):
-    monkeypatch.setattr(tokenised, "MOST", 3)
+    monkeypatch.setattr("shoal.models.caches.MOST", 3)
     asked = []
 
     def make(examples):

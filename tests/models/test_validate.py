@@ -1,4 +1,4 @@
-"""Whatever a model gives: numbers that are none are errors, numbers that are no probabilities are refused."""
+"""Whatever a model gives: numbers that are none are errors, numbers that are not probabilities are refused."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -8,9 +8,11 @@ import pytest
 
 from shoal.core.errors import DataError, ModelError
 from shoal.core.records import Answer, Answers, Case
-from shoal.models.ask import answer_batch, by_mark, classify_safely, distinct, extract_safely
+from shoal.models.answer_rows import answers_by_mark
+from shoal.models.asking import answer_batch, classify_safely, extract_safely
+from shoal.models.batching import distinct
 from shoal.models.selfcheck import self_check
-from shoal.models.validate import LONGEST_MESSAGE, NOT_FINITE, in_words, validated
+from shoal.models.validate import LONGEST_MESSAGE, NOT_FINITE, exception_text, validated
 from shoal.protocols.behaviour.rules import label_index
 
 LABELS = ("negative", "neutral", "positive")
@@ -59,26 +61,26 @@ def test_all_numbers_none_are_as_many_errors():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"probabilities": [[2.0, -1.5, 0.5]] * 4}, r"no probabilities: 2.0, -1.5, 0.5[\s\S]*try: .*softmax"),
-        ({"probabilities": np.log([GOOD] * 4)}, r"no probabilities[\s\S]*try: .*log-probabilities.*numpy.exp"),
-        ({"probabilities": [[10.0, 20.0, 70.0]] * 4}, r"no probabilities[\s\S]*percentages"),
+        ({"probabilities": [[2.0, -1.5, 0.5]] * 4}, r"not probabilities: 2.0, -1.5, 0.5[\s\S]*try: .*softmax"),
+        ({"probabilities": np.log([GOOD] * 4)}, r"not probabilities[\s\S]*try: .*log-probabilities.*numpy.exp"),
+        ({"probabilities": [[10.0, 20.0, 70.0]] * 4}, r"not probabilities[\s\S]*percentages"),
         ({"probabilities": [GOOD, [0.5, 0.5, 0.5], GOOD, GOOD]}, r"they sum to 1.5, not to 1[\s\S]*try: "),
         ({"probabilities": [GOOD, [-0.2, 0.5, 0.7], GOOD, GOOD]}, r"between 0 and 1[\s\S]*try: "),
-        ({"confidences": [0.5, -3.2, 0.5, 0.5]}, r"the confidence -3.2[\s\S]*log-probabilities are none[\s\S]*try: "),
-        ({"confidences": [0.5, 0.2, 0.5, 0.5]}, r"the confidence 0.2[\s\S]*leaves more for another of 3 labels"),
+        ({"confidences": [0.5, -3.2, 0.5, 0.5]}, r"the confidence -3.2[\s\S]*between 0 and 1[\s\S]*try: "),
+        ({"confidences": [0.5, 0.2, 0.5, 0.5]}, r"the confidence 0.2[\s\S]*one of the other 2 labels"),
         ({"confidences": [0.5, 97.0, 0.5, 0.5]}, r"the confidence 97[\s\S]*try: "),
-        ({"probabilities": [GOOD] * 4, "predictions": [2, 0, 2, 2]}, r"answers negative where.*positive 0.7"),
+        ({"probabilities": [GOOD] * 4, "predictions": [2, 0, 2, 2]}, r"predicts negative, but.*positive 0.7"),
         ({"probabilities": [GOOD] * 3}, r"3 labels to 4 examples[\s\S]*try: "),
         ({"probabilities": [GOOD] * 3, "predictions": [2] * 4}, r"3 x 3 numbers to 4 examples[\s\S]*try: "),
         ({"probabilities": [[0.5, 0.5]] * 4}, r"4 x 2 numbers to 4 examples and 3 labels"),
         ({"probabilities": [GOOD] * 5}, "5 labels to 4 examples"),
         ({"confidences": [0.5] * 5}, "5 numbers to 4 examples"),
         ({"confidences": [0.5] * 3}, "3 numbers to 4 examples"),
-        ({"predictions": [0, 1, 2, 3]}, r"label number 3[\s\S]*there are 3"),
+        ({"predictions": [0, 1, 2, 3]}, r"label number 3[\s\S]*the 3 labels are"),
         ({"predictions": [0, -1, 2, 0]}, "label number -1"),
-        ({"predictions": [0.0, 1.0, 0.0, 1.0]}, "no whole numbers"),
+        ({"predictions": [0.0, 1.0, 0.0, 1.0]}, "of type float64, not integers"),
         ({"predictions": [0] * 4, "labels": ("negative", "purple")}, r"answers negative, purple; the suite's labels"),
-        ({"predictions": [0] * 4, "labels": ("negative", "negative")}, "one name stands for two labels"),
+        ({"predictions": [0] * 4, "labels": ("negative", "negative")}, "a name occurs twice"),
     ],
 )  # fmt: skip
 def test_what_no_model_can_mean_is_refused_with_a_remedy(given, message):
@@ -113,7 +115,7 @@ def test_a_model_of_the_users_own_that_gives_no_answers_is_refused():
         def classify(self, examples, labels):
             return ["positive"] * len(examples)
 
-    with pytest.raises(ModelError, match="gave list, not Answers"):
+    with pytest.raises(ModelError, match="returned list, not Answers"):
         classify_safely(Own(), FOUR, LABELS)
 
 
@@ -124,7 +126,7 @@ def test_what_a_model_says_when_it_fails_is_cut_to_what_can_be_read():
 
     message = classify_safely(Loud(), FOUR[:1], LABELS).errors[0]
     assert message.startswith("ValueError: xxx") and len(message) < LONGEST_MESSAGE + 40
-    assert "100,012 letters" in message
+    assert "100,012 characters" in message
     kept = validated(
         Gives(predictions=[0], errors={0: "y" * 9_000}).classify([], None), 1, LABELS, "the model"
     )
@@ -136,7 +138,7 @@ def test_an_exception_that_cannot_be_shown_is_still_an_error():
         def __str__(self):
             raise RuntimeError("no")
 
-    assert in_words(MuteError()) == "MuteError: (its message cannot be shown)"
+    assert exception_text(MuteError()) == "MuteError: (message not available)"
 
 
 # Suites whose labels are bare numbers
@@ -168,7 +170,7 @@ def built(cases=NUMBERED):
 def scored_as(rows):
     questions = distinct(NUMBERED)
     named = [replace(row, example_id=name) for row, name in zip(rows, questions.ids, strict=True)]
-    return by_mark(named, questions, built())[""]
+    return answers_by_mark(named, questions, built())[""]
 
 
 def test_words_are_not_numbered_by_the_alphabet():

@@ -12,7 +12,9 @@ from shoal import Answers, Case, RunStore, read_plan
 from shoal.cli import main
 from shoal.core.errors import StoreError
 from shoal.core.records import Answer, Outcome, Outcomes
-from shoal.models.ask import AnswerRows, PlaceNames, answer_rows, ask_batches, by_mark, by_place, distinct
+from shoal.models.answer_rows import AnswerRows, answer_rows, answers_by_mark
+from shoal.models.asking import ask_batches
+from shoal.models.batching import PlaceNames, by_place, distinct
 from shoal.models.stored.rows import Places
 from shoal.protocols.base import Built
 from shoal.runs import store as stores
@@ -205,7 +207,7 @@ def test_answers_that_are_at_hand_are_those_that_reading_them_back_gives(change)
     cases = list(CASES) if change == "other cases" else CASES
     rows = AnswerRows(answers, PlaceNames(cases))
     kept = [Answer(**json.loads(kept_columns.answer_line(row))) for row in rows]
-    at_hand, read = by_mark(rows, questions, built)[""], by_mark(kept, questions, built)[""]
+    at_hand, read = answers_by_mark(rows, questions, built)[""], answers_by_mark(kept, questions, built)[""]
     for name in ("predictions", "probabilities", "confidences"):
         np.testing.assert_array_equal(getattr(at_hand, name), getattr(read, name))
     for name in ("labels", "texts", "errors", "facts", "label_map", "band", "unparsed"):
@@ -238,7 +240,7 @@ def test_rows_come_to_their_examples_in_whatever_order_they_are_kept(order):
         )
         for n in order
     ]
-    answers = by_mark(rows, questions, Built(CASES, ("no", "yes")))[""]
+    answers = answers_by_mark(rows, questions, Built(CASES, ("no", "yes")))[""]
     assert [answers.labels[code] for code in answers.predictions] == ["yes", "no", "yes", "no", "yes", "yes"]
     assert answers.confidences.tolist() == [0.5, 0.6, 0.5, 0.7, 0.5, 0.8]
 
@@ -247,9 +249,12 @@ def test_a_row_that_is_missing_is_missed_and_one_that_nobody_asked_for_is_passed
     questions = by_place(CASES)
     rows = [Answer(name, "label", {"label": "yes"}) for name in questions.ids]
     built = Built(CASES, ("no", "yes"))
-    assert len(by_mark([rows[0], Answer("x", "label", {"label": "no"}), *rows[1:]], questions, built)) == 1
+    assert (
+        len(answers_by_mark([rows[0], Answer("x", "label", {"label": "no"}), *rows[1:]], questions, built))
+        == 1
+    )
     with pytest.raises(Exception, match="1 of 6 examples have no answer"):
-        by_mark(rows[:2] + rows[3:], questions, built)
+        answers_by_mark(rows[:2] + rows[3:], questions, built)
 
 
 def test_places_of_a_part_are_those_in_the_whole_and_a_case_counts_as_it_is_asked():

@@ -21,7 +21,7 @@ import shoal
 from shoal import RunStore, ShoalError, audit, read_plan
 from shoal.cli import main
 from shoal.core.records import Answer
-from shoal.models.prompted.money import Spending, read_spending
+from shoal.models.prompted.spending import Spending, read_spending
 from shoal.runs.answer_sources import SECOND, _sending_order, repeatability
 from shoal.runs.executors import run_here
 

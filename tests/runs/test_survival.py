@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from shoal.cli import main
-from shoal.models.ask import batches, distinct
+from shoal.models.batching import batches, distinct
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.scoring import result_of

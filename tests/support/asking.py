@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from shoal.core.records import Answer, Answers, Case
-from shoal.models.ask import Questions, answer_batch, ask_batches, batch_plan, by_mark, questions_of
+from shoal.models.answer_rows import answers_by_mark
+from shoal.models.asking import answer_batch, ask_batches
+from shoal.models.batching import Questions, batch_plan, make_questions
 from shoal.protocols.base import Built
 
 
@@ -33,8 +35,8 @@ def ask_cases(
     model: object, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
 ) -> Answers:
     """The answers of any model to every example of the cases, in order."""
-    built, questions = built_of(cases, labels, whole), questions_of(model, cases)
+    built, questions = built_of(cases, labels, whole), make_questions(model, cases)
     batches = ask_batches(lambda examples: answer_batch(model, built, examples), model, questions)
-    answers = by_mark([row for batch in batches for row in batch], questions, built)[""]
+    answers = answers_by_mark([row for batch in batches for row in batch], questions, built)[""]
     assert isinstance(answers, Answers)
     return answers

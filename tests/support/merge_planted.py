@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from shoal.core.records import Answers, Example
-from shoal.models.ask import Blank, Fillers
+from shoal.models.interface import Blank, Fillers
 
 LABELS = ("contradiction", "entailment", "neutral")
 TEXTS = ("A man plays a guitar .", "A man plays an instrument .")

@@ -4,6 +4,7 @@ One module per family of verbs. They import nothing heavy at the top, so that `s
 """
 
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -21,10 +22,18 @@ from .rank import rank_command
 from .suites import check_command, import_command
 
 INTERRUPTED = 130
+SUMMARY = 60
+"""Summaries are shorter than this, so that --help never truncates one."""
+GROUPS: Mapping[str, Sequence[click.Command]] = {
+    "Look": (try_command, show, report, explain_command),
+    "Decide": (compare_command, gate_command, rank_command, plan_size_command),
+    "Study": (run, status, check_command, reproduce_command),
+    "Files": (import_command, export_command, list_command),
+}
 
 
 class Cli(click.Group):
-    """A group that shows our own errors as one clean message and anything else as the bug it is."""
+    """Show a ShoalError as one clean message; anything else is a bug and keeps its traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb."""
@@ -36,37 +45,32 @@ class Cli(click.Group):
             click.echo("Interrupted. Progress saved; run the same command to resume.", err=True)
             raise SystemExit(INTERRUPTED) from None
         except BrokenPipeError:
-            sys.stderr.close()  # the reader has gone, as `shoal … | head` does: nothing is left to say
+            sys.stderr.close()  # the reader has gone, as in `shoal … | head`
             raise SystemExit(0) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the verbs by purpose, with their summaries in full."""
+        for purpose, commands in GROUPS.items():
+            with formatter.section(purpose):
+                formatter.write_dl(
+                    [(command.name or "", command.get_short_help_str(limit=SUMMARY)) for command in commands]
+                )
 
 
 @click.group(cls=Cli, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="shoal")
 def main() -> None:
-    """How does a language model behave off its training distribution, and how far can the diagnosis be trusted?
+    """Test how a language model behaves off its training distribution.
 
     \b
     Start here:
       shoal try behaviour predictions:example --set suite=sentiment
       shoal list
+
+    \b
+    Exit codes: 0 done, 1 problem, 2 usage, 3 gate not met, 130 interrupted.
     """
 
 
-for command in (
-    try_command,
-    run,
-    status,
-    show,
-    report,
-    compare_command,
-    gate_command,
-    rank_command,
-    explain_command,
-    plan_size_command,
-    check_command,
-    import_command,
-    export_command,
-    reproduce_command,
-    list_command,
-):
+for command in (command for commands in GROUPS.values() for command in commands):
     main.add_command(command)

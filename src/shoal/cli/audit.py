@@ -1,4 +1,4 @@
-"""`try` and `list`: the first things a newcomer runs."""
+"""The verbs `try` and `list`."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ from .options import AS_JSON, echo_json, refuse_dead
     required=False,
 )
 def list_command(what: str | None) -> None:
-    """Show what there is, one line each.
+    """List protocols, suites, formats, rules and models.
 
     \b
     Example:
@@ -53,9 +53,9 @@ def list_command(what: str | None) -> None:
     "--only",
     multiple=True,
     metavar="GROUP=NAME",
-    help="Only these cases, such as functionality=neg*; repeat for more.",
+    help="Use only these cases, such as functionality=neg*; repeat for more.",
 )
-@click.option("--limit", type=click.IntRange(min=1), help="Only a random sample of this many cases.")
+@click.option("--limit", type=click.IntRange(min=1), help="Use a random sample of this many cases.")
 @click.option(
     "--over",
     type=click.Choice(["cases", "templates"]),
@@ -63,7 +63,7 @@ def list_command(what: str | None) -> None:
     show_default=True,
     help="Intervals for new cases of the same templates, or for new templates.",
 )
-@click.option("--full", is_flag=True, help="Show everything, also the intervals for new templates.")
+@click.option("--full", is_flag=True, help="Show every row and note, with intervals for new templates.")
 @AS_JSON
 def try_command(
     protocol: str,
@@ -75,9 +75,9 @@ def try_command(
     full: bool,
     as_json: bool,
 ) -> None:
-    """Audit MODEL by PROTOCOL, here and now; nothing is kept.
+    """Audit one model and print the result.
 
-    MODEL is predictions:FILE for answers that were computed elsewhere.
+    MODEL is a spec such as hf:NAME; predictions:FILE has answers that were computed elsewhere.
 
     \b
     Examples:

@@ -29,19 +29,19 @@ SETTINGS = click.option(
     "pairs",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting for models that are scored here, such as suite=FILE; repeat for more.",
+    help="A setting for models to query, such as suite=FILE; repeat for more.",
 )
 PROTOCOL = click.option(
     "--protocol",
     metavar="NAME",
-    help="How models are scored here; by default the first of shoal list protocols.",
+    help="The protocol for models to query; by default the first of shoal list protocols.",
 )
-KEEP = click.option("--keep", is_flag=True, help="Keep what is asked and trained here, in --into.")
+KEEP = click.option("--keep", is_flag=True, help="Store answers and trained models in --into.")
 GATE_NOT_MET = 3
 
 
 def first_protocol() -> str:
-    """The protocol that is meant where none is named."""
+    """Return the default protocol."""
     from ..protocols import PROTOCOLS
 
     return next(iter(PROTOCOLS))
@@ -49,8 +49,8 @@ def first_protocol() -> str:
 
 @click.command("compare")
 @click.argument("names", nargs=-1, metavar="[A B]")
-@click.option("--a", "seeds_a", multiple=True, metavar="A", help="A seed of side A; repeat for more.")
-@click.option("--b", "seeds_b", multiple=True, metavar="B", help="A seed of side B; repeat for more.")
+@click.option("--a", "seeds_a", multiple=True, metavar="A", help="A run of side A; repeat for more.")
+@click.option("--b", "seeds_b", multiple=True, metavar="B", help="A run of side B; repeat for more.")
 @SETTINGS
 @INTO
 @click.option(
@@ -76,9 +76,11 @@ def first_protocol() -> str:
 @click.option(
     "--matrix",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Instead of two models: a table run_id, item_id, outcome; how far its runs agree.",
+    help="Measure the agreement of runs in a table run_id, item_id, outcome instead.",
 )
-@click.option("--paired-seeds", is_flag=True, help="Seed k of A and of B began from one checkpoint.")
+@click.option(
+    "--paired-seeds", is_flag=True, help="Pair run k of A with run k of B (same initial checkpoint)."
+)
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
 @click.option("--full", is_flag=True, help="Show every row, with adjusted p and detectable drop.")
 @PROTOCOL
@@ -113,11 +115,12 @@ def compare_command(
     as_latex: bool,
     out: Path | None,
 ) -> None:
-    """Compare model B with model A on the same cases; every difference is B minus A.
+    """Compare two models on the same cases.
 
-    A and B are models asked here (predictions:FILE with --set suite=...) or jobs of a store, of any protocol. A model
-    whose settings say so is trained first. Several seeds of one recipe are given with --a and --b, as often as there
-    are seeds.
+    Every difference is B minus A.
+
+    A and B are models to query (predictions:FILE with --set suite=...) or jobs of a store, of any protocol. A model
+    whose settings ask for training is trained first. Repeat --a and --b for several runs of two recipes.
 
     \b
     Examples:
@@ -245,8 +248,8 @@ def _compare_runs(matrix: Path, form: str) -> None:
     required=True,
     help="The file of rules.",
 )
-@click.option("--baseline", metavar="RESULT", help="What relative rules compare with.")
-@click.option("--junit", type=OUT, help="Write JUnit XML there.")
+@click.option("--baseline", metavar="RESULT", help="The result that relative rules compare with.")
+@click.option("--junit", type=OUT, help="Also write JUnit XML to this file.")
 @SETTINGS
 @INTO
 @PROTOCOL
@@ -263,7 +266,9 @@ def gate_command(
     keep: bool,
     as_json: bool,
 ) -> None:
-    """Judge RESULT by a file of rules: exit code 0 if all are met, 3 if not.
+    """Judge a result by a file of rules.
+
+    Exit codes: 0 every rule is met, 3 some rule is not, 1 problem with the input, 2 usage.
 
     RESULT is a file that `shoal try ... --json` wrote, a job of a store, or a model with --set suite=... A rule judges
     the observed rate unless it says judge = "lower bound" or "upper bound".
@@ -274,10 +279,10 @@ def gate_command(
       shoal gate predictions:new.jsonl --set suite=suite.jsonl --rules gate.toml --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
     """
-    from ..comparing.gate_view import verdict_as_json, verdict_sections
-    from ..comparing.judge import judge
+    from ..comparing.gate import judge
     from ..comparing.junit import write_junit
     from ..comparing.rules import read_rules
+    from ..comparing.view import verdict_as_json, verdict_sections
     from ..render.progress import progress_bar
     from ..runs.results import find_results
     from ..runs.settings import parse_pairs
@@ -327,7 +332,9 @@ def gate_command(
 )
 @AS_JSON
 def reproduce_command(name: str, data: Path, as_json: bool) -> None:
-    """Recompute the published table NAME from stored predictions, and say which cells match.
+    """Recompute a published table and list cells that differ.
+
+    Exit codes: 0 every cell matches, 1 some cell differs.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`explain`: which words made a model say what it said."""
+"""The verb `explain`: which words decide a prediction."""
 
 import click
 
@@ -11,14 +11,18 @@ from .options import AS_JSON, echo_object
 @click.argument("text")
 @click.argument("second", required=False)
 @click.option("--method", default="shapley", show_default=True, help="lime, shapley or gradients.")
-@click.option("--label", default="", help="Explain the probability of this label, not of the predicted one.")
+@click.option(
+    "--label", default="", help="Explain the probability of this label instead of the predicted one."
+)
 @click.option("--samples", type=click.IntRange(min=1), help="Copies of the text, or steps of the integral.")
 @click.option(
     "--absent",
     type=click.Choice(["mask", "drop"]),
-    help="What is in the place of an absent word: the model's mask, or nothing.",
+    help="What replaces an absent word: the model's mask, or nothing.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What is drawn.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random draws."
+)
 @AS_JSON
 def explain_command(
     model: str,
@@ -31,9 +35,9 @@ def explain_command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Show which words of TEXT made MODEL say what it says.
+    """Show which words of a text decide a prediction.
 
-    Words for the answer are green, words against it red. SECOND is the second text of a pair.
+    Words for the prediction are green, words against it red. SECOND is the second text of a pair.
 
     \b
     Examples:
@@ -62,7 +66,7 @@ def explain_command(
 
 
 def check_text(text: str) -> None:
-    """Stop at what no tokenizer makes a word of."""
+    """Raise an error for a text without words."""
     try:
         text.encode()
     except UnicodeEncodeError:

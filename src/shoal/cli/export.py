@@ -1,4 +1,4 @@
-"""`export`: what was built, as files for models and people elsewhere."""
+"""The verb `export`: cases as files for models and people elsewhere."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,24 +20,26 @@ if TYPE_CHECKING:
     "--out",
     type=OUT,
     required=True,
-    help="The file to write; its ending says in which form.",
+    help="The file to write; its suffix chooses the format.",
 )
 @click.option(
     "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting of the protocol; repeat for more."
 )
 @INTO
 @click.option(
-    "--verbatim", is_flag=True, help="CSV: leave cells as they are that a spreadsheet would run as formulas."
+    "--verbatim", is_flag=True, help="CSV: do not escape cells that a spreadsheet would run as formulas."
 )
 def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, verbatim: bool) -> None:
-    """Write the cases of WHAT for use elsewhere; no model is asked.
+    """Write the cases of a suite or job to a file.
 
-    Of a suite its texts with their ids (.csv, .jsonl): add a model's answers (label, or a column of probabilities per
-    label; pred and conf in JSON Lines), and give the file back as predictions:FILE.
+    No model is queried.
 
-    Of merge, under its settings or as a job was asked: the variants with all that is known of them (.jsonl), or a
-    sample whose labels people check, as a sheet (.csv) or a page for each of two people (.html). Variants are found
-    once and kept in --into, where `shoal run` finds them.
+    A suite: its texts with their ids (.csv, .jsonl). Add a model's answers (label, or a column of probabilities per
+    label; pred and conf in JSON Lines), and use the file as predictions:FILE.
+
+    merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation, as a
+    sheet (.csv) or a page for each of two annotators (.html). Variants are generated once and stored in --into, where
+    `shoal run` finds them.
 
     \b
     Examples:
@@ -62,7 +64,7 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
 
 
 def _is_job(store: "RunStore", name: str) -> bool:
-    """Whether this names jobs of the store, and no file."""
+    """Return whether the name is a job of the store and not a file."""
     return not (is_file(Path(name)) or is_folder(Path(name))) and any(name in job for job in store.job_ids())
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _FileName(click.Path):
-    """The name of a file to write: not empty, not a folder, not too long for the system."""
+    """Check the name of a file to write: not empty, not a folder, not too long."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not value:
@@ -67,7 +67,7 @@ def refuse_overwrite(out: Path, sources: "Iterable[str]") -> None:
 
 
 def one_form(forms: "Mapping[str, bool]") -> str:
-    """The one form of output that was asked for; empty for a table in the terminal."""
+    """Return the chosen output format; empty for a table in the terminal."""
     chosen = [name for name, wanted in forms.items() if wanted]
     if len(chosen) > 1:
         raise click.UsageError(f"--{chosen[0]} and --{chosen[1]}: one form of output at a time")
@@ -80,7 +80,7 @@ def echo_object(
     findings: "Iterable[Finding]",
     **more: Any,
 ) -> None:
-    """Print the public JSON object, with what else a verb has to say."""
+    """Print the public JSON object and the further keys of a verb."""
     from ..core.records import as_json, finding_as_json
 
     rows = [as_json(row) for row in measures]
@@ -93,7 +93,7 @@ def echo_object(
 
 
 def echo_table(text: str) -> None:
-    """Print CSV: as it is where a program reads it, made printable where a terminal shows it."""
+    """Print CSV; control characters are escaped if a terminal shows it."""
     from ..core.text import printable
 
     # In colour, or click would take escape sequences out of the texts that a program is to read as they are.
@@ -101,7 +101,7 @@ def echo_table(text: str) -> None:
 
 
 def is_terminal() -> bool:
-    """Whether somebody looks at what is printed."""
+    """Return whether the output goes to a terminal."""
     return sys.stdout.isatty()
 
 
@@ -111,7 +111,7 @@ def echo_json(result: "Result") -> None:
 
 
 def say_alone(path: Path) -> bool:
-    """Say of a page that went into a device or a pipe that nothing lies beside it, and whether that was so."""
+    """Report that a page in a device or pipe has no files next to it; return whether that is so."""
     from ..core.files import stands_alone
 
     alone = stands_alone(path)
@@ -123,7 +123,7 @@ def say_alone(path: Path) -> bool:
 
 
 def refuse_dead(results: "Sequence[Result]") -> None:
-    """A model that answered nothing is a failure, whatever was printed."""
+    """Raise an error for a model that answered nothing."""
     from ..runs.scoring import is_dead
 
     for result in results:

@@ -1,4 +1,4 @@
-"""`run`, `status`, `show` and `report`: plans and what came of them."""
+"""The verbs `run`, `status`, `show` and `report`: plans and their results."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,22 +33,20 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("plan", type=EXISTING)
 @INTO
-@click.option(
-    "--retry-errors", is_flag=True, help="Of finished jobs, ask again what the model failed to answer."
-)
+@click.option("--retry-errors", is_flag=True, help="Query unanswered examples of finished jobs again.")
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Processes that work at a time; for trainings as many as there are cores is fastest.",
+    help="Number of worker processes; for training, one per core is fastest.",
 )
 @click.option("--on", "on", default="", metavar="EXECUTOR", help="Where to run: see shoal list executors.")
 @AS_JSON
 def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_json: bool) -> None:
-    """Run every job in PLAN that has no result yet, and show what the jobs say together.
+    """Run the jobs of a plan and show their results.
 
-    Safe to interrupt: the same command picks up where it stopped. Several processes may run one plan together.
+    Jobs with a result are skipped. Safe to interrupt: the same command resumes. Several processes may share one plan.
 
     \b
     Examples:
@@ -98,12 +96,10 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
 @click.command()
 @click.argument("plan", type=EXISTING)
 @INTO
-@click.option(
-    "--full", "--matrix", "full", is_flag=True, help="Everything there is to show, fine tables too."
-)
+@click.option("--full", "--matrix", "full", is_flag=True, help="Show every table.")
 @AS_JSON
 def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
-    """Show how far PLAN is: done, failed, begun, to do; and what the jobs that are done say together.
+    """Show a plan's progress and the results so far.
 
     \b
     Examples:
@@ -130,7 +126,7 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
 
 
 def refuse_absent(problems: "Mapping[str, str]") -> None:
-    """Models of a plan that are not found are a failure, once the rest was shown."""
+    """Raise an error if models of a plan are missing, after the rest was shown."""
     if problems:
         raise ModelError(
             f"{len(problems)} of the plan's models cannot be found; what the others have done is there",
@@ -145,7 +141,7 @@ def echo_plan(
     store: "RunStore",
     problems: "Mapping[str, str] | None" = None,
 ) -> None:
-    """Print a plan as the public JSON object: what its jobs say together, or, where they say nothing, one by one."""
+    """Print a plan as the public JSON object: the joint results, or those of each job if there are none."""
     from ..runs.viewing import plan_findings, plan_measures
     from .views import state
 
@@ -160,21 +156,19 @@ def echo_plan(
 @click.command()
 @click.argument("job")
 @INTO
-@click.option("--failing", is_flag=True, help="The cases that failed, worst first.")
+@click.option("--failing", is_flag=True, help="Show the failing cases, worst first.")
 @click.option(
     "--only",
     multiple=True,
     metavar="NAME",
-    help="Of the cases only these: a functionality, cell or other group, such as neg* or capability=negation.",
+    help="Show only cases of this functionality, cell or group, such as neg* or capability=negation.",
 )
-@click.option("--csv", "as_csv", is_flag=True, help="Every case as a row of CSV, those that failed first.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print every case as CSV, failing ones first.")
+@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print every case as JSON Lines, failing ones first.")
 @click.option(
-    "--jsonl", "as_jsonl", is_flag=True, help="Every case as a line of JSON, those that failed first."
+    "--explain", metavar="METHOD", help="Explain the worst cases by words: shapley, lime, gradients."
 )
-@click.option(
-    "--explain", metavar="METHOD", help="Which words made the worst cases fail: shapley, lime, gradients."
-)
-@click.option("--json", "as_json", is_flag=True, help="The measures as one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print the measures as one JSON object.")
 def show(
     job: str,
     into: Path,
@@ -185,7 +179,9 @@ def show(
     as_jsonl: bool,
     as_json: bool,
 ) -> None:
-    """Show one JOB's measures, or its cases; any part of its name that no other has will do.
+    """Show the measures or the cases of one job.
+
+    Any unique part of the job name works.
 
     \b
     Examples:
@@ -228,7 +224,7 @@ def show(
 @click.option(
     "--out",
     type=OUT,
-    help="The file to write; by default report with the ending of the format.",
+    help="The file to write; by default report with the suffix of the format.",
 )
 @click.option(
     "--format",
@@ -236,24 +232,24 @@ def show(
     type=click.Choice(["html", "md", "csv", "latex"]),
     default="html",
     show_default=True,
-    help="A page, or its tables as Markdown, CSV or LaTeX.",
+    help="Write a page, or its tables as Markdown, CSV or LaTeX.",
 )
 @click.option(
     "--figures",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Also draw every picture as PDF and SVG into this folder (needs matplotlib).",
+    help="Also write every figure as PDF and SVG to this folder (needs matplotlib).",
 )
 @click.option(
     "--explain",
     metavar="METHOD",
-    help="Also show which words made the worst cases of each job fail: shapley, lime, gradients.",
+    help="Also explain the worst cases of each job by words: shapley, lime, gradients.",
 )
 def report(
     plan: str, into: Path, out: Path | None, form: str, figures: Path | None, explain: str | None
 ) -> None:
-    """Write the results of a plan, or of one job, as one HTML page, with the numbers as JSON beside it.
+    """Write the results of a plan or job as an HTML page.
 
-    The tables and pictures that have names, such as those of the papers, come with it as CSV files.
+    The numbers are written as JSON next to the page, named tables and figures as CSV.
 
     \b
     Examples:
@@ -279,7 +275,7 @@ def report(
 
 
 def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":
-    """What is shown of a plan or a job, the jobs that are done and how many in words, and which models have gone."""
+    """Return the page of a plan or job, its finished jobs, their count in words, and missing models."""
     from ..render.page import plan_page, results_page
     from ..runs.plan import reachable, read_plan
     from ..runs.results import find_stored, with_outcomes

@@ -1,4 +1,4 @@
-"""`rank`: order models for a new domain from a few labelled examples."""
+"""The verb `rank`: models in order for a new domain, from a few labelled examples."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,13 +25,13 @@ PROTOCOL = "ranking"
     "data",
     multiple=True,
     metavar="FILE",
-    help="Labelled examples of the new domain; repeat for those that were labelled since.",
+    help="Labelled examples of the new domain; repeat for further files.",
 )
-@click.option("--pool", default="", metavar="FILE", help="Examples without labels: which to label next.")
+@click.option("--pool", default="", metavar="FILE", help="Unlabelled examples to choose from.")
 @click.option(
     "--out",
     type=OUT,
-    help="Write what to label next there, .csv or .jsonl, to be filled in.",
+    help="Write the examples to label next to this file (.csv or .jsonl).",
 )
 @click.option(
     "--set",
@@ -41,7 +41,7 @@ PROTOCOL = "ranking"
     help="A setting, such as text=COLUMN, label=COLUMN, id=COLUMN or labels=NAME,NAME; repeat for more.",
 )
 @INTO
-@click.option("--keep", is_flag=True, help="Keep the models' answers, in --into.")
+@click.option("--keep", is_flag=True, help="Store the models' answers in --into.")
 @AS_JSON
 def rank_command(
     models: tuple[str, ...],
@@ -53,11 +53,11 @@ def rank_command(
     keep: bool,
     as_json: bool,
 ) -> None:
-    """Put models in order for a new domain, from a handful of labelled examples.
+    """Rank models for a new domain from few labelled examples.
 
-    How probable it is that each is better than the next, "undecided" where it is; with --pool, which examples to label
-    next, and when to stop. Label those, give them back with another --data, and look again as often as you like. In
-    predictions:FILE?label=COLUMN, a * in COLUMN means every column of that form, a model each.
+    Prints the probability that each model is better than the next. With --pool it also names the examples to label
+    next and when to stop. Label those, add them with another --data, and repeat as often as you like. In
+    predictions:FILE?label=COLUMN, a * in COLUMN matches several columns, one model each.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`check` and `import`: files looked at, and turned into suites."""
+"""The verbs `check` and `import`."""
 
 import json
 from dataclasses import asdict
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     "--prompts",
     type=click.IntRange(min=0),
     default=0,
-    help="Of a plan: the first so many prompts of each job.",
+    help="Show this many prompts of each job of a plan.",
 )
 @AS_JSON
 def check_command(file: Path, prompts: int, as_json: bool) -> None:
-    """Read FILE, say what it holds, and what is wrong with it; run nothing.
+    """Check a suite or plan file without running it.
 
-    A plan (.toml) is shown as the jobs it means; any other file, or a suite that ships with shoal, as a suite.
+    A plan (.toml) is shown as its jobs; any other file, or a suite that ships with shoal, as a suite.
 
     \b
     Examples:
@@ -93,7 +93,7 @@ def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
     "names",
     multiple=True,
     metavar="VALUE=NAME",
-    help="What a label of the file is called; repeat for each, in the order of a model's numbers.",
+    help="Name of a label value; repeat for each, in the order of the model's outputs.",
 )
 @click.option("--original", metavar="COLUMN", help="Column of the original text, for INV and DIR.")
 @click.option(
@@ -109,20 +109,18 @@ def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
     type=click.Choice(["MFT", "INV", "DIR"]),
     default="MFT",
     show_default=True,
-    help="What is expected: the label, the same prediction, or confidence that moves one way.",
+    help="Expectation: the label, the same prediction, or confidence that moves one way.",
 )
 @click.option("--expect", metavar="RULE", help="The rule of the cases; see: shoal list rules.")
 @click.option("--functionality", metavar="COLUMN", help="Column of the functionality's name.")
 @click.option("--capability", metavar="COLUMN", help="Column of the capability's name.")
 @click.option("--id", "identity", metavar="COLUMN", help="Column of the case's id.")
-@click.option(
-    "--cluster", metavar="COLUMN", help="Column of what was drawn independently, such as a template."
-)
+@click.option("--cluster", metavar="COLUMN", help="Column of the sampling unit, such as a template.")
 @click.option(
     "--templates",
     "by_template",
     is_flag=True,
-    help="Take cases that differ in one place only for one template.",
+    help="Infer templates: cases that differ in one place share one.",
 )
 def import_command(
     file: Path,
@@ -140,11 +138,11 @@ def import_command(
     cluster: str | None,
     by_template: bool,
 ) -> None:
-    """Turn FILE into a suite file.
+    """Convert a file to a suite file.
 
-    HateCheck, Multilingual HateCheck, AdaTest and released CheckList suites are known by their looks, a suite in Python
-    by its suffix. Of any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset), name the
-    columns.
+    HateCheck, Multilingual HateCheck, AdaTest and released CheckList suites are recognised by their content, a suite in
+    Python by its suffix. For any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset), name
+    the columns.
 
     \b
     Examples:
@@ -188,7 +186,7 @@ def import_command(
 
 
 def parse_names(pairs: "Sequence[str]") -> dict[str, str]:
-    """The names of repeated `--labels value=name`.
+    """Return the label names of repeated `--labels value=name`.
 
     >>> parse_names(["0=negative", "1=positive"])
     {'0': 'negative', '1': 'positive'}
@@ -212,7 +210,7 @@ def parse_names(pairs: "Sequence[str]") -> dict[str, str]:
 
 
 def bare_numbers(suite: "Suite") -> list[str]:
-    """The labels of a suite that are numbers which nobody has named."""
+    """Return the labels of a suite that are numbers without names."""
     if suite.labels is not None or any(case.meta.get("reading") for case in suite.cases[:1]):
         return []
     return sorted({str(label) for case in suite.cases for label in case.labels or ()})[:5]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ..core.records import Measure
 from ..core.views import Column, Number, Row, Section, Table, Text, Tone, Words
-from ..models.prompted.money import price_of
+from ..models.prompted.spending import spec_price
 from ..render.progress import duration
 from ..reproduce import Reproduction
 from ..runs.estimate import Bill, Estimate
@@ -41,8 +41,8 @@ def _spent(job: Job, store: RunStore) -> str:
     tokens = (
         f"{spent['requests']:,} requests, {spent['input']:,} input tokens, {spent['output']:,} output tokens"
     )
-    price = price_of(job.model)
-    return f"{tokens}: {price.of(spent['input'], spent['output']):.4g} spent" if price else tokens
+    price = spec_price(job.model)
+    return f"{tokens}: {price.cost(spent['input'], spent['output']):.4g} spent" if price else tokens
 
 
 def job_sections(jobs: Sequence[Job], store: RunStore | None = None) -> list[Section]:

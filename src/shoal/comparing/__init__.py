@@ -1,15 +1,14 @@
 """Two results side by side, and a result against rules: the same for every protocol.
 
-    results of A and B ──► pairs ──► Comparison: differences, intervals, tests, what changed
-                             quantities   what can be compared
-                             sides        both on one list of cases
-                             inference    an interval and a test
-                             families     many rows at once
+    results of A and B ──► pairs ──► Comparison: differences, intervals, tests, changed cases
+                             cases       comparable measures, both sides on one list of cases
+                             inference   interval, test and power of a difference; p of many rows
+                             rows        the typed rows
 
     gate.toml ──► rules ──► Rule ──┐
-    result ────────────────────────┼──► judge ──► Verdict, one per rule and thing judged ──► exit code, table, JUnit
+    result ────────────────────────┼──► gate ──► Verdict, one per rule and group ──► exit code, table, JUnit
     baseline, if any ──────────────┘
 
-A protocol only says by which groups: with the facts of its measures. Modules are imported by name; nothing is loaded
-here.
+`power` plans sample sizes, `wording` has the sentences, `view` lays them out. A protocol describes its measures by
+their `Basis`. Modules are imported by name; nothing is loaded here.
 """

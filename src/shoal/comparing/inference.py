@@ -1,27 +1,29 @@
-"""A paired difference: its interval, its test, and the smallest drop that the test detects.
+"""A paired difference: its interval, its test, the smallest drop that the test detects, and p of many rows at once.
 
 The table in `pairs` says which interval and test belong to which kind of difference.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from ..core.claims import ALPHA
-from ..core.measures import FEW_CASES
-from ..stats.intervals import Interval, Student, in_agreement, macro_difference_interval
+from ..core.errors import PlanError
+from ..core.measures import quantity
+from ..stats.intervals import Interval, Student, in_agreement, macro_difference_interval, p_where
+from ..stats.limits import Side, difference_p
+from ..stats.multiplicity import benjamini_hochberg, holm, holm_level
 from ..stats.paired import sign_flip_test, sign_test
 from ..stats.power import Cases, smallest_even_drop, smallest_mean_difference
 from ..stats.resampling import ClusterTable, difference, paired_table, sharing
 from ..stats.seeds import SeedError, composed_p, error_of_difference, error_of_mean, moderated_errors
 from ..stats.sums import sum_t
-from .rows import Choices
-from .sides import Sides
+from .cases import Sides
+from .rows import Adjust, Choices, Row
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -81,7 +83,6 @@ class Estimate:
     method: str = ""
     p: float | None = None
     test: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
     flips: tuple[Floats, Floats] | None = None
     """What each cluster adds to the difference, and the most it could add; for tests by sign flips."""
     runs: SeedError | None = None
@@ -140,7 +141,6 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
         ONE_INTERVAL if len(known) == 1 else MEAN_INTERVAL,
         p,
         test,
-        {"few cases": known[0].n} if len(known) == 1 and known[0].n < FEW_CASES else {},
         flips,
         tables=[part.table for part in known],
         shared=shared,
@@ -160,28 +160,13 @@ def _over_runs(
     case, on the mean outcomes of these runs.
     """
     a, b = (_run_values(side, known, weights) for side in sides.common)
-    facts: dict[str, Any] = {"seeds of A": len(a), "seeds of B": len(b)}
     one_against_many = not choices.paired_seeds and min(len(a), len(b)) == 1
     runs = pooled or SeedError()
     if not one_against_many and pooled is None:
         runs = error_of_mean(b - a) if choices.paired_seeds else error_of_difference(b, a)
     if one_against_many or not runs.error > 1e-12:
         estimate = _over_cases(known, weights, sides, choices)
-        these = {"these runs": True} | ({"one against many": True} if one_against_many else {})
-        method = f"{estimate.method}, {THESE_RUNS}"
-        return Estimate(
-            estimate.difference,
-            estimate.interval,
-            method,
-            estimate.p,
-            estimate.test,
-            {**estimate.facts, **facts, **these},
-            estimate.flips,
-            cases=estimate.cases,
-            bounds=estimate.bounds,
-            tables=estimate.tables,
-            shared=estimate.shared,
-        )
+        return replace(estimate, method=f"{estimate.method}, {THESE_RUNS}")
     observed = math.fsum(b) / len(b) - math.fsum(a) / len(a)
     bounds = _range_of_sum(weights or (1.0,), sides)
     p = composed_p(observed, lambda level: (observed, observed), runs)
@@ -189,7 +174,7 @@ def _over_runs(
     test = "paired t over runs" if choices.paired_seeds else "Welch's t over runs"
     test = test if pooled is None else MODERATED
     method = RUNS_INTERVAL if pooled is None else MODERATED
-    return Estimate(observed, interval, method, p, test, facts, runs=runs, bounds=bounds)
+    return Estimate(observed, interval, method, p, test, runs=runs, bounds=bounds)
 
 
 def pooled_errors(parts: Sequence[Part], sides: Sides, choices: Choices) -> list[SeedError]:
@@ -309,3 +294,110 @@ def churn(estimate: Estimate) -> float:
         moved = np.concatenate([against, against])
     share = math.fsum(moved**2) / math.fsum(weights**2)
     return min(1.0, share + 1 / np.count_nonzero(weights))
+
+
+# Many rows at once
+
+
+def with_adjusted_p(rows: Sequence[Row], adjust: Adjust) -> list[Row]:
+    """Return the rows with p adjusted within their level: a functionality never pays for capabilities."""
+    adjusted: dict[int, float] = {}
+    for family in _families(rows):
+        raw = np.array([rows[place].p for place in family], np.float64)
+        adjusted |= dict(zip(family, _adjusted(raw, adjust).tolist(), strict=True))
+    return [replace(row, adjusted=adjusted.get(place)) for place, row in enumerate(rows)]
+
+
+def _families(rows: Sequence[Row]) -> list[list[int]]:
+    """Return the places of the rows that were tested, level by level."""
+    by_level: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        if row.p is not None:
+            by_level.setdefault(row.level, []).append(place)
+    return list(by_level.values())
+
+
+def _adjusted(raw: Floats, adjust: Adjust) -> Floats:
+    if adjust == "holm":
+        return holm(raw)
+    if adjust == "bh":
+        return benjamini_hochberg(raw)
+    return np.minimum(1.0, raw * len(raw)) if adjust == "bonferroni" else raw
+
+
+def tests_in(rows: Sequence[Row], level: str) -> int:
+    """Return how many rows of a level were tested."""
+    return sum(row.p is not None for row in rows if row.level == level)
+
+
+def level_of(rows: Sequence[Row], level: str, adjust: Adjust) -> float:
+    """Return the significance level at which an unmarked row of this level was tested."""
+    raw = [row.p for row in rows if row.p is not None and row.level == level]
+    if adjust == "bonferroni":
+        return ALPHA / max(1, len(raw))
+    return holm_level(raw) if adjust == "holm" else ALPHA
+
+
+def all_together(rows: Sequence[Row], estimates: Sequence[Estimate]) -> list[Row]:
+    """Return the rows with simultaneous (Bonferroni) intervals, and marks that agree with them.
+
+    A row is marked if both its test and its interval exclude zero; otherwise the interval reaches zero.
+    """
+    together = []
+    for row, estimate in zip(rows, estimates, strict=True):
+        tests = tests_in(rows, row.level)
+        interval = estimate.at(1 - ALPHA / tests) if row.adjusted is not None else None
+        if interval is None or row.adjusted is None:
+            together.append(row)
+            continue
+        low, high = interval
+        adjusted = row.adjusted if low > 0 or high < 0 else max(row.adjusted, _interval_p(estimate, tests))
+        method = f"{row.interval_method}, {tests} rows together"
+        interval = in_agreement(interval, adjusted)
+        together.append(replace(row, adjusted=adjusted, interval=interval, interval_method=method))
+    return together
+
+
+def _interval_p(estimate: Estimate, tests: int) -> float:
+    """Return the adjusted p of the test that the interval makes."""
+    return min(1.0, tests * p_where(lambda level: _excludes(estimate.at(level), 0.0)))
+
+
+def _excludes(interval: Interval | None, null: float) -> bool:
+    return interval is not None and not interval[0] <= null <= interval[1]
+
+
+def with_margin(
+    rows: Sequence[Row], estimates: Sequence[Estimate], margin: float, adjust: Adjust
+) -> list[Row]:
+    """Return the rows with p of "worse by the margin or more", adjusted within their level."""
+    raw = [_inferior_p(row, estimate, margin) for row, estimate in zip(rows, estimates, strict=True)]
+    if all(p is None for p in raw):
+        raise PlanError(
+            "--margin applies to none of these rows",
+            why="a margin needs an interval and a measure with a better direction",
+            fix="leave out --margin",
+        )
+    adjusted: dict[int, float] = {}
+    for family in _families([replace(row, p=p) for row, p in zip(rows, raw, strict=True)]):
+        values = np.array([raw[place] for place in family], np.float64)
+        method: Adjust = adjust if adjust in ("none", "bonferroni") else "holm"
+        adjusted |= dict(zip(family, _adjusted(values, method).tolist(), strict=True))
+    return [
+        replace(row, inferior_p=p, inferior_adjusted=adjusted.get(place))
+        for place, (row, p) in enumerate(zip(rows, raw, strict=True))
+    ]
+
+
+def _inferior_p(row: Row, estimate: Estimate, margin: float) -> float | None:
+    """Return the one-sided p of "worse by the margin or more"; None for measures without a better direction."""
+    direction = quantity(row.measure).direction
+    if row.p is None or row.difference is None or direction not in ("higher", "lower"):
+        return None
+    limit = -margin if direction == "higher" else margin
+    if estimate.tables:
+        side: Side = "above" if direction == "higher" else "below"
+        return difference_p(estimate.tables, limit, side, estimate.shared)
+    two_sided = p_where(lambda level: _excludes(estimate.at(level), limit))
+    is_better = row.difference > limit if direction == "higher" else row.difference < limit
+    return two_sided / 2 if is_better else 1 - two_sided / 2

@@ -12,9 +12,10 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from ..core.files import writing
-from ..core.measures import quantity, shown, shown_interval, unit_word
 from ..core.records import Measure, Result
-from .judge import Verdict, judgeable
+from .cases import CASES, judgeable
+from .gate import Verdict
+from .wording import measure_text, sentence
 
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, escaped or not."""
@@ -57,7 +58,7 @@ def junit(verdicts: Sequence[Verdict], result: Result) -> str:
 
 def _finest(result: Result) -> list[Measure]:
     """The measures over cases with the most groups."""
-    rows = [row for row in judgeable(result.measures) if row.facts.get("mean over") == "cases"]
+    rows = [row for row in judgeable(result.measures) if row.basis.mean_over == CASES]
     most = max((len(row.groups) for row in rows), default=0)
     return [row for row in rows if most and len(row.groups) == most]
 
@@ -83,9 +84,9 @@ def _case(
     judged = [verdict for verdict in verdicts if verdict.status != "passed over"]
     # One element a case: a CI server shows the first and drops the rest.
     if errors:
-        _say(case, "error", errors)
+        _add_result(case, "error", errors)
     elif failures:
-        _say(case, "failure", failures)
+        _add_result(case, "failure", failures)
     elif not judged:
         why = (
             "no rule"
@@ -99,10 +100,10 @@ def _case(
         Xml.SubElement(case, "system-out").text = clean("\n".join(shown))
 
 
-def _say(case: Xml.Element, tag: str, verdicts: Sequence[Verdict]) -> None:
-    said = [sentence(verdict) for verdict in verdicts]
-    about = {"message": clean(said[0]), "type": verdicts[0].status}
-    Xml.SubElement(case, tag, about).text = clean("\n".join(said))
+def _add_result(case: Xml.Element, tag: str, verdicts: Sequence[Verdict]) -> None:
+    sentences = [sentence(verdict) for verdict in verdicts]
+    about = {"message": clean(sentences[0]), "type": verdicts[0].status}
+    Xml.SubElement(case, tag, about).text = clean("\n".join(sentences))
 
 
 def _count(parent: Xml.Element) -> None:
@@ -112,40 +113,8 @@ def _count(parent: Xml.Element) -> None:
         parent.set(name, str(sum(1 for _ in parent.iter(tag))))
 
 
-def sentence(verdict: Verdict) -> str:
-    """A verdict in a line: what was found, what was wanted."""
-    row = verdict.measure
-    reason = f" ({verdict.reason})" if verdict.reason else ""
-    if row.value is None or verdict.status == "error":
-        return f"{verdict.name}: {verdict.status}, expected {wanted(verdict)}{reason}"
-    return f"{verdict.name}: {number(row)}, n = {row.n:,}; expected {wanted(verdict)}{reason}"
-
-
-def wanted(verdict: Verdict) -> str:
-    """What the rule asks, in words."""
-    rule, row = verdict.rule, verdict.measure
-    if row.name == "usable model":
-        return "a usable model"
-    what = quantity(str(row.facts.get("of", row.name)))
-    end = "" if rule.judge == "observed" else f" ({rule.judge})"
-    limit = shown(rule.limit, what, signed=False)
-    unit = " %" if what.unit == "share" else ""
-    if rule.is_relative:
-        points = " points" if what.unit == "share" else ""
-        return f"no worse than the baseline by {limit}{points}{end}"
-    return f"{rule.kind.replace('_', ' ')} {limit}{unit}{end}"
-
-
-def number(row: Measure) -> str:
-    """A measure, or a difference in points, with its interval."""
-    if row.value is None:
-        return "undefined"
-    ends = shown_interval(row, between=", ")
-    return f"{shown(row.value, quantity(row))}{unit_word(row)}" + (f" [{ends}]" if ends else "")
-
-
 def _rate(row: Measure) -> str:
-    return f"{number(row)}, n = {row.n:,}"
+    return f"{measure_text(row)}, n = {row.n:,}"
 
 
 def clean(text: str) -> str:

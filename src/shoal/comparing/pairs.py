@@ -6,11 +6,7 @@
                                                   the cases that changed, both ways
                                                   measures, as `--json` shows them
 
-For any protocol. A measure with the fact `mean over` is a mean over cases, or over the groups of cases that the fact
-names, with `weights` where they are not equal and a `constant` added to it. Its cases are those whose groups agree
-with its own (and with the fact `only`), except those that agree with the fact `without`. With the fact `column` it is
-a mean of that column of the results instead of passes. With the fact `templates` the clusters of its cases are
-templates. A measure with the fact `compare` = "runs" has no cases to pair: only several runs a side show its variance.
+For any protocol: a measure's `Basis` says which cases it is a mean of, or that only several runs show its variance.
 
 Every difference is B minus A on the cases that apply to both. The population is new cases of the same templates; with
 `over="templates"` it is new templates, from six templates on. Premises and texts are always the unit. If either side
@@ -37,22 +33,31 @@ Exchanging A and B flips every sign and changes no p. Pure: nothing here queries
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.claims import ENOUGH_TEMPLATES, ONE_CHECKPOINT, TOO_FEW_TEMPLATES
+from ..core.claims import ENOUGH_TEMPLATES, ONE_CHECKPOINT
 from ..core.errors import DataError, PlanError
 from ..core.measures import quantity as kind_of
-from ..core.records import Case, Finding, Measure, Measures, Result
+from ..core.records import Basis, Case, Finding, Measure, Measures, Result
 from ..stats.intervals import within
 from ..stats.seeds import SeedError, composed_p, error_of_difference
-from .families import all_together, level_of, tests_in, with_adjusted_p, with_margin
-from .inference import Estimate, Part, detectable_drop, inference, pooled_errors
-from .quantities import Quantity, comparable, members_of
-from .rows import ADJUSTMENTS, RUNS, TEMPLATES, Choices, Row, note_of
-from .sides import Sides, in_any, sides_of, unusable
+from .cases import TEMPLATES, Quantity, Sides, comparable, in_any, members_of, sides_of, unusable
+from .inference import (
+    Estimate,
+    Part,
+    all_together,
+    detectable_drop,
+    inference,
+    level_of,
+    pooled_errors,
+    tests_in,
+    with_adjusted_p,
+    with_margin,
+)
+from .rows import ADJUSTMENTS, Choices, Row
+from .wording import row_note
 
 __all__ = ["Choices", "Comparison", "Row", "compare"]
 
@@ -84,8 +89,14 @@ class Comparison:
     @property
     def headline(self) -> Row:
         """What the protocol is about, in one row."""
-        marked = [row for row in self.rows if row.facts.get("headline")]
+        marked = [row for row in self.rows if row.is_headline]
         return (marked or self.by("") or list(self.rows))[0]
+
+    @property
+    def overall(self) -> Row:
+        """The plain pass rate if there is one, since it counts cases; else the headline."""
+        plain = [row for row in self.by("") if row.measure == "pass rate"]
+        return (plain or [self.headline])[0]
 
     @property
     def finest(self) -> str:
@@ -211,22 +222,14 @@ def _row(
     missing = bool(weights) and len(known) < len(parts)
     estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
     if over_templates and not sides.several and templates < ENOUGH_TEMPLATES:
-        estimate = Estimate(estimate.difference, facts={TOO_FEW_TEMPLATES: templates})
-    applicability = _applicability(sides, members)
-    facts: dict[str, Any] = {"headline": True} if quantity.measure.facts.get("headline") else {}
-    facts |= estimate.facts if known else {"none in common": _why_none(sides, members)}
-    absent = [part.name for part in parts if not part.n]
-    facts |= {"left out": absent} if known and absent else {}
-    facts |= {"templates": templates, "effective templates": _effective(quantity, sides)} if templates else {}
+        estimate = Estimate(estimate.difference)
     row = Row(
         measure=quantity.measure.name,
         level=quantity.level,
         name=quantity.name,
         groups=quantity.measure.groups,
         n=int((~np.isnan(changes)).sum()),
-        rates=(None, None)
-        if missing
-        else _mean_rates(known, weights, quantity.measure.facts.get("constant", 0.0)),
+        rates=(None, None) if missing else _mean_rates(known, weights, quantity.measure.basis.constant),
         difference=estimate.difference,
         interval=estimate.interval,
         interval_method=estimate.method,
@@ -235,10 +238,16 @@ def _row(
         mde=None,
         gained=int((changes >= 0.5).sum()),
         lost=int((changes <= -0.5).sum()),
-        applicability=applicability,
+        applicability=_applicability(sides, members),
         na=int((np.isnan(changes) & ~_any_failed(sides, members)).sum()),
         errors=_errors(sides, members),
-        facts=facts,
+        reason="" if known else _why_none(sides, members),
+        is_headline=quantity.measure.headline,
+        runs=sides.runs,
+        by_run=estimate.runs is not None,
+        absent=tuple(part.name for part in parts if not part.n) if known else (),
+        templates=templates if over_templates else None,
+        effective_templates=_effective(quantity, sides) if templates else 0.0,
     )
     return row, estimate
 
@@ -320,7 +329,9 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
         applicability=(None, None),
         na=measure.na,
         errors=(0, 0),
-        facts={"over": RUNS},
+        is_paired=False,
+        runs=(len(a), len(b)),
+        by_run=p is not None,
     )
     return row, estimate
 
@@ -360,7 +371,6 @@ def _mean_of_seeds(rows: Sequence[Measure], side: str) -> Measure:
         na=max(row.na for row in rows),
         errors=max(row.errors for row in rows),
         note=f"mean of {len(rows)} seeds" if value is not None else "undefined for some seeds",
-        facts={"seeds": len(rows)},
     )
 
 
@@ -370,12 +380,11 @@ def difference_of(row: Row, comparison: Comparison) -> Measure:
 
 
 def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
-    errors, note = max(row.errors), note_of(row)
+    errors, note = max(row.errors), row_note(row)
     scope = "" if comparison.several_seeds else ONE_CHECKPOINT
     tests = tests_in(comparison.rows, row.level)
     adjustment = f"{ADJUSTMENTS[comparison.choices.adjust]} over {tests} tests"
     undetectable = "" if row.mde is not None else "no drop is detected with 80 % power" if row.n else note
-    facts = {"of": row.measure, **row.facts}
     yield Measure(
         "difference",
         row.difference,
@@ -386,34 +395,35 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
         row.na,
         errors,
         "; ".join(filter(None, [note, scope if row.difference is not None else ""])),
-        facts=facts,
+        of=row.measure,
+        reason=row.reason,
+        headline=row.is_headline,
+        basis=Basis(templates=row.templates),
     )
-    for name, value, words, about in (
-        ("p value", row.p, row.test or note, {"test": row.test}),
-        ("adjusted p value", row.adjusted, adjustment if row.p is not None else note, {"tests": tests}),
-        ("minimum detectable effect", row.mde, undetectable, {}),
+    for name, value, words in (
+        ("p value", row.p, row.test or note),
+        ("adjusted p value", row.adjusted, adjustment if row.p is not None else note),
+        ("minimum detectable effect", row.mde, undetectable),
     ):
-        of = {"of": row.measure} if name == "minimum detectable effect" else {}
-        yield Measure(name, value, row.n, row.groups, na=row.na, errors=errors, note=words, facts=about | of)
+        yield Measure(name, value, row.n, row.groups, na=row.na, errors=errors, note=words, of=row.measure)
     if row.inferior_p is not None:
-        question = {"margin": comparison.choices.margin, "of": row.measure}
         words = f"worse by {comparison.choices.margin:g} or more; one-sided"
         for name, value in (
             ("non-inferiority p value", row.inferior_p),
             ("adjusted non-inferiority p value", row.inferior_adjusted),
         ):
             yield Measure(
-                name, value, row.n, row.groups, na=row.na, errors=errors, note=words, facts=question
+                name, value, row.n, row.groups, na=row.na, errors=errors, note=words, of=row.measure
             )
     for number, side in enumerate("AB"):
         groups = {**row.groups, "model": side}
         name = f"{row.measure} on common cases"
         yield Measure(name, row.rates[number], row.n, groups, na=row.na, errors=row.errors[number], note=note)
-        if row.facts.get("over") == RUNS:
+        if not row.is_paired:
             continue
         applies = row.applicability[number]
         why = "" if applies is not None else "the model answered no case"
         yield Measure("applicability", applies, row.n + row.na, groups, errors=row.errors[number], note=why)
-    if row.facts.get("over") != RUNS:
+    if row.is_paired:
         for change, count in (("fail to pass", row.gained), ("pass to fail", row.lost)):
             yield Measure("changed cases", float(count), row.n, {**row.groups, "change": change})

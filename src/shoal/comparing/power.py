@@ -16,8 +16,7 @@ from ..core.records import Measure, Result
 from ..core.views import Column, Number, Section, Table, Words
 from ..core.views import Row as TableRow
 from ..stats.power import Cases, even_drop_power, welch_power
-from .families import level_of
-from .inference import Estimate, churn
+from .inference import Estimate, churn, level_of
 from .pairs import Choices, compare
 from .rows import Adjust, Row
 
@@ -48,8 +47,9 @@ class PowerPlan:
         rows = [
             Measure("power", share, n, {unit: str(size)}, facts=about) for size, share in self.powers.items()
         ]
-        facts = about if self.needed else {**about, "why": f"more than {MOST:,}"}
-        return [*rows, Measure(f"{unit} needed", self.needed and float(self.needed), n, facts=facts)]
+        reason = "" if self.needed else f"more than {MOST:,}"
+        needed = Measure(f"{unit} needed", self.needed and float(self.needed), n, reason=reason, facts=about)
+        return [*rows, needed]
 
 
 def plan_size(

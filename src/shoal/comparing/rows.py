@@ -1,16 +1,15 @@
-"""One thing compared, and how."""
+"""Rows of a comparison, and the choices behind them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
-from ..core.claims import ALPHA, FLAGGED, TOO_FEW_TEMPLATES, too_few_templates
+from ..core.claims import ALPHA, ENOUGH_TEMPLATES, FLAGGED
 from ..core.measures import quantity
 from ..stats.intervals import Interval
 
 Adjust = Literal["holm", "bonferroni", "bh", "none"]
 Over = Literal["cases", "templates"]
-CASES, RUNS, TEMPLATES = "cases", "runs", "templates"
 
 ADJUSTMENTS: dict[str, str] = {
     "holm": "Holm",
@@ -35,32 +34,32 @@ class Choices:
     shuffles: int = 10_000
     """Random sign flips behind the tests of means."""
     seed: int = 0
-    """Of every random draw here."""
+    """Seed of every random draw."""
     power: bool = True
     """Compute the minimum detectable drop; most of the time of a small comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One thing compared."""
+    """The difference of one measure between A and B."""
 
     measure: str
-    """What it is: pass rate, suite score, accuracy."""
+    """Its name: pass rate, suite score, accuracy."""
     level: str
-    """What it is one of: functionality, capability, cell; empty for the whole."""
+    """The kind of group: functionality, capability, cell; empty for the whole."""
     name: str
-    """Which of them; of the whole, the measure's own name."""
+    """The group; for the whole, the measure's name."""
     groups: Mapping[str, str]
     n: int
     """Cases that apply to both; the difference rests on these."""
     rates: tuple[float | None, float | None]
-    """Of A and of B, on those cases; means of functionalities where there are several."""
+    """Rates of A and B on those cases; means over functionalities if there are several."""
     difference: float | None
     interval: Interval | None
     interval_method: str
     p: float | None
     test: str
-    """What p is the p of."""
+    """The test behind p."""
     mde: float | None
     """The smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None: it detects none."""
     gained: int
@@ -71,12 +70,31 @@ class Row:
     na: int
     """Cases that do not apply to one of them, or to both."""
     errors: tuple[int, int]
-    """Cases that A, or B, gave no answer to; left out of the difference, never out of sight."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Cases that A, and B, gave no answer to; the difference excludes them."""
+    reason: str = ""
+    """Why there is no difference."""
+    is_headline: bool = False
+    """Whether it is the number that the protocol is about."""
+    is_paired: bool = True
+    """Whether cases can be paired; otherwise only several runs show how far it varies."""
+    runs: tuple[int, int] = (1, 1)
+    by_run: bool = False
+    """Whether the run is the unit of the test; otherwise the case is."""
+    absent: tuple[str, ...] = ()
+    """Groups of the mean without a common applicable case."""
+    templates: int | None = None
+    """The number of templates, if these are the unit."""
+    effective_templates: float = 0.0
+    """Kish's effective number of templates."""
     adjusted: float | None = None
     inferior_p: float | None = None
-    """One-sided p of "B is worse by the margin or more"; None where that is not asked or has no meaning."""
+    """One-sided p of "B is worse by the margin or more"; None without a margin or a better direction."""
     inferior_adjusted: float | None = None
+
+    @property
+    def has_few_templates(self) -> bool:
+        """Whether templates are the unit and there are too few of them for a test."""
+        return self.templates is not None and self.templates < ENOUGH_TEMPLATES and not self.by_run
 
     @property
     def not_inferior(self) -> bool:
@@ -105,27 +123,6 @@ class Row:
 
     @property
     def applicability_differs(self) -> bool:
-        """Whether one model is asked much more of this than the other."""
+        """Whether the tests apply to many more cases of one model than of the other."""
         a, b = self.applicability
         return a is not None and b is not None and abs(a - b) > FLAGGED + 1e-9
-
-
-def note_of(row: Row) -> str:
-    """Return what a reader of a row should know, in words."""
-    facts = row.facts
-    if "none in common" in facts:
-        return str(facts["none in common"])
-    notes = [f"few cases ({facts['few cases']})"] if "few cases" in facts else []
-    if "seeds of A" in facts:
-        notes.append(f"runs: {facts['seeds of A']} of A, {facts['seeds of B']} of B")
-    if "these runs" in facts:
-        notes.append("tested by case: variance between runs cannot be estimated")
-    if TOO_FEW_TEMPLATES in facts:
-        notes.append(too_few_templates(facts[TOO_FEW_TEMPLATES]))
-    if "left out" in facts:
-        notes.append(f"no common applicable case in {', '.join(facts['left out'])}")
-    if facts.get("over") == RUNS and row.interval is None:
-        notes.append("cannot be paired by case: compare two or more runs a side")
-    if row.applicability_differs:
-        notes.append("applies to {:.0%} of the cases for A and to {:.0%} for B".format(*row.applicability))
-    return "; ".join(notes)

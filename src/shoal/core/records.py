@@ -234,6 +234,8 @@ class Basis:
     """Only several runs show how far it varies."""
     templates: int | None = None
     """The number of templates of its cases, where cases come from templates."""
+    constant: float = 0.0
+    """Added to the mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,20 +267,23 @@ class Measure:
         facts = self.facts
         if not facts:
             return
-        if self.basis == Basis() and ("mean over" in facts or "compare" in facts or "templates" in facts):
+        if any(key in facts for key in ("mean over", "compare", "templates")):
+            own = self.basis
             basis = Basis(
-                facts.get("mean over", ""),
-                facts.get("weights"),
-                facts.get("only", {}),
-                facts.get("without", {}),
-                facts.get("column", ""),
-                facts.get("compare") == "runs",
-                facts.get("templates"),
+                facts.get("mean over", own.mean_over),
+                facts.get("weights", own.weights),
+                facts.get("only", own.only),
+                facts.get("without", own.without),
+                facts.get("column", own.column),
+                facts.get("compare") == "runs" or own.runs,
+                facts.get("templates", own.templates),
+                facts.get("constant", own.constant),
             )
             object.__setattr__(self, "basis", basis)
         for name, key in (
             ("of", "of"),
             ("reason", "undefined"),
+            ("reason", "why"),
             ("verdict", "verdict"),
             ("headline", "headline"),
         ):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.errors import ModelError, PlanError, nearest
 from ..core.records import Example
-from ..models.ask import example_id
+from ..models.batching import example_id
 from .attributions import Attribution, ExplainConfig
 from .copies import Copies, copies_of
 

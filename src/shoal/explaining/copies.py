@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from ..core.errors import ModelError, some
 from ..core.records import Example
-from ..models.ask import Classifier, HasAnswered, Questions, batch_plan, classify_safely
-from ..models.copies import SPECIAL, Pieces, Row, ask_rows, label_order, pieces_of
+from ..models.asking import classify_safely
+from ..models.batching import Questions, batch_plan
+from ..models.copies import SPECIAL, Pieces, Row, ask_rows, label_order, tokenize_examples
 from ..models.hf import HFModel
+from ..models.interface import Classifier, StoredAnswers
 from .attributions import Attribution, ExplainConfig, Units, Values, explained_columns
 from .words import word_spans
 
@@ -50,7 +52,7 @@ def copies_of(
     """Return the copies of these examples, in the form that the model reads."""
     if isinstance(model, HFModel):
         return TokenCopies(model, examples, labels, config)
-    if isinstance(model, HasAnswered) or not isinstance(model, Classifier):
+    if isinstance(model, StoredAnswers) or not isinstance(model, Classifier):
         raise ModelError(
             f"{model!r} cannot answer new texts",
             why="an explanation compares the answer to a text with the answers to copies without some words",
@@ -71,7 +73,7 @@ class TokenCopies:
             _refuse_mask(model)
         self.absent: str = config.absent or ("drop" if self.mask is None else "mask")
         self.labels, self.network_columns = label_order(model, labels)
-        self.pieces = pieces_of(model, examples)
+        self.pieces = tokenize_examples(model, examples)
         placed = [
             _place(pieces, example, model.tokenizer.convert_ids_to_tokens, specials=config.specials)
             for pieces, example in zip(self.pieces, examples, strict=True)

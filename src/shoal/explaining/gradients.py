@@ -11,9 +11,8 @@ import numpy as np
 
 from ..core.errors import ModelError
 from ..models.checkpoint import libraries
-from ..models.copies import Row, padded
-from ..models.likelihood import parts_of, room_of, side_by_side
-from ..models.masks import asked_for_labels
+from ..models.copies import Row
+from ..models.forward import label_logits, length_batches, padded, run_parallel, tokens_per_batch
 from .attributions import Attribution, ExplainConfig, Values, explained_columns
 from .copies import Copies, TokenCopies
 
@@ -113,8 +112,8 @@ def _integrate(
                 outputs[at - len(places)] = chosen[row].item()
 
     lengths = [len(copies.pieces[number].ids) for number, _ in points]
-    with asked_for_labels(network, embedded=True) as ask:
-        side_by_side(network, look, list(parts_of(lengths, room_of(network))))
+    with label_logits(network, embedded=True) as ask:
+        run_parallel(network, look, list(length_batches(lengths, tokens_per_batch(network))))
     pairs = outputs.reshape(-1, 2).tolist()
     return [table.mean(axis=0) for table in gradients], [(first, last) for first, last in pairs]
 

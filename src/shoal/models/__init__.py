@@ -1,14 +1,14 @@
-"""Text in, numbers out: everything that can be asked, behind one string.
+"""Models, each named by a spec string.
 
-    hf:DIR_OR_ID               a Transformers model; the scheme may be left out
-    python:package.module:name anything callable that you can import
-    predictions:FILE           answers already computed
+    hf:DIR_OR_ID               a Transformers model; the scheme is optional
+    python:package.module:name any callable that you can import
+    predictions:FILE           stored answers
     tiny:NAME                  a small model that ships with shoal
-    vectors:FILE               word vectors in text form, for tests of association
-    hf:DIR?prompt=FILE         a causal or sequence-to-sequence model, asked in words
-    openai:MODEL?url=URL&prompt=FILE   a model behind an endpoint that speaks chat completions
+    vectors:FILE               word vectors in text form, for association tests
+    hf:DIR?prompt=FILE         a prompted causal or sequence-to-sequence model
+    openai:MODEL?url=URL&prompt=FILE   a model behind a chat-completions endpoint
 
-What else a model needs stands behind the spec: `predictions:FILE?format=softmax&labels=negative,positive`.
+Options follow the spec: `predictions:FILE?format=softmax&labels=negative,positive`.
 """
 
 import hashlib
@@ -23,23 +23,23 @@ from ..core.errors import ModelError, nearest
 SCHEMES: dict[str, tuple[str, str]] = {
     "hf": (
         "hf",
-        "a Transformers model: a folder, a .gguf file or a name on the hub; the scheme may be left out",
+        "a Transformers model: a folder, a .gguf file or a hub name; the scheme is optional",
     ),
     "openai": (
         "prompted.endpoint",
-        "a model behind an endpoint that speaks chat completions: ?url=URL&prompt=FILE",
+        "a model behind a chat-completions endpoint: ?url=URL&prompt=FILE",
     ),
-    "predictions": ("stored", "answers already computed, from a file"),
-    "python": ("imported", "package.module:name, anything callable that you can import"),
-    "tiny": ("shipped", "a small model that ships with shoal"),
-    "vectors": ("vectors", "word vectors in text form, for tests of association"),
+    "predictions": ("stored", "stored answers, from a file"),
+    "python": ("python", "package.module:name, any callable that you can import"),
+    "tiny": ("tiny", "a small model that ships with shoal"),
+    "vectors": ("vectors", "word vectors in text form, for association tests"),
 }
-"""Scheme to the module that loads it, and what it is for."""
+"""Scheme to the module that loads it and a description."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A model string, taken apart."""
+    """A parsed model spec."""
 
     scheme: str
     name: str
@@ -47,7 +47,7 @@ class ModelSpec:
 
 
 def parse_spec(spec: str) -> ModelSpec:
-    """Scheme, name and options of a model string.
+    """Parse a model spec into scheme, name and options.
 
     >>> parse_spec("predictions:answers.csv?label=pred_a")
     ModelSpec(scheme='predictions', name='answers.csv', options={'label': 'pred_a'})
@@ -58,30 +58,30 @@ def parse_spec(spec: str) -> ModelSpec:
         scheme, name = "hf", head
     if not name:
         raise ModelError(
-            f"model {spec!r} names no model",
+            f"model {spec!r} has no name",
             fix="predictions:FILE, hf:DIR, python:module:name or tiny:NAME",
         )
     return ModelSpec(scheme, name, _options(query, spec))
 
 
 def _options(query: str, spec: str) -> dict[str, str]:
-    """What stands behind the question mark; each option once, with its value."""
+    """Parse the options after the question mark."""
     options: dict[str, str] = {}
     for part in filter(None, query.split("&")):
         key, equals, value = map(unquote_plus, part.partition("="))
         if not equals or not key:
-            raise ModelError(f"model {spec!r}: {part!r} is not of the form option=value", fix="?option=value")
+            raise ModelError(f"model {spec!r}: {part!r} is not an option", fix="?option=value")
         if key in options:
             raise ModelError(
-                f"model {spec!r}: {key} is given twice, as {options[key]!r} and {value!r}",
-                fix="give each option once",
+                f"model {spec!r}: {key} occurs twice, as {options[key]!r} and {value!r}",
+                fix="set each option once",
             )
         options[key] = value
     return options
 
 
-def asked_in_words(spec: str) -> bool:
-    """Whether a model answers prompts: one behind an endpoint, or a Transformers model that continues texts."""
+def is_prompted(spec: str) -> bool:
+    """Return whether a model answers prompts: an endpoint, or a Transformers model that generates text."""
     parsed = parse_spec(spec)
     if parsed.scheme != "hf":
         return parsed.scheme == "openai"
@@ -98,22 +98,21 @@ def is_remote(spec: str) -> bool:
 
 
 def digest_file(path: Path) -> str:
-    """A file's content as a short hash."""
+    """Return a short hash of a file."""
     if not path.is_file():
-        raise ModelError(f"{path}: no such file", fix="check the name, and the folder you are in")
+        raise ModelError(f"{path}: no such file", fix="check the name and the current folder")
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 
 
 def load_model(spec: str) -> Any:
-    """The model that a spec names, ready to be asked."""
+    """Load the model that a spec names."""
     parsed = parse_spec(spec)
     if parsed.scheme not in SCHEMES:
         raise ModelError(
-            f"model {spec!r}: {parsed.scheme!r} models cannot be loaded by this version",
-            why=f"it knows {', '.join(f'{scheme}:' for scheme in SCHEMES)}",
-            fix=nearest(parsed.scheme, SCHEMES)
-            or "store the model's answers in a file and give predictions:FILE",
+            f"model {spec!r}: unknown scheme {parsed.scheme!r}",
+            why=f"known: {', '.join(f'{scheme}:' for scheme in SCHEMES)}",
+            fix=nearest(parsed.scheme, SCHEMES) or "store the model's answers in a file: predictions:FILE",
         )
     module = import_module(f".{SCHEMES[parsed.scheme][0]}", __name__)
     for option in parsed.options:
@@ -121,6 +120,6 @@ def load_model(spec: str) -> Any:
             raise ModelError(
                 f"{parsed.scheme}:{parsed.name}: unknown option {option!r}",
                 why=f"known: {', '.join(module.OPTIONS)}" if module.OPTIONS else "it takes none",
-                fix=nearest(option, module.OPTIONS) or "leave it out",
+                fix=nearest(option, module.OPTIONS) or "remove it",
             )
     return module.load(parsed)

@@ -1,13 +1,13 @@
-"""A Transformers checkpoint: found, checked, digested, loaded.
+"""Find, check, digest and load a Transformers checkpoint.
 
-Refused, each with what to do instead:
+These are errors:
 
-    a head that the checkpoint does not hold   Transformers would invent it, and its answers would be random
-    weights that are pickles                   unless `?allow_pickle=yes`; also where an index of safetensors names them
-    code that comes with the model             never run, nor another class put in its place
-    an adapter beside the weights              with it or without it, depending on what is installed
-    a tokenizer that is not the weights' own   its numbers would mean other words
-    files that were not fetched whole          pointers of Git LFS, weights that end too early
+    a head that is not in the checkpoint    Transformers would initialise it randomly
+    weights in pickles                      unless `?allow_pickle=yes`; also if an index of safetensors names them
+    code in the checkpoint (`auto_map`)     shoal never runs it, nor replaces it by another class
+    an adapter next to the weights          Transformers uses it or not, depending on installed packages
+    a tokenizer of another model            its ids would mean other words
+    incomplete downloads                    Git LFS pointers, truncated weights
 """
 
 import hashlib
@@ -25,16 +25,12 @@ from ..core.errors import MissingExtra, ModelError, ShoalError, some
 from .validate import shortened
 
 ENTRIES = ("model.safetensors", "model.safetensors.index.json")
-"""Where Transformers begins to read weights, in this order; then, if they may be pickles, at PICKLED_ENTRIES."""
+"""Files at which Transformers starts to read weights, in this order; PICKLED_ENTRIES come after them."""
 PICKLED_ENTRIES = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "*.gguf")
 PICKLES = ("*.bin", "*.bin.index.json", "*.pt", "*.pth", "*.ckpt")
 TOKENIZER = (
-    "tokenizer*.json",
-    "vocab.*",
-    "merges.txt",
-    "special_tokens_map.json",
-    "added_tokens.json",
+    *("tokenizer*.json", "vocab.*", "merges.txt", "special_tokens_map.json", "added_tokens.json"),
     "*.model",
 )
 HEADS = {
@@ -46,23 +42,23 @@ HEADS = {
     "next": ("AutoModelForNextSentencePrediction", "next-sentence head"),
     "embed": ("AutoModel", "encoder"),
 }
-"""What is asked, to the Transformers class that answers it and the head it needs."""
+"""Request to the Transformers class and the name of its head."""
 DTYPES = ("float32", "float16", "bfloat16")
 LFS = b"version https://git-lfs"
 LONGEST_HEADER = 100 * 2**20
 OTHER_FILES = {
-    ".joblib": 'a module of yours that reads it, "model = joblib.load(...)": python:that_module:model',
-    ".pkl": 'a module of yours that reads it, "model = pickle.load(...)": python:that_module:model',
-    ".py": "python:module:name, from the folder that holds it",
+    ".joblib": 'write a module with "model = joblib.load(...)": python:that_module:model',
+    ".pkl": 'write a module with "model = pickle.load(...)": python:that_module:model',
+    ".py": "python:module:name, run from its folder",
     ".csv": "predictions:FILE for a file of answers",
     ".jsonl": "predictions:FILE for a file of answers",
 }
 OTHER_FILES |= {".pickle": OTHER_FILES[".pkl"], ".tsv": OTHER_FILES[".csv"]}
-"""Files that people name as a model, by how their names end, and what to give instead."""
+"""Extensions of files that users mistake for a Transformers model, and the right spec."""
 
 
 class Checkpoint:
-    """Weights, tokenizer and configuration in one folder; nothing heavy is imported before it is needed."""
+    """Weights, tokenizer and configuration of a folder or .gguf file; imports torch only when needed."""
 
     def __init__(
         self, name: str, revision: str | None = None, dtype: str = "float32", pickles: bool = False
@@ -74,12 +70,12 @@ class Checkpoint:
         """The folder, or the .gguf file."""
         path = Path(self.name).expanduser()
         if path.suffix in OTHER_FILES and not path.is_dir():
-            raise ModelError(f"hf:{self.name} is no Transformers model", fix=OTHER_FILES[path.suffix])
+            raise ModelError(f"hf:{self.name} is not a Transformers model", fix=OTHER_FILES[path.suffix])
         if path.is_file() and path.suffix != ".gguf":
             raise ModelError(
                 f"hf:{self.name} is a file",
                 why="a Transformers model is a folder",
-                fix=f"the folder that holds it, if config.json is there too: hf:{path.parent}",
+                fix=f"hf:{path.parent}, if config.json is there",
             )
         if path.exists():
             return path
@@ -87,24 +83,24 @@ class Checkpoint:
             raise ModelError(
                 f"hf:{self.name}: no such folder",
                 why=f"looked for {path.absolute()}",
-                fix="the folder that holds config.json and model.safetensors",
+                fix="the folder with config.json and model.safetensors",
             )
         return self._from_hub()
 
     @cached_property
     def folder(self) -> Path:
-        """The folder, checked: a configuration, weights that can be read without running anything."""
+        """The folder after all checks that need no loading."""
         if self.gguf:
             return self.place.parent
         if not (self.place / "config.json").is_file():
             self._refuse_adapter(
-                "it holds an adapter, not a whole model",
+                "it holds only an adapter",
                 "merge the adapter into its base model and save that",
             )
         self._json("config.json")
         self._refuse_adapter(
-            "whether it is used depends on what is installed",
-            "merge it into the model and save that, or take adapter_config.json away",
+            "whether Transformers uses it depends on installed packages",
+            "merge it into the model and save that, or remove adapter_config.json",
         )
         _refuse_pointers(self._files(TOKENIZER), self.name)
         self._refuse_code()
@@ -115,28 +111,28 @@ class Checkpoint:
 
     @property
     def gguf(self) -> str | None:
-        """The name of the .gguf file, where the weights are one."""
+        """The name of the .gguf file, or None."""
         return self.place.name if self.place.suffix == ".gguf" else None
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """The configuration as it is written; empty for a .gguf file, which holds its own."""
+        """The content of config.json; empty for a .gguf file."""
         return {} if self.gguf else self._json("config.json")
 
     def whole(self, name: str) -> int | None:
-        """A whole number of the configuration; None where it has none."""
+        """Return an integer of the configuration, or None."""
         number = self.config.get(name)
         if number is not None and type(number) is not int:
             raise ModelError(
                 f"hf:{self.name}: {name} is {repr(number)[:60]} in config.json",
-                why="a whole number is expected",
-                fix="the config.json that save_pretrained wrote",
+                why="expected an integer",
+                fix="restore the config.json that save_pretrained wrote",
             )
         return number
 
     @cached_property
     def weights(self) -> list[Path]:
-        """Every file that Transformers reads weights from, and the index that names them; pickles only if allowed."""
+        """All weight files and their index; pickles only if allowed."""
         if self.gguf:
             return [self.place]
         entry = self._entry()
@@ -149,14 +145,14 @@ class Checkpoint:
 
     @cached_property
     def weight_names(self) -> set[str]:
-        """The names of all weights; none of them is read. Those of a .gguf file have other names, and are left out."""
+        """The names of all weights, without reading them; empty for a .gguf file."""
         if self.gguf:
             return set()
         path = self._entry()
         if path.name.endswith(".index.json"):
             return set(self._json(str(path.relative_to(self.place)))["weight_map"])
-        assert path in self.weights  # and so allowed
-        with self._explained("has weights that cannot be read"):
+        assert path in self.weights  # pickles are checked there
+        with self._explained("has unreadable weights"):
             if path.name.endswith(".safetensors"):
                 with _module("safetensors").safe_open(path, "np") as weights:
                     return set(weights.keys())
@@ -164,7 +160,7 @@ class Checkpoint:
             return set(torch.load(path, map_location="cpu", weights_only=True, mmap=is_zipfile(path)))
 
     def fingerprint(self) -> dict[str, str]:
-        """What the answers depend on: the content of weights, tokenizer and configuration."""
+        """Return digests of weights, tokenizer and configuration."""
         if self.gguf:
             return {"weights": _digest(self.weights), "dtype": self.dtype}
         with self._explained("cannot be read"):
@@ -178,42 +174,42 @@ class Checkpoint:
 
     @property
     def has_bos(self) -> bool:
-        """Whether the tokenizer's files name a BOS token; False of a .gguf file, which would have to be read."""
+        """Whether the tokenizer's files name a BOS token; False for a .gguf file, which is not read for it."""
         if self.gguf:
             return False
         names = ("tokenizer_config.json", "special_tokens_map.json")
         return any(self._json(name).get("bos_token") for name in names if (self.place / name).is_file())
 
     def tokenizer_name(self) -> str:
-        """What decides how texts are taken apart, as a hash; empty of a .gguf file, which would have to be read."""
+        """Return a digest of the tokenizer; empty for a .gguf file."""
         if self.gguf:
             return ""
         with self._explained("cannot be read"):
             return _digest([*self._files(TOKENIZER), self.folder / "config.json"])
 
     def in_single_precision(self) -> "Checkpoint":
-        """The same weights with all their digits."""
+        """Return the same checkpoint in float32."""
         if self.dtype == DTYPES[0]:
             return self
         return Checkpoint(self.name, self.revision, DTYPES[0], self.pickles)
 
     def network(self, asked: str) -> Any:
-        """The model with the head for what is asked, every weight of it from the checkpoint."""
+        """Return the network with the head for a request; every weight comes from the checkpoint."""
         network, report = self._load(asked)
         self._refuse_random(report, HEADS[asked][1], network.config)
         return network.eval()
 
     def with_fresh_head(self, labels: Sequence[str], seed: int, asked: str = "classify") -> Any:
-        """A head for what is asked on the checkpoint's encoder, drawn from the seed; of a classifier, for these labels.
+        """Return the encoder with a new head drawn from the seed; a classifier gets these labels.
 
-        A pooler that the checkpoint does not hold is drawn too. Every other weight must be there.
+        A missing pooler is drawn too. Every other weight must be in the checkpoint.
         """
         torch, _ = libraries()
-        of_labels = {
+        label_names = {
             "id2label": dict(enumerate(labels)),
             "label2id": {name: code for code, name in enumerate(labels)},
         }
-        names = of_labels if labels else {"num_labels": 2}  # a start and an end
+        names = label_names if labels else {"num_labels": 2}  # a start and an end
         with torch.random.fork_rng(range(torch.cuda.device_count())):
             torch.manual_seed(seed)
             network, report = self._load(asked, ignore_mismatched_sizes=True, **names)
@@ -222,22 +218,22 @@ class Checkpoint:
             missing = [key for key in lost if key.startswith(encoder) and "pooler." not in key]
             if missing:
                 raise ModelError(
-                    f"hf:{self.name} is not a whole encoder",
+                    f"hf:{self.name} is an incomplete encoder",
                     why=f"{some(missing, 3)} are not in the checkpoint",
                     fix="the folder that save_pretrained wrote",
                 )
-            torch.manual_seed(seed)  # whatever loading drew
+            torch.manual_seed(seed)  # loading may have drawn numbers
             for name, part in network.named_modules():
                 fresh = {key for key, _ in part.named_parameters(prefix=name, recurse=False)}
                 if fresh and (not f"{name}.".startswith(encoder) or fresh & set(lost)):
                     for weight in part.parameters(recurse=False):
-                        weight._is_hf_initialized = False  # else Transformers takes it for done
+                        weight._is_hf_initialized = False  # else Transformers skips it
                     network._init_weights(part)
         network.config.problem_type = None
         return network.eval()
 
     def _load(self, asked: str, **more: Any) -> tuple[Any, dict[str, Any]]:
-        """The model, and what Transformers has to say about its weights."""
+        """Return the network and Transformers' report on missing weights."""
         torch, transformers = libraries()
         kind, head = HEADS[asked]
         options = (
@@ -249,7 +245,7 @@ class Checkpoint:
                 output_loading_info=True,
                 trust_remote_code=False,
                 local_files_only=True,
-                # By itself Transformers takes whatever the file was saved in.
+                # Transformers would use the dtype of the file.
                 dtype=getattr(torch, self.dtype),
                 **options,
                 **more,
@@ -257,18 +253,18 @@ class Checkpoint:
         return network, report
 
     def tokenizer(self) -> Any:
-        """The tokenizer, which must belong to the weights."""
+        """Return the tokenizer."""
         _, transformers = libraries()
         options = {"gguf_file": self.gguf} if self.gguf else {}
-        with _quiet(transformers), self._explained("has no tokenizer that can be loaded"):
+        with _quiet(transformers), self._explained("has no usable tokenizer"):
             tokenizer = transformers.AutoTokenizer.from_pretrained(
                 self.folder, trust_remote_code=False, local_files_only=True, **options
             )
         if len(tokenizer) <= len(tokenizer.all_special_ids):
             raise ModelError(
-                f"hf:{self.name}: its tokenizer knows no words",
-                why="every text would be the same row of unknown words",
-                fix="save the tokenizer again with save_pretrained, so that there is a tokenizer.json",
+                f"hf:{self.name}: its tokenizer has no vocabulary",
+                why="every text would become a row of unknown tokens",
+                fix="save the tokenizer with save_pretrained, which writes tokenizer.json",
             )
         return tokenizer
 
@@ -285,11 +281,11 @@ class Checkpoint:
         except (OSError, ValueError, hub.errors.HfHubHTTPError) as problem:
             offline = hub.constants.HF_HUB_OFFLINE
             raise ModelError(
-                f"hf:{self.name}: neither a folder here nor to be had from the hub",
-                why="HF_HUB_OFFLINE is set, and it is not among what was downloaded earlier"
+                f"hf:{self.name}: not a folder, and not available from the hub",
+                why="HF_HUB_OFFLINE is set, and it is not in the cache"
                 if offline
                 else str(problem).strip().splitlines()[0],
-                fix="check the spelling; without a network, give the folder of a model that is on this machine",
+                fix="check the spelling; without a network, use a local folder",
             ) from None
         return Path(folder)
 
@@ -297,7 +293,7 @@ class Checkpoint:
         return sorted({path for pattern in patterns for path in self.place.glob(pattern)})
 
     def _json(self, name: str) -> dict[str, Any]:
-        """A file of the folder that holds one JSON object."""
+        """Read a JSON object from the folder."""
         if not (self.place / name).is_file():
             raise ModelError(
                 f"hf:{self.name}: no {name} in that folder", fix="the folder that save_pretrained wrote"
@@ -309,17 +305,17 @@ class Checkpoint:
             raise ModelError(
                 f"hf:{self.name}: {name} is not JSON",
                 why=first_line(problem),
-                fix="fetch or save the model again; the file may have been cut short",
+                fix="download or save the model again",
             ) from None
         if not isinstance(content, dict):
             raise ModelError(
-                f"hf:{self.name}: {name} holds {type(content).__name__}, not an object",
-                fix="the file that save_pretrained wrote",
+                f"hf:{self.name}: {name} is a {type(content).__name__}, not an object",
+                fix="restore the file that save_pretrained wrote",
             )
         return content
 
     def _entry(self) -> Path:
-        """The file at which Transformers begins to read weights."""
+        """Return the file at which Transformers starts to read weights."""
         written = self.config.get("transformers_weights")
         if written is not None:
             return self._inside(written, "config.json")
@@ -330,74 +326,74 @@ class Checkpoint:
         gguf = next((name for name in others if name.endswith(".gguf")), "")
         raise ModelError(
             f"hf:{self.name}: no weights in that folder",
-            why=f"there are {some(others, 3)}, which Transformers does not look for" if others else "",
+            why=f"Transformers does not look for {some(others, 3)}" if others else "",
             fix=f"hf:{self.place / gguf}" if gguf else "a folder with model.safetensors",
         )
 
     def _named_by(self, index: Path) -> list[Path]:
-        """The files that an index says the weights are in."""
+        """Return the files that an index names."""
         places = self._json(str(index.relative_to(self.place))).get("weight_map")
         if not isinstance(places, dict) or not places:
             raise ModelError(
-                f"hf:{self.name}: {index.name} names no weights", fix="fetch or save the model again"
+                f"hf:{self.name}: {index.name} names no weights", fix="download or save the model again"
             )
         return [self._inside(name, index.name) for name in dict.fromkeys(map(str, places.values()))]
 
     def _inside(self, name: Any, where: str) -> Path:
-        """A file of the folder; whatever names it may not lead out of it."""
+        """Return a file of the folder; a name that leads out of it is an error."""
         parts = Path(str(name)).parts
         if not isinstance(name, str) or not parts or Path(name).is_absolute() or ".." in parts:
             raise ModelError(
                 f"hf:{self.name}: {where} names {repr(name)[:60]} as weights",
-                why="a file in the same folder is expected",
+                why="expected a file in the same folder",
                 fix="save the model again with save_pretrained",
             )
         if not (self.place / name).is_file():
             raise ModelError(
-                f"hf:{self.name}: {name} is not there, and {where} says that weights are in it",
-                fix="fetch the rest of the model",
+                f"hf:{self.name}: {name}, named by {where}, is missing",
+                fix="download the rest of the model",
             )
         return self.place / name
 
     def _refuse_pickles(self, pickles: Sequence[Path]) -> NoReturn:
         raise ModelError(
             f"hf:{self.name}: its weights are pickles ({some([path.name for path in pickles], 2)})",
-            why="a pickle can run code when it is read",
-            fix="save it again with save_pretrained, which writes safetensors; if you trust whoever made the "
-            f"file: hf:{self.name}?allow_pickle=yes",
+            why="reading a pickle can run code",
+            fix="save it with save_pretrained, which writes safetensors; or, if you trust its source, "
+            f"hf:{self.name}?allow_pickle=yes",
         )
 
     def _refuse_adapter(self, why: str, fix: str) -> None:
         if (self.place / "adapter_config.json").is_file():
-            raise ModelError(f"hf:{self.name}: there is an adapter in that folder", why=why, fix=fix)
+            raise ModelError(f"hf:{self.name}: the folder has an adapter", why=why, fix=fix)
 
     def _refuse_code(self) -> None:
-        """A model that brings code is another model without it, even where Transformers knows its type."""
+        """Raise if the model comes with code: without it, it is another model, even if Transformers knows its type."""
         for name in ("config.json", "tokenizer_config.json"):
             if (self.place / name).is_file() and self._json(name).get("auto_map"):
                 raise ModelError(
                     f"hf:{self.name}: auto_map in {name}",
-                    why="it brings code of its own, which shoal never runs",
-                    fix="wrap it in a function of yours: python:module:name; or take auto_map away, if what "
-                    "Transformers itself has under that name is what the weights were made with",
+                    why="it comes with code, which shoal never runs",
+                    fix="wrap it in a function: python:module:name; or remove auto_map, if the weights fit the "
+                    "class of that name in Transformers",
                 )
 
     def _refuse_random(self, report: dict[str, Any], head: str, config: Any) -> None:
-        # An encoder's pooler is used by none of the pooled vectors that can be asked for.
+        # No representation uses an encoder's pooler.
         lost = [key for key in _lost(report) if head != "encoder" or "pooler." not in key]
         if lost:
             labels = f" for {config.num_labels} labels" if head == "classifier" else ""
             raise ModelError(
                 f"hf:{self.name} has no trained {head}{labels}",
-                why=f"it would answer with random weights: {some(lost, 3)} are not in the checkpoint",
+                why=f"its head would be random: {some(lost, 3)} are not in the checkpoint",
                 fix="a fine-tuned checkpoint, or add train.on to the plan"
                 if head == "classifier"
-                else f"a checkpoint that was saved with its {head}",
+                else f"a checkpoint saved with its {head}",
             )
 
     @contextmanager
     def _explained(self, what: str) -> Iterator[None]:
-        """Whatever goes wrong inside a library that reads a stranger's files is about those files."""
+        """Turn any exception of a library that reads the files into a ModelError about them."""
         try:
             yield
         except ShoalError:
@@ -406,18 +402,17 @@ class Checkpoint:
             foreign = "trust_remote_code" in str(problem)
             raise ModelError(
                 f"hf:{self.name} {what}",
-                why="it brings code of its own, which shoal never runs"
+                why="it comes with code, which shoal never runs"
                 if foreign
                 else f"{type(problem).__name__}: {first_line(problem)}",
-                fix="wrap it in a function of yours: python:module:name"
+                fix="wrap it in a function: python:module:name"
                 if foreign
-                else "the folder as save_pretrained wrote it; what Transformers cannot load can be asked as "
-                "python:module:name",
+                else "the folder as save_pretrained wrote it, or a function: python:module:name",
             ) from None
 
 
 def libraries() -> tuple[Any, Any]:
-    """torch and transformers, which come in here and nowhere else."""
+    """Import and return torch and transformers."""
     return _module("torch"), _module("transformers")
 
 
@@ -428,29 +423,29 @@ def _module(name: str) -> Any:
 
 
 def first_line(problem: BaseException) -> str:
-    """What went wrong, without the essay that follows."""
+    """Return the first line of an exception's message."""
     return shortened((str(problem).strip().splitlines() or [type(problem).__name__])[0])
 
 
 def _lost(report: dict[str, Any]) -> list[str]:
-    """Weights that are not in the checkpoint, or not in this shape: missing ones first."""
+    """Return weights that are missing or of another shape, missing ones first."""
     mismatched = sorted(str(key[0] if isinstance(key, tuple) else key) for key in report["mismatched_keys"])
     return sorted(report["missing_keys"]) + mismatched
 
 
 def _refuse_pointers(paths: Iterable[Path], name: str) -> None:
-    """A clone without Git LFS has a line of text in the place of every large file."""
+    """Raise for Git LFS pointers, which a clone without LFS has instead of large files."""
     for path in paths:
         with path.open("rb") as stream:
             if stream.read(len(LFS)) == LFS:
                 raise ModelError(
-                    f"hf:{name}: {path.name} is a pointer of Git LFS, not the file itself",
+                    f"hf:{name}: {path.name} is a Git LFS pointer, not the file",
                     fix=f"git lfs pull, in {path.parent}",
                 )
 
 
 def _check_safetensors(path: Path, name: str) -> None:
-    """Whether the file is as long as its header says; a download that was cut short is not."""
+    """Raise if the file is not as long as its header says: a truncated download."""
     size = path.stat().st_size
     with path.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")
@@ -462,20 +457,20 @@ def _check_safetensors(path: Path, name: str) -> None:
             raise ModelError(
                 f"hf:{name}: {path.name} is not a safetensors file",
                 why=f"its {size:,} bytes do not begin with a table of weights",
-                fix="fetch or save it again; it may have been cut short",
+                fix="download or save it again",
             ) from None
     if size != expected:
         raise ModelError(
-            f"hf:{name}: {path.name} was cut short"
+            f"hf:{name}: {path.name} is truncated"
             if size < expected
             else f"hf:{name}: {path.name} is too long",
             why=f"it has {size:,} bytes, and its weights take {expected:,}",
-            fix="fetch it again",
+            fix="download it again",
         )
 
 
 def _digest(paths: Iterable[Path]) -> str:
-    """One short hash of files: their names and their content."""
+    """Return a short hash of files, names and content."""
     whole = hashlib.sha256()
     for path in paths:
         with path.open("rb") as stream:
@@ -485,7 +480,7 @@ def _digest(paths: Iterable[Path]) -> str:
 
 @contextmanager
 def _quiet(transformers: Any) -> Iterator[None]:
-    """No bar and no report from Transformers: what matters of it is our error or nothing."""
+    """Silence Transformers' progress bars and reports."""
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

@@ -1,4 +1,4 @@
-"""A model that was made here and stands in no folder: a network and its tokenizer, asked like any checkpoint."""
+"""Networks that are built here instead of loaded: trained from nothing, untrained controls, linear heads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from .hf import HFModel
 
 
 class Fresh:
-    """In the place of a checkpoint: one network, with the one head it was made with."""
+    """A network and its tokenizer in memory, with the interface of a checkpoint and one head."""
 
     gguf = None
     dtype = "float32"
@@ -20,28 +20,28 @@ class Fresh:
         self.config: dict[str, Any] = network.config.to_dict()
 
     def fingerprint(self) -> dict[str, str]:
-        """Nothing by itself: how it was made is written in the recipe."""
+        """Return the name; the training recipe identifies the weights."""
         return {"made here": self.name}
 
     def tokenizer_name(self) -> str:
-        """None: what it reads is remembered nowhere."""
+        """Return an empty name, so that tokens are not cached."""
         return ""
 
     def in_single_precision(self) -> "Fresh":
-        """As it was made."""
+        """Return itself: the weights are in float32."""
         return self
 
     def tokenizer(self) -> Any:
-        """The tokenizer that it was made with."""
+        """Return the tokenizer."""
         return self._tokenizer
 
     def whole(self, name: str) -> int | None:
-        """A whole number of the configuration; None where it has none."""
+        """Return an integer of the configuration, or None."""
         number: int | None = self.config.get(name)
         return number
 
     def network(self, asked: str) -> Any:
-        """The network with its own head, or its encoder."""
+        """Return the network with its own head, or its encoder."""
         if asked == self.kind:
             return self._network
         if asked == "embed":
@@ -53,7 +53,7 @@ class Fresh:
         )
 
     def with_fresh_head(self, labels: Sequence[str], seed: int) -> Any:
-        """A classifier for these labels on a copy of the encoder as it is now; head and pooler drawn from the seed."""
+        """Return a classifier on a copy of the encoder; head and pooler are drawn from the seed."""
         torch, transformers = libraries()
         config = type(self._network.config).from_dict(self._network.config.to_dict())
         config.id2label = dict(enumerate(labels))
@@ -66,20 +66,20 @@ class Fresh:
         if unknown or any(not name.startswith("pooler.") for name in missing):
             raise ModelError(
                 f"{self.name}: its encoder does not fit a {type(network).__name__}",
-                fix="save it, and name the folder: hf:DIR",
+                fix="save it, and use the folder: hf:DIR",
             )
         return network.eval()
 
 
 def fresh_model(name: str, kind: str, network: Any, tokenizer: Any) -> HFModel:
-    """A network that was made here, ready to be trained and asked."""
+    """Return a model around a network in memory."""
     model = HFModel(Fresh(name, kind, network, tokenizer), {"task": kind})  # type: ignore[arg-type]
     model.adopt(kind, network)
     return model
 
 
-class Unmade:
-    """A model that a plan has yet to make: it can be named, not asked."""
+class Untrained:
+    """A model that a plan has yet to train: it has a name but gives no answers."""
 
     def __init__(self, name: str, needs: str) -> None:
         self.name, self.needs = name, needs
@@ -88,13 +88,61 @@ class Unmade:
         return self.name
 
     def fingerprint(self) -> dict[str, str]:
-        """Its name; the rest is in the recipe that makes it."""
+        """Return the name; the training recipe identifies the weights."""
         return {"unmade": self.name}
 
     def refuse(self) -> ModelError:
-        """Why it does not answer."""
-        return ModelError(
-            f"{self.name} has no weights yet",
-            why="it is made by the training that a plan asks for",
-            fix=self.needs,
+        """Return the error for a request."""
+        return ModelError(f"{self.name} has no weights yet", why="a plan has to train it", fix=self.needs)
+
+
+def make_linear(network: Any, name: str) -> None:
+    """Replace a classifier's head by one linear layer on the first token's last state.
+
+    Transformers puts a layer and a tanh between the two: BERT in its pooler, RoBERTa and others in the head. Papers
+    often write "a linear classifier on [CLS]" and mean either.
+    """
+    torch, _ = libraries()
+    nn = torch.nn
+
+    class FirstState(nn.Module):  # type: ignore[misc, name-defined]
+        """Replaces a pooler: (texts, tokens, width) to (texts, width)."""
+
+        def forward(self, states: Any) -> Any:
+            return states[:, 0]
+
+    class LinearOnFirstState(nn.Module):  # type: ignore[misc, name-defined]
+        """Replaces a head that reads all states: (texts, tokens, width) to (texts, labels)."""
+
+        def __init__(self, dropout: Any, out_proj: Any) -> None:
+            super().__init__()
+            self.dropout, self.out_proj = dropout, out_proj
+
+        def forward(self, states: Any, **_: Any) -> Any:
+            return self.out_proj(self.dropout(states[:, 0]))
+
+    head: Any = getattr(network, "classifier", None)
+    encoder = network.base_model
+    if isinstance(head, nn.Linear) and isinstance(getattr(encoder, "pooler", None), nn.Module):
+        encoder.pooler = FirstState()
+    elif isinstance(getattr(head, "out_proj", None), nn.Linear) and hasattr(head, "dropout"):
+        network.classifier = LinearOnFirstState(head.dropout, head.out_proj)
+    else:
+        raise ModelError(
+            f"{name}: no linear head for a {type(network).__name__}",
+            why="shoal supports models with BERT's pooler or RoBERTa's head",
+            fix='head = "own"',
         )
+    _check_linear(network, name)
+
+
+def _check_linear(network: Any, name: str) -> None:
+    """Raise if the logits are not linear in the first token's state."""
+    torch, _ = libraries()
+    tokens = torch.arange(1, 5, device=network.device)[None]
+    with torch.inference_mode():
+        state = network.base_model(input_ids=tokens).last_hidden_state[:, 0]
+        layer = getattr(network.classifier, "out_proj", network.classifier)
+        same = torch.allclose(layer(state), network(input_ids=tokens).logits, atol=1e-5)
+    if not same:
+        raise ModelError(f"{name}: its answers are not linear in the first token's state", fix='head = "own"')

@@ -1,13 +1,13 @@
-"""A model's names for its labels, laid beside the suite's.
+"""Map a model's label names to the suite's.
 
-POSITIVE, positive        the same name, written differently: taken
-?labels=                  given by the user: taken
-LABEL_0, 0                no name at all: refused, for the order can only be guessed
+POSITIVE, positive        the same name in another spelling: mapped
+?labels=                  set by the user: mapped
+LABEL_0, 0                no name: an error, because the order would be a guess
 
 `?labels=` has two forms, for every kind of model:
 
     negative,neutral,positive     the suite's names, in the order of the model's numbers or columns
-    neg:negative,pos:positive     the model's name of each label, and the suite's
+    neg:negative,pos:positive     the model's name and the suite's name of each label
 
 A backslash before a comma, a colon or a backslash makes it part of a name.
 """
@@ -32,31 +32,31 @@ SAME: tuple[tuple[str, ...], ...] = (
     ("hateful", "hate", "hate speech"),
     ("non hateful", "not hateful", "non hate", "not hate", "nothate", "no hate"),
 )
-"""Names that mean one label. Only what nobody would read otherwise: "toxic" is not "hateful"."""
+"""Groups of synonyms. Only unambiguous ones: "toxic" is not "hateful"."""
 
 NAMELESS = re.compile(r"(label[ _-]?)?\d+", re.IGNORECASE)
 
 BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[\W_]+(?=[^\W_])|(?<=\d)[\W_]+(?=[^\W\d_])")
-"""Spaces and punctuation inside a name; not between digits: 1.5 is not 15."""
+"""Spaces and punctuation inside a name, but not between digits: 1.5 is not 15."""
 AROUND = " .,;:!?\"'`()[]{}*_"
-"""What may stand at its ends and says nothing; a sign does: A- is not A, C++ is not C."""
+"""Ignored at both ends of a name. Signs are not: A- is not A, C++ is not C."""
 
 
-# What ?labels= says
+# The option ?labels=
 
 
 @dataclass(frozen=True, slots=True)
 class LabelNames:
-    """What the user says about a model's labels: their order, or the meaning of each name."""
+    """A parsed `?labels=`: the order of a model's labels, or the meaning of each name."""
 
     order: tuple[str, ...] = ()
     """The suite's names, in the order of the model's numbers or columns."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """The model's names, to the suite's."""
+    """The model's names to the suite's."""
 
 
 def parse_labels(option: str, who: str) -> LabelNames:
-    """What `?labels=` says; `who` is the model it stands behind.
+    """Parse `?labels=` of the model `who`.
 
     >>> parse_labels("negative,positive", "m").order, parse_labels("neg:negative,pos:positive", "m").names
     (('negative', 'positive'), {'neg': 'negative', 'pos': 'positive'})
@@ -64,14 +64,14 @@ def parse_labels(option: str, who: str) -> LabelNames:
     entries = [split_names(entry, ":") for entry in _split(option, ",")]
     if any(not name for entry in entries for name in entry) or len({len(entry) for entry in entries}) > 1:
         raise ModelError(
-            f"{who}: labels={option!r} is not understood",
+            f"{who}: labels={option!r} is not valid",
             fix="labels=NAME,NAME in the order of the model's numbers or columns, "
-            "or labels=THEIRS:NAME,THEIRS:NAME; a backslash goes before a comma or colon inside a name",
+            "or labels=THEIRS:NAME,THEIRS:NAME; put a backslash before a comma or colon inside a name",
         )
     if len(entries[0]) > 2:
         raise ModelError(
             f"{who}: labels={option!r}: two colons in one name",
-            fix="a backslash before a colon inside a name",
+            fix="put a backslash before a colon inside a name",
         )
     firsts = [entry[0] for entry in entries]
     twice = next((name for name, times in Counter(firsts).items() if times > 1), None)
@@ -82,7 +82,7 @@ def parse_labels(option: str, who: str) -> LabelNames:
 
 
 def labels_option(labels: Sequence[str] | Mapping[str, str]) -> str:
-    r"""Names in order, or a mapping from the model's names to the suite's, as `?labels=` takes them.
+    r"""Return names, or a mapping from the model's names to the suite's, in the form of `?labels=`.
 
     >>> labels_option({"pos": "positive", "n:g": "negative"})
     'pos:positive,n\\:g:negative'
@@ -93,7 +93,7 @@ def labels_option(labels: Sequence[str] | Mapping[str, str]) -> str:
 
 
 def split_names(text: str, separator: str = ",") -> list[str]:
-    r"""The names in a list, without the blanks around them.
+    r"""Split a list of names and strip white space.
 
     >>> split_names(r"p_neg, p_pos,a\,b")
     ['p_neg', 'p_pos', 'a,b']
@@ -102,7 +102,7 @@ def split_names(text: str, separator: str = ",") -> list[str]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """Cut at the separators that no backslash precedes."""
+    """Split at separators without a backslash before them."""
     parts = [""]
     letters = iter(text)
     for letter in letters:
@@ -117,11 +117,11 @@ def _escaped(name: str) -> str:
     return re.sub(r"([\\,:])", r"\\\1", name)
 
 
-# Names that agree
+# Matching names
 
 
 def spelled(name: str) -> str:
-    """A name but for case, spaces and punctuation.
+    """Return a name without case, spaces and punctuation.
 
     >>> spelled("Non_Hateful ") == spelled("non-hateful"), spelled("A-") == spelled("A"), spelled("-1")
     (True, False, '-1')
@@ -132,7 +132,7 @@ def spelled(name: str) -> str:
 
 
 class Spellings:
-    """Labels, to be found by names that are theirs but for case, spaces and punctuation.
+    """Finds labels by name, ignoring case, spaces and punctuation.
 
     >>> labels = Spellings(["negative", "positive"])
     >>> labels.get("POSITIVE"), labels.get("pos")
@@ -144,18 +144,18 @@ class Spellings:
         self._by_spelling = _unique({label: spelled(label) for label in self._labels})
 
     def get(self, name: str) -> str | None:
-        """The label of that name; where two are spelled alike, only by its very name."""
+        """Return the label with this name; labels that differ only in spelling need the exact name."""
         return name if name in self._labels else self._by_spelling.get(spelled(name))
 
 
 def _unique(keys: Mapping[str, str]) -> dict[str, str]:
-    """The names by their keys, without those that share one."""
+    """Return the names by key, without those that share a key."""
     times = Counter(keys.values())
     return {key: name for name, key in keys.items() if times[key] == 1}
 
 
 def plain(name: str) -> str:
-    """A name without its typography, in the word that stands for all its synonyms.
+    """Return a normalised name, with synonyms replaced by one word.
 
     >>> plain("Not_Paraphrase"), plain("NEG"), plain("toxic")
     ('different', 'negative', 'toxic')
@@ -167,36 +167,39 @@ def plain(name: str) -> str:
 def suite_names(
     own: Sequence[str], labels: Sequence[str] | None, who: str, named_by: str = ""
 ) -> tuple[str, ...]:
-    """For each of a model's labels the suite's name of it; `named_by` is how to name them, if not by `?labels=`.
+    """Return the suite's name of each of a model's labels; `named_by` replaces `?labels=` in messages.
 
-    A two-class sentiment model has the two ends of a three-label suite; what lies between is the scorer's business.
+    A binary sentiment model has the two extremes of a three-label suite; scoring defines neutral.
 
     >>> suite_names(["POS", "NEG"], ["negative", "neutral", "positive"], "hf:model")
     ('positive', 'negative')
     """
     if labels is None:
         return tuple(own)
-    found = familiar(own, labels)
-    if matches(found, labels):
-        return found
+    names = respell(own, labels)
+    if matches(names, labels):
+        return names
     if all(NAMELESS.fullmatch(name) for name in own):
         raise ModelError(
             f"{who} calls its labels {', '.join(own)}",
-            why=f"which of them is which of {', '.join(labels)} cannot be told; a wrong guess turns every answer round",
-            fix=(named_by or f"{who}{'&' if '?' in who else '?'}labels={','.join(likely(len(own), labels))}")
+            why=f"their order among {', '.join(labels)} is unknown; a wrong guess would invert every prediction",
+            fix=(
+                named_by
+                or f"{who}{'&' if '?' in who else '?'}labels={','.join(suggested_names(len(own), labels))}"
+            )
             + ", in the order the model was trained with",
         )
     raise ModelError(
         f"{who} answers {', '.join(own)}; the suite's labels are {', '.join(labels)}",
-        why=_difference(found, labels),
-        fix=f"{named_by or '?labels='} with the suite's names, in the order of the model's own labels",
+        why=_difference(names, labels),
+        fix=f"{named_by or '?labels='} with the suite's names, in the order of the model's labels",
     )
 
 
-def familiar(names: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
-    """Names as the suite writes them, where it has them at all.
+def respell(names: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+    """Return names in the suite's spelling; unknown names stay unchanged.
 
-    >>> familiar(["POS", "toxic"], ["negative", "positive"])
+    >>> respell(["POS", "toxic"], ["negative", "positive"])
     ('positive', 'toxic')
     """
     theirs = _unique({label: plain(label) for label in labels})
@@ -204,35 +207,35 @@ def familiar(names: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def matches(names: Sequence[str], labels: Sequence[str]) -> bool:
-    """Whether these are the suite's labels in some order, or both ends of three."""
+    """Return whether these are the suite's labels in some order, or the two extremes of three."""
     if len(set(names)) < len(names):
         return False
-    return set(names) == set(labels) or bool(names and set(names) == set(ends_of(labels)))
+    return set(names) == set(labels) or bool(names and set(names) == set(extreme_labels(labels)))
 
 
-def ends_of(labels: Sequence[str]) -> tuple[str, ...]:
-    """The two ends of three labels with neutral between them: what a two-class model of them knows.
+def extreme_labels(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return the two extremes of three labels with neutral between them: the labels of a binary model.
 
-    >>> ends_of(["negative", "neutral", "positive"]), ends_of(["hateful", "offensive", "fine"])
+    >>> extreme_labels(["negative", "neutral", "positive"]), extreme_labels(["hateful", "offensive", "fine"])
     (('negative', 'positive'), ())
     """
     between = len(labels) == 3 and plain(labels[1]) == "neutral"
     return (labels[0], labels[2]) if between else ()
 
 
-def likely(width: int, labels: Sequence[str]) -> list[str]:
-    """As many of the suite's labels as the model has, for a message or as the order of answers without names."""
+def suggested_names(width: int, labels: Sequence[str]) -> list[str]:
+    """Return as many of the suite's labels as the model has, for messages and unnamed columns."""
     return [labels[0], labels[-1]] if (width, len(labels)) == (2, 3) else list(labels)
 
 
 def in_suite_order(names: Sequence[str], labels: Sequence[str] | None) -> list[str]:
-    """The names in the order in which the suite lists them."""
+    """Return the names in the suite's order."""
     return [label for label in labels if label in names] if labels else list(names)
 
 
-def _difference(found: Sequence[str], labels: Sequence[str]) -> str:
-    strange = [name for name in found if name not in labels]
-    absent = [label for label in labels if label not in found]
-    parts = [f"the suite has no {', '.join(strange)}"] if strange else []
+def _difference(names: Sequence[str], labels: Sequence[str]) -> str:
+    unknown = [name for name in names if name not in labels]
+    absent = [label for label in labels if label not in names]
+    parts = [f"the suite has no {', '.join(unknown)}"] if unknown else []
     parts += [f"the model has no {', '.join(absent)}"] if absent else []
     return "; ".join(parts) or "two of the model's labels mean the same"

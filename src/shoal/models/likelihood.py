@@ -1,65 +1,71 @@
-"""How likely a language model finds the tokens of a text, and what it would put in the place of one.
+"""Token log-likelihoods, and words that a masked model suggests for a blank.
 
-A masked model is shown a text once for every token that is scored, with that token masked. All these copies go through
-the network in batches of like length, which computes only what leads to the masked places (`masks.py`).
+A masked model reads a text once for every scored token, with that token masked. These copies go through the network in
+batches of similar length (`forward.py`).
+
+    Blank ──► tokens with masks ──► logits at all places ──► Fillers
+              the model's own       batched, head at          words by probability,
+              encoding of a pair    the places only           ignoring case
+
+Only words that are one vocabulary item get a probability: a word of several pieces has none at one mask.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..core.errors import ModelError
-from .ask import Filler, TokenScores
+from ..core.records import Example
 from .checkpoint import libraries
-from .masks import asked_at_masks
+from .forward import (
+    Tokens,
+    length_batches,
+    logits_at_places,
+    padded,
+    run_parallel,
+    tokenize,
+    tokens_per_batch,
+)
+from .interface import Blank, Filler, Fillers, TokenScores
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-TOKENS, FEW_TOKENS = 4_096, 512
-"""Tokens at the most, and at the least, that go through a masked network at once, padding included."""
-ACTIVATIONS = 3 * 2**18
-"""Numbers in the widest layer of a batch: 3 MB. What is larger leaves the processor's cache and gets slower."""
-BESIDE = (1, 2, 3, 4)
-"""How many parts may be under work at the same time, each on its share of the cores."""
 CELLS = 2**25
-"""Numbers at the most that a batch's table of tokens and vocabulary holds: 128 MB."""
-
-
-class Tokens(NamedTuple):
-    """A text, or a pair of texts, as the network reads it."""
-
-    ids: list[int]
-    segments: list[int] | None = (
-        None  # which text of a pair each token is of, where the network wants to know
-    )
-
+"""The most numbers in a batch's table of tokens and vocabulary: 128 MB."""
+MARKERS = ("Ġ", "▁")
+"""Prefixes of pieces that begin a word, in byte-level and sentence-piece vocabularies."""
+CONTINUES = "##"
+"""Prefix of pieces that continue a word, in word-piece vocabularies."""
+CLOSE = 1e-5
+"""Probabilities with a ratio closer to 1 may swap ranks in another batch: ten times the largest deviation observed."""
+NOT_ONE_PIECE, TOO_LONG, OWN_MASK = "not one piece", "too long", "a mask of its own"
 
 Only = Sequence[Sequence[int]] | None
-"""For each text, at which positions of its tokens; None for all that can be scored."""
+"""The positions to score in each text; None for all."""
 
 
-def tokens_of(tokenizer: Any, texts: Sequence[Any]) -> list[Tokens]:
-    """Texts, or pairs of texts, as tokens; nothing is cut."""
-    encoded = tokenizer(texts, verbose=False)
-    segments = encoded.get("token_type_ids") or [None] * len(texts)
-    return [Tokens(*row) for row in zip(encoded["input_ids"], segments, strict=True)]
+# Likelihoods
 
 
 def causal(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = None) -> list[TokenScores]:
-    """log p(token | all before it).
+    """Return log p(token | all before it).
 
-    The first token is scored too: the tokenizer's BOS stands before it, or its EOS where it has no BOS, as in lm-eval.
+    The first token is scored too: the tokenizer's BOS precedes it, or its EOS without a BOS, as in lm-eval.
     """
     torch, _ = libraries()
     longer = [Tokens(with_begin(tokenizer, row.ids)) for row in rows]
     starts = [len(long.ids) - len(row.ids) for long, row in zip(longer, rows, strict=True)]
     scores: list[TokenScores] = [None] * len(rows)  # type: ignore[list-item]
-    for part in parts_of([len(row.ids) for row in longer], CELLS // int(network.config.vocab_size)):
+    for part in length_batches([len(row.ids) for row in longer], CELLS // int(network.config.vocab_size)):
         inputs = padded([longer[at] for at in part], tokenizer.pad_token_id, network.device)
         with torch.inference_mode():
             table = network(**inputs, use_cache=False).logits[:, :-1].float().log_softmax(dim=-1)
-            found = table.gather(2, inputs["input_ids"][:, 1:, None])[:, :, 0].double().cpu()
+            logs = table.gather(2, inputs["input_ids"][:, 1:, None])[:, :, 0].double().cpu()
         for row, at in enumerate(part):
             start, wanted = starts[at], range(len(rows[at].ids)) if only is None else only[at]
             places = [place for place in wanted if place + start > 0]
@@ -67,19 +73,25 @@ def causal(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = No
                 raise ModelError(
                     "the tokenizer has neither a BOS nor an EOS token",
                     why="the first token of a text would have no likelihood",
-                    fix='"bos_token" in tokenizer_config.json, as the model was trained',
+                    fix='add "bos_token" to tokenizer_config.json, as in the model\'s training',
                 )
-            numbers = [float(found[row, place + start - 1]) for place in places]
+            numbers = [float(logs[row, place + start - 1]) for place in places]
             scores[at] = _scores(tokenizer, rows[at], places, numbers)
     return scores
 
 
-def masked(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = None) -> list[TokenScores]:
-    """log p(token | all others), each token masked in turn: the terms of the pseudo-log-likelihood.
+def with_begin(tokenizer: Any, ids: list[int]) -> list[int]:
+    """Return the tokens of a text after BOS, or after EOS without a BOS; unchanged without either."""
+    begin = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
+    return ids if begin is None or ids[:1] == [begin] else [begin, *ids]
 
-    Special tokens are not scored, unless `only` says so.
+
+def masked(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = None) -> list[TokenScores]:
+    """Return log p(token | all others), each token masked in turn: the terms of the pseudo-log-likelihood.
+
+    Special tokens are scored only if `only` lists them.
     """
-    special, mask = set(tokenizer.all_special_ids), mask_of(tokenizer)
+    special, mask = set(tokenizer.all_special_ids), mask_id(tokenizer)
     wanted = [
         [place for place, token in enumerate(row.ids) if token not in special]
         if only is None
@@ -98,80 +110,79 @@ def masked(network: Any, tokenizer: Any, rows: Sequence[Tokens], only: Only = No
 
 
 def fillers(network: Any, tokenizer: Any, gaps: Sequence[tuple[str, str, str]]) -> list[TokenScores]:
-    """log p of each piece of a word in a gap, from left to right: gaps are (before, word, after).
+    """Return log p of each piece of a word in a gap, from left to right; gaps are (before, word, after).
 
-    Where piece j is scored, the pieces before it stand in the gap, then a mask, then what follows the gap (StereoSet's
-    intra-sentence test, `docs/method/bias.md` 5.4). Positions are those of the pieces in the whole.
+    When piece j is scored, the gap holds the pieces before it and a mask (StereoSet's intra-sentence test,
+    `docs/method/bias.md` 5.4). Positions are those of the pieces in the whole text.
     """
-    mask = mask_of(tokenizer)
-    frames = tokens_of(tokenizer, [before + tokenizer.mask_token + after for before, _, after in gaps])
+    mask = mask_id(tokenizer)
+    frames = tokenize(tokenizer, [before + tokenizer.mask_token + after for before, _, after in gaps])
     hidden, places, pieces = [], [], []
     starts, words = [], []
     for frame, (before, word, _) in zip(frames, gaps, strict=True):
         if frame.ids.count(mask) != 1:
             raise ModelError(
-                f"a text with a mask of its own: {tokenizer.decode(frame.ids)!r}", fix="leave such texts out"
+                f"a text that contains the mask token: {tokenizer.decode(frame.ids)!r}", fix="remove the text"
             )
         start = frame.ids.index(mask)
         spaced = f" {word}" if before.endswith(" ") else word
-        own = tokenizer(spaced, add_special_tokens=False, verbose=False)["input_ids"]
+        ids = tokenizer(spaced, add_special_tokens=False, verbose=False)["input_ids"]
         starts.append(start)
-        words.append(own)
-        for number, piece in enumerate(own):
-            hidden.append(_insert(frame, start, own[:number]))
+        words.append(ids)
+        for number, piece in enumerate(ids):
+            hidden.append(_insert(frame, start, ids[:number]))
             places.append(start + number)
             pieces.append(piece)
     numbers = iter(_at_masks(network, tokenizer, hidden, places, pieces))
     return [
         TokenScores(
-            tuple(tokenizer.convert_ids_to_tokens(own)),
-            tuple(range(start, start + len(own))),
-            tuple(next(numbers) for _ in own),
+            tuple(tokenizer.convert_ids_to_tokens(ids)),
+            tuple(range(start, start + len(ids))),
+            tuple(next(numbers) for _ in ids),
         )
-        for start, own in zip(starts, words, strict=True)
+        for start, ids in zip(starts, words, strict=True)
     ]
 
 
-def fillers_in_every_gap(
+def fill_every_gap(
     network: Any, tokenizer: Any, gaps: Sequence[tuple[Sequence[str], str]]
 ) -> list[TokenScores]:
-    """The same as StereoSet's authors do it: gaps are (the text around them, word).
+    """Return the same scores as StereoSet's reference code; gaps are (the text around them, word).
 
-    The word is encoded by itself, without the blank that stands before it. Its pieces before the one that is scored go
-    back into the text as letters, with the mask behind them, into every gap alike; what counts is the first mask.
+    The word is encoded by itself, without a space before it. The pieces before the scored one are decoded and put with
+    a mask into every gap; the first mask counts.
     """
-    mask = mask_of(tokenizer)
+    mask = mask_id(tokenizer)
     words = [tokenizer(word, add_special_tokens=False, verbose=False)["input_ids"] for _, word in gaps]
     texts, pieces = [], []
-    for (around, _), own in zip(gaps, words, strict=True):
-        for number, piece in enumerate(own):
-            texts.append((tokenizer.decode(own[:number]) + tokenizer.mask_token).join(around))
+    for (around, _), ids in zip(gaps, words, strict=True):
+        for number, piece in enumerate(ids):
+            texts.append((tokenizer.decode(ids[:number]) + tokenizer.mask_token).join(around))
             pieces.append(piece)
-    rows = tokens_of(tokenizer, texts) if texts else []
+    rows = tokenize(tokenizer, texts) if texts else []
     places = [row.ids.index(mask) for row in rows]
-    found = iter(zip(places, _at_masks(network, tokenizer, rows, places, pieces), strict=True))
+    pairs = iter(zip(places, _at_masks(network, tokenizer, rows, places, pieces), strict=True))
     scores = []
-    for own in words:
-        at, numbers = zip(*(next(found) for _ in own), strict=True) if own else ((), ())
-        scores.append(TokenScores(tuple(tokenizer.convert_ids_to_tokens(own)), at, numbers))
+    for ids in words:
+        at, numbers = zip(*(next(pairs) for _ in ids), strict=True) if ids else ((), ())
+        scores.append(TokenScores(tuple(tokenizer.convert_ids_to_tokens(ids)), at, numbers))
     return scores
 
 
 def _insert(row: Tokens, at: int, ids: Sequence[int]) -> Tokens:
-    """More tokens before a place; they are of the text that the place is of."""
+    """Return a row with tokens inserted before a place, in the segment of that place."""
     if row.segments is None:
         return Tokens([*row.ids[:at], *ids, *row.ids[at:]])
-    own = [row.segments[at]] * len(ids)
-    return Tokens([*row.ids[:at], *ids, *row.ids[at:]], [*row.segments[:at], *own, *row.segments[at:]])
+    segment = [row.segments[at]] * len(ids)
+    return Tokens([*row.ids[:at], *ids, *row.ids[at:]], [*row.segments[:at], *segment, *row.segments[at:]])
 
 
 def _at_masks(
     network: Any, tokenizer: Any, rows: Sequence[Tokens], places: Sequence[int], targets: Sequence[int]
 ) -> list[float]:
-    """log p of a token at one place of each text, which holds a mask.
+    """Return log p of a target token at one masked place of each text.
 
-    Texts of like length share batches. Two sentences that differ in one word are one text when it is masked: what is
-    the same is computed once.
+    Two sentences that differ in one word are the same text once it is masked: equal texts are computed once.
     """
     torch, _ = libraries()
     first: dict[tuple[tuple[int, ...], int], int] = {}
@@ -179,39 +190,39 @@ def _at_masks(
     for at, (row, place) in enumerate(zip(rows, places, strict=True)):
         same[first.setdefault((tuple(row.ids), place), at)].append(at)
     once = list(first.values())
-    found = [0.0] * len(rows)
+    logs = [0.0] * len(rows)
 
     def note(part: list[int], logits: "Tensor") -> None:
         asked = [(line, at) for line, number in enumerate(part) for at in same[once[number]]]
         lines, codes = torch.tensor([(line, targets[at]) for line, at in asked], device=logits.device).T
         numbers = logits[lines, codes] - logits.logsumexp(dim=-1)[lines]
         for (_, at), number in zip(asked, numbers.tolist(), strict=True):
-            found[at] = number
+            logs[at] = number
 
     look_at(network, tokenizer, [rows[at] for at in once], [places[at] for at in once], note)
-    return found
+    return logs
 
 
 def fill(network: Any, tokenizer: Any, rows: Sequence[Tokens], k: int) -> list[list[Filler]]:
-    """The k likeliest tokens for the one mask of each text."""
-    mask = mask_of(tokenizer)
+    """Return the k most probable tokens for the one mask of each text."""
+    mask = mask_id(tokenizer)
     for row in rows:
         if row.ids.count(mask) != 1:
             raise ModelError(
                 f"a text with {row.ids.count(mask)} masks: {tokenizer.decode(row.ids)!r}",
-                fix=f"one {tokenizer.mask_token} in each text; several are filled one at a time",
+                fix=f"put one {tokenizer.mask_token} into each text",
             )
-    found: list[list[Filler]] = [[] for _ in rows]
+    best: list[list[Filler]] = [[] for _ in rows]
 
     def note(part: list[int], logits: "Tensor") -> None:
-        best = logits.double().softmax(dim=-1).topk(k)
+        top = logits.double().softmax(dim=-1).topk(k)
         for number, at in enumerate(part):
-            tokens = tokenizer.convert_ids_to_tokens(best.indices[number].tolist())
-            pairs = zip(tokens, best.values[number].tolist(), strict=True)
-            found[at] = [Filler(token, probability) for token, probability in pairs]
+            tokens = tokenizer.convert_ids_to_tokens(top.indices[number].tolist())
+            pairs = zip(tokens, top.values[number].tolist(), strict=True)
+            best[at] = [Filler(token, probability) for token, probability in pairs]
 
     look_at(network, tokenizer, rows, [row.ids.index(mask) for row in rows], note)
-    return found
+    return best
 
 
 def look_at(
@@ -221,11 +232,9 @@ def look_at(
     places: Sequence[int] | Sequence[Sequence[int]],
     note: "Callable[[list[int], Tensor], None]",
 ) -> None:
-    """Hand `note` the logits (texts, vocabulary) at one place of each text, part by part, in no order.
+    """Call `note` with the logits (texts, vocabulary) at one place of each text, batch by batch, in any order.
 
-    Where each text has several places, as many as every other, they are (texts, places, vocabulary).
-
-    The parts are small, and several cores are better used by as many parts than by all of them on one.
+    With the same number of places for every text, the logits are (texts, places, vocabulary).
     """
     torch, _ = libraries()
 
@@ -234,27 +243,9 @@ def look_at(
         with torch.inference_mode():
             note(part, ask(inputs, torch.tensor([places[at] for at in part], device=network.device)))
 
-    with asked_at_masks(network) as ask:
-        side_by_side(network, look, list(parts_of([len(row.ids) for row in rows], room_of(network))))
-
-
-def side_by_side(network: Any, look: "Callable[[list[int]], None]", parts: Sequence[list[int]]) -> None:
-    """Look at every part, several at a time where the cores allow it."""
-    torch, _ = libraries()
-    cores: int = torch.get_num_threads()
-    alone = network.device.type != "cpu" or len(parts) < 2
-    beside = 1 if alone else max(n for n in BESIDE if cores % n == 0)
-    if beside == 1:
-        for part in parts:
-            look(part)
-        return
-    try:
-        with ThreadPoolExecutor(
-            beside, initializer=torch.set_num_threads, initargs=(cores // beside,)
-        ) as pool:
-            list(pool.map(look, parts))
-    finally:
-        torch.set_num_threads(cores)  # for threads that are yet to come
+    with logits_at_places(network) as ask:
+        parts = list(length_batches([len(row.ids) for row in rows], tokens_per_batch(network)))
+        run_parallel(network, look, parts)
 
 
 def _scores(tokenizer: Any, row: Tokens, places: Sequence[int], numbers: Sequence[float]) -> TokenScores:
@@ -262,49 +253,192 @@ def _scores(tokenizer: Any, row: Tokens, places: Sequence[int], numbers: Sequenc
     return TokenScores(tuple(tokens), tuple(places), tuple(numbers))
 
 
-def padded(rows: Sequence[Tokens], pad: int, device: Any) -> "dict[str, Tensor]":
-    """What the network is given: every row as long as the longest, and what of it is no padding."""
-    torch, _ = libraries()
-    width = max(len(row.ids) for row in rows)
-    lengths = torch.tensor([len(row.ids) for row in rows])
-    made = {"input_ids": torch.tensor([[*row.ids, *[pad] * (width - len(row.ids))] for row in rows])}
-    if int(lengths.min()) < width:  # without padding the network need not look for it
-        made["attention_mask"] = (torch.arange(width)[None, :] < lengths[:, None]).long()
-    if rows[0].segments is not None:
-        made["token_type_ids"] = torch.tensor(
-            [[*(row.segments or ()), *[0] * (width - len(row.ids))] for row in rows]
-        )
-    return {name: tensor.to(device) for name, tensor in made.items()}
-
-
-def parts_of(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Positions of texts of like length together, at most so many tokens at once."""
-    waiting = sorted(range(len(lengths)), key=lambda at: -lengths[at])
-    start = 0
-    while start < len(waiting):
-        count = max(1, tokens // max(1, lengths[waiting[start]]))
-        yield waiting[start : start + count]
-        start += count
-
-
-def room_of(network: Any) -> int:
-    """How many tokens a masked network takes at once at its fastest."""
-    widest = getattr(network.config, "intermediate_size", None) or 1024
-    return min(TOKENS, max(FEW_TOKENS, ACTIVATIONS // int(widest)))
-
-
-def with_begin(tokenizer: Any, ids: list[int]) -> list[int]:
-    """Return the tokens of a text behind BOS, or behind EOS without a BOS; unchanged where there is neither."""
-    begin = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
-    return ids if begin is None or ids[:1] == [begin] else [begin, *ids]
-
-
-def mask_of(tokenizer: Any) -> int:
-    """The number of the mask."""
+def mask_id(tokenizer: Any) -> int:
+    """Return the id of the mask token."""
     if tokenizer.mask_token_id is None:
         raise ModelError(
-            "the tokenizer has no mask",
-            why="only masked language models can be asked to fill one",
-            fix="a masked language model, or a diagnostic that asks for no mask",
+            "the tokenizer has no mask token",
+            why="only masked language models fill masks",
+            fix="a masked language model, or a diagnostic without masks",
         )
     return int(tokenizer.mask_token_id)
+
+
+# Words for blanks
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of a tokenizer, ignoring case."""
+
+    tokenizer: Any
+
+    @cached_property
+    def marker(self) -> str:
+        """The prefix of pieces that begin a word; empty if only continuations are marked."""
+        pieces = self.tokenizer.get_vocab()
+        marked = {marker: sum(piece.startswith(marker) for piece in pieces) for marker in MARKERS}
+        best = max(marked, key=lambda marker: marked[marker])
+        return best if marked[best] else ""
+
+    def word(self, piece: str) -> str | None:
+        """Return the word that a piece is, in lower case; None if it is not a whole word."""
+        if piece in self.tokenizer.all_special_tokens or piece.startswith(CONTINUES):
+            return None
+        if self.marker:
+            if not piece.startswith(self.marker):
+                return None
+            piece = self.tokenizer.convert_tokens_to_string([piece]).strip()
+        return piece.casefold() or None
+
+    @cached_property
+    def items(self) -> tuple[NDArray[np.int64], list[str | None], dict[str, int]]:
+        """The item of each piece, the word of each item (None if not a word), and the item of each word."""
+        size = len(self.tokenizer)
+        pieces = self.tokenizer.convert_ids_to_tokens(list(range(size)))
+        names: list[str | None] = []
+        places: dict[str, int] = {}
+        item_codes = np.empty(size, np.int64)
+        for code, piece in enumerate(pieces):
+            word = None if piece is None else self.word(piece)
+            if word is not None and word in places:
+                item_codes[code] = places[word]
+                continue
+            item_codes[code] = len(names)
+            if word is not None:
+                places[word] = len(names)
+            names.append(word)
+        return item_codes, names, places
+
+    def hide(self, blank: Blank) -> Example:
+        """Return the texts with masks instead of the hidden words."""
+        shown = list(blank.texts)
+        for text, start, end in sorted(blank.hidden, reverse=True):
+            shown[text] = f"{shown[text][:start]}{self.tokenizer.mask_token}{shown[text][end:]}"
+        # Byte-level vocabularies spell a word at the start of a text like others only after a space.
+        return tuple(f" {text}" if self.marker == "Ġ" else text for text in shown)
+
+
+def fill_words(
+    network: Any, vocabulary: Vocabulary, longest: int, blanks: Sequence[Blank], k: int
+) -> list[Fillers]:
+    """Return the words among the k most probable items of each blank, and the probability of the hidden word."""
+    tokenizer = vocabulary.tokenizer
+    mask = mask_id(tokenizer)
+    _, _, places = vocabulary.items
+    hidden = [vocabulary.hide(blank) for blank in blanks]
+    inputs = [texts[0] if len(texts) == 1 else texts for texts in hidden]
+    rows = tokenize(tokenizer, inputs) if inputs else []
+    suggestions: list[Fillers] = [Fillers(problem=NOT_ONE_PIECE)] * len(blanks)
+    asked: list[int] = []
+    for number, (blank, row) in enumerate(zip(blanks, rows, strict=True)):
+        if blank.word.casefold() not in places:
+            continue
+        if len(row.ids) > longest:
+            suggestions[number] = Fillers(problem=TOO_LONG)
+        elif row.ids.count(mask) != len(blank.hidden):
+            suggestions[number] = Fillers(problem=OWN_MASK)
+        else:
+            asked.append(number)
+    _suggest(network, vocabulary, _TextsWithBlanks(blanks, rows, asked, mask), k, suggestions)
+    return suggestions
+
+
+class _TextsWithBlanks:
+    """The blanks that can be filled: each text once, with all its requested places."""
+
+    def __init__(
+        self, blanks: Sequence[Blank], rows: Sequence[Tokens], asked: Sequence[int], mask: int
+    ) -> None:
+        self.words = [blank.word.casefold() for blank in blanks]
+        by_text: dict[tuple[int, ...], dict[int, list[int]]] = {}
+        first: dict[tuple[int, ...], Tokens] = {}
+        for number in asked:
+            key = tuple(rows[number].ids)
+            first.setdefault(key, rows[number])
+            place = _mask_place(rows[number], mask, blanks[number])
+            by_text.setdefault(key, {}).setdefault(place, []).append(number)
+        self.texts = [first[key] for key in by_text]
+        self.numbers = [list(places.values()) for places in by_text.values()]
+        """The blanks at each place of each text."""
+        most = max(map(len, by_text.values()), default=0)
+        self.places = [[*places, *[min(places)] * (most - len(places))] for places in by_text.values()]
+        """The same number of places for every text; some occur twice."""
+
+
+def _mask_place(row: Tokens, mask: int, blank: Blank) -> int:
+    """Return the position of the requested mask; masks come in the order of the texts."""
+    order = sorted(range(len(blank.hidden)), key=lambda number: blank.hidden[number])
+    masks = [place for place, token in enumerate(row.ids) if token == mask]
+    return masks[order.index(blank.asked)]
+
+
+def _suggest(
+    network: Any, vocabulary: Vocabulary, asked: _TextsWithBlanks, k: int, suggestions: list[Fillers]
+) -> None:
+    """Fill in the most probable words of each blank and the probability of its own word.
+
+    The numbers of a batch differ from those of a text alone in the seventh digit. If that could change which words are
+    suggested, or which are more probable than the hidden one, the text is computed again by itself. So suggestions do
+    not depend on the other texts, apart from the order of equally probable words.
+    """
+    torch, _ = libraries()
+    item_codes, names, word_items = vocabulary.items
+    items = torch.from_numpy(item_codes).to(network.device)
+    undecided: list[int] = []
+
+    def note(part: list[int], logits: "Tensor") -> None:
+        for line, text in enumerate(part):
+            numbers = asked.numbers[text]
+            pieces = logits[line, : len(numbers), : len(item_codes)].double().softmax(dim=-1)
+            table = pieces.new_zeros(len(numbers), len(names)).index_add_(1, items, pieces)
+            for chances, sharing in zip(table, numbers, strict=True):
+                hidden = {word_items[asked.words[number]] for number in sharing}
+                codes, close = _best(chances, k, hidden)
+                kept = [
+                    (name, rank, float(chances[code]))
+                    for rank, code in enumerate(codes, start=1)
+                    if (name := names[code]) is not None
+                ]
+                words, ranks, values = zip(*kept, strict=True) if kept else ((), (), ())
+                for number in sharing:
+                    probability = float(chances[word_items[asked.words[number]]])
+                    suggestions[number] = Fillers(words, ranks, values, probability)
+                if close:
+                    undecided.append(text)
+
+    if asked.texts:
+        look_at(network, vocabulary.tokenizer, asked.texts, asked.places, note)
+    for text in sorted(set(undecided)):
+        alone = partial(_note_alone, note, text)
+        look_at(network, vocabulary.tokenizer, [asked.texts[text]], [asked.places[text]], alone)
+
+
+def _note_alone(
+    note: "Callable[[list[int], Tensor], None]", text: int, _: list[int], logits: "Tensor"
+) -> None:
+    note([text], logits)
+
+
+def _best(chances: "Tensor", k: int, hidden: set[int]) -> tuple[list[int], bool]:
+    """Return the k most probable items, ties in order, and whether rounding could change the result."""
+    most = min(k + 1, len(chances))
+    values = chances.topk(most).values
+    # All items equal to the last one, whichever of them topk returned.
+    codes = (chances >= values[-1]).nonzero()[:, 0]
+    ordered = codes[chances[codes].sort(descending=True, stable=True).indices]
+    best = ordered[:k]
+    near = [values[k - 1] - values[k] < CLOSE * values[k]] if most > k else []
+    for item in hidden:
+        others = chances[best[best != item]]
+        near.append(((others - chances[item]).abs() < CLOSE * chances[item]).any())
+    return best.tolist(), any(map(bool, near))
+
+
+def needs_masks(model: object) -> ModelError:
+    """Return the error for a model that cannot fill blanks."""
+    return ModelError(
+        f"{model!r} cannot suggest words",
+        why="it is not a masked language model",
+        fix="hf:MODEL of a masked language model, or example, which ships with shoal",
+    )

@@ -1,7 +1,7 @@
-"""A Transformers classifier as OpenVINO runs it on the processor: the only file that imports openvino.
+"""Run a Transformers classifier with OpenVINO on the CPU; the only file that imports openvino.
 
-The network is converted when it is first asked, in a few seconds, and kept where there is a place for that. It computes
-in float32 what leads to its answer (`masks.py`), one batch on one core, as many side by side as there are cores.
+The first request converts the network in a few seconds and caches it in the store. It computes in float32, one batch
+per core, with the last layer narrowed (`forward.py`).
 """
 
 import warnings
@@ -14,7 +14,7 @@ from typing import Any
 from ..core.errors import MissingExtra
 from ..core.files import digest, replacing
 from .checkpoint import libraries
-from .masks import narrowed
+from .forward import narrowed
 
 try:
     import openvino
@@ -27,30 +27,30 @@ EXACT = {"INFERENCE_PRECISION_HINT": "f32", "EXECUTION_MODE_HINT": "ACCURACY"}
 
 
 class Converted:
-    """A network that is called as the one it was made from: inputs to logits."""
+    """A converted network with the call of the original: inputs to logits."""
 
     def __init__(
-        self, network: Any, examples: Mapping[str, Any], cores: int, kept: Path | None = None
+        self, network: Any, examples: Mapping[str, Any], cores: int, path: Path | None = None
     ) -> None:
         self._torch, _ = libraries()
         core = openvino.Core()
-        model = core.read_model(kept) if kept is not None and _is_whole(kept) else None
+        model = core.read_model(path) if path is not None and _is_complete(path) else None
         if model is None:
             model = self._convert(network, examples)
-            if kept is not None:
-                _keep(model, kept)
+            if path is not None:
+                _save(model, path)
         options = {**EXACT, "NUM_STREAMS": cores, "INFERENCE_NUM_THREADS": cores}
         self._compiled = core.compile_model(model, "CPU", options)
-        self._requests = local()  # a thread asks with its own
+        self._requests = local()  # one per thread
 
     @property
     def streams(self) -> int:
-        """How many batches it computes at a time."""
+        """The number of batches it computes at a time."""
         return int(self._compiled.get_property("NUM_STREAMS"))
 
     def _convert(self, network: Any, examples: Mapping[str, Any]) -> Any:
         with warnings.catch_warnings(), self._torch.no_grad(), narrowed(network):
-            warnings.simplefilter("ignore")  # the tracer's doubts: the self-check looks at what came of it
+            warnings.simplefilter("ignore")  # from the tracer; the self-check compares the results
             return openvino.convert_model(network, example_input=dict(examples))
 
     def __call__(self, **inputs: Any) -> Any:
@@ -60,23 +60,24 @@ class Converted:
         return SimpleNamespace(logits=self._torch.from_numpy(answers[0].copy()))
 
 
-def _seal(kept: Path) -> Path:
-    return kept.with_suffix(".digest")
+def _digest_path(path: Path) -> Path:
+    return path.with_suffix(".digest")
 
 
-def _is_whole(kept: Path) -> bool:
-    """Whether what is kept is what was put there, weights too."""
-    parts = kept, kept.with_suffix(".bin"), _seal(kept)
-    return all(part.is_file() for part in parts) and parts[2].read_text(errors="replace") == digest(
-        kept
-    ) + digest(parts[1])
+def _is_complete(path: Path) -> bool:
+    """Return whether the cached files are those that were written."""
+    weights, seal = path.with_suffix(".bin"), _digest_path(path)
+    if not all(part.is_file() for part in (path, weights, seal)):
+        return False
+    return seal.read_text(errors="replace") == digest(path) + digest(weights)
 
 
-def _keep(model: Any, kept: Path) -> None:
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(kept) as beside, replacing(kept.with_suffix(".bin")) as weights:
-        name = beside.with_name(f"{beside.name}.xml")
+def _save(model: Any, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary, replacing(path.with_suffix(".bin")) as weights:
+        name = temporary.with_name(f"{temporary.name}.xml")
         openvino.save_model(model, name, compress_to_fp16=False)
-        name.replace(beside)
+        name.replace(temporary)
         name.with_suffix(".bin").replace(weights)
-    _seal(kept).write_text(digest(kept) + digest(kept.with_suffix(".bin")))
+    # Written last: if the digest exists and fits, both files are complete.
+    _digest_path(path).write_text(digest(path) + digest(path.with_suffix(".bin")))

@@ -1,7 +1,7 @@
-"""Can a model's answers be trusted? Asked before the first full run; a second or two.
+"""Check a model on a few examples before the first full run; takes a second or two.
 
-Each check says yes, no, or that it cannot be told from outside. What rests on labelled cases is worded as likely: a
-model may be wrong, and a suite may be made of nothing but traps.
+Each check passes, fails, or cannot be decided. Checks that rest on labelled cases say "likely": a model may simply be
+wrong on the suite.
 """
 
 import math
@@ -15,51 +15,41 @@ from scipy.special import bdtr, bdtrc
 
 from ..core.errors import some
 from ..core.records import Answer, Answers, Case, Example
-from .ask import (
-    Classifier,
-    HasAnswered,
-    RemoteModel,
-    answer_columns,
-    answer_examples,
-    classify_safely,
-    distinct,
-    example_id,
-    is_reading,
-    span_text,
-)
-from .labels import familiar
+from .answer_rows import answer_columns, span_text
+from .asking import answer_examples, classify_safely
+from .batching import distinct, example_id, is_reading
+from .interface import Classifier, RemoteModel, StoredAnswers
+from .labels import respell
 from .validate import check_numbers, number_labels
 
 TOLERANCE = 1e-4
-"""How far a probability may move with the company an example keeps."""
-TOGETHER = 32
-ALONE = 16
-BESIDE = 8
-LABELLED = 64
-A_DOZEN = 12
-"""Questions to a model whose every answer is paid for."""
-LONG_LETTERS = 500
-ALIKE = 0.1
-"""If no probability moves by more over all examples asked, the head says nothing about them."""
+"""The largest change of a probability with the batch."""
+BATCH, ALONE, WITH_LONG, LABELLED = 32, 16, 8, 64
+"""Examples in the first batch, asked alone, asked with a long example, and with a known label."""
+PAID_QUESTIONS = 12
+"""Questions to a model behind an endpoint."""
+LONG_TEXT = 500
+"""Characters of an example that makes others be padded."""
+MIN_SPREAD = 0.1
+"""An untrained head moves no probability by more over all examples."""
 RARE = 0.001
-"""How improbable a result must be before it is called likely to be a mistake."""
+"""The p value below which a result is called likely wrong."""
 EXPLAINED = 0.5
-"""How far another order must explain a model's answers, from 0 (not at all) to 1, before its own is doubted."""
-ENOUGH = 20
-"""Of fewer labelled answers no other label order is suggested."""
-SHOWN = 200
-"""Letters of an error, in a line."""
-FEW = 8
-"""Of fewer examples nothing is said."""
-AGAIN = 8
-"""How many examples are asked again to see whether a model has changed."""
-MOVED = 1e-3
-"""How far a probability may move from one day to the next: other batches, other versions of a library."""
+"""The least Cohen's kappa of another label order before shoal suggests it."""
+MIN_FOR_ORDER = 20
+"""The fewest labelled answers for suggesting another label order."""
+MIN_EXAMPLES = 8
+"""The fewest examples for any conclusion."""
+ERROR_LENGTH = 200
+REPEATED = 8
+"""Examples to ask again when comparing a model with stored answers."""
+MAX_DRIFT = 1e-3
+"""The largest change of a probability between runs: other batches, other library versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at. `ok` is None where it cannot be told."""
+    """A check and its outcome; `ok` is None if it cannot be decided."""
 
     name: str
     ok: bool | None
@@ -68,7 +58,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """An example and the label it should get."""
+    """An example and its expected label."""
 
     example: Example
     label: str
@@ -77,95 +67,109 @@ class Labelled:
 def self_check(
     model: object, cases: Sequence[Case], labels: Sequence[str] | None, whole: Sequence[Case] | None = None
 ) -> list[Check]:
-    """What can be told about a model's answers from a few examples of the cases.
+    """Return checks of a model's answers to a few examples of the cases.
 
-    Of stored predictions only what needs no asking. A model that cannot be loaded, or whose labels are not the
-    suite's, raises as it would when asked in earnest.
+    Stored answers get only the checks without queries. A model that cannot be loaded, or with other labels than the
+    suite's, raises as in a full run.
     """
-    if isinstance(model, HasAnswered):
+    if isinstance(model, StoredAnswers):
         return check_answers(model.answer_cases(cases, whole or cases, labels), cases, labels)
     if not cases:
         return []
     if isinstance(model, RemoteModel):
-        return _few_questions(model, cases, labels)
+        return _check_remote(model, cases, labels)
     reading = is_reading(cases)
-    examples = sample(distinct(cases).examples, TOGETHER)
-    answers = _ask(model, (examples * TOGETHER)[:TOGETHER], labels, reading)
+    examples = sample(distinct(cases).examples, BATCH)
+    answers = _ask(model, (examples * BATCH)[:BATCH], labels, reading)
     if len(answers.errors) == len(answers.predictions):
-        return [_answered(answers)]  # there is nothing else to look at
+        return [_check_answered(answers)]
     if reading:
-        return [_answered(answers), *_company(model, examples, answers, None, reading)]
+        return [_check_answered(answers), *_check_batching(model, examples, answers, None, reading)]
     if labels is None:
         check_numbers(answers, number_labels(cases), repr(model))
-    taken = answers.label_map
     marked = labelled(cases, answers.labels, labels)
     expected = [mark.label for mark in marked]
-    labels_given = _labels_given(model, marked, labels) if marked else []
-    checks = [_names(answers, labels), _answered(answers), *_read_late(model)]
+    predicted = _predictions(model, marked, labels) if marked else []
     words = dict(zip(examples, _words(answers), strict=False))
-    words |= dict(zip((mark.example for mark in marked), labels_given, strict=True))
-    checks += [_head(model, answers, expected), _varied(list(words.values()), expected)]
-    checks += _engine(model, examples, answers, labels)
-    checks += _company(model, examples, answers, labels, reading)
+    words |= dict(zip((mark.example for mark in marked), predicted, strict=True))
+    taken = answers.label_map
     order = tuple(taken.values()) if len(taken) == len(answers.labels) else answers.labels
-    checks.append(label_order(labels_given, expected, answers.labels, order, fixed=hasattr(model, "prompt")))
+    checks = [
+        _check_names(answers, labels),
+        _check_answered(answers),
+        *_check_late_reads(model),
+        _check_head(model, answers, expected),
+        _check_varied(list(words.values()), expected),
+        *_check_engine(model, examples, answers, labels),
+        *_check_batching(model, examples, answers, labels, reading),
+        check_label_order(predicted, expected, answers.labels, order, fixed=hasattr(model, "prompt")),
+    ]
     if len(examples[0]) == 2:
-        checks.append(_pair_order(model, marked, labels_given, labels))
+        checks.append(_check_pair_order(model, marked, predicted, labels))
     return checks
 
 
-def _few_questions(model: RemoteModel, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
-    """Of a model whose every answer is paid for: whether it answers, and whether its labels are the suite's."""
+def _check_remote(model: RemoteModel, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
+    """Return the checks that a few paid requests allow."""
     reading = is_reading(cases)
-    marked = [] if reading or labels is None else labelled(cases, labels, labels, A_DOZEN)
-    examples = [mark.example for mark in marked] or sample(distinct(cases).examples, A_DOZEN)
+    marked = [] if reading or labels is None else labelled(cases, labels, labels, PAID_QUESTIONS)
+    examples = [mark.example for mark in marked] or sample(distinct(cases).examples, PAID_QUESTIONS)
     answers = _ask(model, examples, labels, reading)
-    checks = [Check("asked in mode", None, model.how), _answered(answers)]
+    checks = [Check("asked in mode", None, model.how), _check_answered(answers)]
     if reading or len(answers.errors) == len(examples):
         return checks
     words, expected = _words(answers), [mark.label for mark in marked]
-    order = [label_order(words, expected, answers.labels, fixed=True)] if marked else []
-    return [*checks, _names(answers, labels), *order]
+    order = [check_label_order(words, expected, answers.labels, fixed=True)] if marked else []
+    return [*checks, _check_names(answers, labels), *order]
 
 
 def check_answers(answers: Answers, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
-    """What can be told of answers that were given before we could ask."""
-    return [] if answers.texts else _stored_labels(answers, cases, labels)
+    """Return the checks of stored answers: whether they vary, and whether the label order is right."""
+    if answers.texts:
+        return []
+    names = list(labels or answers.labels)
+    words = _words(answers)
+    predicted, expected, row = [], [], 0
+    for case in cases:
+        for offset, label in enumerate(case.labels or ()):
+            name = _label_name(label, names)
+            if case.groups.get("test type") == "MFT" and words[row + offset] and name in answers.labels:
+                predicted.append(words[row + offset])
+                expected.append(name)
+        row += len(case.examples)
+    return [_check_varied(words, expected), check_label_order(predicted, expected, answers.labels)]
 
 
 def sample(examples: Sequence[Example], size: int) -> list[Example]:
-    """Some examples, from the longest to the shortest, whatever the order they came in."""
+    """Return some examples, from the longest to the shortest, whatever their order."""
     order = sorted(examples, key=lambda example: (-sum(map(len, example)), example))
     chosen = np.linspace(0, len(order) - 1, min(size, len(order))).round().astype(int)
     return [order[place] for place in chosen]
 
 
 def labelled(
-    cases: Sequence[Case], given: Sequence[str], labels: Sequence[str] | None, at_most: int = LABELLED
+    cases: Sequence[Case], known: Sequence[str], labels: Sequence[str] | None, at_most: int = LABELLED
 ) -> list[Labelled]:
-    """Examples of minimum functionality tests whose label the model can give, as many of each label as can be."""
-    names = list(labels or given)
-    examples_of: dict[str, dict[Example, None]] = {name: {} for name in given}
+    """Return examples of minimum functionality tests with a label that the model knows, balanced over labels."""
+    names = list(labels or known)
+    by_label: dict[str, dict[Example, None]] = {name: {} for name in known}
     for case in cases:
         if case.groups.get("test type") == "MFT":
             for example, label in zip(case.examples, case.labels or (), strict=False):
-                name = _name(label, names)
-                if name in examples_of:
-                    examples_of[name][example] = None
-    each = at_most // max(1, len(given))
-    # By a hash of the text: neither the first functionality nor the shortest.
-    chosen = {name: sorted(examples, key=example_id)[:each] for name, examples in examples_of.items()}
+                name = _label_name(label, names)
+                if name in by_label:
+                    by_label[name][example] = None
+    each = at_most // max(1, len(known))
+    # Ordered by a hash of the text, so that neither the first functionality nor the shortest texts prevail.
+    chosen = {name: sorted(examples, key=example_id)[:each] for name, examples in by_label.items()}
     return [Labelled(example, name) for name, examples in chosen.items() for example in examples]
 
 
-def _name(label: int | str, names: Sequence[str]) -> str:
+def _label_name(label: int | str, names: Sequence[str]) -> str:
     word = str(label)
     if word.isdigit() and word not in names:
         return names[int(word)] if int(word) < len(names) else word
     return word
-
-
-# Asking
 
 
 def _ask(
@@ -177,156 +181,148 @@ def _ask(
     return answer_columns(answer_examples(model, examples, ids, labels, reading=reading), labels)
 
 
-def _labels_given(model: object, marked: Sequence[Labelled], labels: Sequence[str] | None) -> list[str]:
-    """The label given to each, "" where the model failed."""
+def _predictions(model: object, marked: Sequence[Labelled], labels: Sequence[str] | None) -> list[str]:
+    """Return the predicted label of each example, "" for errors."""
     words: list[str] = []
-    for start in range(0, len(marked), TOGETHER):
-        words += _words(_ask(model, [mark.example for mark in marked[start : start + TOGETHER]], labels))
+    for start in range(0, len(marked), BATCH):
+        words += _words(_ask(model, [mark.example for mark in marked[start : start + BATCH]], labels))
     return words
 
 
 def _words(answers: Answers) -> list[str]:
-    """The answers as words, "" where there is none."""
-    return [
-        "" if row in answers.errors else _verdict(answers, row) for row in range(len(answers.predictions))
-    ]
+    """Return the answers as words, "" for errors."""
+    return ["" if row in answers.errors else _word(answers, row) for row in range(len(answers.predictions))]
 
 
-# One check each
+def _word(answers: Answers, row: int) -> str:
+    return answers.texts[row] if answers.texts else answers.labels[answers.predictions[row]]
 
 
-def _names(answers: Answers, labels: Sequence[str] | None) -> Check:
+# Single checks
+
+
+def _check_names(answers: Answers, labels: Sequence[str] | None) -> Check:
     if labels is None:
         names = ", ".join(answers.label_map or answers.labels)
-        return Check("label names", None, f"the suite names no labels; the model's: {names}")
-    taken = answers.label_map or dict(zip(answers.labels, familiar(answers.labels, labels), strict=True))
+        return Check("label names", None, f"the suite has no label names; the model's are {names}")
+    taken = answers.label_map or dict(zip(answers.labels, respell(answers.labels, labels), strict=True))
     pairs = [f"{name} is {theirs}" for name, theirs in taken.items()]
     absent = [label for label in labels if label not in answers.labels]
-    between = f"; {', '.join(absent)}: where neither end is clear" if absent else ""
+    between = f"; {', '.join(absent)}: between the two" if absent else ""
     return Check("label names", True, ", ".join(pairs) + between)
 
 
-def _answered(answers: Answers) -> Check:
+def _check_answered(answers: Answers) -> Check:
     title, n, failed = "every example is answered", len(answers.predictions), len(answers.errors)
     if not failed:
         return Check(title, True, f"{n} of {n}")
-    first = answers.errors[min(answers.errors)][:SHOWN]
+    first = answers.errors[min(answers.errors)][:ERROR_LENGTH]
     if failed == n:
         return Check(title, False, f"the model answers none of {n}: {first}")
     return Check(title, False, f"{failed} of {n} have no answer, such as: {first}")
 
 
-def _read_late(model: object) -> list[Check]:
-    """Files that a `python:` model opens only when asked are no part of what its answers are kept by."""
-    late = [path.name for path in getattr(model, "read_late", ())]
+def _check_late_reads(model: object) -> list[Check]:
+    """Report files that a `python:` model opens only on a request: the fingerprint does not include them."""
+    late = [path.name for path in getattr(model, "late_reads", ())]
     if not late or getattr(model, "version", None) is not None:
         return []
-    return [
-        Check(
-            "known by what it reads",
-            False,
-            f"{some(late, 3)} was opened only when the model was asked: a change of it will not be noticed. Open it "
-            "when the module is imported, or give ?version= with the model",
-        )
-    ]
+    detail = (
+        f"the first request opened {some(late, 3)}: shoal will not notice changes of it. Open it when the "
+    )
+    return [Check("known by what it reads", False, detail + "module is imported, or set ?version=")]
 
 
-def _varied(words: Sequence[str], expected: Sequence[str]) -> Check:
-    """A model that says the same of everything passes every test of invariance."""
+def _check_varied(words: Sequence[str], expected: Sequence[str]) -> Check:
+    """Check for a constant answer, which passes every invariance test."""
     title = "not the same label for everything"
-    given = [word for word in words if word]
-    if len(given) < FEW:
-        return Check(title, None, f"cannot be told: fewer than {FEW} examples")
-    if len(set(given)) > 1:
-        return Check(title, True, f"{len(set(given))} labels over {len(given):,} examples")
+    answered = [word for word in words if word]
+    if len(answered) < MIN_EXAMPLES:
+        return Check(title, None, f"undecided: fewer than {MIN_EXAMPLES} examples")
+    if len(set(answered)) > 1:
+        return Check(title, True, f"{len(set(answered))} labels over {len(answered):,} examples")
     if len(set(expected)) == 1:
-        return Check(title, None, f"cannot be told: {expected[0]} is the only label that is expected")
-    return Check(title, False, f"{given[0]} is its answer to all {len(given):,} examples")
+        return Check(title, None, f"undecided: {expected[0]} is the only expected label")
+    return Check(title, False, f"predicts {answered[0]} for all {len(answered):,} examples")
 
 
-def _head(model: object, answers: Answers, expected: Sequence[str]) -> Check:
-    """A head that was never trained says nearly the same of everything."""
+def _check_head(model: object, answers: Answers, expected: Sequence[str]) -> Check:
+    """Check for an untrained head, whose probabilities hardly move."""
+    title = "head is trained"
     loaded = "every weight is from the checkpoint" if hasattr(model, "checkpoint") else ""
     if answers.probabilities is None or len(answers.predictions) < 2:
-        return Check("head is trained", None, loaded or "cannot be told without probabilities")
+        return Check(title, None, loaded or "undecided without probabilities")
     spread = float(
         np.nanmax(np.nanmax(answers.probabilities, axis=0) - np.nanmin(answers.probabilities, axis=0))
     )
-    if spread < ALIKE and len(set(expected)) == 1:
+    if spread < MIN_SPREAD and len(set(expected)) == 1:
+        return Check(title, None, f"undecided: {expected[0]} is the only expected label")
+    if spread < MIN_SPREAD:
+        n = len(answers.predictions)
         return Check(
-            "head is trained", None, f"cannot be told: {expected[0]} is the only label that is expected"
-        )
-    if spread < ALIKE:
-        return Check(
-            "head is trained",
-            False,
-            f"likely not: over {len(answers.predictions)} different examples no probability moves by more than "
-            f"{spread:.3f}",
+            title, False, f"likely not: over {n} examples no probability moves by more than {spread:.3f}"
         )
     detail = f"probabilities move by up to {spread:.2f}"
-    return Check("head is trained", True, f"{loaded}; {detail}" if loaded else detail)
+    return Check(title, True, f"{loaded}; {detail}" if loaded else detail)
 
 
-def _engine(
+def _check_engine(
     model: object, examples: Sequence[Example], answers: Answers, labels: Sequence[str] | None
 ) -> list[Check]:
-    """A compiled model against itself uncompiled."""
-    plain = model.uncompiled() if hasattr(model, "uncompiled") else None
-    if plain is None or answers.probabilities is None:
+    """Compare a converted model with the original."""
+    original = model.eager() if hasattr(model, "eager") else None
+    if original is None or answers.probabilities is None:
         return []
-    wanted = _ask(plain, examples, labels, False)
+    wanted = _ask(original, examples, labels, False)
     assert wanted.probabilities is not None
     n = len(examples)
-    apart = float(np.nanmax(np.abs(answers.probabilities[:n] - wanted.probabilities)))
+    difference = float(np.nanmax(np.abs(answers.probabilities[:n] - wanted.probabilities)))
     same = int((answers.predictions[:n] == wanted.predictions).sum())
-    detail = f"{same} of {n} labels the same, probabilities within {apart:.1e}"
-    return [Check("compiled agrees with fp32 as it is", same == n and apart <= TOLERANCE, detail)]
+    detail = f"{same} of {n} labels the same, probabilities within {difference:.1e}"
+    return [Check("converted model agrees with the original", same == n and difference <= TOLERANCE, detail)]
 
 
-def _company(
-    model: object, examples: Sequence[Example], among: Answers, labels: Sequence[str] | None, reading: bool
+def _check_batching(
+    model: object, examples: Sequence[Example], batched: Answers, labels: Sequence[str] | None, reading: bool
 ) -> list[Check]:
-    """The same examples alone, `among` 32, and beside a long one."""
+    """Compare answers to the same examples alone, in a batch of 32, and padded by a long example."""
     rows = list(range(len(examples)))[:: max(1, len(examples) // ALONE)][:ALONE]
     few = [examples[row] for row in rows]
     alone = [_ask(model, [example], labels, reading) for example in few]
-    beside = _ask(model, [*few[-BESIDE:], _long(few[0])], labels, reading)
+    with_long = _ask(model, [*few[-WITH_LONG:], _lengthened(few[0])], labels, reading)
+    last = few[-WITH_LONG:]
     return [
-        _same("same answer in batches of 1 and 32", few, alone, among, rows),
-        _same("same answer beside a long example", few[-BESIDE:], alone[-BESIDE:], beside, range(BESIDE)),
+        _same_answers("same answer in batches of 1 and 32", few, alone, batched, rows),
+        _same_answers(
+            "same answer beside a long example", last, alone[-WITH_LONG:], with_long, range(WITH_LONG)
+        ),
     ]
 
 
-def _long(example: Example) -> Example:
-    """An example that makes all others be padded."""
+def _lengthened(example: Example) -> Example:
+    """Return an example that makes all others be padded."""
     first = example[0] or "word"
-    times = max(2, LONG_LETTERS // len(first))
-    return ((first + " ") * times if len(first) < LONG_LETTERS else first + " " + first[:200], *example[1:])
+    times = max(2, LONG_TEXT // len(first))
+    return ((first + " ") * times if len(first) < LONG_TEXT else first + " " + first[:200], *example[1:])
 
 
-def _same(
+def _same_answers(
     name: str, examples: Sequence[Example], alone: Sequence[Answers], other: Answers, rows: Sequence[int]
 ) -> Check:
-    """Whether each example's answer alone is that in its row of the other answers."""
+    """Compare each example's answer alone with its row of the other answers."""
     moved = 0.0
     for example, single, row in zip(examples, alone, rows, strict=False):
         if 0 in single.errors or row in other.errors:
             if (0 in single.errors) != (row in other.errors):
-                return Check(name, False, f"{_shown(example)} is an error in one and not in the other")
+                return Check(name, False, f"{_shown(example)} is an error in only one of them")
             continue
-        before, after = _verdict(single, 0), _verdict(other, row)
+        before, after = _word(single, 0), _word(other, row)
         if single.probabilities is not None and other.probabilities is not None:
             moved = max(moved, float(np.abs(single.probabilities[0] - other.probabilities[row]).max()))
         if before != after:
-            return Check(name, False, f"{_shown(example)} is {before!r} alone and {after!r} in company")
-    detail = f"{len(examples)} examples; probabilities within {moved:.1e}"
-    if other.probabilities is None:
-        detail = f"{len(examples)} examples"
-    return Check(name, moved <= TOLERANCE, detail)
-
-
-def _verdict(answers: Answers, row: int) -> str:
-    return answers.texts[row] if answers.texts else answers.labels[answers.predictions[row]]
+            return Check(name, False, f"{_shown(example)} is {before!r} alone and {after!r} in the batch")
+    within = "" if other.probabilities is None else f"; probabilities within {moved:.1e}"
+    return Check(name, moved <= TOLERANCE, f"{len(examples)} examples{within}")
 
 
 def _shown(example: Example) -> str:
@@ -334,55 +330,54 @@ def _shown(example: Example) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-# What labelled cases tell
+# Label order
 
 
-def label_order(
-    given: Sequence[str],
+def check_label_order(
+    predicted: Sequence[str],
     expected: Sequence[str],
     names: Sequence[str],
     order: Sequence[str] | None = None,
     *,
     fixed: bool = False,
 ) -> Check:
-    """Whether another order of the model's labels would explain its answers far better.
+    """Check whether another order of the model's labels would explain its answers far better.
 
-    `order` has the same names in the model's order, where it has one. `fixed`: a prompt defines the labels, so that
-    their order cannot be wrong.
+    `order` has the names in the model's order, if it has one. `fixed`: a prompt defines the labels, so their order
+    cannot be wrong.
 
-    >>> label_order(["no"] * 12 + ["yes"] * 12, ["yes"] * 12 + ["no"] * 12, ["no", "yes"]).ok
+    >>> check_label_order(["no"] * 12 + ["yes"] * 12, ["yes"] * 12 + ["no"] * 12, ["no", "yes"]).ok
     False
     """
-    title = "label order"
-    k = len(names)
-    table = _confusion(given, expected, names)
-    n = int(table.sum())
-    if n < FEW or len(set(expected)) < 2:
-        return Check(title, None, f"cannot be told: fewer than {FEW} labelled examples, or all of one label")
-    right = int(np.trace(table))
-    may_differ = not fixed and n >= ENOUGH and right / n <= 0.5
+    title, k = "label order", len(names)
+    table = _confusion(predicted, expected, names)
+    n, right = int(table.sum()), int(np.trace(table))
+    if n < MIN_EXAMPLES or len(set(expected)) < 2:
+        return Check(
+            title, None, f"undecided: fewer than {MIN_EXAMPLES} labelled examples, or only one label"
+        )
+    may_differ = not fixed and n >= MIN_FOR_ORDER and right / n <= 0.5
     best, meaning = _best_order(table, names) if may_differ else (right, {})
-    # Two of three labels swapped leave a third right: at chance, not below it.
+    # Swapping two of three labels leaves a third right: at chance, not below it.
     suspect = best > right and (bdtr(right, n, 1 / k) < RARE or best / n >= 0.8)
-    if suspect and _is_better(table, names, meaning) and _explained(table, names, meaning) >= EXPLAINED:
+    if suspect and _is_better(table, names, meaning) and _kappa(table, names, meaning) >= EXPLAINED:
         changes = [f"{name} meant {meant}" for name, meant in meaning.items() if name != meant]
         return Check(
             title,
             False,
             f"likely wrong: {right} of {n} labelled examples right ({n / k:.0f} by chance), {best} if "
-            f"{', '.join(changes)}. If so, give ?labels={','.join(meaning[name] for name in order or names)}",
+            f"{', '.join(changes)}. If so, set ?labels={','.join(meaning[name] for name in order or names)}",
         )
+    counts = f"{right} of {n} labelled examples right"
     if bdtrc(right - 1, n, 1 / k) >= RARE:
-        bad = "; no other order would explain its answers" if suspect else ""
-        return Check(
-            title, None, f"cannot be told: {right} of {n} labelled examples right, {n / k:.0f} by chance{bad}"
-        )
-    return Check(title, True, f"{right} of {n} labelled examples right ({n / k:.0f} by chance)")
+        note = "; no other order explains its answers" if suspect else ""
+        return Check(title, None, f"undecided: {counts}, {n / k:.0f} by chance{note}")
+    return Check(title, True, f"{counts} ({n / k:.0f} by chance)")
 
 
 def _best_order(table: NDArray[np.int64], names: Sequence[str]) -> tuple[int, dict[str, str]]:
-    """How many would be right if each label meant another, at the best, and what each would mean then."""
-    # Loaded here: most audits never come to this point, and it takes a third of a second.
+    """Return the most examples that some relabelling gets right, and that relabelling."""
+    # Imported here: it takes a third of a second, and most audits do not need it.
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(-table)
@@ -391,7 +386,7 @@ def _best_order(table: NDArray[np.int64], names: Sequence[str]) -> tuple[int, di
 
 
 def _is_better(table: NDArray[np.int64], names: Sequence[str], meaning: Mapping[str, str]) -> bool:
-    """Whether labels of these meanings are right more often: exact sign test, corrected for the number of orders."""
+    """Test whether a relabelling is right more often: exact sign test, corrected for the number of orders."""
     moved = [place for place, name in enumerate(names) if meaning[name] != name]
     losses = int(sum(table[place, place] for place in moved))
     gains = int(sum(table[place, list(names).index(meaning[names[place]])] for place in moved))
@@ -399,112 +394,89 @@ def _is_better(table: NDArray[np.int64], names: Sequence[str], meaning: Mapping[
     return bool(orders * bdtrc(gains - 1, gains + losses, 0.5) < RARE)
 
 
-def _explained(table: NDArray[np.int64], names: Sequence[str], meaning: Mapping[str, str]) -> float:
-    """How far labels of these meanings agree with what is expected, beyond what their frequencies do: Cohen's kappa.
+def _kappa(table: NDArray[np.int64], names: Sequence[str], meaning: Mapping[str, str]) -> float:
+    """Return Cohen's kappa of the relabelled answers.
 
-    A model that calls nearly everything harmless is wrong on most cases of a suite full of harm, and under the other
-    order right on most; either way its answers say nothing of the cases.
+    A model that calls nearly everything harmless is wrong on most cases of a hate-speech suite, and right on most with
+    swapped labels. In both cases its answers hardly depend on the cases: kappa is low.
     """
     order = [list(names).index(meaning[name]) for name in names]
-    turned = table[:, order]
-    n = turned.sum()
-    chance = float(turned.sum(0) @ turned.sum(1)) / n
-    return float((np.trace(turned) - chance) / (n - chance)) if n > chance else 0.0
+    relabelled = table[:, order]
+    n = relabelled.sum()
+    chance = float(relabelled.sum(0) @ relabelled.sum(1)) / n
+    return float((np.trace(relabelled) - chance) / (n - chance)) if n > chance else 0.0
 
 
-def _confusion(given: Sequence[str], expected: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
-    """How often (given, expected)."""
+def _confusion(predicted: Sequence[str], expected: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
+    """Return the counts of (predicted, expected)."""
     table, places = np.zeros((len(names), len(names)), np.int64), {name: i for i, name in enumerate(names)}
-    for (word, label), times in Counter(zip(given, expected, strict=True)).items():
+    for (word, label), times in Counter(zip(predicted, expected, strict=True)).items():
         if word in places and label in places:
             table[places[word], places[label]] += times
     return table
 
 
-def _stored_labels(answers: Answers, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
-    """Whether answers that were given before we could ask vary, and whether their labels are the suite's."""
-    names = list(labels or answers.labels)
-    words = _words(answers)
-    given, expected, row = [], [], 0
-    for case in cases:
-        for offset, label in enumerate(case.labels or ()):
-            name = _name(label, names)
-            if case.groups.get("test type") == "MFT" and words[row + offset] and name in answers.labels:
-                given.append(words[row + offset])
-                expected.append(name)
-        row += len(case.examples)
-    return [_varied(words, expected), label_order(given, expected, answers.labels)]
-
-
-def _pair_order(
-    model: object, marked: Sequence[Labelled], given: Sequence[str], labels: Sequence[str] | None
+def _check_pair_order(
+    model: object, marked: Sequence[Labelled], predicted: Sequence[str], labels: Sequence[str] | None
 ) -> Check:
-    """Whether the texts of a pair come in the order of the model's training, as far as their labels betray it."""
+    """Check whether swapping the two texts of a pair makes more predictions right."""
     title = "order of the texts in a pair"
     if not marked:
-        return Check(title, None, "cannot be told: no labelled pairs")
-    turned = _labels_given(model, [Labelled(mark.example[::-1], mark.label) for mark in marked], labels)
-    as_is = [word == mark.label for word, mark in zip(given, marked, strict=True)]
+        return Check(title, None, "undecided: no labelled pairs")
+    turned = _predictions(model, [Labelled(mark.example[::-1], mark.label) for mark in marked], labels)
+    as_is = [word == mark.label for word, mark in zip(predicted, marked, strict=True)]
     swapped = [word == mark.label for word, mark in zip(turned, marked, strict=True)]
     better = sum(a and not b for a, b in zip(as_is, swapped, strict=True))
     worse = sum(b and not a for a, b in zip(as_is, swapped, strict=True))
-    counts = f"{sum(as_is)} of {len(marked)} right as given, {sum(swapped)} the other way round"
-    if 2 * bdtr(min(better, worse), better + worse, 0.5) >= RARE:  # the exact sign test
-        return Check(title, None, f"cannot be told: {counts}")
-    if worse > better:
-        return Check(title, False, f"likely wrong: {counts}")
-    return Check(title, True, counts)
+    counts = f"{sum(as_is)} of {len(marked)} right as given, {sum(swapped)} swapped"
+    if 2 * bdtr(min(better, worse), better + worse, 0.5) >= RARE:  # exact sign test
+        return Check(title, None, f"undecided: {counts}")
+    return Check(title, False, f"likely wrong: {counts}") if worse > better else Check(title, True, counts)
 
 
-# Whether kept answers are still the model's
+# Comparison with stored answers
 
 
-def still_says(
+def answers_match(
     model: object,
-    kept: Sequence[Answer],
+    stored: Sequence[Answer],
     examples: Mapping[str, Example],
     labels: Sequence[str] | None,
 ) -> Check:
-    """Whether a model answers as it did when these rows were kept: a few of them are asked again.
+    """Ask a model some stored questions again and compare the answers.
 
-    `examples` has the example of each id. Where nothing can be compared, nothing is asked and `ok` is None.
+    `examples` has the example of each id. Without anything to compare, `ok` is None and the model is not queried.
     """
-    title = "answers as it did before"
-    usable = [row for row in kept if not row.error and row.kind in ("label", "probabilities", "span")]
+    title = "same answers as stored"
+    usable = [row for row in stored if not row.error and row.kind in ("label", "probabilities", "span")]
     chosen = sorted((row for row in usable if row.example_id in examples), key=lambda row: row.example_id)
-    before = chosen[:: max(1, len(chosen) // AGAIN)][:AGAIN]
-    if not before or isinstance(model, HasAnswered):
-        return Check(title, None, "cannot be told: there is nothing to ask again")
+    before = chosen[:: max(1, len(chosen) // REPEATED)][:REPEATED]
+    if not before or isinstance(model, StoredAnswers):
+        return Check(title, None, "undecided: nothing to compare")
     asked = [examples[row.example_id] for row in before]
     reading = before[0].kind == "span"
     after = answer_examples(model, asked, [row.example_id for row in before], labels, reading=reading)
+    changed = "the model has changed, or its answers are not deterministic"
     moved = 0.0
     for example, old, new in zip(asked, before, after, strict=True):
         if new.error:
-            return Check(title, False, f"{_shown(example)} had an answer and is an error now: {new.error}")
-        if _word(old) != _word(new):
-            return Check(
-                title, False, f"{_shown(example)} was {_word(old)!r} and is {_word(new)!r} now: {CHANGED}"
-            )
-        moved = max(moved, _apart(old, new))
-    if moved > MOVED:
-        return Check(title, False, f"a probability moved by {moved:.4f}: {CHANGED}")
-    return Check(title, True, f"{len(before)} examples asked again, the same answers")
+            return Check(title, False, f"{_shown(example)} had an answer and is now an error: {new.error}")
+        first, second = (
+            span_text(row) if row.kind == "span" else str(row.data["label"]) for row in (old, new)
+        )
+        if first != second:
+            return Check(title, False, f"{_shown(example)}: stored {first!r}, now {second!r}: {changed}")
+        moved = max(moved, _difference(_numbers(old), _numbers(new)))
+    if moved > MAX_DRIFT:
+        return Check(title, False, f"a probability moved by {moved:.4f}: {changed}")
+    return Check(title, True, f"{len(before)} examples asked again, same answers")
 
 
-CHANGED = "the model has changed, or answers differently each time"
-
-
-def _word(row: Answer) -> str:
-    return span_text(row) if row.kind == "span" else str(row.data["label"])
-
-
-def _apart(old: Answer, new: Answer) -> float:
-    """How far the numbers of two answers are apart; infinitely if only one has any, or other names."""
-    numbers = [_numbers(row) for row in (old, new)]
-    if numbers[0].keys() != numbers[1].keys():
+def _difference(old: Mapping[str, float], new: Mapping[str, float]) -> float:
+    """Return the largest difference of two sets of numbers; infinite if their names differ."""
+    if old.keys() != new.keys():
         return np.inf
-    return max((abs(numbers[0][name] - numbers[1][name]) for name in numbers[0]), default=0.0)
+    return max((abs(old[name] - new[name]) for name in old), default=0.0)
 
 
 def _numbers(row: Answer) -> Mapping[str, float]:

@@ -1,7 +1,7 @@
-"""Answer spans from a question answering model (`docs/method/beluga.md` 1.5, as the reference code does it).
+"""Answer spans of a question answering model (`docs/method/beluga.md` 1.5, as in the reference code).
 
-A context that is too long is read in windows that overlap. In each window the 20 best starts meet the 20 best ends;
-the best pair over all windows wins, and where no pair is possible the answer is empty. Nothing is ever cut.
+A long context is read in overlapping windows, without truncation. In each window the 20 best starts are paired with
+the 20 best ends. The best pair over all windows is the answer; without a possible pair it is empty.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,32 +16,32 @@ from .checkpoint import first_line, libraries
 WINDOW = 384
 """Tokens of question and context together."""
 STRIDE = 128
-"""Tokens of context that two windows share."""
+"""Tokens of context shared by two windows."""
 BEST = 20
-"""Starts, and ends, that are looked at in a window."""
+"""Candidates for the start, and for the end, in a window."""
 ANSWER_TOKENS = 30
 WINDOW_TOKENS = 4_096
-"""Tokens at the most that go through the network at once."""
+"""The most tokens in a batch."""
 
 Floats = NDArray[np.float64]
 Window = tuple[int, list[int], list[int], list[tuple[int, int] | None]]
-"""Of which example, token ids, segments, and where in the context each token stands (None: not in it)."""
+"""Index of the example, token ids, segments, and each token's span in the context (None outside of it)."""
 
 
 def extract(network: Any, tokenizer: Any, examples: Sequence[Example], room: int = WINDOW) -> Answers:
-    """The best span of each (context, question); a question that fills its window alone is an error."""
+    """Return the best span for each (context, question); a question without room for its context is an error."""
     best = np.full(len(examples), -np.inf)
     texts = [""] * len(examples)
     windows: list[Window] = []
     errors: dict[int, str] = {}
     for row, (context, question) in enumerate(examples):
         try:
-            windows += windows_of(tokenizer, row, context, question, room)
-        except Exception as problem:  # tokenizers raises its own kind
+            windows += context_windows(tokenizer, row, context, question, room)
+        except Exception as problem:  # tokenizers raises its own type
             errors[row] = (
                 f"the question leaves no room for the context in {room} tokens: {first_line(problem)}"
             )
-    for part in _parts(windows):
+    for part in _batches(windows):
         for (row, _, _, places), (start, end, score) in zip(
             part, _best_spans(network, tokenizer, part), strict=True
         ):
@@ -52,19 +52,19 @@ def extract(network: Any, tokenizer: Any, examples: Sequence[Example], room: int
     return Answers((), np.zeros(len(examples), np.int64), texts=texts, errors=errors)
 
 
-def windows_of(tokenizer: Any, row: int, context: str, question: str, room: int) -> list[Window]:
-    """A context and its question as one or several rows of tokens."""
+def context_windows(tokenizer: Any, row: int, context: str, question: str, room: int) -> list[Window]:
+    """Return a context and its question as one or more windows of tokens."""
     asked = len(tokenizer(question, add_special_tokens=False, verbose=False)["input_ids"])
     left = room - asked - tokenizer.num_special_tokens_to_add(pair=True)
     if left < 1:
-        raise ValueError(f"it has {asked} tokens itself")
+        raise ValueError(f"it has {asked} tokens")
     shared = min(STRIDE, room // 3)
     encoded = tokenizer(
         question,
         context,
         truncation="only_second",
         max_length=room,
-        stride=shared if shared < left else left // 2,  # beside a long question windows must get on too
+        stride=shared if shared < left else left // 2,  # after a long question, windows must still advance
         return_overflowing_tokens=True,
         return_offsets_mapping=True,
         return_token_type_ids=True,
@@ -79,8 +79,8 @@ def windows_of(tokenizer: Any, row: int, context: str, question: str, room: int)
     return windows
 
 
-def _parts(windows: Sequence[Window]) -> Iterator[list[Window]]:
-    """Windows of like length together, so many that memory stays bounded whatever the context's length."""
+def _batches(windows: Sequence[Window]) -> Iterator[list[Window]]:
+    """Yield batches of windows of similar length."""
     waiting = sorted(windows, key=lambda window: -len(window[1]))
     while waiting:
         count = max(1, WINDOW_TOKENS // len(waiting[0][1]))
@@ -100,8 +100,8 @@ def _best_spans(network: Any, tokenizer: Any, windows: Sequence[Window]) -> list
     if "token_type_ids" in tokenizer.model_input_names:
         inputs["token_type_ids"] = segments
     with torch.inference_mode():
-        said = network(**{name: tensor.to(network.device) for name, tensor in inputs.items()})
-    starts, ends = said.start_logits.double().cpu().numpy(), said.end_logits.double().cpu().numpy()
+        output = network(**{name: tensor.to(network.device) for name, tensor in inputs.items()})
+    starts, ends = output.start_logits.double().cpu().numpy(), output.end_logits.double().cpu().numpy()
     return [
         best_span(
             starts[row, : len(tokens)], ends[row, : len(tokens)], [place is not None for place in places]
@@ -111,9 +111,9 @@ def _best_spans(network: Any, tokenizer: Any, windows: Sequence[Window]) -> list
 
 
 def best_span(starts: Floats, ends: Floats, inside: Sequence[bool]) -> tuple[int, int, float]:
-    """First and last token of the best span of a window, and its score; minus infinity where none is possible.
+    """Return first token, last token and score of a window's best span; minus infinity without a possible one.
 
-    Only real tokens take part: padding among the 20 best would make the answer depend on the other windows.
+    Padding is excluded: among the 20 best it would make the answer depend on the other windows.
 
     >>> best_span(np.array([9.0, 1.0, 3.0]), np.array([9.0, 2.0, 1.0]), [False, True, True])
     (2, 2, 4.0)

@@ -1,12 +1,20 @@
-"""What answers must be, whichever model gave them.
+"""Read and validate the answers of a model.
 
-about one example   a number that is none, or nothing: that example is an error, which is counted; never a label
-about the model     shapes that do not fit, numbers that are no probabilities, labels that nobody knows: refused,
-                    with what to do instead
+A callable may answer in these forms; any other is an error:
+
+    an array (examples, labels), a list of lists, a table with named columns   probabilities
+    [{"negative": 0.1, "positive": 0.9}, …]                                    probabilities by name
+    [{"label", "score"}, …], or a list of such lists                           as a Transformers pipeline answers
+    (predictions, confidences)                                                 labels, and a number or a vector each
+    a list of labels                                                           names or numbers
+
+A problem with one example (NaN, `None`) makes that example an error. A problem with the model (wrong shapes, numbers
+that are not probabilities, unknown labels) raises a ModelError.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,21 +25,26 @@ from ..core.records import Answers, Case
 Floats = NDArray[np.float64]
 
 OFF_BY = 1e-3
-"""How far probabilities may be from summing to 1, and a chosen label below the likeliest: half precision, rounding."""
+"""Tolerance for sums of probabilities and for the margin of the predicted label: half precision, rounding."""
 OUTSIDE = 1e-6
 LONGEST_MESSAGE = 2_000
-"""Letters kept of what a model says when it fails; some put their whole input there."""
+"""Characters kept of an error message; some contain the whole input."""
 NO_NAME = "column "
-"""How a column is called that nobody has named: its place must not pass for a label that is a number."""
+"""Prefix of unnamed columns, so that a position is not read as a numeric label."""
 NOT_FINITE = "the model gave numbers that are not finite"
+NO_OUTPUT = "the model gave no answer"
+FORMS = (
+    "one answer per example: a list of labels, an array (examples, labels) of probabilities, "
+    'a list of {"negative": 0.1, "positive": 0.9}, or (predictions, confidences)'
+)
 
 
 def validated(answers: Answers, count: int, labels: Sequence[str] | None, who: str) -> Answers:
-    """The answers to `count` examples, the rows that cannot be judged made errors."""
+    """Return the answers to `count` examples, with rows that cannot be scored turned into errors."""
     if not isinstance(answers, Answers):
         raise ModelError(
-            f"{who}: its classify gave {type(answers).__name__}, not Answers",
-            fix="shoal.core.records.Answers, or a plain function: docs/models.md says what it may give",
+            f"{who}: classify returned {type(answers).__name__}, not Answers",
+            fix="return shoal.core.records.Answers, or use a plain function (docs/models.md)",
         )
     _check_shapes(answers, count, who)
     if answers.labels:
@@ -54,34 +67,34 @@ def validated(answers: Answers, count: int, labels: Sequence[str] | None, who: s
 
 
 def shortened(message: str) -> str:
-    """A message cut to what a reader can use.
+    """Return a message, cut at 2,000 characters.
 
-    >>> shortened("x" * 5000)[-22:]
-    'xxxx … (5,000 letters)'
+    >>> shortened("x" * 5000)[-20:]
+    '… (5,000 characters)'
     """
     if len(message) <= LONGEST_MESSAGE:
         return message
-    return f"{message[:LONGEST_MESSAGE]} … ({len(message):,} letters)"
+    return f"{message[:LONGEST_MESSAGE]} … ({len(message):,} characters)"
 
 
-def in_words(problem: BaseException) -> str:
-    """What an exception of the user's says, even where saying it fails.
+def exception_text(problem: BaseException) -> str:
+    """Return the type and message of an exception, even if its `str` fails.
 
-    >>> in_words(ValueError("no"))
+    >>> exception_text(ValueError("no"))
     'ValueError: no'
     """
     try:
         message = str(problem)
     except Exception:
-        message = "(its message cannot be shown)"
+        message = "(message not available)"
     return shortened(f"{type(problem).__name__}: {message}")
 
 
-# Suites whose labels are bare numbers
+# Suites with numeric labels
 
 
 def number_labels(cases: Iterable[Case]) -> tuple[str, ...] | None:
-    """The labels of cases that have none but bare numbers, ascending; perhaps not all there are.
+    """Return the labels of cases whose labels are all numbers, ascending; None if some are names.
 
     >>> number_labels([Case("f/1", (("good",),), (10,)), Case("f/2", (("bad",),), ("not_2",))])
     ('2', '10')
@@ -91,7 +104,7 @@ def number_labels(cases: Iterable[Case]) -> tuple[str, ...] | None:
 
 
 def check_numbers(answers: Answers, numbers: Sequence[str] | None, who: str) -> None:
-    """Words are not taken for numbers: which of them is which, only the user can say."""
+    """Raise if the suite's labels are numbers and the model's are names: the mapping is unknown."""
     words = list(answers.labels)
     if answers.probabilities is None:
         rows = (row for row in range(len(answers.predictions)) if row not in answers.errors)
@@ -101,10 +114,10 @@ def check_numbers(answers: Answers, numbers: Sequence[str] | None, who: str) -> 
         named = ",".join(f"{word}:…" for word in words)
         raise ModelError(
             f"{who} answers {some(words)}; the suite's labels are the numbers {some(numbers)}",
-            why="which number a name means cannot be told; a wrong guess turns every answer round",
+            why="shoal cannot map names to numbers, and a wrong guess would invert every prediction",
             fix=f"?labels={','.join(places)}, in the order of the model's own labels"
             if words[0].startswith(NO_NAME)
-            else f"?labels={named} with the suite's number behind each; or give names to the suite's labels",
+            else f"?labels={named} with the suite's number after each colon; or name the suite's labels",
         )
 
 
@@ -117,10 +130,10 @@ def _is_number(word: str) -> bool:
 
 def _check_shapes(answers: Answers, count: int, who: str) -> None:
     codes = answers.predictions
-    if not answers.labels:  # words of a text
+    if not answers.labels:  # spans
         _fits(len(answers.texts) == count, f"{len(answers.texts)} answers to {count} examples", who)
     _fits(codes.shape == (count,), f"{_shape(codes)} labels to {count} examples", who)
-    _fits(codes.dtype.kind in "iu", f"labels that are no whole numbers, but {codes.dtype}", who)
+    _fits(codes.dtype.kind in "iu", f"labels of type {codes.dtype}, not integers", who)
     for numbers, shape in (
         (answers.probabilities, (count, len(answers.labels))),
         (answers.confidences, (count,)),
@@ -137,13 +150,13 @@ def _fits(fits: bool, what: str, who: str) -> None:
     if not fits:
         raise ModelError(
             f"{who} gave {what}",
-            why="one answer to each example is expected, in the order of the examples",
-            fix="let it answer every example it is given, and no other",
+            why="expected one answer per example, in order",
+            fix="return one answer for every example",
         )
 
 
 def _shape(numbers: NDArray[np.generic]) -> str:
-    return " x ".join(map(str, numbers.shape)) or "no list of"
+    return " x ".join(map(str, numbers.shape)) or "scalar"
 
 
 def _check_labels(answers: Answers, labels: Sequence[str] | None, who: str) -> None:
@@ -151,14 +164,14 @@ def _check_labels(answers: Answers, labels: Sequence[str] | None, who: str) -> N
     if strange or len(set(answers.labels)) < len(answers.labels):
         raise ModelError(
             f"{who} answers {', '.join(answers.labels)}; the suite's labels are {', '.join(labels or ())}",
-            why=f"the suite has no {some(strange)}" if strange else "one name stands for two labels",
-            fix="answer with the suite's names",
+            why=f"the suite has no {some(strange)}" if strange else "a name occurs twice",
+            fix="return the suite's names",
         )
     outside = (answers.predictions < 0) | (answers.predictions >= len(answers.labels))
     if outside.any():
         raise ModelError(
             f"{who} answers with label number {answers.predictions[outside][0]}",
-            why=f"there are {len(answers.labels)}: {', '.join(answers.labels)}",
+            why=f"the {len(answers.labels)} labels are {', '.join(answers.labels)}",
             fix="number the labels from 0",
         )
 
@@ -167,7 +180,7 @@ def _check_labels(answers: Answers, labels: Sequence[str] | None, who: str) -> N
 
 
 def _not_finite(answers: Answers, count: int) -> NDArray[np.bool_]:
-    """The rows in which some number is none."""
+    """Return a mask of the rows with NaN or infinite numbers."""
     broken = np.zeros(count, bool)
     if answers.probabilities is not None:
         broken |= ~np.isfinite(answers.probabilities).all(axis=1)
@@ -183,7 +196,7 @@ def _check_probabilities(vectors: Floats, who: str) -> None:
     if outside.any():
         row = vectors[outside][0]
         raise ModelError(
-            f"{who} gave numbers that are no probabilities: {some(row.round(6), 8)}",
+            f"{who} gave numbers that are not probabilities: {some(row.round(6), 8)}",
             why="a probability lies between 0 and 1",
             fix=_remedy(vectors),
         )
@@ -191,19 +204,18 @@ def _check_probabilities(vectors: Floats, who: str) -> None:
     worst = int(np.abs(sums - 1).argmax())
     if abs(sums[worst] - 1) > OFF_BY:
         raise ModelError(
-            f"{who} gave numbers that are no probabilities: {some(vectors[worst].round(6), 8)}",
+            f"{who} gave numbers that are not probabilities: {some(vectors[worst].round(6), 8)}",
             why=f"they sum to {sums[worst]:.6g}, not to 1",
-            fix="the probability of every label of the suite, for each example; where several labels may hold at "
-            "once there is no verdict to judge",
+            fix="return the probability of every label of the suite; multi-label models are not supported",
         )
 
 
 def _remedy(vectors: Floats) -> str:
     if (vectors <= OUTSIDE).all():
-        return "these look like log-probabilities: give numpy.exp of them"
+        return "they look like log-probabilities: return numpy.exp of them"
     if (vectors >= 0).all() and np.abs(vectors.sum(axis=1) - 100).max() < 1:
-        return "these look like percentages: divide them by 100"
-    return "these look like margins or logits: give scipy.special.softmax(numbers, axis=1), or labels alone"
+        return "they look like percentages: divide them by 100"
+    return "they look like margins or logits: return scipy.special.softmax(numbers, axis=1), or labels only"
 
 
 def _check_confidences(confidences: Floats, count: int, who: str) -> None:
@@ -211,21 +223,20 @@ def _check_confidences(confidences: Floats, count: int, who: str) -> None:
     if outside.any():
         raise ModelError(
             f"{who} gave the confidence {confidences[outside][0]:.6g}",
-            why="a confidence is the probability of the label that is given, between 0 and 1; margins and "
-            "log-probabilities are none",
-            fix="probabilities, or the labels alone",
+            why="a confidence is the probability of the predicted label, between 0 and 1",
+            fix="return probabilities, or labels only",
         )
     unsure = confidences < 1 / max(count, 1) - OFF_BY
     if unsure.any():
         raise ModelError(
             f"{who} gave the confidence {confidences[unsure][0]:.6g}",
-            why=f"that leaves more for another of {count} labels, which would then be the answer",
-            fix="the probability of the label that is given, or the labels alone",
+            why=f"one of the other {count - 1} labels would be more probable than the predicted one",
+            fix="return the probability of the predicted label, or labels only",
         )
 
 
 def _check_choices(codes: NDArray[np.int64], vectors: Floats, labels: Sequence[str], who: str) -> None:
-    """A label that is not the likeliest contradicts its own probabilities."""
+    """Raise if a predicted label is not the most probable one."""
     if not vectors.size:
         return
     chosen = vectors[np.arange(len(codes)), codes]
@@ -234,16 +245,207 @@ def _check_choices(codes: NDArray[np.int64], vectors: Floats, labels: Sequence[s
         row = int(wrong[0])
         pairs = [f"{name} {number:.4g}" for name, number in zip(labels, vectors[row], strict=True)]
         raise ModelError(
-            f"{who} answers {labels[codes[row]]} where its probabilities are {some(pairs, 8)}",
-            why="the label is not the likeliest one: labels and probabilities contradict each other",
-            fix="give the probabilities alone, or each label with one confidence",
+            f"{who} predicts {labels[codes[row]]}, but its probabilities are {some(pairs, 8)}",
+            why="labels and probabilities contradict each other",
+            fix="return only probabilities, or each label with one confidence",
         )
 
 
 def _without(numbers: Floats | None, rows: NDArray[np.bool_]) -> Floats | None:
-    """The numbers, NaN in these rows."""
+    """Return the numbers with NaN in these rows."""
     if numbers is None:
         return None
     emptied = np.array(numbers, np.float64)
     emptied[rows] = np.nan
     return emptied
+
+
+# Answers of a callable
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The output of a callable; `names` belong to the columns of `vectors`."""
+
+    labels: list[Any] | None = None  # (examples,) as the callable writes them
+    vectors: Floats | None = None  # (examples, columns)
+    names: tuple[str, ...] | None = None
+    confidences: Floats | None = None  # (examples,)
+    missing: Mapping[int, str] = field(default_factory=dict)  # by row
+    ordered: bool = True
+    """Whether the order of the names comes from the callable; the order of a mapping's keys does not count."""
+
+
+def read_given(given: Any, count: int, who: str) -> Given:
+    """Return the output for `count` examples as columns."""
+    given = _as_array(given)
+    if isinstance(given, tuple):
+        return _pair(given, count, who)
+    if getattr(given, "ndim", 1) != 1:
+        return _table(given, count, who)
+    return _rows(listed(given, count, who), who)
+
+
+def _pair(given: tuple[Any, ...], count: int, who: str) -> Given:
+    """Read (predictions, confidences)."""
+    if len(given) != 2:
+        _refuse(f"gave a tuple of {len(given)}", who)
+    labels = read_given(listed(given[0], count, who), count, who)
+    if labels.labels is None:
+        _refuse("gave (predictions, confidences) with numbers as predictions", who)
+    second = _as_array(given[1])
+    numbers = second if getattr(second, "ndim", 1) != 1 else listed(second, count, who)
+    confidences = _floats(numbers, who)
+    if len(confidences) != count:
+        _refuse(f"gave {len(confidences)} confidences to {count} examples", who)
+    if confidences.ndim == 1:
+        return Given(labels.labels, confidences=confidences, missing=labels.missing)
+    if confidences.ndim != 2:
+        _refuse(f"gave confidences in {confidences.ndim} dimensions", who)
+    return Given(labels.labels, confidences, _column_names(given[1]), missing=labels.missing)
+
+
+def _table(given: Any, count: int, who: str) -> Given:
+    """Read an array with one row per example: probabilities, or labels if it has one column."""
+    if given.ndim != 2:
+        _refuse(f"gave an array of {given.ndim} dimensions", who)
+    if len(given) != count:
+        _refuse(f"gave {len(given)} answers to {count} examples", who)
+    if given.shape[1] == 1:
+        return _rows([row[0] for row in np.asarray(given).tolist()], who)
+    return Given(vectors=_floats(given, who), names=_column_names(given))
+
+
+def _rows(rows: list[Any], who: str) -> Given:
+    """Read a list of answers, all of one form."""
+    missing = {place: NO_OUTPUT for place, row in enumerate(rows) if _is_missing(row)}
+    forms = {_form(row, who): row for place, row in enumerate(rows) if place not in missing}
+    if len(forms) > 1:
+        shown = " and ".join(repr(row)[:60] for row in forms.values())
+        _refuse(f"mixes two forms of answers: {shown}", who)
+    given = [None if place in missing else row for place, row in enumerate(rows)]
+    match next(iter(forms), "label"):
+        case "scored":
+            return _scored([[] if row is None else [row] for row in given], missing, who)
+        case "all scored":
+            return _scored([row or [] for row in given], missing, who)
+        case "named":
+            return _named([row or {} for row in given], missing, who)
+        case "vector":
+            return _vectors(given, missing, who)
+        case "number":
+            raise ModelError(
+                f"{who} gave one number per example",
+                why="the label that it belongs to is unknown",
+                fix="return an array (examples, labels), or (predictions, confidences)",
+            )
+    return Given(rows, missing=missing)
+
+
+def _form(row: Any, who: str) -> str:
+    if isinstance(row, Mapping):
+        return "scored" if "label" in row else "named"
+    if isinstance(row, str | bool | int | np.bool_ | np.integer):
+        return "label"
+    if isinstance(row, float | np.floating):
+        return "number"
+    if isinstance(row, Sequence | np.ndarray) and not isinstance(row, bytes):
+        return "all scored" if len(row) and isinstance(row[0], Mapping) else "vector"
+    _refuse(f"answers {repr(row)[:60]} ({type(row).__name__})", who)
+
+
+def _scored(rows: Sequence[Sequence[Mapping[str, Any]]], missing: Mapping[int, str], who: str) -> Given:
+    """Read lists of {label, score}; a single score per example is a confidence."""
+    for pair in (pair for row in rows for pair in row):
+        if not isinstance(pair, Mapping) or "label" not in pair or "score" not in pair:
+            _refuse(f'answers {repr(pair)[:60]}, without "label" and "score"', who)
+    if all(len(row) <= 1 for row in rows):
+        scores = _floats([row[0]["score"] if row else np.nan for row in rows], who)
+        return Given([row[0]["label"] if row else None for row in rows], confidences=scores, missing=missing)
+    for row in rows:
+        names = [str(pair["label"]) for pair in row]
+        if len(set(names)) < len(names):
+            _refuse(f"scores a label twice: {', '.join(names)}", who)
+    return _named([{str(pair["label"]): pair["score"] for pair in row} for row in rows], missing, who)
+
+
+def _named(rows: Sequence[Mapping[Any, Any]], missing: Mapping[int, str], who: str) -> Given:
+    """Read probabilities by name; a name missing from a row has probability 0."""
+    names = sorted({str(name) for row in rows for name in row}, key=_by_number)
+    table = [{str(name): number for name, number in row.items()} for row in rows]
+    vectors = _floats([[row.get(name, 0.0) for name in names] for row in table], who)
+    return Given(vectors=vectors, names=tuple(names), missing=missing, ordered=False)
+
+
+def _vectors(rows: Sequence[Any], missing: Mapping[int, str], who: str) -> Given:
+    widths = {len(row): row for row in rows if row is not None}
+    if len(widths) > 1:
+        _refuse(f"gave {' numbers for one example and '.join(map(str, sorted(widths)))} for another", who)
+    empty = [np.nan] * next(iter(widths))
+    vectors = _floats([empty if row is None else row for row in rows], who)
+    if vectors.ndim != 2:
+        _refuse(f"gave an array of {vectors.ndim} dimensions", who)
+    if vectors.shape[1] == 1:
+        return _rows([row[0] for row in vectors.tolist()], who)
+    return Given(vectors=vectors, missing=missing)
+
+
+# Helpers
+
+
+def _as_array(given: Any) -> Any:
+    """Return a torch tensor as an array, anything else unchanged."""
+    if not hasattr(given, "detach"):
+        return given
+    tensor = given.detach().cpu()
+    return (tensor.double() if tensor.is_floating_point() else tensor).numpy()
+
+
+def listed(given: Any, count: int, who: str) -> list[Any]:
+    """Return one answer per example as a list of plain values."""
+    given = _as_array(given)
+    if given is None:
+        raise ModelError(f"{who} returned None", why="a return statement may be missing", fix=FORMS)
+    if isinstance(given, str | bytes | Mapping | set) or not isinstance(given, Iterable):
+        _refuse(f"gave {repr(given)[:60]} ({type(given).__name__}) for {count} examples", who)
+    rows = [_scalar(row) for row in given]
+    if len(rows) != count:
+        _refuse(f"gave {len(rows)} answers to {count} examples", who)
+    return rows
+
+
+def _scalar(row: Any) -> Any:
+    """Return the Python number of a scalar array or tensor, anything else unchanged."""
+    if hasattr(row, "detach"):
+        row = _as_array(row)
+    return row.item() if getattr(row, "ndim", None) == 0 and hasattr(row, "item") else row
+
+
+def _is_missing(row: Any) -> bool:
+    """Return whether an answer is None or NaN, as tables write missing values."""
+    return (
+        row is None or type(row).__name__ in ("NAType", "NaTType") or (isinstance(row, float) and row != row)
+    )
+
+
+def _floats(numbers: Any, who: str) -> Floats:
+    try:
+        return np.asarray(numbers, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        _refuse(f"gave values that are not numbers: {repr(numbers)[:80]}", who)
+
+
+def _column_names(given: Any) -> tuple[str, ...] | None:
+    """Return the column names of a table; None if they are only numbers."""
+    columns = [str(name) for name in getattr(given, "columns", ())]
+    return tuple(columns) if columns and not all(name.isdecimal() for name in columns) else None
+
+
+def _by_number(name: str) -> tuple[str, int]:
+    """Return a sort key that puts LABEL_2 before LABEL_10."""
+    word = name.rstrip("0123456789")
+    return word, int(name[len(word) :] or -1)
+
+
+def _refuse(what: str, who: str) -> NoReturn:
+    raise ModelError(f"{who} {what}", why="shoal cannot read that as answers", fix=FORMS)

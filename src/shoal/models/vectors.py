@@ -1,28 +1,40 @@
-"""`vectors:FILE`: word vectors in text form as a model that embeds words, for WEAT.
+"""Vectors of words and sentences (`docs/method/bias.md` 5.5).
 
-A word's vector is looked up as it is written, and with `_` for blanks. A sentence is the mean of its words' vectors.
-What has no vector is said to have none: nothing is put in its place.
+`vectors:FILE` reads word vectors in text form, for WEAT. A word is looked up as written, and with `_` for spaces; a
+sentence is the mean of its words' vectors. Words without a vector have none.
+
+Encoders represent (sentence, word) in one of these ways; the word may be empty if it does not matter:
+
+    cls                        the last layer at [CLS]
+    mean                       the mean of the last layer over all tokens
+    word_mean                  the mean of the last layer over the pieces of the word
+    first_piece_no_specials    the last layer at the first piece, without [CLS] and [SEP] in the input
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import DataError
+from ..core.errors import DataError, ModelError
 from ..core.files import read_lines
 from ..core.records import Example
 from . import ModelSpec, digest_file
+from .checkpoint import libraries
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 OPTIONS = ()
+Vectors = list[NDArray[np.float64] | None]
 
 
 def load(spec: ModelSpec) -> "WordVectors":
-    """The file that a spec names; it is read when it is first asked."""
+    """Return the file that a spec names; the first request reads it."""
     return WordVectors(Path(spec.name))
 
 
@@ -36,16 +48,16 @@ class WordVectors:
         return f"vectors:{self.path}"
 
     def fingerprint(self) -> dict[str, Any]:
-        """What the answers depend on: the file's content."""
+        """Return a digest of the file."""
         return {"file": digest_file(self.path)}
 
     @cached_property
     def table(self) -> dict[str, NDArray[np.float64]]:
-        """Every word's vector."""
+        """The vector of every word."""
         return read_vectors(self.path)
 
     def vector(self, text: str) -> NDArray[np.float64] | None:
-        """The vector of a word or phrase; of a sentence the mean over its words that have one; None without any."""
+        """Return the vector of a word or phrase, or the mean over a sentence's known words; None without any."""
         for key in (text, text.replace(" ", "_")):
             if key in self.table:
                 return self.table[key]
@@ -56,15 +68,17 @@ class WordVectors:
     def embed(
         self, examples: Sequence[Example], pooling: str = "mean", layer: int = -1
     ) -> NDArray[np.float64]:
-        """A vector per example, NaN where there is none."""
+        """Return a vector per example, NaN without one."""
         width = len(next(iter(self.table.values())))
         vectors = [self.vector(example[0]) for example in examples]
         return np.array([np.full(width, np.nan) if vector is None else vector for vector in vectors])
 
 
 def read_vectors(path: Path, words: Collection[str] | None = None) -> dict[str, NDArray[np.float64]]:
-    """The vectors of these words, or of all. A first line with two counts is passed over; of a word twice, the first
-    counts."""
+    """Return the vectors of these words, or of all.
+
+    Skips a first line with two counts. If a word occurs twice, the first vector counts.
+    """
     vectors: dict[str, NDArray[np.float64]] = {}
     width = 0
     for line, text in read_lines(path):
@@ -72,8 +86,8 @@ def read_vectors(path: Path, words: Collection[str] | None = None) -> dict[str, 
         if not numbers or (line == 1 and word.isdecimal() and numbers.isdecimal()):
             if text.strip() and line > 1:
                 raise DataError(
-                    f"{path}, line {line}: a word and its numbers are expected, found {text[:40]!r}",
-                    fix="word vectors in text form, a word and its numbers on each line, with blanks between",
+                    f"{path}, line {line}: expected a word and its numbers, found {text[:40]!r}",
+                    fix="word vectors in text form: a word and its numbers per line, separated by spaces",
                 )
             continue
         if (words is not None and word not in words) or word in vectors:
@@ -82,18 +96,112 @@ def read_vectors(path: Path, words: Collection[str] | None = None) -> dict[str, 
             vector = np.array(numbers.split(), dtype=np.float64)
         except ValueError:
             raise DataError(
-                f"{path}, line {line}: the vector of {word[:40]!r} holds something that is no number",
-                fix="numbers alone behind the word; a word of several parts is written with _ between them",
+                f"{path}, line {line}: the vector of {word[:40]!r} contains a value that is not a number",
+                fix="only numbers after the word; join phrases with _",
             ) from None
         width = width or len(vector)
         if len(vector) != width or not np.isfinite(vector).all():
             raise DataError(
-                f"{path}, line {line}: {word[:40]!r} has {len(vector)} finite numbers where others have {width}"
+                f"{path}, line {line}: {word[:40]!r} has {len(vector)} numbers, others have {width}"
                 if len(vector) != width
                 else f"{path}, line {line}: the vector of {word[:40]!r} is not finite",
-                fix="remove the line, or make the vectors again",
+                fix="remove the line",
             )
         vectors[word] = vector
     if not vectors and words is None:
-        raise DataError(f"{path}: no vectors", fix="a word and its numbers on each line")
+        raise DataError(f"{path}: no vectors", fix="a word and its numbers per line")
     return vectors
+
+
+# Vectors of an encoder
+
+
+def represent(model: Any, examples: Sequence[Example], representation: str) -> Vectors:
+    """Return a vector for each (sentence, word); None if the word is not in its sentence."""
+    return REPRESENTATIONS[representation](model, examples)
+
+
+def cls(model: Any, examples: Sequence[Example]) -> Vectors:
+    """Return the state at [CLS]; the model must use it."""
+    tokenizer = model.tokenizer
+    begins = tokenizer("a", verbose=False)["input_ids"][:1] == [tokenizer.cls_token_id]
+    if model.language_model == "causal" or tokenizer.cls_token_id is None or not begins:
+        raise ModelError(
+            f"{model!r} has no [CLS] at the start of a text",
+            why="in a causal model the first token does not see the rest"
+            if model.language_model == "causal"
+            else "",
+            fix="representation=mean or word_mean",
+        )
+    return list(model.embed([(example[0],) for example in examples], "cls"))
+
+
+def mean(model: Any, examples: Sequence[Example]) -> Vectors:
+    """Return the mean over all tokens."""
+    return list(model.embed([(example[0],) for example in examples], "mean"))
+
+
+def word_mean(model: Any, examples: Sequence[Example]) -> Vectors:
+    """Return the mean over the pieces of the word."""
+    states, offsets = _states(model, [example[0] for example in examples], special=True)
+    return [_inside(states[row], offsets[row], find_word(*example)) for row, example in enumerate(examples)]
+
+
+def first_piece_no_specials(model: Any, examples: Sequence[Example]) -> Vectors:
+    """Return the state of the first piece, without special tokens in the input."""
+    states, _ = _states(model, [example[0] for example in examples], special=False)
+    return list(states[:, 0])
+
+
+REPRESENTATIONS: dict[str, Callable[[Any, Sequence[Example]], Vectors]] = {
+    "cls": cls,
+    "mean": mean,
+    "word_mean": word_mean,
+    "first_piece_no_specials": first_piece_no_specials,
+}
+
+
+def find_word(sentence: str, word: str) -> tuple[int, int] | None:
+    """Return the start and end of a word in a sentence, or None.
+
+    >>> find_word("An ant is a thing.", "ant"), find_word("Plants", "ant")
+    ((3, 6), None)
+    """
+    match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence) if word else None
+    return match.span() if match else None
+
+
+def _states(
+    model: Any, texts: Sequence[str], *, special: bool
+) -> tuple[NDArray[np.float64], list[list[tuple[int, int]]]]:
+    """Return the last layer (texts, tokens, width) and the character span of each token."""
+    torch, _ = libraries()
+    if not model.tokenizer.is_fast:
+        raise ModelError(
+            f"{model!r}: its tokenizer gives no character offsets",
+            fix="a checkpoint with a fast tokenizer (tokenizer.json)",
+        )
+    encoded = model.tokenizer(
+        list(texts),
+        add_special_tokens=special,
+        padding=True,
+        return_tensors="pt",
+        return_offsets_mapping=True,
+        verbose=False,
+    )
+    offsets = encoded.pop("offset_mapping").tolist()
+    with torch.inference_mode():
+        states: Tensor = model.network("embed")(**encoded.to(model.device)).last_hidden_state
+    return states.double().cpu().numpy(), offsets
+
+
+def _inside(
+    states: NDArray[np.float64], offsets: Sequence[tuple[int, int]], span: tuple[int, int] | None
+) -> NDArray[np.float64] | None:
+    if span is None:
+        return None
+    rows = [row for row, (start, end) in enumerate(offsets) if start < span[1] and end > span[0]]
+    if not rows:
+        return None
+    vector: NDArray[np.float64] = states[rows].mean(axis=0)
+    return vector

@@ -197,7 +197,7 @@ class ProtocolModule(Protocol):
         """Outcomes, measures and findings of one job; pure.
 
         `answers` are by mark, the last is the end of training: `Answers` where labels or spans were asked for, else
-        the rows of each case (`models.ask.by_mark`).
+        the rows of each case (`models.answer_rows.answers_by_mark`).
         """
         ...
 

@@ -18,16 +18,11 @@ from itertools import repeat
 from typing import Any, Protocol
 
 from ..core.records import Answer, Example
-from ..models.ask import (
-    NO_ANSWER,
-    HasAnswered,
-    RemoteModel,
-    ask_batches,
-    batch_plan,
-    example_id,
-    questions_of,
-)
-from ..models.selfcheck import Check, self_check, still_says
+from ..models.answer_rows import NO_ANSWER
+from ..models.asking import ask_batches
+from ..models.batching import batch_plan, example_id, make_questions
+from ..models.interface import RemoteModel, StoredAnswers
+from ..models.selfcheck import Check, answers_match, self_check
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..stats.intervals import wilson
@@ -80,7 +75,7 @@ class DirectAnswers:
 
     def __init__(self, job: Job, model: Any, built: Built, cache: "AnswerCache | None" = None) -> None:
         self.model, self.built = model, built
-        self.questions = questions_of(model, built.cases)
+        self.questions = make_questions(model, built.cases)
         self._job, self._cache = job, cache
         self._ask: Ask = partial(find_protocol(job.protocol).ask, job.settings, model, built)
         if cache is not None:
@@ -139,7 +134,7 @@ class DirectAnswers:
     def _has_changed(self, stored: PartialAnswers) -> bool:
         if self.built.asks not in ("labels", "spans"):
             return False
-        return still_says(self.model, stored.read(), self._examples, self.built.labels).ok is False
+        return answers_match(self.model, stored.read(), self._examples, self.built.labels).ok is False
 
 
 class DistributedAnswers(DirectAnswers):
@@ -163,7 +158,7 @@ class RemoteAnswers:
         self, job: Job, model: RemoteModel, built: Built, cache: "AnswerCache | None" = None
     ) -> None:
         self._job, self._model, self._built, self._cache = job, model, built, cache
-        self._questions = questions_of(model, built.cases)
+        self._questions = make_questions(model, built.cases)
         self._known = {} if cache is None else cache.known(job, built)
         self._stored: dict[tuple[str, str], Answer] = {}
 
@@ -251,7 +246,7 @@ def _self_check(job: Job, model: Any, built: Built, cache: "AnswerCache | None")
     """Return the self-checks of a model; none for stored predictions, which cannot be queried."""
 
     def check() -> list[dict[str, Any]]:
-        if isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
+        if isinstance(model, StoredAnswers) or built.asks not in ("labels", "spans"):
             return []
         return [asdict(row) for row in self_check(model, built.cases, built.labels)]
 
@@ -338,7 +333,7 @@ class AnswerCache:
 
     def asker(self, job: Job, model: object, built: Built, ask: Ask) -> Ask:
         """Return `ask` behind the cache; a model that now answers otherwise is queried from scratch."""
-        if isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
+        if isinstance(model, StoredAnswers) or built.asks not in ("labels", "spans"):
             return ask
         known = self.known(job, built)
         if known and not _answers_match(model, known, built):
@@ -383,4 +378,4 @@ def _key(job: Job, built: Built) -> str:
 def _answers_match(model: object, known: Mapping[Example, Answer], built: Built) -> bool:
     rows = [Answer(example_id(example), row.kind, row.data) for example, row in known.items()]
     examples = {example_id(example): example for example in known}
-    return still_says(model, rows, examples, built.labels).ok is not False
+    return answers_match(model, rows, examples, built.labels).ok is not False

@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..models.ask import Prompted, RemoteModel, batch_plan, distinct, questions_of
-from ..models.prompted.money import price_of
-from ..models.selfcheck import A_DOZEN
+from ..models.batching import batch_plan, distinct, make_questions
+from ..models.interface import Prompted, RemoteModel
+from ..models.prompted.spending import spec_price
+from ..models.selfcheck import PAID_QUESTIONS
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Stage, silent
@@ -96,11 +97,11 @@ def bill(jobs: Sequence[Job], store: RunStore | None = None) -> Bill | None:
             if isinstance(model, RemoteModel):
                 examples = distinct(for_now.built(job, silent).cases).examples
                 again = min(model.again, len(examples))
-                asked = [*examples, *examples[:again], *examples[:A_DOZEN]]
+                asked = [*examples, *examples[:again], *examples[:PAID_QUESTIONS]]
                 worst = [model.worst(example) for example in asked]
                 read, written = sum(read for read, _ in worst), sum(written for _, written in worst)
-                price = price_of(job.model)
-                rows.append((len(asked), read, written, price.of(read, written) if price else None))
+                price = spec_price(job.model)
+                rows.append((len(asked), read, written, price.cost(read, written) if price else None))
     if not rows:
         return None
     known = [cost for *_, cost in rows if cost is not None]
@@ -169,7 +170,7 @@ def _time_asking(job: Job, training: Training, built: Built) -> float:
     module = find_protocol(job.protocol)
     with threads(training.recipe.threads):
         model = training.recipe.base(training.seed)
-        questions = questions_of(model, built.cases)
+        questions = make_questions(model, built.cases)
         plan = batch_plan(model, questions)
         middle = plan[len(plan) // 2 :][:MEASURED_BATCHES]
         started, asked = time.perf_counter(), 0

@@ -16,7 +16,8 @@ from typing import Any
 
 from ..core.records import Answer, Result
 from ..models import load_model
-from ..models.ask import AnswerRows, HasAnswered, RemoteModel
+from ..models.answer_rows import AnswerRows
+from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check
 from ..protocols.base import Built
 from ..training.stage import IN_NUMBERS, Fact, Progress, silent
@@ -148,7 +149,7 @@ def retry_errors(
         execute(job, store, progress, shared=shared)
         return
     model = load_for(job, store)
-    if not failed or isinstance(model, HasAnswered):
+    if not failed or isinstance(model, StoredAnswers):
         return
     if isinstance(model, RemoteModel):
         if any(map(is_retryable, rows)):

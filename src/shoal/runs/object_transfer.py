@@ -177,10 +177,10 @@ def inputs_of(job: Job) -> list[Path]:
     words = [part for word in (job.model, *_words(asdict(job.settings))) for part in _named(word)]
     paths = [Path(name) for word in words for name in (word, word.rpartition(":")[0]) if _is_path(name)]
     if spec.scheme == "python":
-        from ..models.identity import files_of
+        from ..models.identity import module_files
 
         here = Path.cwd()
-        modules = [path for path in files_of(spec.name.partition(":")[0]) if path.is_relative_to(here)]
+        modules = [path for path in module_files(spec.name.partition(":")[0]) if path.is_relative_to(here)]
         paths += [path.relative_to(here) for path in modules]
     return list(dict.fromkeys(paths))
 

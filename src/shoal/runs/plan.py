@@ -24,7 +24,7 @@ from urllib.parse import quote, unquote_plus
 from ..core.errors import PlanError, ShoalError, nearest
 from ..core.files import read_toml
 from ..core.ranges import LARGEST_SEED
-from ..models import SCHEMES, asked_in_words, load_model, parse_spec
+from ..models import SCHEMES, is_prompted, load_model, parse_spec
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import identity, is_random
@@ -363,7 +363,7 @@ def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str
         raise PlanError(f"{where}: a prompt is listed twice", fix="list each prompt once")
     made: dict[str, str] = {}
     for name, spec in models.items():
-        applicable = prompts if asked_in_words(spec) else []
+        applicable = prompts if is_prompted(spec) else []
         if applicable and "prompt" in parse_spec(spec).options:
             raise PlanError(
                 f"{where}: both model {name} and the plan name prompts",

@@ -18,7 +18,7 @@ from ..core.errors import DataError, PlanError, StoreError, some
 from ..core.files import is_file, read_lines
 from ..core.records import Finding, Measure, Measures, Result, verdicts_of
 from ..models import SCHEMES
-from ..models.imported import askable
+from ..models.python import as_model
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Form, WritesForms, identity, only_part
 from ..training.stage import Progress, silent
@@ -105,7 +105,7 @@ def _temporary_job(protocol: str, model: Any, settings: Any, cache: AnswerCache 
     if isinstance(model, str):
         fingerprint = fingerprint_of(model) if cache else {"spec": model}
         return make_job(protocol, model, settings, fingerprint)
-    asked = askable(model)
+    asked = as_model(model)
     fingerprint = cache.identity_of(model) if cache else {"object": repr(model)}
     name = getattr(model, "__name__", type(model).__name__)
     return make_job(protocol, f"python:given:{name}", settings, fingerprint, asked)

@@ -21,7 +21,9 @@ from ..core.records import (
     verdicts_of,
 )
 from ..models import load_model
-from ..models.ask import HasAnswered, NoAnswerError, by_mark, questions_of
+from ..models.answer_rows import NoAnswerError, answers_by_mark
+from ..models.batching import make_questions
+from ..models.interface import StoredAnswers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
 from ..training.stage import Progress, silent
@@ -40,7 +42,7 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     model = _asked(job)
     try:
         with collector_paused():
-            answers = by_mark(store.answers(job.id), questions_of(model, built.cases), built)
+            answers = answers_by_mark(store.answers(job.id), make_questions(model, built.cases), built)
     except (NoAnswerError, KeyError) as problem:
         path = store.job_folder(job.id) / "answers.jsonl"
         why = f"label {problem} is unknown" if isinstance(problem, KeyError) else str(problem)
@@ -75,7 +77,7 @@ def _asked(job: Job) -> Any:
 
 def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dict[str, Any]]:
     """Return checks of stored predictions, which cannot be queried."""
-    if not isinstance(model, HasAnswered) or built.asks not in ("labels", "spans"):
+    if not isinstance(model, StoredAnswers) or built.asks not in ("labels", "spans"):
         return []
     from ..models.selfcheck import check_answers  # imports scipy: `status` does without it
 

@@ -42,7 +42,7 @@ from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 from ..core.errors import DataError, StoreError
 from ..core.files import digest, read_json_lines, refusing, sweep, writing
 from ..core.records import Answer, Case, LazyCases
-from ..models.prompted.money import read_spending
+from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Progress, silent

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ..core.errors import ShoalError, StoreError
 from ..core.files import sweep
-from ..models.validate import in_words
+from ..models.validate import exception_text
 from ..training.stage import Progress, silent
 from .answer_sources import BatchDistributor
 from .execute import execute, retry_errors
@@ -131,7 +131,7 @@ def run_task(
         return record_failure(task, store, str(problem))
     except Exception as problem:
         detail = traceback.format_exc()[-LONGEST_TRACEBACK:]
-        return record_failure(task, store, f"{in_words(problem)} (see error.txt)", detail)
+        return record_failure(task, store, f"{exception_text(problem)} (see error.txt)", detail)
 
 
 def record_failure(task: Task, store: RunStore, problem: str, detail: str = "") -> str:

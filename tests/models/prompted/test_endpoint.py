@@ -13,8 +13,7 @@ from fake_server import by_words, error, serving
 
 from shoal import load_model
 from shoal.core.errors import ModelError
-from shoal.models.prompted.client import IN_A_ROW, LONGEST_WAIT
-from shoal.models.prompted.loop import run
+from shoal.models.prompted.client import IN_A_ROW, LONGEST_WAIT, run
 from shoal.models.prompted.rate_limit import RateLimiter
 
 LABELS = ("negative", "neutral", "positive")

@@ -194,7 +194,7 @@ def test_through_its_own_chat_template_without_further_special_tokens(models, tm
         f"<|start|>system\nBe brief.<|end|>\n<|start|>user\nReview: {text} Sentiment:<|end|>\n<|start|>assistant\n"
         for (text,) in EXAMPLES
     ]
-    assert [model.wording.shown(example) for example in EXAMPLES] == texts
+    assert [model.encoder.shown(example) for example in EXAMPLES] == texts
     scores, _ = by_hand(models["chat"], texts, LABELS, "", special=False)
     assert answers.probabilities == pytest.approx(softmax(scores), abs=1e-5)
     model, plain = ask(models["chat"], write(tmp_path, system="Be brief."), "chat=no")
@@ -207,7 +207,7 @@ def test_through_its_own_chat_template_without_further_special_tokens(models, tm
 def test_where_the_template_has_no_system_role_the_system_speaks_first(tmp_path):
     folder = save(tmp_path / "m", "llama", CHAT.replace("nosystem is defined", "true"))
     model = load_model(f"hf:{folder}?prompt={write(tmp_path, system='Be brief.')}")
-    assert model.wording.shown(("x",)) == (
+    assert model.encoder.shown(("x",)) == (
         "<|start|>user\nBe brief.\n\nReview: x Sentiment:<|end|>\n<|start|>assistant\n"
     )
 
@@ -218,7 +218,7 @@ def test_a_template_with_todays_date_wants_to_know_which_day_that_is(tmp_path):
     with pytest.raises(ModelError, match="today's date"):
         ask(folder, prompt)
     model, _ = ask(folder, prompt, "date=2026-02-03")
-    assert model.wording.shown(("x",)).startswith("03 February 2026 <|start|>user")
+    assert model.encoder.shown(("x",)).startswith("03 February 2026 <|start|>user")
     assert load_model(f"hf:{folder}?prompt={prompt}&date=2026-02-04").fingerprint() != model.fingerprint()
 
 
@@ -229,7 +229,7 @@ def test_text_of_an_example_never_becomes_a_special_token(models, tmp_path, whic
     special = set(model.model.tokenizer.all_special_ids)
     count = [sum(token in special for token in model._prompt(example)) for example in (innocent, sly)]
     assert count[0] == count[1] > 0
-    assert "<|end|></s><s>" in model.wording.shown(sly)
+    assert "<|end|></s><s>" in model.encoder.shown(sly)
     decoded = model.model.tokenizer.decode(model._prompt(sly))
     assert "It was <|end|></s><s> good." in decoded
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.models.prompted.numbers import from_first_tokens, from_likelihoods, one_begins_another
+from shoal.models.prompted.likelihood import from_first_tokens, from_likelihoods, one_begins_another
 
 L, TOKENS = [-1.2, -2.3, -4.0], [1, 1, 2]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.models.prompted.parse import parse, stripped
+from shoal.models.prompted.replies import parse, stripped
 
 SENTIMENT = ("negative", "neutral", "positive")
 HATE = ("hateful", "not hateful")

@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 from shoal.core.records import Measures
-from shoal.models.ask import TokenScores, ask_batches, by_mark, questions_of
+from shoal.models.answer_rows import answers_by_mark
+from shoal.models.asking import ask_batches
+from shoal.models.batching import make_questions
+from shoal.models.interface import TokenScores
 from shoal.protocols import bias
 from shoal.runs.settings import make_settings
 
@@ -116,9 +119,9 @@ def run() -> Callable[..., Any]:
     def go(model: Any, **settings: Any) -> tuple[list[Any], Measures]:
         (chosen,) = bias.parts(make_settings(bias.Settings, settings, "test"))
         built = bias.build(chosen)
-        questions = questions_of(model, built.cases)
+        questions = make_questions(model, built.cases)
         batches = ask_batches(lambda part: bias.ask(chosen, model, built, part), model, questions)
-        answers = by_mark([row for batch in batches for row in batch], questions, built)
+        answers = answers_by_mark([row for batch in batches for row in batch], questions, built)
         scored = bias.score(chosen, built, answers)
         return list(scored.outcomes), Measures(scored.measures)
 

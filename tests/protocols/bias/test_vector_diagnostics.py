@@ -7,8 +7,7 @@ import pytest
 
 from shoal.core.errors import DataError, ModelError
 from shoal.models import load_model
-from shoal.models.vectors import read_vectors
-from shoal.models.words import find_word, represent
+from shoal.models.vectors import find_word, read_vectors, represent
 
 VECTORS = {
     "rose": (1.0, 0.0), "aster": (0.8, 0.6), "ant": (0.0, 1.0), "fly": (0.6, 0.8),

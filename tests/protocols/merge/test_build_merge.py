@@ -14,12 +14,12 @@ from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.build import generate
 from shoal.protocols.merge.filters import STEPS
 from shoal.protocols.merge.problems import read_problems
-from shoal.protocols.merge.score import named, score
+from shoal.protocols.merge.score import find_measure, score
 from shoal.protocols.merge.settings import Filter
 from shoal.protocols.merge.tagger import Tagger, load_tagger
 from shoal.protocols.merge.variants import write_variants
 
-WORDS = "woman boy girl child lady teacher doctor farmer sailor singer nurse judge".split()  # noqa: SIM905
+WORDS = "woman boy girl child lady teacher doctor farmer sailor singer nurse judge baker pilot writer".split()  # noqa: SIM905
 PAIRS = (
     "premise\thypothesis\tlabel\nA man sits .\tThe man sits down .\tneutral\n"
     "A man runs .\tA man moves .\tentailment\n"
@@ -37,7 +37,7 @@ def with_suggesters(monkeypatch, **suggesters):
 
 
 def count(built, name, **groups):
-    row = named(Measures(built.measures), name, groups)
+    row = find_measure(Measures(built.measures), name, groups)
     assert row is not None
     return row.value
 
@@ -102,7 +102,9 @@ def test_all_draws_at_once_is_the_mean_of_many(small):
     options = {**small, "limit": 4}
     many, exact = (measures_of(Settings(**{**options, "draws": draws})) for draws in (60, 0))
     for threshold in ("0.5", "0.9", "1"):
-        drawn, expected = (named(m, "pattern accuracy", {"threshold": threshold}) for m in (many, exact))
+        drawn, expected = (
+            find_measure(m, "pattern accuracy", {"threshold": threshold}) for m in (many, exact)
+        )
         assert drawn is not None and expected is not None
         assert drawn.value == pytest.approx(expected.value, abs=0.08)
 
@@ -118,17 +120,15 @@ def measures_of(settings):
 
 
 def test_sources_are_compared_at_equal_numbers_on_the_same_problems(tmp_path, monkeypatch):
-    first = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[:8])})
-    second = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[4:])})
+    first = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[:10])})
+    second = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[5:])})
     with_suggesters(monkeypatch, bert=first, roberta=second)
-    settings = Settings(
-        data=write(tmp_path), minimum=6, sample=6, source_sample=3, draws=5, word_classes=("noun",)
-    )
+    settings = Settings(data=write(tmp_path), minimum=6, sample=6, draws=5, word_classes=("noun",))
     built = build(replace(settings, suggesters=("hf:bert", "hf:roberta")))
     (case, *_) = built.cases
     sources = {p["groups"]["source"]: p["draws"] for p in case.meta["patterns"] if "source" in p["groups"]}
     assert list(sources) == ["bert only", "roberta only", "both"]
-    assert all(len(draw) == 3 for draws in sources.values() for draw in draws)
+    assert all(len(draw) == 5 for draws in sources.values() for draw in draws)
     made = case.meta["made"]
     assert {tuple(made[n - 1]["source"]) for draw in sources["both"] for n in draw} == {("bert", "roberta")}
     split = build(replace(settings, suggesters=("hf:bert", "hf:roberta"), by_source="split"))
@@ -136,33 +136,6 @@ def test_sources_are_compared_at_equal_numbers_on_the_same_problems(tmp_path, mo
         p["groups"]["source"]: p["draws"] for p in split.cases[0].meta["patterns"] if "source" in p["groups"]
     }
     assert all(sum(len(parts[name][n]) for name in parts) == 6 for n in range(5))
-
-
-def test_suggestions_may_be_counted_for_each_word_or_each_suggester(tmp_path, monkeypatch):
-    """Six of one suggester, four of the other, three of them shared, for each of two nouns."""
-    first = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[:6])})
-    second = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[3:7])})
-    with_suggesters(monkeypatch, bert=first, roberta=second)
-    data = write(
-        tmp_path, "premise\thypothesis\tlabel\nA man has a guitar .\tThe man plays the guitar .\tneutral\n"
-    )
-
-    def made(**options):
-        settings = Settings(
-            data=data, draws=1, word_classes=("noun",), suggesters=("hf:bert", "hf:roberta"), **options
-        )
-        (case,) = build(settings).cases
-        return case.meta["made"]
-
-    assert len(made(minimum=14, sample=14)) == 14
-    with pytest.raises(DataError, match="at most 7 are left"):
-        made(minimum=14, sample=14, minimum_of="word")
-    assert len(made(minimum=7, sample=7, minimum_of="word")) == 7
-    # Of the two suggesters only the first has ten for the class: what is the second's alone goes.
-    rows = made(minimum=10, sample=10, minimum_of="model")
-    assert {tuple(row["source"]) for row in rows} == {("bert",)} and {
-        row["replacement"] for row in rows
-    } <= set(WORDS[:6])
 
 
 def test_the_toy_funnel_is_what_a_build_reports(tmp_path, monkeypatch):
@@ -251,7 +224,7 @@ def test_variants_come_back_as_they_were_written(built, tmp_path):
 
 
 def test_a_search_that_is_stopped_goes_on_and_ends_with_the_same_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.protocols.merge.pools.BLOCK", 2)
+    monkeypatch.setattr(sys.modules["shoal.protocols.merge.build"], "BLOCK", 2)
     settings = Settings(limit=6, minimum=6, sample=6, draws=2)
     generate(settings, tmp_path / "whole.jsonl")
     assert not list(tmp_path.glob("*.partial"))
@@ -295,9 +268,9 @@ def test_variants_made_elsewhere_need_only_their_texts(tmp_path):
     path.write_text("\n".join(map(json.dumps, rows)) + "\n")
     model = Planted(lambda e: "entailment" if "boy" in e[0] else "neutral")
     result = audit("merge", model, variants=str(path), label_names="entailment,neutral")
-    assert named(result.measures, "sample accuracy", {}).value == 0.5  # type: ignore[union-attr]
+    assert find_measure(result.measures, "sample accuracy", {}).value == 0.5  # type: ignore[union-attr]
     path.write_text(json.dumps({**rows[1], "problem_id": "2"}) + "\n")
-    with pytest.raises(DataError, match="line 1: a variant of problem '2', whose original is not there"):
+    with pytest.raises(DataError, match="line 1: variant of unknown problem '2'"):
         build(Settings(variants=str(path)))
 
 
@@ -315,13 +288,13 @@ VARIANT = {"problem_id": "1", "s": "woman", "texts": ["A woman sits.", "She sits
         ([ORIGINAL, {**VARIANT, "source": "bert"}], "line 2: source = 'bert'"),
         ([ORIGINAL, {**VARIANT, "filter": "a/b"}], "line 2: filter = 'a/b'"),
         ([ORIGINAL, {**VARIANT, "label": 2}], "line 2: label = 2"),
-        ([ORIGINAL, {**VARIANT, "texts": ["A woman sits."]}], "line 2: a variant of 1 texts"),
-        ([ORIGINAL, ORIGINAL], "line 2: problem '1' is there twice"),
+        ([ORIGINAL, {**VARIANT, "texts": ["A woman sits."]}], "line 2: variant with 1 texts"),
+        ([ORIGINAL, ORIGINAL], "line 2: problem '1' occurs twice"),
         ([{"shoal variants": 1, "draws": 10**9}], "line 1: draws = 1000000000"),
-        ([{"shoal variants": 2}], "line 1: variants of format 2"),
+        ([{"shoal variants": 2}], "line 1: format 2"),
         ([{"shoal variants": 1, "labels": ["neutral"]}, ORIGINAL, VARIANT], "label 'entailment'"),
-        ([{"shoal variants": 1}, ORIGINAL, {"shoal variants": 1}], "line 3: a second beginning"),
-        ([{"shoal variants": 1, "funnel": [3]}, ORIGINAL, VARIANT], "line 1: a funnel that cannot be read"),
+        ([{"shoal variants": 1}, ORIGINAL, {"shoal variants": 1}], "line 3: a second header"),
+        ([{"shoal variants": 1, "funnel": [3]}, ORIGINAL, VARIANT], "line 1: invalid funnel"),
         ([ORIGINAL], "no variants"),
     ],
 )
@@ -332,24 +305,6 @@ def test_a_file_of_variants_that_would_be_counted_wrongly_is_refused(tmp_path, r
         build(Settings(variants=str(path)))
 
 
-def test_what_a_file_made_elsewhere_says_of_probabilities_is_not_computed_with_unless_it_is_one(tmp_path):
-    rows: list[dict[str, object]] = [
-        {"problem_id": "1", "texts": ["A man sits.", "A man rests."], "label": "neutral"}
-    ]
-    chances: tuple[object, ...] = ("x", None, -1, [], {}, [0.2, "y"], [0.2, 0.4])
-    for number, chance in enumerate(chances):
-        texts = [f"A {WORDS[number]} sits.", f"A {WORDS[number]} rests."]
-        made = {"problem_id": "1", "w": ["man"], "s": WORDS[number], "texts": texts, "p_s": {"bert": chance}}
-        rows.append({**made, "p_w": {"bert": [0.1, 0.1]}, "source": ["bert"], "class": "noun"})
-    path = tmp_path / "variants.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
-    result = audit(
-        "merge", Planted(lambda e: "neutral"), variants=str(path), label_names="entailment,neutral"
-    )
-    assert named(result.measures, "sample accuracy", {}).value == 1.0  # type: ignore[union-attr]
-    assert not result.measures.where("within-problem effect")
-
-
 def test_what_was_assumed_is_said_for_single_texts_and_pairs(tmp_path, monkeypatch):
     with_suggesters(monkeypatch, bert=Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS)}))
     (tmp_path / "texts.tsv").write_text("text\tlabel\nThe man was kind to me .\tneutral\n")
@@ -357,10 +312,9 @@ def test_what_was_assumed_is_said_for_single_texts_and_pairs(tmp_path, monkeypat
     options = {"minimum": 6, "sample": 6, "label_names": "entailment,neutral", "word_classes": "noun"}
     single = audit("merge", model, data=str(tmp_path / "texts.tsv"), **options)
     pairs = audit("merge", model, data=write(tmp_path), **options)
-    assert [f.facts for f in single.findings if f.kind == "assumed"] == [
-        {"labels": "copied", "replaced": "any words"}
-    ]
-    assert [f.facts for f in pairs.findings if f.kind == "assumed"] == [
-        {"labels": "copied", "replaced": "shared words"}
-    ]
-    assert named(single.measures, "sample accuracy", {}).interval_method == "wilson over texts"  # type: ignore[union-attr]
+    texts = {
+        name: [f.text for f in result.findings if f.kind == "assumed"]
+        for name, result in (("single", single), ("pairs", pairs))
+    }
+    assert "some labels may be wrong" in texts["single"][0] and "may be wrong" not in texts["pairs"][0]
+    assert find_measure(single.measures, "sample accuracy", {}).interval_method == "wilson over texts"  # type: ignore[union-attr]

@@ -10,14 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.protocols.merge import pools
 from shoal.protocols.merge.problems import Problem
 
 PROGRAM = """
 import sys
-from shoal.protocols.merge import pools
 from shoal.cli import main
-pools.BLOCK = 2
+import shoal.protocols.merge
+sys.modules["shoal.protocols.merge.build"].BLOCK = 2
 main(["run", sys.argv[1], "--into", sys.argv[2]])
 """
 MODEL = """
@@ -105,12 +104,13 @@ def run(plan: Path, into: Path) -> None:
 def count_searched(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     """The problems that are searched from now on, in blocks of two."""
     sought: list[Problem] = []
-    plain = pools._block
+    module = sys.modules["shoal.protocols.merge.build"]
+    plain = module.search_block
 
     def counted(problems, *more):
         sought.extend(problems)
         return plain(problems, *more)
 
-    monkeypatch.setattr(pools, "BLOCK", 2)
-    monkeypatch.setattr(pools, "_block", counted)
+    monkeypatch.setattr(module, "BLOCK", 2)
+    monkeypatch.setattr(module, "search_block", counted)
     return sought

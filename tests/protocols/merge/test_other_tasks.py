@@ -19,7 +19,7 @@ REVIEWS = [
     ("The polite singer was great and the wheelbarrow is wonderful.", "positive"),
     ("The lonely judge was awful and broke the ladder.", "negative"),
 ]
-SMALL = ("minimum=6", "sample=6", "draws=2", "tag_alone=true")
+SMALL = ("minimum=6", "sample=6", "draws=2")
 
 
 def table(path: Path, *rows: tuple[str, ...]) -> str:
@@ -52,20 +52,17 @@ def reviews(tmp_path: Path) -> str:
 
 def test_words_that_two_questions_share_are_replaced_in_both(questions):
     found = measured("tiny:paraphrase", questions)
-    (assumed,) = [finding for finding in found["findings"] if finding["kind"] == "assumed"]
-    assert assumed["facts"] == {"labels": "copied", "replaced": "shared words"}
     sample = next(row for row in found["measures"] if row["name"] == "sample accuracy" and not row["groups"])
     assert sample["n"] == 2 and sample["value"] is not None
     shown = tried("tiny:paraphrase", questions)
     assert "Variants keep the label of their original; nobody checked them." in shown
-    assert "may have lost its label" not in shown
+    assert "labels may be wrong" not in shown
 
 
 def test_any_word_of_a_single_text_is_replaced_and_that_the_label_stays_is_said_to_be_assumed(reviews):
     found = measured("tiny:sentiment", reviews)
     (assumed,) = [finding for finding in found["findings"] if finding["kind"] == "assumed"]
-    assert assumed["facts"] == {"labels": "copied", "replaced": "any words"}
-    said = "may have lost its label"
+    said = "some labels may be wrong"
     assert said in assumed["text"] and said in tried("tiny:sentiment", reviews)
 
 
@@ -76,10 +73,10 @@ def test_any_word_of_a_single_text_is_replaced_and_that_the_label_stays_is_said_
             "tiny:sentiment",
             REVIEWS,
             "targets=shared",
-            "leave targets out: any open-class word of a single text",
+            "leave targets out to replace any open-class word",
         ),
         ("tiny:nli", REVIEWS, "seed=0", "the suite's labels are negative, positive"),
-        ("tiny:sentiment", [("A text.", "1")], "seed=0", "label_names with what 0, 1 and so on mean"),
+        ("tiny:sentiment", [("A text.", "1")], "seed=0", "label_names = names of 0, 1 and so on"),
         ("tiny:sentiment", [("It is.", "positive")], "seed=0", "no problem has a word to replace"),
         ("tiny:sentiment", [("A text.", "good")], "label_names=negative,positive", "label 'good'"),
     ],

@@ -143,7 +143,7 @@ def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(sentences, tmp_path, 
             raise KeyboardInterrupt
         return explain(*given, **named)
 
-    monkeypatch.setattr("shoal.models.ask.BATCH", 4)
+    monkeypatch.setattr("shoal.models.batching.BATCH", 4)
     monkeypatch.setattr(attribute, "explain", once)
     with pytest.raises(KeyboardInterrupt):
         list(run_jobs(jobs, stopped))

@@ -20,7 +20,7 @@ from shoal.core.records import (
     Result,
 )
 from shoal.core.views import Column, Number, Row, Section, Table, Words
-from shoal.models.ask import answer_batch
+from shoal.models.asking import answer_batch
 from shoal.protocols.base import Built, Compared, Profiled, Scored, changes
 from shoal.stats.intervals import wilson
 from shoal.training.stage import Progress, Recipe

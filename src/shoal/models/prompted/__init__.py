@@ -1,18 +1,15 @@
-"""Models that are asked in words, and answer in words or by how likely they find them.
+"""Models that are queried with a prompt: they answer with text, or with the likelihood of each label.
 
-prompt.py      what is asked: a TOML file, checked, rendered for an example
-parse.py       what was said, as a label or no answer
-numbers.py     log-probabilities of labels or first tokens, as probabilities
-replies.py     what came of each example, as the answers that every model gives
-options.py     what may stand behind the spec
-local.py       hf:DIR?prompt=FILE: weights here
-  wording.py     its own chat template and tokens
-  likelihood.py  how likely it finds each label
-endpoint.py    openai:MODEL?url=URL&prompt=FILE: weights elsewhere
-  loop.py        the event loop that all requests share
+prompt.py      a prompt file, checked and rendered for an example
+template.py    its templates, with bounds on work
+replies.py     a reply, parsed to a label or "no answer"
+options.py     the options of a spec
+local.py       hf:DIR?prompt=FILE: local weights
+  encoding.py    the prompt in the model's chat template and tokens
+  likelihood.py  log-likelihoods and probabilities of labels
+endpoint.py    openai:MODEL?url=URL&prompt=FILE: a chat-completions endpoint
   client.py      one request and its retries
-  response.py    a response, checked
-  redact.py      the text of a server without the key
-  rate_limit.py  how many requests at once and per minute
-  money.py       what they cost
+  response.py    a response, checked and without the key
+  rate_limit.py  requests at once and per minute
+  spending.py    tokens and cost
 """

@@ -17,25 +17,24 @@ import random
 import re
 import time
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Any
+from threading import Lock, Thread
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 from weakref import finalize
 
 from ...core.errors import ModelError
 from ..validate import shortened
-from .loop import event_loop
-from .money import Spending, estimated_tokens
 from .rate_limit import RateLimiter
-from .redact import clean
-from .response import Completion, read_completion, read_json
+from .response import Completion, clean, read_completion, read_json
+from .spending import Spending, estimated_tokens
 
 RETRYABLE = (408, 409, 429)
 """Besides everything from 500 on."""
@@ -290,8 +289,8 @@ class Client:
     def _proxy(self) -> str | None:
         """The environment's proxy for this endpoint.
 
-        aiohttp's `trust_env` would look it up in a thread for every request, and would refuse to send our key to a host
-        that stands in ~/.netrc.
+        aiohttp's `trust_env` would look it up in a thread for every request, and would not send our key to a host in
+        ~/.netrc.
         """
         parts = urlsplit(self.url)
         return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
@@ -337,3 +336,33 @@ def retry_after(header: str) -> float | None:
         except (ValueError, TypeError, OverflowError, IndexError):
             return None
     return seconds if seconds <= DAY else None
+
+
+# The event loop
+
+T = TypeVar("T")
+
+_loops: dict[int, asyncio.AbstractEventLoop] = {}
+"""By process: a forked child inherits the loop but not its thread."""
+_starting = Lock()
+
+
+def event_loop() -> asyncio.AbstractEventLoop:
+    """Return this process's loop; the first call starts it."""
+    with _starting:
+        loop = _loops.get(os.getpid())
+        if loop is None:
+            loop = _loops[os.getpid()] = asyncio.new_event_loop()
+            # A connection that breaks while nobody waits for it would print a traceback here.
+            loop.set_exception_handler(lambda _loop, _context: None)
+            Thread(target=loop.run_forever, name="shoal-endpoints", daemon=True).start()
+        return loop
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the loop and return its result; an interruption cancels it."""
+    future = asyncio.run_coroutine_threadsafe(work, event_loop())
+    try:
+        return future.result()
+    finally:
+        future.cancel()

@@ -1,4 +1,4 @@
-"""openai:MODEL?url=URL&prompt=FILE: a model behind any endpoint that speaks chat completions.
+"""openai:MODEL?url=URL&prompt=FILE: a model behind a chat-completions endpoint.
 
     first token   one token with the log-probabilities of its likeliest alternatives: probabilities of the labels
     generate      text, which is parsed; with samples=N, the frequency of each label
@@ -25,42 +25,32 @@ import numpy as np
 from ...core.errors import ModelError
 from ...core.records import Answers, Example
 from .. import ModelSpec
-from .client import Client, FailedError, RefusedError, require_library
-from .loop import event_loop, run
-from .money import Spending, estimated_tokens, parse_price
-from .numbers import LOW_MASS, from_first_tokens, one_begins_another
+from .client import Client, FailedError, RefusedError, event_loop, require_library, run
+from .likelihood import LOW_MASS, from_first_tokens, one_begins_another
 from .options import ASKING, Options
 from .prompt import Message, Prompt, read_prompt
 from .rate_limit import RateLimiter
-from .replies import Reply, answers_of, check_task, no_answer, spoken
+from .replies import Reply, check_task, no_answer, text_reply, to_answers
 from .response import Completion
+from .spending import Spending, estimated_tokens, parse_price
 
 OPTIONS = (
     *ASKING,
-    *("url", "key_from", "temperature", "seed", "samples"),
-    *(
-        "concurrency",
-        "requests_per_minute",
-        "tokens_per_minute",
-        "tries",
-        "timeout",
-        "price",
-        "budget",
-        "again",
-    ),
+    *("url", "key_from", "temperature", "seed", "samples", "concurrency", "requests_per_minute"),
+    *("tokens_per_minute", "tries", "timeout", "price", "budget", "again"),
 )
 MODES = ("", "first token", "generate", "constrained")
 OPENAI, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 TOP = (20, 5)
-"""How many of the likeliest tokens are asked for: the first number that the server allows."""
+"""Numbers of likeliest tokens to request: the first that the server allows."""
 AMBIGUOUS = 0.01
-"""How much may stand on tokens that begin two labels."""
+"""The most probability on tokens that begin two labels."""
 TRIED = 3
-"""Examples with which a server is tried."""
+"""Examples for trial requests."""
 AROUND_A_LABEL = 16
 """Tokens for the braces, quotes and key of a JSON object."""
 AGAIN = 50
-"""How many examples are asked twice, to see whether the answers are the same."""
+"""Examples to query twice, to measure whether answers repeat."""
 LONGEST_SAMPLES = 1_000_000
 """Characters of all samples of an example together that are stored."""
 URL_EXAMPLE = "url=http://127.0.0.1:8000/v1"
@@ -74,21 +64,21 @@ def load(spec: ModelSpec) -> "Endpoint":
     if not options.text("prompt"):
         raise ModelError(
             f"{options.who}: no prompt",
-            why="what to ask has to be said",
-            fix="prompt=FILE, or one of shoal list prompts: prompt=sentiment-plain",
+            why="an endpoint needs one",
+            fix="prompt=FILE, or a prompt of shoal list prompts: prompt=sentiment-plain",
         )
     if options.text("mode") == "likelihood":
         raise ModelError(
             f"{options.who}: mode=likelihood",
-            why="an endpoint for chats does not say how likely it finds a text that it is given",
-            fix="mode=first token; or the weights here, hf:DIR?prompt=FILE",
+            why="a chat endpoint gives no likelihood of a given text",
+            fix="mode=first token; or local weights, hf:DIR?prompt=FILE",
         )
     require_library()
     return Endpoint(spec.name, read_prompt(options.text("prompt")), options)
 
 
 class Endpoint:
-    """A model behind a URL. Several threads may ask it at once."""
+    """A model behind a URL; thread-safe."""
 
     def __init__(self, name: str, prompt: Prompt, options: Options) -> None:
         self.name, self.prompt, self.options = name, prompt, options
@@ -97,7 +87,9 @@ class Endpoint:
         self.asked_mode = options.one_of("mode", MODES, "generate" if reading else "")
         if reading and self.asked_mode != "generate":
             raise ModelError(
-                f"{self!r}: mode={self.asked_mode} for reading", why="it has no labels", fix="leave mode out"
+                f"{self!r}: mode={self.asked_mode} for reading",
+                why="reading has no labels",
+                fix="remove mode",
             )
         self.samples = options.whole("samples", 1, 1, 1_000)
         self.temperature = options.number("temperature", 0.0, 0.0, 2.0)
@@ -199,7 +191,7 @@ class Endpoint:
                 if problem is None:
                     in_flight += flight.start(islice(positions, len(outcomes)))
         finally:
-            if in_flight:  # the caller has gone
+            if in_flight:  # the caller stopped
                 flight.cancel()
             self.client.go_on()
         if problem is not None:
@@ -207,12 +199,12 @@ class Endpoint:
 
     def _labels(self, reply: Replies, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         check_task(self.prompt, repr(self), reading=False)
-        answers_of([], self.prompt, labels, repr(self))  # labels that do not fit cost nothing
-        return answers_of(reply(examples), self.prompt, labels, repr(self))
+        to_answers([], self.prompt, labels, repr(self))  # raises for wrong labels before a request is paid
+        return to_answers(reply(examples), self.prompt, labels, repr(self))
 
     def _spans(self, reply: Replies, examples: Sequence[Example]) -> Answers:
         check_task(self.prompt, repr(self), reading=True)
-        return answers_of(reply(examples), self.prompt, None, repr(self))
+        return to_answers(reply(examples), self.prompt, None, repr(self))
 
     def _replies(self, examples: Sequence[Example]) -> list[Reply]:
         replies: dict[int, Reply] = {}
@@ -240,13 +232,13 @@ class Endpoint:
             return no_answer("stopped by a content filter", **details)
         if completion.first_tokens is None:
             return no_answer("no log-probabilities came with it", **details)
-        found = from_first_tokens(completion.first_tokens, self.prompt.verbalisers)
+        tokens = from_first_tokens(completion.first_tokens, self.prompt.verbalisers)
         first = [[token, round(log, 6)] for token, log in completion.first_tokens]
-        details |= {"mass": found.mass, "first": first}
-        if found.mass <= 0:
+        details |= {"mass": tokens.mass, "first": first}
+        if tokens.mass <= 0:
             return no_answer(f"none of the {len(first)} likeliest first tokens begins a label", **details)
-        flags = {"low mass": found.mass < LOW_MASS, "truncated": found.truncated}
-        probabilities = found.probabilities()
+        flags = {"low mass": tokens.mass < LOW_MASS, "truncated": tokens.truncated}
+        probabilities = tokens.probabilities()
         return Reply(
             int(probabilities.argmax()),
             probabilities,
@@ -276,12 +268,12 @@ class Endpoint:
         completion = await self.client.ask(self._constrained_body(messages))
         details = _details(completion)
         try:
-            given = json.loads(completion.content)
+            reply = json.loads(completion.content)
         except (ValueError, RecursionError):
-            given = None
-        if not isinstance(given, dict) or list(given) != ["label"] or given["label"] not in words:
+            reply = None
+        if not isinstance(reply, dict) or list(reply) != ["label"] or reply["label"] not in words:
             return no_answer("not the requested JSON object", **details)
-        label = words.index(given["label"])
+        label = words.index(reply["label"])
         return Reply(label, np.eye(len(words))[label], details=details)
 
     def _first_body(self, messages: list[Message]) -> dict[str, Any]:
@@ -304,7 +296,7 @@ class Endpoint:
         if self.thinks and completion.finish == "length":
             return no_answer("the thinking never ended", **details)
         del details["said"]
-        return spoken(completion.content, self.prompt, **details)
+        return text_reply(completion.content, self.prompt, **details)
 
     def _body(self, messages: list[Message], max_tokens: int, **more: Any) -> dict[str, Any]:
         return {
@@ -316,13 +308,13 @@ class Endpoint:
         }
 
     def _seeded(self, example: Example, number: int) -> dict[str, int]:
-        """Return a seed for each sample; empty if nothing is drawn and the spec names none."""
+        """Return a seed for each sample; empty if nothing is sampled and the spec sets none."""
         if self.samples == 1:
             return {"seed": self.seed} if self.seed else {}
         drawn = hashlib.sha256(json.dumps([self.seed, example, number]).encode()).digest()
         return {"seed": int.from_bytes(drawn[:4], "big") >> 1}
 
-    # What the server can do
+    # Choosing the mode
 
     def resume(self, mode: str) -> None:
         """Stay in the mode of the answers that are stored already."""
@@ -333,9 +325,9 @@ class Endpoint:
         with self._settling:
             if not self._mode:
                 few = examples[:: max(1, len(examples) // TRIED)][:TRIED]
-                self._mode, self._why = self._found_mode([self.prompt.messages(example) for example in few])
+                self._mode, self._why = self._choose_mode([self.prompt.messages(example) for example in few])
 
-    def _found_mode(self, trial: Sequence[list[Message]]) -> tuple[str, str]:
+    def _choose_mode(self, trial: Sequence[list[Message]]) -> tuple[str, str]:
         """Return the mode of the spec, or else the best that server and labels allow, with the reason."""
         if self.asked_mode == "constrained":
             self._try_out(self._constrained_body(trial[0]))
@@ -344,8 +336,8 @@ class Endpoint:
         if self.asked_mode == "first token" and problem:
             raise ModelError(
                 f"{self!r}: {problem}",
-                why="mode=first token tells labels apart by the probability of their first tokens",
-                fix="mode=generate; a server that gives top_logprobs; or letters in the prompt's [labels]",
+                why="mode=first token distinguishes labels by their first tokens",
+                fix="mode=generate; a server with top_logprobs; or single letters in the prompt's [labels]",
             )
         if self.asked_mode != "generate" and not problem:
             return "first token", f"the server gives the {self._top} likeliest tokens"
@@ -353,7 +345,7 @@ class Endpoint:
         return "generate", problem
 
     def _no_first_tokens(self, trial: Sequence[list[Message]]) -> str:
-        """Return why first tokens do not tell the labels apart; empty if they do."""
+        """Return why first tokens do not distinguish the labels; empty if they do."""
         pair = one_begins_another(self.prompt.verbalisers)
         if pair:
             return f"{pair[0]!r} begins {pair[1]!r}"
@@ -361,9 +353,9 @@ class Endpoint:
             first = self._first_tokens(messages)
             if first is None:
                 return "the server gives no log-probabilities"
-            found = from_first_tokens(first, self.prompt.verbalisers)
-            if found.ambiguous > AMBIGUOUS:
-                return f"{found.ambiguous:.1%} of an answer begins with tokens that begin two labels"
+            tokens = from_first_tokens(first, self.prompt.verbalisers)
+            if tokens.ambiguous > AMBIGUOUS:
+                return f"{tokens.ambiguous:.1%} of the probability is on tokens that begin two labels"
         return ""
 
     def _first_tokens(self, messages: list[Message]) -> Sequence[tuple[str, float]] | None:
@@ -380,22 +372,20 @@ class Endpoint:
         try:
             run(self.client.ask_on_trial(body))
         except RefusedError as problem:
-            raise ModelError(
-                f"{self!r}: {problem}", fix="another model or mode: docs/prompted.md says what each needs"
-            ) from None
+            raise ModelError(f"{self!r}: {problem}", fix="another model or mode (docs/prompted.md)") from None
 
     def _check_sampling(self, reading: bool) -> None:
         if self.samples > 1 and (self.temperature == 0 or self.asked_mode != "generate" or reading):
             raise ModelError(
                 f"{self!r}: samples={self.samples}",
-                why="frequencies need mode=generate and a temperature above 0",
-                fix="mode=generate&temperature=1 with it, or leave it out",
+                why="sampling needs mode=generate and a temperature above 0",
+                fix="add mode=generate&temperature=1, or remove it",
             )
         if self.temperature > 0 and self.asked_mode != "generate":
             raise ModelError(
                 f"{self!r}: temperature={self.temperature:g}",
-                why="in the other modes nothing is drawn",
-                fix="mode=generate with it, or leave it out",
+                why="only mode=generate samples",
+                fix="add mode=generate, or remove it",
             )
 
 
@@ -407,7 +397,7 @@ MODE = {
 
 
 class Replied:
-    """The model as one reply shows it: it has answered its example already, and asks the server about any other."""
+    """The model after one reply: it answers that example from memory, and queries the server for any other."""
 
     def __init__(self, endpoint: Endpoint, example: Example, reply: Reply) -> None:
         self.endpoint, self.example, self.reply = endpoint, example, reply
@@ -430,7 +420,7 @@ class Replied:
 
 
 class _Flight:
-    """Requests in flight on the event loop; each puts its position and what came of it into a queue."""
+    """Requests in flight on the event loop; each puts its position and outcome into a queue."""
 
     def __init__(
         self,
@@ -485,14 +475,14 @@ def _spending(options: Options) -> Spending:
     if budget is not None and (price is None or budget == 0):
         raise ModelError(
             f"{options.who}: budget={budget:g}" + ("" if price else " without price"),
-            why="nothing can be asked for nothing" if price else "what tokens cost has to be known",
-            fix="budget=2" if price else "price=input:0.15,output:0.60, by a million tokens",
+            why="it allows no request" if price else "shoal needs the price of tokens",
+            fix="budget=2" if price else "price=input:0.15,output:0.60, per million tokens",
         )
     return Spending(price, budget, options.who)
 
 
 def _checked_url(options: Options) -> str:
-    """Return the endpoint's URL; it is stored with the results, so nothing secret may stand in it."""
+    """Return the endpoint's URL; it is stored with the results, so it must not contain secrets."""
     url = options.text("url", OPENAI)
     if "@" in url or "?" in url or "#" in url:
         raise ModelError(

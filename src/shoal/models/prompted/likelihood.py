@@ -1,38 +1,47 @@
-"""How likely a model that is here finds each label as the continuation of a prompt (`docs/method/prompted.md` 8.2).
+"""Log-likelihoods of labels after a prompt, and probabilities from them (`docs/method/prompted.md` 8.2).
 
-A causal model reads a text from left to right: where one text begins another, what it says of the first is read off the
-second. Labels of one token each therefore take one reading of the prompt, however many there are.
+A causal model reads from left to right: if one text begins another, one forward pass of the longer one scores both.
+Labels of one token each take one pass of the prompt, however many there are.
 """
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
 from ..checkpoint import libraries
-from ..likelihood import Tokens, padded, parts_of
+from ..forward import Tokens, length_batches, padded
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+LOW_MASS = 0.5
+"""Labels with less probability than this together are flagged."""
 READ_AT_ONCE = 2_048
-"""Tokens that go through the network at once, padding included."""
+"""The most tokens in a batch, padding included."""
+
+Floats = NDArray[np.float64]
 
 
 class Choice(NamedTuple):
-    """Tokens that are given, and those of each label that may follow."""
+    """The tokens of a prompt and of each possible continuation."""
 
-    given: tuple[int, ...]
+    prompt: tuple[int, ...]
     ends: tuple[tuple[int, ...], ...]
 
 
 def choice(prompt: Sequence[int], whole: Sequence[Sequence[int]]) -> Choice:
-    """From the tokens of the prompt, and of the prompt with each label behind it: what they share, and the rest."""
+    """Split the prompt with each label after it into the shared beginning and the rest."""
     k = common(prompt, *whole)
     return Choice(tuple(prompt[:k]), tuple(tuple(sequence[k:]) for sequence in whole))
 
 
 def common(*sequences: Sequence[int]) -> int:
-    """How long the longest beginning is that all sequences share.
+    """Return the length of the longest common prefix.
 
     >>> common([1, 2, 3], [1, 2, 4], [1, 2])
     2
@@ -43,18 +52,18 @@ def common(*sequences: Sequence[int]) -> int:
     )
 
 
-def begun(ends: Sequence[Sequence[int]]) -> tuple[int, int] | None:
-    """Two labels, the first of which begins the second, token by token."""
+def prefix_pair(ends: Sequence[Sequence[int]]) -> tuple[int, int] | None:
+    """Return two labels of which the first is a prefix of the second, or None."""
     pairs = ((a, b) for a in range(len(ends)) for b in range(len(ends)) if a != b)
     return next(((a, b) for a, b in pairs if ends[b][: len(ends[a])] == ends[a]), None)
 
 
 def causal(network: Any, pad: int, choices: Sequence[Choice]) -> list[list[float]]:
-    """l_c of each choice: the sum of the log-probabilities of the label's tokens, given all before them."""
+    """Return l_c of each choice: the sum of the log-probabilities of the label's tokens."""
     torch, _ = libraries()
     texts, read_off = _readings(choices)
-    found = [[0.0] * len(one.ends) for one in choices]
-    for part in parts_of([len(text) for text in texts], READ_AT_ONCE):
+    logs = [[0.0] * len(choice.ends) for choice in choices]
+    for part in length_batches([len(text) for text in texts], READ_AT_ONCE):
         wanted = sorted(
             {place for at in part for c in read_off[at] for place in _places(choices[c[0]], c[1])}
         )
@@ -65,24 +74,24 @@ def causal(network: Any, pad: int, choices: Sequence[Choice]) -> list[list[float
         for row, at in enumerate(part):
             for c, label in read_off[at]:
                 places = _places(choices[c], label)
-                found[c][label] = sum(
+                logs[c][label] = sum(
                     float(table[row, column[place], token])
                     for place, token in zip(places, choices[c].ends[label], strict=True)
                 )
-    return found
+    return logs
 
 
-def _places(one: Choice, label: int) -> range:
-    """Where the network says what follows, for each token of a label: one place before it."""
-    start = len(one.given) - 1
-    return range(start, start + len(one.ends[label]))
+def _places(choice: Choice, label: int) -> range:
+    """Return the positions whose logits predict the tokens of a label: one before each."""
+    start = len(choice.prompt) - 1
+    return range(start, start + len(choice.ends[label]))
 
 
 def _readings(choices: Sequence[Choice]) -> tuple[list[tuple[int, ...]], list[list[tuple[int, int]]]]:
-    """Texts that have to be read, each once, and the (choice, label) that are read off each."""
+    """Return the distinct texts to read, and the (choice, label) that each scores."""
     needed: dict[tuple[int, ...], list[tuple[int, int]]] = {}
-    for c, one in enumerate(choices):
-        texts = [(*one.given, *end[:-1]) for end in one.ends]
+    for c, choice in enumerate(choices):
+        texts = [(*choice.prompt, *end[:-1]) for end in choice.ends]
         for label, text in enumerate(texts):
             longest = max((other for other in texts if other[: len(text)] == text), key=len)
             needed.setdefault(longest, []).append((c, label))
@@ -90,7 +99,7 @@ def _readings(choices: Sequence[Choice]) -> tuple[list[tuple[int, ...]], list[li
 
 
 def _logits(network: Any, inputs: "dict[str, Tensor]", places: Sequence[int]) -> "Tensor":
-    """The logits at some places of every text; the head computes no others where the network allows it."""
+    """Return the logits at some places; the head computes only these if the network supports it."""
     torch, _ = libraries()
     at = torch.tensor(places, device=network.device)
     if "logits_to_keep" in inspect.signature(network.forward).parameters:
@@ -103,15 +112,17 @@ def _logits(network: Any, inputs: "dict[str, Tensor]", places: Sequence[int]) ->
 def sequence_to_sequence(
     network: Any, pad: int, prompts: Sequence[Sequence[int]], labels: Sequence[Sequence[int]]
 ) -> list[list[float]]:
-    """The same of an encoder-decoder: the prompt is read once, the decoder says each label with its end."""
+    """Return l_c for an encoder-decoder: the encoder reads the prompt once, the decoder each label with its end."""
     torch, _ = libraries()
     begin = network.config.decoder_start_token_id
     width = max(map(len, labels))
-    said = torch.tensor([[*label, *[pad] * (width - len(label))] for label in labels], device=network.device)
-    shown = torch.cat([torch.full_like(said[:, :1], begin), said[:, :-1]], dim=1)
+    targets = torch.tensor(
+        [[*label, *[pad] * (width - len(label))] for label in labels], device=network.device
+    )
+    shown = torch.cat([torch.full_like(targets[:, :1], begin), targets[:, :-1]], dim=1)
     counts = torch.tensor([[float(at < len(label)) for at in range(width)] for label in labels])
-    found: list[list[float]] = [[] for _ in prompts]
-    for part in parts_of([len(prompt) + len(labels) * width for prompt in prompts], READ_AT_ONCE):
+    scores: list[list[float]] = [[] for _ in prompts]
+    for part in length_batches([len(prompt) + len(labels) * width for prompt in prompts], READ_AT_ONCE):
         inputs = padded([Tokens(list(prompts[at])) for at in part], pad, network.device)
         mask = inputs.get("attention_mask", torch.ones_like(inputs["input_ids"]))
         with torch.inference_mode():
@@ -123,8 +134,89 @@ def sequence_to_sequence(
                 use_cache=False,
             ).logits
             table = logits.float().log_softmax(dim=-1)
-            each = table.gather(2, said.repeat(len(part), 1)[:, :, None])[:, :, 0].double().cpu()
+            each = table.gather(2, targets.repeat(len(part), 1)[:, :, None])[:, :, 0].double().cpu()
         sums = (each * counts.repeat(len(part), 1)).sum(dim=1).reshape(len(part), len(labels))
         for row, at in enumerate(part):
-            found[at] = sums[row].tolist()
-    return found
+            scores[at] = sums[row].tolist()
+    return scores
+
+
+# Probabilities of labels
+
+
+def from_likelihoods(
+    scores: Sequence[float], tokens: Sequence[int], normalise: str = "", prior: Floats | None = None
+) -> Floats:
+    """Return p = softmax(l), with l per token or minus ln p̄ under `normalise`.
+
+    >>> from_likelihoods([-1.2, -2.3, -4.0], [1, 1, 2]).round(4).tolist()
+    [0.7175, 0.2388, 0.0436]
+    """
+    logs = np.array(scores, np.float64)
+    if normalise == "tokens":
+        logs = logs / np.array(tokens)
+    elif normalise == "prior":
+        assert prior is not None
+        logs = logs - np.log(prior)
+    probabilities: Floats = softmax(logs)
+    return probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class FirstToken:
+    """The probability mass of each label among the likeliest first tokens."""
+
+    masses: tuple[float, ...]
+    """m_c: the mass of tokens that begin this label only."""
+    ambiguous: float
+    """The mass of tokens that begin two labels."""
+    unseen: float
+    """u: the mass of tokens that the server did not return."""
+
+    @property
+    def mass(self) -> float:
+        """The mass of all labels."""
+        return sum(self.masses)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the unseen mass could change the predicted label."""
+        first, second = sorted(self.masses, reverse=True)[:2]
+        return first < second + self.unseen
+
+    def probabilities(self) -> Floats:
+        """Return p_c = m_c / Σ m."""
+        return np.array(self.masses) / self.mass
+
+
+def from_first_tokens(returned: Sequence[tuple[str, float]], verbalisers: Sequence[str]) -> FirstToken:
+    """Assign every returned token, with its log-probability, to the label that it begins.
+
+    >>> first = from_first_tokens([("pos", np.log(.5)), ("I", np.log(.3))], ("positive", "negative"))
+    >>> round(first.masses[0], 3), first.masses[1]
+    (0.5, 0.0)
+    """
+    masses, ambiguous, total = [0.0] * len(verbalisers), 0.0, 0.0
+    for token, log_probability in returned:
+        mass = float(np.exp(log_probability))
+        total += mass
+        begun = [at for at, verbaliser in enumerate(verbalisers) if begins(token, verbaliser)]
+        if len(begun) == 1:
+            masses[begun[0]] += mass
+        elif begun:
+            ambiguous += mass
+    return FirstToken(tuple(masses), ambiguous, max(0.0, 1.0 - total))
+
+
+def begins(token: str, verbaliser: str) -> bool:
+    """Return whether a stripped token begins a verbaliser; only single letters are case-sensitive."""
+    bare = token.strip()
+    if len(verbaliser) > 1:
+        bare, verbaliser = bare.casefold(), verbaliser.casefold()
+    return bool(bare) and verbaliser.startswith(bare)
+
+
+def one_begins_another(verbalisers: Sequence[str]) -> tuple[str, str] | None:
+    """Return two verbalisers of which the first begins the second, or None."""
+    pairs = ((short, long) for short in verbalisers for long in verbalisers if short != long)
+    return next(((short, long) for short, long in pairs if begins(short, long)), None)

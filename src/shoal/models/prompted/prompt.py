@@ -1,17 +1,17 @@
-"""What is asked: a prompt file, or one of the package's own by name.
+"""Read a prompt file, or a prompt of the package by name, and render it for an example.
 
-    task = "text"                        # text, pair or reading: which variables the template may use
+    task = "text"                        # text, pair or reading: the variables of the template
     system = "You label film reviews."   # optional
     user = "Review: {{ text }} Sentiment:"
-    [labels]                             # the suite's label = what the model is to say
+    [labels]                             # the suite's label = the word that the model should say
     negative = "bad"
     positive = "good"
     [[shots]]                            # optional: earlier turns, rendered by `user`
     text = "A delight."
     label = "positive"
 
-Templates are Jinja's, in its sandbox and bounded (`template.py`). Reading the file finds unknown names and texts that
-the prompt never shows.
+Templates use a bounded part of Jinja (`template.py`). Reading the file raises for unknown names and for texts that the
+prompt never shows.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from typing import Any
 from ...core.errors import ModelError, nearest, some
 from ...core.files import read_toml
 from ...core.records import Example
-from ..validate import in_words
+from ..validate import exception_text
 from .template import Template, TemplateError
 
 TASKS: dict[str, tuple[str, ...]] = {
@@ -33,7 +33,7 @@ TASKS: dict[str, tuple[str, ...]] = {
     "pair": ("first", "second"),
     "reading": ("context", "question"),
 }
-"""Task to the names of an example's texts."""
+"""Task to the variables for an example's texts."""
 KEYS = ("task", "system", "user", "instruction", "unanswerable", "labels", "shots")
 WAYS = ("plain", "polite", "question", "expert", "letters")
 PROMPTS: dict[str, str] = {
@@ -42,75 +42,75 @@ PROMPTS: dict[str, str] = {
     **{f"entailment-{way}": "premise and hypothesis: entailment, neutral, contradiction" for way in WAYS},
     **{f"reading-{way}": "a passage and a question" for way in (*WAYS[:-1], "brief")},
 }
-"""The prompts that ship with shoal, and what they are about; the five of a task are meant to mean the same."""
+"""The prompts that ship with shoal; the five of a task are paraphrases."""
 FOLDER = Path(__file__).parent / "prompts"
 CONTENT_FREE = ("", "N/A", "[MASK]")
-"""Inputs that say nothing: what a model answers to them is its leaning."""
+"""Inputs without content, to measure a model's prior."""
 
 PROBES = ("The quick brown fox jumps over the lazy dog.", "All five wizards boxed my jug of fine quartz")
-"""Two texts of one length, to see whether a prompt shows its text."""
+"""Two texts of the same length, to test whether a prompt shows its text."""
 
 Message = dict[str, str]
-"""A turn: role and content."""
+"""Role and content of a turn."""
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt, checked."""
+    """A checked prompt."""
 
     name: str
     task: str
     user: str
     labels: Mapping[str, str]
-    """The suite's name of each label, to what the model is to say; in the order shown."""
+    """The suite's labels to the words that the model should say (verbalisers)."""
     system: str = ""
     instruction: str = ""
     shots: Sequence[Mapping[str, str]] = ()
     unanswerable: str = ""
-    """What the model is told to say where a passage does not answer the question."""
+    """The reply for a question that the passage does not answer."""
 
     @property
     def verbalisers(self) -> tuple[str, ...]:
-        """What the model is to say, in the order of the labels."""
+        """The words that the model should say, in the order of the labels."""
         return tuple(self.labels.values())
 
     @cached_property
     def digest(self) -> str:
-        """A hash of what is asked; not of the file's comments or name."""
+        """A hash of the content, without comments and name."""
         content = {key: value for key, value in asdict(self).items() if key != "name"}
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     def messages(self, example: Example) -> list[Message]:
-        """The turns before the model's own."""
+        """Return the turns before the model's reply."""
         names = TASKS[self.task]
         if len(example) != len(names):
             raise ModelError(
-                f"prompt {self.name} is for {' and '.join(names)}; these examples have {len(example)} texts",
-                fix=f"a prompt whose task is {' or '.join(t for t, n in TASKS.items() if len(n) == len(example))}",
+                f"prompt {self.name} takes {' and '.join(names)}; these examples have {len(example)} texts",
+                fix=f"a prompt with task {' or '.join(t for t, n in TASKS.items() if len(n) == len(example))}",
             )
         return [
             *self._opening,
-            {"role": "user", "content": self._asked(dict(zip(names, example, strict=True)))},
+            {"role": "user", "content": self._question(dict(zip(names, example, strict=True)))},
         ]
 
     def blocks(self, example: Example) -> str:
-        """The same as one text, for a model without turns: blocks parted by an empty line."""
+        """Return the prompt as one text for models without turns, with empty lines between blocks."""
         turns = self.messages(example)
         shown = [turn["content"] for turn in turns if turn["role"] == "system"]
         talk = [turn["content"] for turn in turns if turn["role"] != "system"]
-        for asked, said in zip(talk[:-1:2], talk[1::2], strict=True):
-            shown.append(asked + joiner(asked) + said)
+        for question, reply in zip(talk[:-1:2], talk[1::2], strict=True):
+            shown.append(question + joiner(question) + reply)
         return "\n\n".join([*shown, talk[-1]])
 
     def content_free(self) -> list[Example]:
-        """Examples that say nothing, in every field."""
+        """Return examples without content."""
         return [(text,) * len(TASKS[self.task]) for text in CONTENT_FREE]
 
-    def _asked(self, texts: Mapping[str, str]) -> str:
+    def _question(self, texts: Mapping[str, str]) -> str:
         inputs = {name: texts[name] for name in TASKS[self.task]}
         return self._render("user", inputs).lstrip("\n")
 
-    def _shown(self, shot: Mapping[str, str]) -> str:
+    def _reply(self, shot: Mapping[str, str]) -> str:
         return shot["answer"] or self.unanswerable if self.task == "reading" else self.labels[shot["label"]]
 
     @cached_property
@@ -119,11 +119,11 @@ class Prompt:
 
     @cached_property
     def _opening(self) -> list[Message]:
-        """The turns that are the same for every example."""
+        """The turns before an example: system message and shots."""
         turns = [{"role": "system", "content": self._render("system", {})}] if self.system else []
         for shot in self.shots:
-            turns.append({"role": "user", "content": self._asked(shot)})
-            turns.append({"role": "assistant", "content": self._shown(shot)})
+            turns.append({"role": "user", "content": self._question(shot)})
+            turns.append({"role": "assistant", "content": self._reply(shot)})
         return turns
 
     def _render(self, part: str, inputs: Mapping[str, str]) -> str:
@@ -132,16 +132,16 @@ class Prompt:
                 {"labels": list(self.verbalisers), "instruction": self.instruction, **inputs}
             )
         except Exception as problem:
-            why = str(problem) if isinstance(problem, TemplateError) else in_words(problem)
+            why = str(problem) if isinstance(problem, TemplateError) else exception_text(problem)
         raise ModelError(
-            f"prompt {self.name}: {part} cannot be rendered",
+            f"prompt {self.name}: rendering {part} failed",
             why=why,
             fix="a template that works for every example",
         )
 
 
 def joiner(text: str) -> str:
-    """What parts a prompt from its answer: a space, unless white space is there already."""
+    """Return the separator before an answer: a space, unless the text ends with white space."""
     return "" if text[-1:].isspace() else " "
 
 
@@ -149,12 +149,12 @@ def joiner(text: str) -> str:
 
 
 def read_prompt(name: str) -> Prompt:
-    """A prompt from a file, or one of the package's own; checked whole."""
+    """Read a prompt from a file, or one of the package's prompts."""
     path = FOLDER / f"{name}.toml" if name in PROMPTS and not Path(name).exists() else Path(name)
     if not path.is_file():
         raise ModelError(
-            f"prompt {name}: no such file, and no prompt of shoal's",
-            why=f"shoal's are {some(PROMPTS, 3)}: shoal list prompts",
+            f"prompt {name}: no such file or built-in prompt",
+            why=f"built in are {some(PROMPTS, 3)}: shoal list prompts",
             fix=nearest(name, PROMPTS) or "the path of a TOML file with task, user and [labels]",
         )
     table = read_toml(
@@ -164,7 +164,7 @@ def read_prompt(name: str) -> Prompt:
 
 
 def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
-    """A prompt from plain data, checked."""
+    """Return a prompt from a table; raise if it is not valid."""
     where = f"prompt {name}"
     for key in table:
         if key not in KEYS:
@@ -179,7 +179,7 @@ def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
     words = {key: table.get(key, "") for key in ("system", "user", "instruction", "unanswerable")}
     for key, value in words.items():
         if not isinstance(value, str):
-            raise ModelError(f"{where}: {key} = {value!r} is no text", fix=f'{key} = "…"')
+            raise ModelError(f"{where}: {key} = {value!r} is not a text", fix=f'{key} = "…"')
     labels = _labels(table.get("labels", {}), task, where)
     shots = _shots(table.get("shots", []), task, labels, where)
     _check_names(words["user"], {*TASKS[task], "labels", "instruction"}, TASKS[task], f"{where}: user")
@@ -194,22 +194,22 @@ def _check_names(template: str, known: set[str], needed: Sequence[str], where: s
         used = Template(template).names
     except TemplateError as problem:
         raise ModelError(
-            f"{where}: not a template that shoal accepts",
+            f"{where}: not a valid template",
             why=str(problem),
             fix="{{ text }}; docs/prompted.md has more",
         ) from None
     if "shots" in used:
         raise ModelError(
-            f"{where} names shots",
-            why="shots become earlier turns by themselves",
-            fix="leave them out of the template",
+            f"{where} uses shots",
+            why="shoal adds shots as earlier turns",
+            fix="remove them from the template",
         )
-    strange = sorted(used - known)
-    if strange:
+    unknown = sorted(used - known)
+    if unknown:
         raise ModelError(
-            f"{where} uses unknown names: {some(strange)}",
+            f"{where} uses unknown names: {some(unknown)}",
             why=f"known: {', '.join(sorted(known))}",
-            fix=nearest(strange[0], known) or "one of those",
+            fix=nearest(unknown[0], known) or "one of those",
         )
     absent = [name for name in needed if name not in used]
     if absent:
@@ -217,13 +217,13 @@ def _check_names(template: str, known: set[str], needed: Sequence[str], where: s
 
 
 def _check_shown(prompt: Prompt) -> None:
-    """Raise if a prompt is the same whatever the text: it may name the text and still not show it."""
+    """Raise if the prompt does not depend on the text: a template may name a text and not show it."""
     names = TASKS[prompt.task]
     absent = [
         name
         for name in names
-        if prompt._asked({**dict.fromkeys(names, PROBES[0]), name: PROBES[1]})
-        == prompt._asked(dict.fromkeys(names, PROBES[0]))
+        if prompt._question({**dict.fromkeys(names, PROBES[0]), name: PROBES[1]})
+        == prompt._question(dict.fromkeys(names, PROBES[0]))
     ]
     if absent:
         raise _not_shown(f"prompt {prompt.name}: user", absent)
@@ -232,40 +232,38 @@ def _check_shown(prompt: Prompt) -> None:
 def _not_shown(where: str, absent: Sequence[str]) -> ModelError:
     return ModelError(
         f"{where} does not show {' and '.join(absent)}",
-        why="the model would be asked the same of every example",
-        fix=f"{{{{ {absent[0]} }}}} where the text should stand",
+        why="every example would get the same prompt",
+        fix=f"put {{{{ {absent[0]} }}}} where the text belongs",
     )
 
 
 def _labels(given: Any, task: str, where: str) -> dict[str, str]:
     if task == "reading":
         if given:
-            raise ModelError(
-                f"{where}: [labels] for reading", why="its answers are words", fix="leave them out"
-            )
+            raise ModelError(f"{where}: [labels] for reading", why="its answers are texts", fix="remove them")
         return {}
     texts = isinstance(given, Mapping) and all(
         isinstance(word, str) and word.strip() for word in given.values()
     )
     if not texts or len(given) < 2:
         raise ModelError(
-            f"{where}: [labels] must name at least two labels of the suite, each with what the model is to say",
-            fix='[labels] with negative = "negative" and positive = "positive" below it',
+            f"{where}: [labels] needs at least two labels of the suite, each with a word for the model",
+            fix='[labels], and below it negative = "negative" and positive = "positive"',
         )
-    said: dict[str, str] = {}
+    used: dict[str, str] = {}
     for label, word in given.items():
         key = word if len(word) == 1 else word.casefold()
         if word != word.strip():
             raise ModelError(
-                f"{where}: {label} = {word!r} has blanks around it", fix=f'{label} = "{word.strip()}"'
+                f"{where}: {label} = {word!r} has white space around it", fix=f'{label} = "{word.strip()}"'
             )
-        if key in said:
+        if key in used:
             raise ModelError(
-                f"{where}: {said[key]} and {label} are both {word!r}",
-                why="which is meant could not be told",
-                fix="a word of its own for each label",
+                f"{where}: {used[key]} and {label} are both {word!r}",
+                why="the replies would be ambiguous",
+                fix="a different word for each label",
             )
-        said[key] = label
+        used[key] = label
     return dict(given)
 
 
@@ -273,17 +271,16 @@ def _shots(given: Any, task: str, labels: Mapping[str, str], where: str) -> tupl
     answer = "answer" if task == "reading" else "label"
     keys = {*TASKS[task], answer}
     if not isinstance(given, list):
-        raise ModelError(
-            f"{where}: shots = {given!r}", fix="[[shots]] on a line of its own, before each of them"
-        )
+        raise ModelError(f"{where}: shots = {given!r}", fix="a line [[shots]] before each shot")
     for number, shot in enumerate(given, start=1):
         whole = (
             isinstance(shot, Mapping) and set(shot) == keys and all(isinstance(v, str) for v in shot.values())
         )
         if not whole:
             raise ModelError(
-                f"{where}, shot {number}: {some(sorted(keys))} are expected, each a text",
-                fix=f"{shot!r} mended"[:200],
+                f"{where}, shot {number}: {repr(shot)[:200]}",
+                why="a shot has exactly these keys, each a text",
+                fix=some(sorted(keys)),
             )
         if task != "reading" and shot["label"] not in labels:
             raise ModelError(

@@ -34,7 +34,7 @@ class RateLimiter:
 
     @asynccontextmanager
     async def slot(self, tokens: int) -> AsyncIterator[None]:
-        """Wait for a slot for one request of so many tokens, and hold it."""
+        """Wait for a slot for one request of this size, and hold it."""
         while (seconds := self.seconds_to_wait(tokens)) > 0:
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
@@ -67,7 +67,7 @@ class RateLimiter:
         return self._sent[0][0] + MINUTE - now if is_full else 0.0
 
     def slow_down(self) -> None:
-        """Halve the number of requests in flight: the server says that there are too many."""
+        """Halve the number of requests in flight: the server reports too many."""
         self._calm_answers = 0
         if self._clock() - self._slowed_at >= CALM:
             self.limit, self._slowed_at = max(1, self.limit // 2), self._clock()

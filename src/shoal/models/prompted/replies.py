@@ -1,6 +1,11 @@
-"""What came of each example, put together into the answers that every model gives."""
+"""Parse a model's replies and turn them into answers (`docs/method/prompted.md` 8.3).
 
-from collections.abc import Mapping, Sequence
+Parsing tries in this order: the reply is a verbaliser; it begins with one; a short reply contains exactly one, without
+a negation before it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,59 +13,67 @@ import numpy as np
 
 from ...core.errors import ModelError, some
 from ...core.records import Answers
-from ..ask import NO_ANSWER
-from ..labels import ends_of, familiar, in_suite_order, matches
-from .numbers import Floats
-from .parse import parse, stripped, without_thinking
+from ..answer_rows import NO_ANSWER
+from ..labels import extreme_labels, in_suite_order, matches, respell
+from .likelihood import Floats
 from .prompt import Prompt
 
+AROUND = " \t\r\n\f\v\u00a0\"'`“”‘’«»*_"
+"""White space, quotes and markdown emphasis."""
+LONGEST = 20
+"""The most words of a reply in which a verbaliser may stand anywhere."""
+DENIALS = ("not", "no", "never", "neither", "nor")
+BEFORE = 3
+"""The words before a verbaliser in which a negation counts."""
+AFTER_A_LETTER = ".,:)"
+THOUGHT, THINKING = "</think>", "<think>"
 SHOWN = 60
-"""Letters of what was said, in an error; the whole is kept beside it."""
+"""Characters of a reply in an error message; the details keep the whole reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said of one example."""
+    """A model's reply to one example."""
 
     label: int | None = None
-    """Its place among the prompt's labels."""
+    """The index among the prompt's labels."""
     probabilities: Floats | None = None
     text: str = ""
     """In reading comprehension."""
     error: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What is kept beside the answer: what was said in full, the mass of the labels, flags."""
+    """Stored with the answer: the full reply, the probability mass of the labels, flags."""
 
 
 def no_answer(why: str, **details: Any) -> Reply:
-    """Asked, and not answered: an error that is counted and never dropped."""
+    """Return a reply without an answer: an error that counts against the model."""
     return Reply(error=f"{NO_ANSWER}: {why}", details={**details, NO_ANSWER: why})
 
 
-def spoken(said: str, prompt: Prompt, **details: Any) -> Reply:
-    """A reply in words, as a label or as the answer to a question."""
+def text_reply(said: str, prompt: Prompt, **details: Any) -> Reply:
+    """Return a text reply as a label or as the answer to a question."""
     kept = {"said": said, **details}
     answer = without_thinking(said)
     if answer is None:
         return no_answer("the thinking never ended", **kept)
     if prompt.task == "reading":
-        return Reply(text=_read(answer, prompt), details=kept)
+        return Reply(text=_first_line(answer, prompt), details=kept)
     label = parse(answer, prompt.verbalisers)
     if label is None:
         shown = answer.strip() if len(answer) <= SHOWN else f"{answer.strip()[:SHOWN]}…"
-        return no_answer(f"{shown!r} is none of {', '.join(prompt.verbalisers)}", **kept)
+        return no_answer(f"{shown!r} is not one of {', '.join(prompt.verbalisers)}", **kept)
     return Reply(label, details=kept)
 
 
-def _read(answer: str, prompt: Prompt) -> str:
-    """The first line; nothing where the model says, as it was told to, that there is no answer."""
+def _first_line(answer: str, prompt: Prompt) -> str:
+    """Return the first line; empty if it is the prompt's reply for unanswerable questions."""
     first = (answer.strip().splitlines() or [""])[0].strip()
-    told = prompt.unanswerable
-    return "" if told and stripped(first).casefold() == stripped(told).casefold() else first
+    none = prompt.unanswerable
+    return "" if none and stripped(first).casefold() == stripped(none).casefold() else first
 
 
-def answers_of(replies: Sequence[Reply], prompt: Prompt, labels: Sequence[str] | None, who: str) -> Answers:
-    """Replies in columns, under the suite's names of the labels and in its order."""
+def to_answers(replies: Sequence[Reply], prompt: Prompt, labels: Sequence[str] | None, who: str) -> Answers:
+    """Return replies as columns, with the suite's labels in its order."""
     errors = {row: reply.error for row, reply in enumerate(replies) if reply.error}
     details = [reply.details for reply in replies]
     if prompt.task == "reading":
@@ -80,29 +93,93 @@ def answers_of(replies: Sequence[Reply], prompt: Prompt, labels: Sequence[str] |
         probabilities,
         errors=errors,
         label_map=dict(zip(prompt.verbalisers, theirs, strict=True)),
-        band=tuple(names) == ends_of(labels or ()),
+        band=tuple(names) == extreme_labels(labels or ()),
         details=details,
     )
 
 
 def _suite_names(prompt: Prompt, labels: Sequence[str] | None, who: str) -> tuple[str, ...]:
-    """The suite's name of each of the prompt's labels."""
-    theirs = familiar(tuple(prompt.labels), labels) if labels else tuple(prompt.labels)
+    """Return the suite's name of each of the prompt's labels."""
+    theirs = respell(tuple(prompt.labels), labels) if labels else tuple(prompt.labels)
     if labels and not matches(theirs, labels):
         raise ModelError(
             f"{who}: the labels of prompt {prompt.name} are {some(prompt.labels)}; the suite's are {some(labels)}",
-            fix="a prompt of your own whose [labels] are the suite's, each with what the model is to say",
+            fix="a prompt file with the suite's labels under [labels]",
         )
     return theirs
 
 
 def check_task(prompt: Prompt, who: str, *, reading: bool) -> None:
-    """Words are asked for by a prompt for reading, labels by another."""
+    """Raise if the prompt's task does not fit the suite."""
     if (prompt.task == "reading") != reading:
         raise ModelError(
             f"{who}: prompt {prompt.name} is for {prompt.task}",
-            why="the suite is one of reading comprehension" if reading else "the suite wants labels",
+            why="the suite is one of reading comprehension" if reading else "the suite has labels",
             fix='a prompt with task = "reading"'
             if reading
             else 'a prompt with task = "text" or "pair", and [labels]',
         )
+
+
+# Parsing
+
+
+def parse(said: str, verbalisers: Sequence[str]) -> int | None:
+    """Return the index of the verbaliser in a reply; None for no answer.
+
+    >>> [parse(said, ("positive", "negative")) for said in ("**Positive.**", "I'd say negative", "not positive")]
+    [0, 1, None]
+    """
+    bare = stripped(said)
+    long = sorted((v.casefold(), at) for at, v in enumerate(verbalisers) if len(v) > 1)
+    long.sort(key=lambda pair: -len(pair[0]))
+    letters = [(v, at) for at, v in enumerate(verbalisers) if len(v) == 1]
+    text = bare.casefold()
+    for word, at in long:
+        if text == word or (text.startswith(word) and not text[len(word)].isalnum()):
+            return at
+    for letter, at in letters:
+        if bare == letter or (bare.startswith(letter) and bare[1] in AFTER_A_LETTER):
+            return at
+    if len(text.split()) > LONGEST:
+        return None
+    occurrences = list(_occurrences(text, long))
+    denied = any(_is_negated(text[:start]) for start, _ in occurrences)
+    meant = {at for _, at in occurrences}
+    return meant.pop() if len(meant) == 1 and not denied else None
+
+
+def stripped(said: str) -> str:
+    """Return a reply without surrounding white space, quotes and full stops."""
+    while True:
+        bare = said.strip(AROUND)
+        bare = bare.removesuffix(".")
+        if bare == said:
+            return bare
+        said = bare
+
+
+def without_thinking(said: str) -> str | None:
+    """Return the reply after the thinking; None if that does not end.
+
+    >>> without_thinking("<think>Bad? No.</think> positive"), without_thinking("<think>Well,")
+    (' positive', None)
+    """
+    if THOUGHT in said:
+        return said.rpartition(THOUGHT)[2]
+    return None if THINKING in said else said
+
+
+def _occurrences(text: str, longest_first: Sequence[tuple[str, int]]) -> Iterator[tuple[int, int]]:
+    """Yield position and index of verbalisers that occur as whole words; overlaps count for the longest."""
+    taken: list[tuple[int, int]] = []
+    for word, at in longest_first:
+        for match in re.finditer(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text):
+            if all(match.end() <= start or match.start() >= end for start, end in taken):
+                taken.append(match.span())
+                yield match.start(), at
+
+
+def _is_negated(before: str) -> bool:
+    words = [word.strip(AROUND + ".,;:!?()") for word in before.split()[-BEFORE:]]
+    return any(word in DENIALS or word.endswith(("n't", "n’t")) for word in words)

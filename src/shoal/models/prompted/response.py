@@ -5,12 +5,20 @@ Token counts are the exception. An answer is never thrown away because its usage
 
 import json
 import math
+import re
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+from urllib.parse import quote
 
-from .redact import clean_json
-
+MASK = "•••"
+SHORTEST_KEY = 8
+"""Characters. Shorter values are placeholders such as `none` or `EMPTY`, and may well be answers."""
+PART = 12
+"""This many characters of the key in a row are masked even if the rest is missing."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 MASS_TOLERANCE = 0.01
 """Servers round log-probabilities, so their probabilities may sum to slightly more than 1."""
 MOST_TOKENS = 1_000_000_000
@@ -18,7 +26,7 @@ MOST_TOKENS = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a server answered, without the key."""
+    """A server's answer, without the key."""
 
     content: str
     finish: str
@@ -97,3 +105,67 @@ def _first_tokens(given: Any) -> list[tuple[str, float]] | None:
     if mass > 1 + MASS_TOLERANCE:
         raise TypeError(f"the probabilities of the first tokens sum to {mass:.4g}")
     return returned
+
+
+# Redaction
+
+
+def clean(text: str, key: str) -> str:
+    """Return text of a server without the key, in characters that can be written.
+
+    >>> clean("no key sk-0123456789abcdef here, nor 123456789abc", "sk-0123456789abcdef")
+    'no key ••• here, nor •••'
+    """
+    if not text.isascii():
+        text = _SURROGATE.sub("\ufffd", text)
+    if len(key) < SHORTEST_KEY:
+        return text
+    parts, halves, size = _parts(key)
+    half = size // 2
+    # Every part covers one of these places, so that megabytes of other text cost little.
+    near = [at for at in range(0, len(text), half) if text[at : at + half] in halves]
+    starts = {
+        start
+        for at in near
+        for start in range(max(0, at - half + 1), at + 1)
+        if text[start : start + size] in parts
+    }
+    return _masked(text, sorted(starts), size) if starts else text
+
+
+def clean_json(value: Any, key: str) -> Any:
+    """Return a parsed JSON value with every string of it cleaned."""
+    if isinstance(value, str):
+        return clean(value, key)
+    if isinstance(value, list):
+        return [clean_json(item, key) for item in value]
+    if isinstance(value, dict):
+        return {clean(name, key): clean_json(item, key) for name, item in value.items()}
+    return value
+
+
+def _masked(text: str, starts: list[int], size: int) -> str:
+    """Replace every stretch covered by the matched parts with one mask."""
+    pieces, end = [], 0
+    for start in starts:
+        if start >= end:
+            pieces += [text[end:start], MASK]
+        end = start + size
+    return "".join([*pieces, text[end:]])
+
+
+@lru_cache(maxsize=8)
+def _parts(key: str) -> tuple[frozenset[str], frozenset[str], int]:
+    """Return all stretches of the key and of its encodings, those of half the length, and the length."""
+    raw, size = key.encode(), min(PART, len(key))
+    forms = [key, key.lower(), key.upper(), quote(key, safe=""), raw.hex(), raw.hex().upper()]
+    forms += ["".join(f"%{byte:02x}" for byte in raw), "".join(f"%{byte:02X}" for byte in raw)]
+    for offset, unsure in enumerate((0, 2, 3)):
+        for encode in (b64encode, urlsafe_b64encode):
+            # Characters at both ends also depend on the neighbours of the key.
+            forms.append(encode(b"\0" * offset + raw).decode().rstrip("=")[unsure:-1])
+    parts, halves = (
+        frozenset(form[at : at + long] for form in forms for at in range(len(form) - long + 1))
+        for long in (size, size // 2)
+    )
+    return parts, halves, size

@@ -1,7 +1,7 @@
-"""Jinja templates of prompt files, bounded: a part of the language, and a budget for every rendering.
+"""Templates of prompt files: a part of Jinja, with a budget for every rendering.
 
-Left out is everything by which a short template can do much work: assignments, macros, calls of functions,
-multiplication, filters that pad. The filters and loops that remain charge the budget for what they read and produce.
+Constructs by which a short template can do much work are errors: assignments, macros, function calls, multiplication,
+filters that pad. The other filters and loops charge the budget for the text that they read and produce.
 """
 
 import time
@@ -14,69 +14,21 @@ from typing import Any
 
 NODES = frozenset(
     (
-        *(
-            "Template",
-            "Output",
-            "TemplateData",
-            "If",
-            "For",
-            "Name",
-            "Const",
-            "List",
-            "Tuple",
-            "Dict",
-            "Pair",
-        ),
-        *("Getattr", "Getitem", "Slice", "Filter", "Test", "Call", "Keyword", "CondExpr", "Concat"),
-        *("Compare", "Operand", "And", "Or", "Not", "Neg", "Pos", "Add", "Sub"),
+        *("Template", "Output", "TemplateData", "If", "For", "Name", "Const", "List", "Tuple", "Dict"),
+        *("Pair", "Getattr", "Getitem", "Slice", "Filter", "Test", "Call", "Keyword", "CondExpr"),
+        *("Concat", "Compare", "Operand", "And", "Or", "Not", "Neg", "Pos", "Add", "Sub"),
     )
 )
 FILTERS = (
-    *(
-        "abs",
-        "capitalize",
-        "count",
-        "d",
-        "default",
-        "e",
-        "escape",
-        "first",
-        "float",
-        "int",
-        "join",
-        "last",
-        "length",
-    ),
-    *(
-        "list",
-        "lower",
-        "map",
-        "max",
-        "min",
-        "reject",
-        "replace",
-        "reverse",
-        "select",
-        "sort",
-        "string",
-        "title",
-    ),
-    *("tojson", "trim", "truncate", "unique", "upper", "wordcount"),
+    *("abs", "capitalize", "count", "d", "default", "e", "escape", "first", "float", "int", "join"),
+    *("last", "length", "list", "lower", "map", "max", "min", "reject", "replace", "reverse"),
+    *("select", "sort", "string", "title", "tojson", "trim", "truncate", "unique", "upper"),
+    "wordcount",
 )
 METHODS = frozenset(
     (
-        *(
-            "capitalize",
-            "cycle",
-            "endswith",
-            "lower",
-            "lstrip",
-            "removeprefix",
-            "removesuffix",
-            "rstrip",
-            "split",
-        ),
-        *("splitlines", "startswith", "strip", "title", "upper"),
+        *("capitalize", "cycle", "endswith", "lower", "lstrip", "removeprefix", "removesuffix", "rstrip"),
+        *("split", "splitlines", "startswith", "strip", "title", "upper"),
     )
 )
 DEEPEST, MOST_LOOPS = 40, 2
@@ -88,7 +40,7 @@ LONGEST_TIME = 10.0
 
 
 class TemplateError(Exception):
-    """A template that is not Jinja, or beyond the bounds."""
+    """Raised for a template that is not valid or exceeds its bounds."""
 
 
 @dataclass
@@ -101,7 +53,7 @@ _budget: ContextVar[_Budget] = ContextVar("budget")
 
 
 class Template:
-    """A template that has passed the checks."""
+    """A checked template."""
 
     def __init__(self, source: str) -> None:
         from jinja2 import TemplateSyntaxError, meta
@@ -147,7 +99,7 @@ def _charge(characters: int) -> None:
 
 
 def _check(tree: Any) -> None:
-    """Raise if a tree has nodes that are left out, or is too deep; count the steps of its loops."""
+    """Raise for unsupported nodes and deep nesting; make loops count their steps."""
     from jinja2 import nodes
 
     waiting = [(tree, 0, 0)]

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import DataError
 from ...core.records import Answers
-from ..labels import ends_of
+from ..labels import extreme_labels
 from .asked import Request
 from .columns import Columns, Prediction
 from .meaning import Meaning, meaning_of
@@ -29,7 +29,7 @@ def answers_of(request: Request, columns: Columns, rows: NDArray[np.int64]) -> A
         confidences=table[rows, 0] if width == 1 else None,
         errors=errors_of(columns, rows),
         label_map=meaning.shown,
-        band=width > 1 and meaning.labels == ends_of(request.labels.names),
+        band=width > 1 and meaning.labels == extreme_labels(request.labels.names),
     )
 
 

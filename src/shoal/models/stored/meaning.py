@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...core.errors import DataError, nearest, some
-from ..labels import Spellings, ends_of, labels_option, plain
+from ..labels import Spellings, extreme_labels, labels_option, plain
 from .asked import MOST_NUMBERS, Request, SuiteLabels
 from .columns import Columns, Prediction, shown
 
@@ -158,7 +158,7 @@ class _Reader:
                 raise self._refused([f"{width} probabilities without names"], _list_line(width, self.suite))
             return [str(place) for place in range(width)]
         if width != len(self.suite.names):
-            ends = ends_of(self.suite.names) if width == 2 else ()
+            ends = extreme_labels(self.suite.names) if width == 2 else ()
             line = _list_line(width, self.suite)
             if ends:
                 line = f"?labels={labels_option(ends)} or {labels_option(ends[::-1])}, as the file's columns come"
@@ -174,7 +174,7 @@ class _Reader:
                 f"{self.request.path}: two columns of probabilities are one label: {', '.join(labels)}",
                 fix="one column per label, or ?probabilities=no to read labels alone",
             )
-        is_ends = set(labels) == set(ends_of(self.suite.names))
+        is_ends = set(labels) == set(extreme_labels(self.suite.names))
         absent = sorted(known - set(labels))
         if absent and not is_ends:
             raise DataError(

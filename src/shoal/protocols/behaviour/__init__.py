@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.records import Answer, Example, Result
-from ...models.ask import answer_batch
+from ...models.asking import answer_batch
 from ..base import Built, Compared
 from .build import build
 from .score import score

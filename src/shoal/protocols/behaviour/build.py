@@ -20,7 +20,7 @@ from ...core.errors import DataError, PlanError, nearest, some
 from ...core.files import is_file, read_table
 from ...core.records import Case, Label
 from ...core.selection import choose
-from ...models.ask import is_reading
+from ...models.batching import is_reading
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
 from .settings import SPLITS, Settings

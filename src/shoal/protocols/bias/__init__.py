@@ -19,7 +19,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ...core.records import Answer, Example, Measure, Result
-from ...models.ask import answer_batch
+from ...models.asking import answer_batch
 from ..base import Built, Compared, Scored
 from . import training
 from .build import build, check_tests, find_diagnostic, has_vectors

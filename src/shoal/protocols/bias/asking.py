@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ...core.errors import ModelError, PlanError
 from ...core.records import Answer, Case, Example
 from ...data.seat import AssociationTest, read_tests
-from ...models.ask import Embedder, LanguageModel, TokenScores, is_out_of_memory
-from ...models.fresh import Unmade
+from ...models.asking import is_out_of_memory
+from ...models.fresh import Untrained
+from ...models.interface import Embedder, LanguageModel, TokenScores
 from ...models.likelihood import with_begin
 from ...models.vectors import WordVectors
 from ..base import Built
@@ -77,7 +78,7 @@ def _query_short(
 
 def check_language_model(model: Any) -> None:
     """Raise an error for a model that has no likelihood of a text."""
-    if isinstance(model, Unmade):
+    if isinstance(model, Untrained):
         raise model.refuse()
     if not isinstance(model, LanguageModel):
         raise ModelError(
@@ -179,7 +180,7 @@ def find_tests(path: Path | None, names: Sequence[str]) -> list[AssociationTest]
 
 def ask_vectors(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
     """Return a vector for each text, to seven digits, null if the model has none."""
-    if isinstance(model, Unmade):
+    if isinstance(model, Untrained):
         raise model.refuse()
     if not isinstance(model, Embedder):
         raise ModelError(f"{model!r} does not compute vectors", fix="use hf:MODEL, or vectors:FILE")
@@ -193,7 +194,7 @@ def _vectors(model: Any, examples: Sequence[Example], representation: str) -> li
         return [{**_vector_row(model.vector(text)), "representation": "word vector"} for text in texts]
     if not hasattr(model, "tokenizer"):
         return [_vector_row(row) for row in model.embed([(text,) for text, _ in examples], representation)]
-    from ...models.words import represent
+    from ...models.vectors import represent
 
     def query(part: Sequence[Example]) -> list[Any]:
         return [_vector_row(vector) for vector in represent(model, part, representation)]

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from ...core.measures import FEW_CASES
 from ...core.records import Finding, Measure, Measures, Result
 from ...core.views import (
-    Bars,
     Block,
     Cell,
     Column,
@@ -23,6 +22,7 @@ from ...core.views import (
     Text,
     Tone,
     Words,
+    strip_table,
 )
 from ...core.views import Line as Curve
 from . import wording
@@ -270,14 +270,12 @@ def _table_1(measures: Measures) -> Table:
     return Table([*columns, _strip(SHARE_SCALE)], rows, legend=[wording.TABLE_1] if flagged else [])
 
 
-def _figure_1(shares: Sequence[Measure]) -> Bars:
-    bars = []
+def _figure_1(shares: Sequence[Measure]) -> Table:
+    rows = []
     for row in shares:
         against = row.groups[AGAINST]
-        bars.append((against if against == "undecided" else f"{against} against the majority", row))
-    return Bars(
-        bars, title="runs against the majority", aside={at: row.note for at, row in enumerate(shares)}
-    )
+        rows.append((against if against == "undecided" else f"{against} against the majority", [row]))
+    return strip_table(rows, title="runs against the majority", notes=[row.note for row in shares])
 
 
 def _coefficients(rows: Sequence[Measure]) -> Iterator[Words | Number]:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from ...core.records import Answer, Example
-from ...models.ask import answer_batch
+from ...models.asking import answer_batch
 from ..base import Built
 from .build import build, export, training_items
 from .cells import ROLES

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.errors import ModelError, PlanError
 from ...core.records import Answers, Example
 from ...models import load_model, parse_spec
-from ...models.ask import HasTokens
+from ...models.interface import HasTokens
 from ...training.config import TrainConfig
 from ...training.environments import Environment, Labelled
 from ...training.stage import Mark, Progress, Recipe, Stage

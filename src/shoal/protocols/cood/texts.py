@@ -24,7 +24,7 @@ from ...core.records import Example
 from ...data.grammar import Row, make_rows
 from ...data.labelled import read_labelled
 from ...models import load_model
-from ...models.ask import HasTokens
+from ...models.interface import HasTokens
 from .cells import ROLES
 from .settings import Settings
 

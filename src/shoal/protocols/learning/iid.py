@@ -25,8 +25,8 @@ from ...data.grammar import GRAMMARS
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...data.squad import is_squad, read_squad
-from ...models.ask import is_reading
-from ...models.labels import Spellings, likely
+from ...models.batching import is_reading
+from ...models.labels import Spellings, suggested_names
 from ..behaviour.build import load_suite, stamp
 from ..behaviour.rules import Expect
 from ..behaviour.suite import DEFAULTS
@@ -317,7 +317,7 @@ def _naming_fix(labels: Sequence[str], spelt: Sequence[str], suite: Sequence[str
     >>> _naming_fix(["mixed", "neg", "pos"], ["", "negative", "positive"], ["negative", "neutral", "positive"])
     'iid_labels = ["?", "negative", "positive"], with the label that mixed means for ?; or remove its rows'
     """
-    guess = likely(len(labels), suite)
+    guess = suggested_names(len(labels), suite)
     if not any(spelt) and len(guess) == len(labels):
         example = ", ".join(f'"{name}"' for name in guess)
         return f"iid_labels = [{example}], if that is what {some(labels, 12)} mean, in this order"

@@ -20,7 +20,7 @@ from ...core.errors import DataError, PlanError, some
 from ...core.records import Case, Label
 from ...data.grammar.rows import Row
 from ...models import load_model
-from ...models.ask import is_reading
+from ...models.batching import is_reading
 from ...models.labels import in_suite_order, suite_names
 from ...training.environments import (
     Alike,

@@ -17,7 +17,7 @@ from typing import Any
 from ...core.errors import PlanError
 from ...core.records import Example
 from ...models import load_model, parse_spec
-from ...models.ask import distinct
+from ...models.batching import distinct
 from ...training.config import TrainConfig
 from ...training.environments import Environment
 from ...training.stage import Fact, Mark, Progress, Recipe, Stage

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...core.records import Example
 from ...models import load_model
-from ...models.ask import BATCH_TOKENS, batches
+from ...models.batching import BATCH_TOKENS, batches
 from ...training.config import TrainConfig
 from ...training.environments import Alike, Answered, Directed, Invariant, Item, Labelled, Several
 from ...training.stage import Progress, Search, Stage, Try, silent

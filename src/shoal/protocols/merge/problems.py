@@ -1,15 +1,15 @@
-"""Labelled texts to problems; or to groups, where variants are there already (`docs/method/merge.md` 4.2).
+"""Read labelled texts as problems, or as groups of existing variants (`docs/method/merge.md` 4.2).
 
-A problem is a pair (premise, hypothesis) or a single text with its label. Rows without a gold label are left out and
-counted. Problems that share their first text share a cluster: they stand and fall together.
+A problem is a pair (premise, hypothesis) or a single text with its label. Rows without a gold label are dropped and
+counted. Problems with the same premise form a cluster, the unit of all intervals.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...core.errors import DataError, PlanError, nearest, some
 from ...core.records import Example
@@ -19,13 +19,13 @@ from ...data.tables import open_rows
 from .settings import OURS, Settings
 
 NO_LABEL = ("-", "-1")
-"""What stands in a label column where annotators did not agree."""
-OWN_PROBLEMS = 120
+"""Labels of rows on which the annotators did not agree."""
+BUILT_IN_PROBLEMS = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing to be solved, with its label."""
+    """A text or pair with its label."""
 
     id: str
     texts: Example
@@ -33,7 +33,7 @@ class Problem:
 
     @property
     def cluster(self) -> str:
-        """What problems have in common that stand and fall together: the premise."""
+        """A hash of the premise; the id of a single text."""
         return (
             hashlib.sha256(self.texts[0].casefold().encode()).hexdigest()[:12] if self.texts[1:] else self.id
         )
@@ -41,15 +41,18 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows that are variants of one another; the first is the original."""
+    """Rows that are variants of one another, the original first."""
 
     id: str
     problems: tuple[Problem, ...]
 
 
+Limited = TypeVar("Limited", Problem, Group)
+
+
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What a file holds."""
+class ProblemSet:
+    """The problems of a file, with counts of dropped rows."""
 
     problems: Sequence[Problem]
     labels: tuple[str, ...]
@@ -60,12 +63,12 @@ class Read:
 # Problems
 
 
-def read_problems(settings: Settings) -> Read:
-    """The problems of a table, or our own."""
+def read_problems(settings: Settings) -> ProblemSet:
+    """Read the problems of a table, or the built-in ones."""
     if settings.data == OURS:
-        rows = make_rows("nli", "test", OWN_PROBLEMS)
+        rows = make_rows("nli", "test", BUILT_IN_PROBLEMS)
         problems = [Problem(str(number), row.texts, row.label) for number, row in enumerate(rows, start=1)]
-        return _read(settings, problems, len(problems), Counter())
+        return _problem_set(settings, problems, len(problems), Counter())
     path = _path(settings.data)
     labelled = read_labelled(path, settings.text, settings.label)
     dropped: Counter[str] = Counter()
@@ -75,51 +78,50 @@ def read_problems(settings: Settings) -> Read:
             dropped["no gold label"] += 1
         else:
             problems.append(
-                Problem(str(line), row.texts, _named(settings, row.label, f"{path}, line {line}"))
+                Problem(str(line), row.texts, _label_name(settings, row.label, f"{path}, line {line}"))
             )
-    return _read(settings, problems, len(labelled.rows), dropped)
+    return _problem_set(settings, problems, len(labelled.rows), dropped)
 
 
-def _read(settings: Settings, problems: list[Problem], rows: int, dropped: Counter[str]) -> Read:
+def _problem_set(settings: Settings, problems: list[Problem], rows: int, dropped: Counter[str]) -> ProblemSet:
     seen: dict[tuple[Example, str], Problem] = {}
     for problem in problems:
         seen.setdefault((problem.texts, problem.label), problem)
     dropped["the same problem again"] += len(problems) - len(seen)
-    kept = _limited(list(seen.values()), settings)
+    kept = _limited(list(seen.values()), settings, lambda problem: _hash(*problem.texts, problem.label))
     dropped["not among `limit`"] += len(seen) - len(kept)
     if not kept:
         raise DataError(
             f'"{settings.data}": no problem with a label',
-            fix="check that this is the file and label column you meant",
+            fix="check the file and the label column",
         )
     if settings.targets == "shared" and any(len(problem.texts) == 1 for problem in kept):
         raise PlanError(
-            f'targets = "shared", and "{settings.data}" has single texts',
-            why="there is no second text that could share a word",
-            fix="leave targets out: any open-class word of a single text is replaced",
+            f'targets = "shared", but "{settings.data}" has single texts',
+            why="a single text shares no words with another",
+            fix="leave targets out to replace any open-class word",
         )
-    labels = label_order(settings, (problem.label for problem in problems))  # whatever `limit` leaves of them
-    return Read(kept, labels, rows, {why: count for why, count in dropped.items() if count})
+    labels = label_order(
+        settings, (problem.label for problem in problems)
+    )  # of all rows, whatever `limit` drops
+    return ProblemSet(kept, labels, rows, {why: count for why, count in dropped.items() if count})
 
 
-def _limited(problems: list[Problem], settings: Settings) -> list[Problem]:
-    if settings.limit is None or settings.limit >= len(problems):
-        return problems
-    salt = f"limit {settings.draw_seed}"
-    chosen = sorted(problems, key=lambda problem: _hash(salt, *problem.texts, problem.label))[
-        : settings.limit
-    ]
-    wanted = {problem.id for problem in chosen}
-    return [problem for problem in problems if problem.id in wanted]
+def _limited(items: list[Limited], settings: Settings, key: Callable[[Limited], bytes]) -> list[Limited]:
+    """Return `limit` of the items, those with the smallest hashes, in their order."""
+    if settings.limit is None or settings.limit >= len(items):
+        return items
+    ids = {item.id for item in sorted(items, key=key)[: settings.limit]}
+    return [item for item in items if item.id in ids]
 
 
 def label_order(settings: Settings, labels: Iterable[str]) -> tuple[str, ...]:
-    """The names of the labels: as the settings list them, else by the alphabet."""
+    """Return the label names of the settings, or all labels in alphabetical order."""
     return settings.label_names or tuple(sorted(set(labels)))
 
 
-def _named(settings: Settings, label: str, where: str) -> str:
-    """A label by its name; numbers are never guessed at."""
+def _label_name(settings: Settings, label: str, where: str) -> str:
+    """Return the name of a label; the meaning of a number is never guessed."""
     names = settings.label_names
     if label in names:
         return label
@@ -128,15 +130,14 @@ def _named(settings: Settings, label: str, where: str) -> str:
     if names:
         raise DataError(
             f"{where}: label {label!r}",
-            why=f"label_names has {', '.join(names)}",
-            fix=nearest(label, names)
-            or f"{len(names)} labels are named: name all of them, in the order of the numbers",
+            why=f"label_names are {', '.join(names)}",
+            fix=nearest(label, names) or "label_names with every label, in the order of the numbers",
         )
     if label.isdecimal():
         raise DataError(
-            f"{where}: label {label} is a number, and what it means is not said",
-            why="files disagree: 0 is entailment in some, and 3 in others",
-            fix="label_names with what 0, 1 and so on mean: entailment,neutral,contradiction or negative,positive, say",
+            f"{where}: label {label} is a number without a name",
+            why="the meaning of numbers differs between files",
+            fix="label_names = names of 0, 1 and so on, such as entailment,neutral,contradiction",
         )
     return label
 
@@ -145,103 +146,84 @@ def _path(data: str) -> Path:
     if not Path(data).exists():
         raise DataError(
             f"data {data!r}: no such file",
-            why=f"a table is expected, or {OURS!r}, which ships with shoal",
+            why=f"expected a table or {OURS!r}, the built-in problems",
             fix=nearest(data, [OURS]) or "check the path",
         )
     return Path(data)
 
 
-def _hash(salt: str, *words: str) -> bytes:
-    return hashlib.sha256("\0".join((salt, *words)).encode()).digest()
+def _hash(*words: str) -> bytes:
+    return hashlib.sha256("\0".join(("limit 0", *words)).encode()).digest()
 
 
 # Groups
 
 
-def read_groups(settings: Settings) -> tuple[list[Group], Read]:
-    """The groups of a table: by a column that names them, or a row each where columns hold other wordings."""
+def read_groups(settings: Settings) -> tuple[list[Group], ProblemSet]:
+    """Read the groups of a table: rows with the same value in `group`, or a row with its paraphrases."""
     if settings.data == OURS:
         raise DataError(
             f"data = {OURS!r} has no groups",
             why="its variants are generated",
-            fix="data = FILE with the column",
+            fix="data = FILE with a column of groups",
         )
     path = _path(settings.data)
-    if settings.paraphrase:
-        return _rows_as_groups(path, settings)
-    columns = _values(path, (settings.group,))
-    read = read_labelled(path, settings.text, settings.label)
+    columns = _values(path, settings.paraphrase or (settings.group,))
+    labelled = read_labelled(path, settings.text, settings.label)
     by_group: dict[str, list[Problem]] = {}
     dropped: Counter[str] = Counter()
-    for line, row in zip(read.lines, read.rows, strict=True):
-        (group,) = columns[line]
-        if not group:
+    for line, row in zip(labelled.lines, labelled.rows, strict=True):
+        where, values = f"{path}, line {line}", columns[line]
+        if settings.group and not values[0]:
             raise DataError(
-                f"{path}, line {line}: nothing in column {settings.group!r}",
-                fix="fill it in, or take the row out",
+                f"{where}: column {settings.group!r} is empty", fix="fill it in or delete the row"
             )
         if row.label in NO_LABEL:
             dropped["no gold label"] += 1
             continue
-        label = _named(settings, row.label, f"{path}, line {line}")
-        by_group.setdefault(group, []).append(Problem(str(line), row.texts, label))
-    return _groups(settings, by_group, len(read.rows), dropped)
-
-
-def _rows_as_groups(path: Path, settings: Settings) -> tuple[list[Group], Read]:
-    columns = _values(path, settings.paraphrase)
-    read = read_labelled(path, settings.text, settings.label)
-    by_group: dict[str, list[Problem]] = {}
-    dropped: Counter[str] = Counter()
-    for line, row in zip(read.lines, read.rows, strict=True):
-        if row.label in NO_LABEL:
-            dropped["no gold label"] += 1
-            continue
-        label = _named(settings, row.label, f"{path}, line {line}")
-        texts = [row.texts, *((*row.texts[:-1], other) for other in columns[line] if other)]
-        by_group[str(line)] = [Problem(f"{line}", text, label) for text in texts]
-    return _groups(settings, by_group, len(read.rows), dropped)
+        label = _label_name(settings, row.label, where)
+        if settings.group:
+            by_group.setdefault(values[0], []).append(Problem(str(line), row.texts, label))
+        else:
+            texts = [row.texts, *((*row.texts[:-1], paraphrase) for paraphrase in values if paraphrase)]
+            by_group[str(line)] = [Problem(str(line), text, label) for text in texts]
+    return _groups(settings, by_group, len(labelled.rows), dropped)
 
 
 def _groups(
     settings: Settings, by_group: Mapping[str, list[Problem]], rows: int, dropped: Counter[str]
-) -> tuple[list[Group], Read]:
+) -> tuple[list[Group], ProblemSet]:
     groups = [Group(name, tuple(problems)) for name, problems in by_group.items()]
-    if settings.limit is not None and settings.limit < len(groups):
-        salt = f"limit {settings.draw_seed}"
-        chosen = sorted(groups, key=lambda group: _hash(salt, group.id))[: settings.limit]
-        dropped["not among `limit`"] = sum(len(group.problems) for group in groups) - sum(
-            len(group.problems) for group in chosen
-        )
-        wanted = {group.id for group in chosen}
-        groups = [group for group in groups if group.id in wanted]
+    rows_before = sum(len(group.problems) for group in groups)
+    groups = _limited(groups, settings, lambda group: _hash(group.id))
+    dropped["not among `limit`"] = rows_before - sum(len(group.problems) for group in groups)
     if all(len(group.problems) == 1 for group in groups):
         raise DataError(
             f'"{settings.data}": no group of two rows or more',
-            why=f"{len(by_group):,} rows stand alone",
-            fix="group = the column whose values several rows share",
+            why=f"all {len(by_group):,} groups have one row",
+            fix="group = a column whose values several rows share",
         )
     problems = [group.problems[0] for group in groups]
-    labels = label_order(settings, (problem.label for rows_of in by_group.values() for problem in rows_of))
-    return groups, Read(problems, labels, rows, {why: count for why, count in dropped.items() if count})
+    labels = label_order(settings, (problem.label for members in by_group.values() for problem in members))
+    return groups, ProblemSet(problems, labels, rows, {why: count for why, count in dropped.items() if count})
 
 
 def _values(path: Path, names: Sequence[str]) -> dict[int, tuple[str, ...]]:
-    """What stands in some columns, by line."""
+    """Return the values of some columns, by line."""
     table = open_rows(path)
     for name in names:
         if name not in table.columns:
             raise DataError(
                 f"{path}, line 1: no column {name!r}",
-                why=f"there are {some(table.columns, 12)}",
+                why=f"columns are {some(table.columns, 12)}",
                 fix=nearest(name, table.columns) or "one of those",
             )
     values = {}
     for line, row in table.rows:
-        values[line] = tuple(_word(row, name) for name in names)
+        values[line] = tuple(_text(row, name) for name in names)
     return values
 
 
-def _word(row: Mapping[str, Any], name: str) -> str:
+def _text(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
     return "" if value is None else str(value).strip()

@@ -1,5 +1,6 @@
-"""What a MERGE audit can be told; numbers are the poster's (`docs/method/merge.md` 4.2), options those of 4.10."""
+"""Settings of MERGE; the defaults are the poster's (`docs/method/merge.md` 4.2)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -10,14 +11,12 @@ from ...core.ranges import AtLeastOne, Count, Level, Seed
 from ..base import Profiled, changes, file_content
 
 Filter = Literal["default", "pos", "probability", "none", "scrambled"]
-Masking = Literal["all", "one at a time", "union"]
 WordClass = Literal["noun", "verb", "adjective"]
 
 OURS = "example"
-"""The problems, and the suggester, that need no file."""
+"""The built-in problems and the built-in suggester."""
 HEADLINE = (0.5, 0.9, 0.95, 1.0)
-"""Shares of variants that are shown, compared and gated; the curve has more."""
-FEWEST_REFERENCES = 3
+"""Thresholds that are shown, compared and gated; the curve has more."""
 
 
 def _suggesters(settings: "Settings") -> Any:
@@ -31,134 +30,107 @@ def _audited(settings: "Settings") -> Any:
 
 
 def _generates(settings: "Settings") -> bool:
-    """Whether variants are made here, not read."""
     return not (settings.group or settings.paraphrase or settings.variants)
-
-
-def _references(settings: "Settings") -> Any:
-    from .references import what_they_are
-
-    return what_they_are(settings.references)
-
-
-def _has_references(settings: "Settings") -> bool:
-    return bool(settings.references)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings(Profiled):
-    """What `[merge]` in a plan, or `--set` on the command line, may say."""
+    """Settings of `[merge]` in a plan, or of `--set` on the command line."""
 
     VERSION: ClassVar[int] = 3
+    REMOVED: ClassVar[Mapping[str, str]] = {
+        "masking": "always all occurrences at once",
+        "context": "always the pair",
+        "proper_nouns": "names are never replaced",
+        "wordnet": "relatives = true",
+        "same_form": "filters = default, which compares word classes",
+        "tag_alone": "suggestions are always tagged in their sentence",
+        "probable_on": "always every occurrence",
+        "minimum_of": "always the word class",
+        "source_sample": "always 5",
+        "references": "compare the models with shoal compare",
+        "draw_seed": "always 0",
+        "count_seed": "set by group and paraphrase",
+        "patterns": "always one per problem",
+    }
 
     data: str = changes("cases", OURS, resolve=file_content("data"))
-    """Labelled pairs or single texts: a table, or `example`, problems of our own."""
-    text: tuple[str, ...] = changes("cases", ())
-    """The column of the text, or the two of a pair; told from the usual names if not given."""
-    label: str = changes("cases", "")
-    """The column of the label."""
+    """Labelled pairs or single texts: a table, or `example`, the built-in problems."""
+    text: tuple[str, ...] = changes("cases", (), advanced=True)
+    """Column of the text, or the two columns of a pair; by default the usual names."""
+    label: str = changes("cases", "", advanced=True)
+    """Column of the label."""
     label_names: tuple[str, ...] = changes("cases", ())
-    """What labels 0, 1, 2 … of the file are called: entailment,neutral,contradiction."""
+    """Names of the labels 0, 1, 2 … in the file: entailment,neutral,contradiction."""
     group: str = changes("cases", "")
-    """A column that says which rows are variants of one another: nothing is generated then."""
+    """Column that names the group of a row; its rows are variants of one another and nothing is generated."""
     paraphrase: tuple[str, ...] = changes("cases", ())
-    """Columns with other wordings of the last text: each row is a group, and nothing is generated."""
+    """Columns with paraphrases of the last text: each row is a group and nothing is generated."""
     variants: str = changes("cases", "", resolve=file_content("variants"))
-    """A file of variants that was exported before, or made elsewhere: nothing is generated."""
+    """File of variants, exported before or made elsewhere; nothing is generated."""
     limit: AtLeastOne | None = changes("cases", None)
-    """Only so many problems, chosen by `draw_seed`."""
+    """Number of problems to use, a fixed random choice."""
     suggesters: tuple[str, ...] = changes("cases", (OURS,), when=_generates, resolve=_suggesters)
-    """Masked language models, as model specs, that suggest replacements; `example` needs none."""
-    suggestions: AtLeastOne = changes("cases", 200, when=_generates)
-    """How many of the likeliest words each suggests for each occurrence."""
-    masking: Masking = changes("cases", "all", when=_generates)
-    """All occurrences hidden at once; or one at a time, the others in sight; union: suggested for any of them."""
-    context: Literal["pair", "sentence"] = changes("cases", "pair", when=_generates)
-    """Whether the suggester sees both texts of a pair, or each by itself."""
-    targets: Literal["shared", "any"] | None = changes("cases", None, when=_generates)
-    """Words that are replaced: those that both texts of a pair share (by default), or any (in single texts)."""
-    word_classes: tuple[WordClass, ...] = changes("cases", ("noun", "verb", "adjective"), when=_generates)
-    """Of which classes the replaced words may be."""
-    proper_nouns: bool = changes("cases", False, when=_generates)
-    """Replace names too; they count as nouns."""
-    relatives: bool = changes("cases", True, when=_generates)
-    """Leave out suggestions with the same lemma or stem as the word."""
-    wordnet: str = changes("cases", "", when=_generates, resolve=file_content("wordnet"))
-    """The folder of WordNet's `data.noun` and so on: words that it links by derivation are relatives too."""
-    same_form: bool = changes("cases", False, when=_generates)
-    """The suggestion must agree in number or tense too, not in its class alone."""
-    tag_alone: bool = changes("cases", False, when=_generates)
-    """Tag a suggestion by itself, not in its sentence."""
-    probable_on: Literal["every", "mean"] = changes("cases", "every", when=_generates)
-    """More probable than the original word at every occurrence, or on average."""
-    as_probable: bool = changes("cases", False, when=_generates)
-    """Keep suggestions that are exactly as probable as the original word, too."""
+    """Masked language models, as model specs, that suggest replacements; `example` is built in."""
+    suggestions: AtLeastOne = changes("cases", 200, when=_generates, advanced=True)
+    """Number of most probable words that each model suggests per occurrence."""
+    targets: Literal["shared", "any"] | None = changes("cases", None, when=_generates, advanced=True)
+    """Words to replace: those that both texts of a pair share (default for pairs), or any (single texts)."""
+    word_classes: tuple[WordClass, ...] = changes(
+        "cases", ("noun", "verb", "adjective"), when=_generates, advanced=True
+    )
+    """Classes of the words to replace."""
+    relatives: bool = changes("cases", True, when=_generates, advanced=True)
+    """Drop suggestions with the same lemma or stem as the word."""
+    as_probable: bool = changes("cases", False, when=_generates, advanced=True)
+    """Also keep suggestions exactly as probable as the original word."""
     filters: tuple[Filter, ...] = changes("cases", ("default",), when=_generates)
-    """Filter conditions: default; POS or probability alone; none of the two; or scrambled letters of the default's."""
+    """Filter conditions: default, pos only, probability only, none, or the default's words scrambled."""
     minimum: AtLeastOne = changes("cases", 20, when=_generates)
-    """A problem's class of words needs so many suggestions; fewer are never padded."""
-    minimum_of: Literal["class", "word", "model"] = changes("cases", "class", when=_generates)
-    """What needs so many: all suggestions of a class together; those for each word; or those of each suggester."""
+    """Suggestions that a word class of a problem needs; with fewer it is dropped."""
     sample: AtLeastOne = changes("cases", 20, when=_generates)
-    """Variants of each problem and class of words in one draw."""
+    """Variants per problem and word class in one draw."""
     draws: Count = changes("cases", 10, when=_generates)
-    """How often variants are drawn; 0: all are asked, and the mean over all possible draws is computed."""
-    by_source: Literal["equal", "split"] = changes("cases", "equal", when=_generates)
-    """Compare sources at equal numbers on the same problems, or split the drawn variants as the poster does."""
-    source_sample: AtLeastOne = changes("cases", 5, when=_generates)
-    """Variants of each problem and source in one draw, where numbers are equal."""
-    fix_articles: bool = changes("cases", False, when=_generates)
-    """Make "a" and "an" fit the new word."""
-    references: tuple[str, ...] = changes("cases", (), when=_has_references, resolve=_references)
-    """Three other models or more: how many problems are solved without the variants that all of them fail."""
-    draw_seed: Seed = changes("cases", 0)
-    """For the draws, the scrambling and `limit`."""
-    count_seed: bool | None = changes("scoring", None)
-    """Whether the original is one more variant; by default in groups of the user's own, not where variants are made."""
-    patterns: Literal["problem", "unit"] = changes("scoring", "problem")
-    """Over all classes: one pattern per problem, or one per problem and class."""
+    """Number of draws; 0 queries all variants and computes the exact mean over all draws."""
+    by_source: Literal["equal", "split"] = changes("cases", "equal", when=_generates, advanced=True)
+    """Compare sources at equal numbers on the same problems, or split the draws as the poster does."""
+    fix_articles: bool = changes("cases", False, when=_generates, advanced=True)
+    """Adapt "a" and "an" to the new word."""
     threshold: Level = changes("scoring", 0.9)
-    """The share of its variants with which a problem passes, for lists of failing problems and gates."""
-    audit_sample: AtLeastOne = changes("scoring", 200)
-    """For how many variants, and their originals, `shoal export` asks people whether the label is right."""
-    audited: tuple[str, ...] = changes("scoring", (), resolve=_audited)
-    """What people said of such a sample: the sheet that they filled in, or the files that their pages saved."""
+    """Share of its variants that must be right for a problem to pass, in lists and gates."""
+    audit_sample: AtLeastOne = changes("scoring", 200, advanced=True)
+    """Number of variants, each with its original, that `shoal export` writes for human judgement."""
+    audited: tuple[str, ...] = changes("scoring", (), resolve=_audited, advanced=True)
+    """Files with the judgements: the filled-in sheet, or the files that the page saved."""
     seed: Seed = changes("scoring", 0)
-    """For random sign flips in comparisons of models, and the sample that people judge."""
+    """Seed of the sign flips in comparisons and of the audit sample."""
 
     def __post_init__(self) -> None:
-        named = [name for name in ("group", "paraphrase", "variants") if getattr(self, name)]
-        if len(named) > 1:
+        sources = [name for name in ("group", "paraphrase", "variants") if getattr(self, name)]
+        if len(sources) > 1:
             raise PlanError(
-                f"{' and '.join(named)} are given",
-                why="each of them says where the variants come from",
-                fix=f"leave out {named[1]}",
+                f"{' and '.join(sources)} are both set",
+                why="each of them defines the variants",
+                fix=f"leave out {sources[1]}",
             )
         if self.sample > self.minimum:
             raise PlanError(
-                f"sample = {self.sample} and minimum = {self.minimum}",
-                why="so many cannot be drawn where fewer are left",
+                f"sample = {self.sample} is larger than minimum = {self.minimum}",
+                why="a draw cannot have more variants than a word class must have",
                 fix=f"minimum = {self.sample}",
             )
         if not self.suggesters or not self.filters or not self.word_classes:
             raise PlanError(
-                "suggesters, filters and word_classes need one entry at least",
-                fix="leave the empty one out: its default is taken",
-            )
-
-        if 0 < len(set(self.references)) < FEWEST_REFERENCES:
-            raise PlanError(
-                f"references: {', '.join(self.references)}",
-                why="one or two models fail much that is right",
-                fix=f"name {FEWEST_REFERENCES} different ones at least, none of which is audited itself",
+                "suggesters, filters and word_classes need at least one entry",
+                fix="leave the empty setting out to use its default",
             )
 
     @property
     def generates(self) -> bool:
-        """Whether variants are made here, not read."""
+        """Whether shoal generates the variants."""
         return _generates(self)
 
     @property
     def counts_seed(self) -> bool:
-        """Whether the original is one more variant."""
-        return not self.generates and not self.variants if self.count_seed is None else self.count_seed
+        """Whether the original counts as one of its variants, as in groups of the user's own."""
+        return bool(self.group or self.paraphrase)

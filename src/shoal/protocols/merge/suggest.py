@@ -1,70 +1,65 @@
-"""Suggestions of masked models for all occurrences of a word (`docs/method/merge.md` 4.3, step 2).
+"""Suggestions of masked language models for all occurrences of a word (`docs/method/merge.md` 4.3, step 2).
 
-All blanks of many problems go to a model at once; from one look come the likeliest words and the probability of the
-word itself. A suggestion for a word is one that is among the likeliest at every occurrence.
+All occurrences are masked at once. One forward pass gives the most probable words and the probability of the original
+word. A suggestion must be among the most probable words at every occurrence.
 """
 
+import hashlib
 import math
 import operator
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
 from typing import Any
 
 from ...core.errors import PlanError
 from ...core.records import Example
+from ...data.grammar import make_rows
+from ...data.grammar.nli import WORDS
 from ...models import load_model, parse_spec
-from ...models.ask import Blank, Fillers, WordFiller
-from ...models.fillers import needs_masks
-from .bank import WordBank
-from .settings import OURS, Masking, Settings
+from ...models.interface import Blank, Fillers, WordFiller
+from ...models.likelihood import NOT_ONE_PIECE, needs_masks
+from .settings import OURS, Settings
 from .targets import Target
 
-NO_CHANCE = "impossible where it stands"
-"""Why a model suggests nothing for a word that it gives no probability."""
+ZERO_PROBABILITY = "impossible where it stands"
+"""Reason for no suggestions: the model gives the original word probability 0."""
 SMALLEST = 1e-300
-"""What a probability that has become 0 counts as in a logarithm."""
+"""Lower bound of a probability before its logarithm is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What one model says of one replacement."""
+    """A replacement that one model suggests."""
 
     model: str
     word: str
-    ranks: tuple[int | None, ...]
-    """At each occurrence; None where it is not among the likeliest."""
-    probabilities: tuple[float | None, ...]
+    ranks: tuple[int, ...]
+    """Rank at each occurrence."""
+    probabilities: tuple[float, ...]
+    """Probability at each occurrence."""
     of_word: tuple[float, ...]
-    """The probability of the original word at each occurrence."""
+    """Probability of the original word at each occurrence."""
 
     @property
     def score(self) -> float:
-        """Mean log-probability over the occurrences it is suggested for."""
-        known = [math.log(max(chance, SMALLEST)) for chance in self.probabilities if chance is not None]
-        return math.fsum(known) / len(known)
+        """Mean log-probability over the occurrences."""
+        logs = [math.log(max(probability, SMALLEST)) for probability in self.probabilities]
+        return math.fsum(logs) / len(logs)
 
-    def is_likelier(self, where: str, *, or_as_likely: bool = False) -> bool:
-        """Whether the model finds it more probable than the original word: at every occurrence, or on average."""
-        above = operator.ge if or_as_likely else operator.gt
-        known = [
-            (chance, original)
-            for chance, original in zip(self.probabilities, self.of_word, strict=True)
-            if chance is not None
-        ]
-        if where == "every":
-            return all(above(chance, original) for chance, original in known)
-        chances, originals = zip(*known, strict=True)
-        return bool(
-            above(math.fsum(math.log(max(p, SMALLEST)) for p in chances), math.fsum(map(math.log, originals)))
-        )
+    def is_more_probable(self, *, or_equal: bool = False) -> bool:
+        """Return whether the replacement is more probable than the original word at every occurrence."""
+        above = operator.ge if or_equal else operator.gt
+        return all(map(above, self.probabilities, self.of_word))
 
 
 def load_suggesters(specs: Sequence[str]) -> dict[str, WordFiller]:
-    """The models that suggest words, by a short name."""
-    names = short_names(specs)
+    """Load the models that suggest words, by short name."""
     suggesters = {}
-    for name, spec in zip(names, specs, strict=True):
+    for name, spec in zip(short_names(specs), specs, strict=True):
         model: Any = WordBank() if spec == OURS else load_model(spec)
         if not isinstance(model, WordFiller):
             raise needs_masks(spec)
@@ -73,73 +68,133 @@ def load_suggesters(specs: Sequence[str]) -> dict[str, WordFiller]:
 
 
 def short_names(specs: Sequence[str]) -> list[str]:
-    """The last part of each model's name; the whole spec where two share it."""
+    """Return the last part of each model's name, or the whole spec where two models share it."""
     if len(set(specs)) < len(specs):
-        raise PlanError(f"suggesters: {', '.join(specs)}", why="one is named twice", fix="name each once")
+        raise PlanError(
+            f"suggesters: {', '.join(specs)}", why="a model is listed twice", fix="list each once"
+        )
     short = [spec if spec == OURS else PurePath(parse_spec(spec).name).name for spec in specs]
     return [name if short.count(name) == 1 else spec for name, spec in zip(short, specs, strict=True)]
 
 
 def fingerprints(specs: Sequence[str]) -> list[Any]:
-    """What the suggestions depend on."""
+    """Return the fingerprint of each suggester, which is part of a job's identity."""
     return [WordBank().fingerprint() if spec == OURS else load_model(spec).fingerprint() for spec in specs]
 
 
-# Blanks
-
-
-def blanks_of(texts: Example, target: Target, masking: Masking, context: str) -> list[Blank]:
-    """A blank for each occurrence."""
-    places = target.occurrences
-    blanks = []
-    for number, (text, start, end) in enumerate(places):
-        if masking == "one at a time":
-            hidden, asked = places[number : number + 1], 0
-        else:
-            hidden, asked = places, number
-        if context == "sentence" and len(texts) > 1:
-            inside = [place for place in hidden if place[0] == text]
-            asked = inside.index((text, start, end))
-            hidden = tuple((0, first, last) for _, first, last in inside)
-            blanks.append(Blank((texts[text],), hidden, asked, target.word))
-        else:
-            blanks.append(Blank(texts, hidden, asked, target.word))
-    return blanks
+def blanks_for(texts: Example, target: Target) -> list[Blank]:
+    """Return one blank per occurrence, with all occurrences masked."""
+    return [
+        Blank(texts, target.occurrences, number, target.word) for number in range(len(target.occurrences))
+    ]
 
 
 def suggest(
-    suggesters: Mapping[str, WordFiller],
-    wanted: Sequence[tuple[Example, Target]],
-    settings: Settings,
+    suggesters: Mapping[str, WordFiller], words: Sequence[tuple[Example, Target]], settings: Settings
 ) -> list[dict[str, list[Suggestion] | str]]:
-    """For each word what each model suggests; a word on why it suggests nothing."""
-    blanks = [blanks_of(texts, target, settings.masking, settings.context) for texts, target in wanted]
+    """Return the suggestions of each model for each word, or the reason why a model has none."""
+    blanks = [blanks_for(texts, target) for texts, target in words]
     flat = [blank for part in blanks for blank in part]
-    by_model: list[dict[str, list[Suggestion] | str]] = [{} for _ in wanted]
+    by_word: list[dict[str, list[Suggestion] | str]] = [{} for _ in words]
     for name, model in suggesters.items():
         fillers = iter(model.fill_words(flat, settings.suggestions))
-        for suggested, part in zip(by_model, blanks, strict=True):
-            suggested[name] = gather(name, [next(fillers) for _ in part], settings.masking)
-    return by_model
+        for suggested, part in zip(by_word, blanks, strict=True):
+            suggested[name] = combine_occurrences(name, [next(fillers) for _ in part])
+    return by_word
 
 
-def gather(model: str, fillers: Sequence[Fillers], masking: Masking) -> list[Suggestion] | str:
-    """The suggestions for a word from those for each of its occurrences, the likeliest first."""
+def combine_occurrences(model: str, fillers: Sequence[Fillers]) -> list[Suggestion] | str:
+    """Return the words suggested at every occurrence, the most probable first, or the reason for none."""
     problem = next((filler.problem for filler in fillers if filler.problem), "")
     if problem:
         return problem
     of_word = tuple(filler.of_word or 0.0 for filler in fillers)
-    if not all(of_word):  # anything would be more probable than it
-        return NO_CHANCE
+    if not all(of_word):  # every suggestion would be more probable
+        return ZERO_PROBABILITY
     tables = [
         {word: (rank, chance) for word, rank, chance in zip(f.words, f.ranks, f.probabilities, strict=True)}
         for f in fillers
     ]
-    sets = [table.keys() for table in tables]
-    words = set.union(*map(set, sets)) if masking == "union" else set.intersection(*map(set, sets))
     suggestions = []
-    for word in words:
-        known = [table.get(word, (None, None)) for table in tables]
-        ranks, chances = tuple(rank for rank, _ in known), tuple(chance for _, chance in known)
-        suggestions.append(Suggestion(model, word, ranks, chances, of_word))
+    for word in set.intersection(*(set(table) for table in tables)):
+        ranks, probabilities = zip(*(table[word] for table in tables), strict=True)
+        suggestions.append(Suggestion(model, word, ranks, probabilities, of_word))
     return sorted(suggestions, key=lambda suggestion: (-suggestion.score, suggestion.word))
+
+
+# The built-in suggester
+
+
+COUNTED_PAIRS = 400
+TOKEN = re.compile(r"\w+|[^\w\s]")
+KIND = {word: kind for kind, words in WORDS.items() for word in words}
+
+
+class WordBank:
+    """A small class-based language model (Brown et al. 1992), for demonstrations and tests.
+
+    p(word | neighbours) = Σ p(kind | neighbours) p(word | kind). The kinds are those of the built-in sentences; within
+    a kind, p(word) falls as 1 / rank. It knows only the words of these sentences and needs no torch.
+    """
+
+    def __repr__(self) -> str:
+        return "example"
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return a hash of the word lists and counts."""
+        content = repr((WORDS, COUNTED_PAIRS, sorted(_kind_counts().items())))
+        return {"example": hashlib.sha256(content.encode()).hexdigest()[:16]}
+
+    def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
+        """Return the k most probable words for each blank, with the probability of the hidden word."""
+        return [self._fill(blank, k) for blank in blanks]
+
+    def _fill(self, blank: Blank, k: int) -> Fillers:
+        if blank.word.casefold() not in KIND:
+            return Fillers(problem=NOT_ONE_PIECE)
+        text, start, end = blank.hidden[blank.asked]
+        left = TOKEN.findall(blank.texts[text][:start].lower())
+        right = TOKEN.findall(blank.texts[text][end:].lower())
+        probabilities = _word_probabilities(
+            _kind_or_word(left[-1]) if left else "", _kind_or_word(right[0]) if right else ""
+        )
+        best = list(probabilities.items())[:k]
+        return Fillers(
+            tuple(word for word, _ in best),
+            tuple(range(1, len(best) + 1)),
+            tuple(probability for _, probability in best),
+            probabilities.get(blank.word.casefold(), 0.0),
+        )
+
+
+def _kind_or_word(word: str) -> str:
+    return KIND.get(word, word)
+
+
+@cache
+def _kind_counts() -> dict[tuple[str, str, str], int]:
+    """Count how often each kind occurs between two neighbours: (left, right, kind)."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for row in make_rows("nli", "train", COUNTED_PAIRS):
+        for text in row.texts:
+            words = ["", *map(_kind_or_word, TOKEN.findall(text.lower())), ""]
+            counts.update(
+                (words[place - 1], words[place + 1], words[place])
+                for place in range(1, len(words) - 1)
+                if words[place] in WORDS
+            )
+    return dict(counts)
+
+
+@cache
+def _word_probabilities(left: str, right: str) -> dict[str, float]:
+    """Return the probability of every word between two neighbours, the most probable first."""
+    counts = {kind: _kind_counts().get((left, right, kind), 0) for kind in WORDS}
+    seen = {kind: count for kind, count in counts.items() if count} or dict.fromkeys(WORDS, 1)
+    probabilities = {}
+    for kind, count in seen.items():
+        words = WORDS[kind]
+        total = sum(1 / rank for rank in range(1, len(words) + 1))
+        for rank, word in enumerate(words, start=1):
+            probabilities[word] = count / sum(seen.values()) / rank / total
+    return dict(sorted(probabilities.items(), key=lambda item: (-item[1], item[0])))

@@ -1,15 +1,15 @@
-"""The words of a problem that are replaced (`docs/method/merge.md` 4.3, step 1).
+"""The words of a problem to replace (`docs/method/merge.md` 4.3, step 1), and their replacement in the texts.
 
-An open-class word that occurs in both texts, with the same class at every occurrence; of a single text, or where any
-word may be replaced, an open-class word at all its occurrences.
+In a pair: an open-class word that occurs in both texts, with the same class at every occurrence. In a single text, or
+with `targets = "any"`: any open-class word, at all its occurrences.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...core.records import Example
-from .articles import fitted
 from .settings import Settings, WordClass
 from .tagger import Tagger, Token
 
@@ -19,7 +19,7 @@ COARSE: dict[str, str] = {name: pos for pos, name in CLASSES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A word that is replaced, and where it stands."""
+    """A word to replace, with its occurrences."""
 
     word: str
     """In lower case."""
@@ -27,38 +27,32 @@ class Target:
     tags: tuple[str, ...]
     """The fine tag of each occurrence."""
     occurrences: tuple[tuple[int, int, int], ...]
-    """Each as (number of the text, first letter, behind the last letter)."""
+    """Each as (number of the text, start, end)."""
 
 
-def targets_of(texts: Example, settings: Settings, tagger: Tagger) -> tuple[list[Target], Counter[str]]:
-    """The words to replace in the order of the first text, and why others that are shared are not."""
+def find_targets(texts: Example, settings: Settings, tagger: Tagger) -> tuple[list[Target], Counter[str]]:
+    """Return the words to replace in the order of the first text, and counts of rejected shared words by reason."""
     shared = (settings.targets or ("shared" if len(texts) > 1 else "any")) == "shared"
     places: dict[str, list[tuple[int, Token]]] = {}
     for number, text in enumerate(texts):
         for token in tagger.tokens(text):
             places.setdefault(token.text.casefold(), []).append((number, token))
-    targets, left_out = [], Counter[str]()
+    targets, rejected = [], Counter[str]()
     for word, tokens in places.items():
         if shared and len({number for number, _ in tokens}) < len(texts):
             continue
-        classes = {_class(token, settings) for _, token in tokens}
+        classes = {CLASSES.get(token.pos) for _, token in tokens}
         if classes == {None}:
             continue
         if len(classes) > 1:
-            left_out["of another class elsewhere"] += 1
+            rejected["of another class elsewhere"] += 1
             continue
         (word_class,) = classes
         if any(letter.isdigit() for letter in word):
-            left_out["with digits"] += 1
+            rejected["with digits"] += 1
         elif word_class in settings.word_classes:
             targets.append(_target(word, word_class, tokens))
-    return targets, left_out
-
-
-def _class(token: Token, settings: Settings) -> WordClass | None:
-    if token.pos == "PROPN" and settings.proper_nouns:
-        return "noun"
-    return CLASSES.get(token.pos)
+    return targets, rejected
 
 
 def _target(word: str, word_class: WordClass, tokens: Sequence[tuple[int, Token]]) -> Target:
@@ -73,14 +67,47 @@ def _target(word: str, word_class: WordClass, tokens: Sequence[tuple[int, Token]
 def replace_word(
     texts: Example, occurrences: Sequence[tuple[int, int, int]], replacement: str, *, articles: bool = False
 ) -> Example:
-    """The texts with another word at all these places, its first letter as large as the old one's.
+    """Return the texts with another word at all occurrences, capitalised like the old one.
 
-    `articles`: an "a" or "an" before it is made to fit.
+    `articles` adapts "a" and "an" before it.
     """
     changed = list(texts)
     for number, start, end in sorted(occurrences, reverse=True):
         text = changed[number]
         new = replacement[:1].upper() + replacement[1:] if text[start].isupper() else replacement
-        before = fitted(text[:start], replacement) if articles else text[:start]
+        before = with_article(text[:start], replacement) if articles else text[:start]
         changed[number] = before + new + text[end:]
     return tuple(changed)
+
+
+# Articles
+
+
+SILENT_H = re.compile(r"(hour|honest|honou?r|heir)", re.IGNORECASE)
+CONSONANT_SOUND = re.compile(r"(uni(?!n|m)|use|usu|uti|ute|ura|eu|ewe|one\b|once\b|ubi)", re.IGNORECASE)
+"""Words spelt with a vowel first and spoken with a consonant."""
+ARTICLE = re.compile(r"\b(a|an)(\s+)$", re.IGNORECASE)
+
+
+def article(word: str) -> str:
+    """Return the indefinite article of a word.
+
+    >>> [article(word) for word in ("dog", "apple", "hour", "unicorn", "uncle")]
+    ['a', 'an', 'an', 'a', 'an']
+    """
+    has_vowel = SILENT_H.match(word) or (word[:1].lower() in "aeiou" and not CONSONANT_SOUND.match(word))
+    return "an" if has_vowel else "a"
+
+
+def with_article(before: str, word: str) -> str:
+    """Return the text before a word, with an article at its end adapted to the word.
+
+    >>> with_article("He sees a ", "apple"), with_article("An ", "dog"), with_article("the ", "apple")
+    ('He sees an ', 'A ', 'the ')
+    """
+    match = ARTICLE.search(before)
+    if not match:
+        return before
+    fitting = article(word)
+    fitting = fitting.capitalize() if match[1][0].isupper() else fitting
+    return f"{before[: match.start()]}{fitting}{match[2]}"

@@ -1,14 +1,14 @@
-"""Variants as a file: written once, read by any number of audits, or made elsewhere (`docs/method/merge.md` 4.5).
+"""Variants as a JSON Lines file: exported once and read by any number of audits, or made elsewhere (4.5).
 
-JSON Lines. The first says under what numbers they were drawn; then each original, and behind it its variants:
+The first line describes the draws; then each original follows, and after it its variants:
 
     {"shoal variants": 1, "draws": 10, "sample": 20, "labels": ["contradiction", …]}
     {"problem_id": "17", "texts": ["A man plays.", "A man rests."], "label": "contradiction"}
     {"problem_id": "17", "filter": "default", "class": "noun", "w": "man", "s": "woman", "source": ["bert"], …,
      "rep": [0, 3], "texts": ["A woman plays.", "A woman rests."]}
 
-`rep` says in which draws a variant is; without any, all variants of a problem are one draw. A variant may have a label
-of its own. Other keys are kept as they are.
+`rep` lists the draws that a variant is in; without it, all variants of a problem form one draw. A variant may have its
+own label.
 """
 
 import json
@@ -31,11 +31,11 @@ NAMES = {
     "word class": "class", "word": "w", "replacement": "s", "source": "source", "proposers": "proposers",
     "p": "p_s", "p of word": "p_w", "ranks": "ranks", "scrambled from": "scrambled_from", "texts alike": "texts_alike",
 }  # fmt: skip
-"""Our words for what is known of a variant to the names in the file."""
+"""Key of a variant's provenance to its key in the file."""
 
 
 def write_variants(built: Built, path: Path) -> None:
-    """All originals and variants of what was built."""
+    """Write all originals and variants."""
     draws = max((_draws_of(case) for case in built.cases), default=1)
     header = {
         "shoal variants": FORMAT,
@@ -68,8 +68,8 @@ def _rows(case: Case, seen: set[str]) -> Iterator[dict[str, Any]]:
             "cluster": case.cluster,
         }
     reps, source_reps, drawn = _repetitions(case)
-    known = case.meta.get("made") or [{}] * len(case.examples)
-    for number, (example, made) in enumerate(zip(case.examples[1:], known, strict=False), start=1):
+    provenances = case.meta.get("made") or [{}] * len(case.examples)
+    for number, (example, made) in enumerate(zip(case.examples[1:], provenances, strict=False), start=1):
         row: dict[str, Any] = {"problem_id": problem, "filter": case.groups.get("filter", "default")}
         row |= {NAMES.get(key, key): value for key, value in made.items()}
         row |= {"rep": reps.get(number, [])} if drawn is None else {"drawn": drawn}
@@ -78,7 +78,7 @@ def _rows(case: Case, seen: set[str]) -> Iterator[dict[str, Any]]:
 
 
 def _repetitions(case: Case) -> tuple[dict[int, list[int]], dict[int, list[int]], int | None]:
-    """In which draws each variant is, and in which of its source; or how many are drawn where all were asked."""
+    """Return the draws of each variant, those of its source, and the size of a draw if all variants were queried."""
     reps: dict[int, list[int]] = {}
     source_reps: dict[int, list[int]] = {}
     drawn = None
@@ -97,17 +97,17 @@ def _repetitions(case: Case) -> tuple[dict[int, list[int]], dict[int, list[int]]
 
 
 @dataclass(slots=True)
-class _Problem:
+class _Original:
     problem: Problem
     cluster: str
     _lines: list[str] = field(default_factory=list)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Keep a variant as text: a file has very many."""
+        """Add a variant as text, which takes less memory than its objects."""
         self._lines.append(json.dumps(row, ensure_ascii=False))
 
     def rows(self) -> dict[str, list[Mapping[str, Any]]]:
-        """Its variants by filter condition."""
+        """Return the variants by filter condition."""
         rows: dict[str, list[Mapping[str, Any]]] = {}
         for row in map(json.loads, self._lines):
             rows.setdefault(str(row.get("filter", "default")), []).append(row)
@@ -115,18 +115,18 @@ class _Problem:
 
 
 def read_variants(settings: Settings) -> Built:
-    """The cases of such a file."""
+    """Read the cases of a file of variants."""
     path = Path(settings.variants)
     if not path.is_file():
         raise DataError(f"variants = {settings.variants!r}: no such file", fix="check the path")
     header: Mapping[str, Any] = {}
-    problems: dict[str, _Problem] = {}
+    problems: dict[str, _Original] = {}
     for line, row in read_json_lines(path):
         if "shoal variants" in row:
             if problems or header:
                 raise DataError(
-                    f"{path}, line {line}: a second beginning",
-                    why="draws are numbered for a whole file",
+                    f"{path}, line {line}: a second header",
+                    why="draws are numbered per file",
                     fix="one file of variants at a time",
                 )
             header = _checked(row, f"{path}, line {line}")
@@ -138,15 +138,15 @@ def read_variants(settings: Settings) -> Built:
     cases = list(_cases(problems.values(), int(header.get("draws", 1)), _suggesters(header)))
     count = sum(len(case.examples) - 1 for case in cases)
     if not count:
-        raise DataError(f"{path}: no variants", fix="a file with lines that have a replacement `s`")
+        raise DataError(f"{path}: no variants", fix="lines with a replacement `s`")
     used = dict.fromkeys(str(label) for case in cases for label in case.labels or ())
     labels = tuple(header.get("labels") or ()) or label_order(settings, used)
     for label in used:
         if label not in labels:
             raise DataError(
                 f"{path}: label {label!r}",
-                why=f"the labels are {', '.join(labels)}",
-                fix=nearest(label, labels) or "name all labels in the first line, or in label_names",
+                why=f"labels are {', '.join(labels)}",
+                fix=nearest(label, labels) or "list all labels in the first line or in label_names",
             )
     measures = _funnel(header, f"{path}, line 1") or [
         Measure("problems", float(len(problems)), len(problems), {"step": "read"}),
@@ -158,7 +158,7 @@ def read_variants(settings: Settings) -> Built:
 
 
 def _about(header: Mapping[str, Any]) -> dict[str, Any]:
-    """What the search said of itself, where it is what a search says."""
+    """Return the counts of the header, if they have the expected types."""
     about = header.get("about")
     if not isinstance(about, Mapping):
         return {}
@@ -171,14 +171,12 @@ def _about(header: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _funnel(header: Mapping[str, Any], where: str) -> list[Measure]:
-    """What was left after each step of the search that wrote the file."""
+    """Return the counts per step of the search that wrote the file."""
     rows = header.get("funnel") or []
     try:
         return [from_json(row) for row in rows]
     except (TypeError, ValueError, KeyError, AttributeError):
-        raise DataError(
-            f"{where}: a funnel that cannot be read", fix="leave it out, or export the variants again"
-        ) from None
+        raise DataError(f"{where}: invalid funnel", fix="delete it, or export the variants again") from None
 
 
 def _suggesters(header: Mapping[str, Any]) -> list[str]:
@@ -190,7 +188,7 @@ def _suggesters(header: Mapping[str, Any]) -> list[str]:
 def _checked(row: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     if row["shoal variants"] != FORMAT:
         raise DataError(
-            f"{where}: variants of format {row['shoal variants']!r}",
+            f"{where}: format {row['shoal variants']!r}",
             why=f"this version reads format {FORMAT}",
             fix="export them again",
         )
@@ -198,7 +196,7 @@ def _checked(row: Mapping[str, Any], where: str) -> Mapping[str, Any]:
         raise DataError(f"{where}: draws = {row['draws']!r}", fix=f"a number from 0 to {MOST_DRAWS:,}")
     labels = row.get("labels") or []
     if not isinstance(labels, list) or not all(isinstance(label, str) and label for label in labels):
-        raise DataError(f"{where}: labels = {labels!r}", fix="a list of names, or leave it out")
+        raise DataError(f"{where}: labels = {labels!r}", fix="a list of names, or no entry")
     return row
 
 
@@ -207,51 +205,51 @@ def _is_count(value: Any) -> bool:
 
 
 def _check_variant(row: Mapping[str, Any], draws: int) -> None:
-    """Refuse what would be counted wrongly, or nowhere."""
+    """Raise an error for values that would be miscounted."""
     for name in ("rep", "source_rep"):
         numbers = row.get(name, [])
         if not isinstance(numbers, list) or not all(_is_count(n) and n < draws for n in numbers):
             raise DataError(
                 f"{name} = {numbers!r}",
-                why=f"it lists the draws that a variant is in, of {draws} in all, from 0",
-                fix='"draws" in the first line, and in each variant "rep": [0, 1], say',
+                why=f"expected a list of draws from 0 to {draws - 1}",
+                fix='"draws": 10 in the first line, "rep": [0, 1] in a variant',
             )
     if "drawn" in row and (not _is_count(row["drawn"]) or not row["drawn"]):
-        raise DataError(f"drawn = {row['drawn']!r}", fix="how many variants a draw has, from 1")
+        raise DataError(f"drawn = {row['drawn']!r}", fix="the size of a draw, at least 1")
     sources = row.get("source", [])
     if not isinstance(sources, list) or not all(isinstance(source, str) for source in sources):
         raise DataError(f"source = {sources!r}", fix='a list of names: "source": ["bert"]')
     for name in ("filter", "class", "label"):
         word = row.get(name, "-")
         if not isinstance(word, str) or not word or "/" in word:
-            raise DataError(f"{name} = {word!r}", fix="a word without a slash, or leave it out")
+            raise DataError(f"{name} = {word!r}", fix="a word without a slash, or no entry")
 
 
-def _add(row: Mapping[str, Any], problems: dict[str, _Problem], draws: int) -> None:
+def _add(row: Mapping[str, Any], problems: dict[str, _Original], draws: int) -> None:
     name, texts, label = str(row.get("problem_id") or ""), _texts(row), row.get("label")
     if not name:
-        raise DataError("no problem_id", fix="the id of the problem that the variant is of")
+        raise DataError("no problem_id", fix="add the id of its problem")
     if "s" not in row:
         if name in problems:
-            raise DataError(f"problem {name!r} is there twice", fix="one line for each original")
+            raise DataError(f"problem {name!r} occurs twice", fix="one line per original")
         if not isinstance(label, str) or not label:
-            raise DataError(f"problem {name!r} has no label", fix='"label": "entailment", say')
+            raise DataError(f"problem {name!r} has no label", fix='add "label": "entailment"')
         problem = Problem(name, texts, label)
-        problems[name] = _Problem(problem, str(row.get("cluster") or problem.cluster))
+        problems[name] = _Original(problem, str(row.get("cluster") or problem.cluster))
         return
     if name not in problems:
         raise DataError(
-            f"a variant of problem {name!r}, whose original is not there",
-            fix=nearest(name, problems) or "the original in a line before its variants",
+            f"variant of unknown problem {name!r}",
+            fix=nearest(name, problems) or "put the original before its variants",
         )
     _check_variant(row, draws)
-    known = problems[name]
-    if len(texts) != len(known.problem.texts):
+    original = problems[name]
+    if len(texts) != len(original.problem.texts):
         raise DataError(
-            f"a variant of {len(texts)} texts, its original has {len(known.problem.texts)}",
-            fix="as many texts in both",
+            f"variant with {len(texts)} texts, original with {len(original.problem.texts)}",
+            fix="the same number of texts in both",
         )
-    known.add(row)
+    original.add(row)
 
 
 def _texts(row: Mapping[str, Any]) -> Example:
@@ -261,35 +259,40 @@ def _texts(row: Mapping[str, Any]) -> Example:
         or not 1 <= len(texts) <= 2
         or not all(isinstance(t, str) and t for t in texts)
     ):
-        raise DataError(f"texts = {texts!r}", why="one or two texts are expected", fix='"texts": ["…", "…"]')
+        raise DataError(f"texts = {texts!r}", why="expected one or two texts", fix='"texts": ["…", "…"]')
     return tuple(texts)
 
 
-def _cases(problems: Iterable[_Problem], draws: int, suggesters: Sequence[str]) -> Iterator[Case]:
-    for known in problems:
-        problem, by_condition = known.problem, known.rows()
+def _cases(problems: Iterable[_Original], draws: int, suggesters: Sequence[str]) -> Iterator[Case]:
+    for original in problems:
+        problem, by_condition = original.problem, original.rows()
         if not by_condition:
             groups = {"label": problem.label, "variants": "none"}
-            yield Case(f"seed/{problem.id}", (problem.texts,), (problem.label,), groups, known.cluster)
+            yield Case(f"seed/{problem.id}", (problem.texts,), (problem.label,), groups, original.cluster)
         for condition, rows in by_condition.items():
             yield Case(
                 f"{condition}/{problem.id}",
                 (problem.texts, *(_texts(row) for row in rows)),
                 (problem.label, *(str(row.get("label", problem.label)) for row in rows)),
                 {"label": problem.label, "filter": condition, "variants": "some"},
-                known.cluster,
-                Large({"patterns": _patterns(rows, draws, suggesters), "made": [_made(row) for row in rows]}),
+                original.cluster,
+                Large(
+                    {
+                        "patterns": _patterns(rows, draws, suggesters),
+                        "made": [_provenance(row) for row in rows],
+                    }
+                ),
             )
 
 
-def _made(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {ours: row[theirs] for ours, theirs in NAMES.items() if theirs in row}
+def _provenance(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: row[name] for key, name in NAMES.items() if name in row}
 
 
 def _patterns(
     rows: Sequence[Mapping[str, Any]], draws: int, suggesters: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The patterns that the numbers of the draws make, over all and by class and source."""
+    """Return the patterns over all variants, by class and by source."""
     classes = list(dict.fromkeys(str(row["class"]) for row in rows if "class" in row))
     if any("drawn" in row for row in rows):
         drawn = int(next(row["drawn"] for row in rows if "drawn" in row))
@@ -331,7 +334,7 @@ def _by_source(
 def _where(
     rows: Sequence[Mapping[str, Any]], draws: int, key: str, field_name: str = "", value: str = ""
 ) -> list[list[int]]:
-    """The positions of the variants of each draw whose field has a value."""
+    """Return the positions of each draw's variants whose field has a value."""
     return [
         [
             number

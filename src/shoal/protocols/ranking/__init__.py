@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from ...core.records import Answer, Example
-from ...models.ask import answer_batch
+from ...models.asking import answer_batch
 from ..base import Built
 from .attribute import explain_batch
 from .build import build

@@ -9,8 +9,9 @@ from ...core.measures import quantity, shown
 from ...core.records import Answer, Example, Finding, Measure, Result
 from ...explaining import explain
 from ...explaining.attributions import Attribution, ExplainConfig, as_data, completeness_gap, from_data
-from ...models.ask import HasTokens, answer_batch
+from ...models.asking import answer_batch
 from ...models.hf import HFModel
+from ...models.interface import HasTokens
 from ..base import Built
 from . import wording
 from .build import LABELLED, population_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.records import Answers, Case, Measure, Outcome
-from ...models.ask import answer_columns
+from ...models.answer_rows import answer_columns
 from ...stats.intervals import wilson
 from ..base import Built, Scored
 from .attribute import mean_gap, read_attributions

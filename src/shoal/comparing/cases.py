@@ -1,19 +1,168 @@
-"""Both sides of a comparison on one list of cases, or an error that says what differs."""
+"""The cases of a comparison: what of a result can be compared, and both sides on one list of cases.
+
+A measure says by its `Basis` which cases it is a mean of. Sides that were tested on other cases, or scored under other
+settings, are an error that names the difference.
+"""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import DataError, some
-from ..core.records import Case, Finding, Result, verdicts_of
+from ..core.records import Case, Finding, Measure, Result, verdicts_of
 from ..protocols.base import identity
 from ..stats.hits import errors_of, hits_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+CASES, TEMPLATES = "cases", "templates"
+
+
+# What can be compared
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A measure, and the cases it is made of."""
+
+    measure: Measure
+    level: str
+    name: str
+    groups: Mapping[str, str]
+    """Those of the measure's groups that choose cases."""
+    parts: Sequence[tuple[str, Integers]] = ()
+    """Positions of the cases of each group that it is a mean over; one part where it is a mean over cases."""
+    weights: Sequence[float] = ()
+    """A weight per part, where they are not all alike."""
+
+    @property
+    def column(self) -> str:
+        """Return the column of the results that it is a mean of; empty for passes."""
+        return self.measure.basis.column
+
+    @property
+    def over_runs(self) -> bool:
+        """Whether only several runs show how far it varies."""
+        return not self.parts
+
+    @property
+    def has_templates(self) -> bool:
+        """Whether the clusters of its cases are templates, which are the unit on request only."""
+        return self.measure.basis.templates is not None
+
+    def templates(self, clusters: Integers | None, values: Floats) -> int:
+        """Return the number of templates with a value."""
+        if clusters is None:
+            return 0
+        known = [members[~np.isnan(values[members])] for _, members in self.parts]
+        return len(np.unique(clusters[np.concatenate(known)])) if known else 0
+
+
+def judgeable(measures: Iterable[Measure]) -> list[Measure]:
+    """Return the measures that rest on cases or on runs, and so can be compared and judged."""
+    return [row for row in measures if row.basis.mean_over or row.basis.runs]
+
+
+def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
+    """Return the measures of a result that can be compared, the whole first, then level by level."""
+    measures = judgeable(result.measures)
+    # A group with the same value in all measures, such as the diagnostic, does not tell them apart.
+    alike = {key for key in _keys(measures) if len({row.groups.get(key) for row in measures}) == 1}
+    choosing = [
+        {key: value for key, value in row.groups.items() if value != "all" and key not in alike}
+        for row in measures
+    ]
+    firsts = [next(iter(groups), "") for groups in choosing]
+    times = Counter(
+        (row.name, level, groups.get(level, ""))
+        for row, level, groups in zip(measures, firsts, choosing, strict=True)
+    )
+    quantities, index = [], CaseIndex(cases)
+    for row, level, groups in zip(measures, firsts, choosing, strict=True):
+        alone = times[row.name, level, groups.get(level, "")] == 1
+        name = row.name if not level else groups[level] if alone else " · ".join(groups.values())
+        quantities.append(_quantity(row, level, name, groups, index))
+    order = {level: number for number, level in enumerate(_levels(quantities))}
+    return sorted(quantities, key=lambda quantity: order[quantity.level])
+
+
+def _keys(measures: Sequence[Measure]) -> list[str]:
+    return list(dict.fromkeys(key for row in measures for key in row.groups))
+
+
+def _levels(quantities: Sequence[Quantity]) -> list[str]:
+    """The whole first, then the levels with the fewest rows: the finest comes last."""
+    counts = Counter(quantity.level for quantity in quantities)
+    return sorted(counts, key=lambda level: (level != "", counts[level]))
+
+
+def _quantity(
+    measure: Measure, level: str, name: str, groups: Mapping[str, str], index: "CaseIndex"
+) -> Quantity:
+    basis = measure.basis
+    if not basis.mean_over:
+        return Quantity(measure, level, name, groups)
+    members = index.members({**measure.groups, **basis.only})
+    if basis.without:
+        members = np.setdiff1d(members, index.members(basis.without))
+    if basis.mean_over == CASES:
+        return Quantity(measure, level, name, groups, [(name, members)])
+    parts, weights = index.parts(basis.mean_over, members), basis.weights
+    if weights is not None:
+        parts = {part: parts.get(part, np.array([], np.int64)) for part in weights}
+    return Quantity(
+        measure, level, name, groups, list(parts.items()), list(weights.values()) if weights else ()
+    )
+
+
+def members_of(cases: Sequence[Case], groups: Mapping[str, str]) -> Integers:
+    """The cases whose groups agree with these; groups that cases do not have, and "all", restrict nothing."""
+    return CaseIndex(cases).members(groups)
+
+
+class CaseIndex:
+    """Which cases have which value of a group, looked up once for all that ask."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self.cases = cases
+        self._known: dict[str, tuple[Integers, dict[str | None, int]]] = {}
+
+    def members(self, groups: Mapping[str, str]) -> Integers:
+        """The positions of the cases whose groups agree with these."""
+        agree = np.ones(len(self.cases), bool)
+        for key, value in groups.items():
+            if value != "all":
+                found, numbers = self._numbered(key)
+                agree &= (found == numbers.get(value, -1)) | (found == numbers.get(None, -1))
+        return np.flatnonzero(agree)
+
+    def parts(self, key: str, members: Integers) -> dict[Any, Integers]:
+        """Of these cases, ascending, those with each value of a group, in the order in which the values come first."""
+        found, numbers = self._numbered(key)
+        own = found[members]
+        order, values = np.argsort(own, kind="stable"), list(numbers)
+        pieces = np.split(members[order], np.flatnonzero(np.diff(own[order])) + 1)
+        return {
+            values[found[piece[0]]]: piece
+            for piece in sorted(pieces, key=lambda piece: piece[:1].tolist())
+            if len(piece)
+        }
+
+    def _numbered(self, key: str) -> "tuple[Integers, dict[str | None, int]]":
+        """The value of a group for each case as a number, and the number of each; None where a case has no value."""
+        if key not in self._known:
+            numbers: dict[str | None, int] = {}
+            each = (numbers.setdefault(case.groups.get(key), len(numbers)) for case in self.cases)
+            self._known[key] = np.fromiter(each, np.int64, len(self.cases)), numbers
+        return self._known[key]
+
+
+# Both sides on the same cases
 
 
 class Sides:

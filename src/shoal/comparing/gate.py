@@ -25,11 +25,10 @@ from ..stats.intervals import UNDEFINED, normal_quantile, wilson, wilson_cases
 from ..stats.limits import Side, binomial_p, difference_p, rate_p
 from ..stats.multiplicity import holm
 from ..stats.resampling import cluster_table, paired_table, sharing
-from .pairs import compare
-from .quantities import Quantity, comparable
-from .rows import Choices, Row, note_of
+from .cases import CASES, Quantity, comparable, judgeable, scoring_of, unusable
+from .pairs import compare, difference_of
+from .rows import Choices
 from .rules import EVERY, Rule
-from .sides import scoring_of, unusable
 
 Floats = NDArray[np.float64]
 Status = Literal["met", "failed", "error", "undefined", "not judged", "passed over"]
@@ -40,6 +39,7 @@ the rule allows that."""
 Way = Literal["for", "against"]
 """Evidence that a limit is kept, or that it is missed."""
 
+UNPAIRED = "unpaired: one side has measures only"
 SLACK = 1e-12
 """9 of 10 reach 0.9, whatever binary fractions say."""
 
@@ -65,7 +65,7 @@ class Verdict:
     def name(self) -> str:
         """What was judged, by its groups; a number, such as a threshold, needs the measure and the other groups."""
         groups = [value for value in self.measure.groups.values() if value != "all"]
-        measure = str(self.measure.facts.get("of", self.measure.name))
+        measure = self.measure.of or self.measure.name
         if any(value.replace(".", "", 1).isdecimal() for value in groups):
             return ", ".join([measure, *groups])
         return groups[0] if groups else measure
@@ -81,7 +81,7 @@ class Verdict:
 
 def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None) -> list[Verdict]:
     """Return a verdict for each thing that each rule looks at; a rule that looks at nothing is an error."""
-    differences: dict[Key, Measure] | None = None
+    differences: dict[Key, Difference] | None = None
     if any(rule.is_relative for rule in rules):
         if baseline is None:
             relative = next(rule for rule in rules if rule.is_relative)
@@ -113,11 +113,6 @@ def _unusable(result: Result) -> list[Verdict]:
 
 
 # What a rule looks at
-
-
-def judgeable(measures: Measures) -> list[Measure]:
-    """The measures that a protocol says can be compared, and so can be judged."""
-    return [row for row in measures if "mean over" in row.facts or "compare" in row.facts]
 
 
 def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
@@ -154,7 +149,7 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
 
 def _headline(rows: Sequence[Measure], rule: Rule, number: int) -> list[Measure]:
     """What the protocol is about: marked as such, or the first with the fewest groups."""
-    marked = [row for row in rows if row.facts.get("headline")]
+    marked = [row for row in rows if row.headline]
     if marked:
         return marked[:1]
     if not rows:
@@ -201,13 +196,14 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure], candidates: Seque
 # Judging
 
 
-def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Measure] | None") -> Verdict:
+def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Difference] | None") -> Verdict:
     _refuse_per_cent(rule, measure)
-    judged_measure = measure
+    judged_measure, difference = measure, None
     if rule.is_relative:
         _refuse_no_direction(rule, measure)
-        absent = Measure("difference", None, 0, measure.groups, facts={"why": "not in the baseline"})
-        judged_measure = (differences or {}).get(_key(measure), absent)
+        absent = Difference(Measure("difference", None, 0, measure.groups, reason="not in the baseline"))
+        difference = (differences or {}).get(_key(measure), absent)
+        judged_measure = difference.measure
     if measure.errors and not rule.allow_errors:
         asked = measure.n + measure.na + measure.errors
         reason = f"the model gave no answer to {measure.errors:,} of {asked:,} cases"
@@ -220,28 +216,27 @@ def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Measure] | No
         return Verdict(rule, judged_measure, "undefined", None, "no interval to judge by")
     verdict = Verdict(rule, judged_measure, "met", judged)
     verdict = verdict if verdict.room >= -SLACK else replace(verdict, status="failed")
-    return replace(verdict, reason=_reason(verdict, measure))
+    return replace(verdict, reason=_reason(verdict, measure, difference))
 
 
-def _reason(verdict: Verdict, measure: Measure) -> str:
+def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None") -> str:
     """Return the counts behind a verdict, and what its limit allows."""
     rule, row = verdict.rule, verdict.measure
     parts = []
-    if rule.is_relative:
-        if "newly failing" in row.facts:
-            parts.append(f"{row.facts['newly failing']:,} newly failing, {row.facts['fixed']:,} fixed")
-        if row.facts.get("unpaired"):
-            parts.append("unpaired: one side has measures only")
-        elif measure.facts.get("mean over") == "cases":
-            parts.append(f"{int(rule.limit * row.n + SLACK):,} net allowed")
-    elif (
-        measure.facts.get("mean over") == "cases" and row.value is not None and quantity(row).unit == "share"
-    ):
+    if difference is not None:
+        if difference.changes is None:
+            parts.append(UNPAIRED)
+        else:
+            lost, gained = difference.changes
+            parts.append(f"{lost:,} newly failing, {gained:,} fixed")
+            if measure.basis.mean_over == CASES:
+                parts.append(f"{int(rule.limit * row.n + SLACK):,} net allowed")
+    elif measure.basis.mean_over == CASES and row.value is not None and quantity(row).unit == "share":
         parts.append(
             f"{round(row.value * row.n):,} of {row.n:,} pass" if _counts(row) else f"{row.n:,} cases"
         )
     if rule.judge != "observed" and verdict.judged is not None:
-        what = quantity(str(row.facts.get("of", row.name)))
+        what = quantity(row.of or row.name)
         end = "lower" if (rule.judge == "lower bound") == (rule.kind != "at_most") else "upper"
         parts.append(f"{end} bound {shown(_worth(rule, row, verdict.judged), what, signed=rule.is_relative)}")
     return "; ".join(parts)
@@ -273,7 +268,7 @@ def _worth(rule: Rule, measure: Measure, value: float) -> float:
 
 
 def _lower_is_better(measure: Measure) -> bool:
-    return quantity(str(measure.facts.get("of", measure.name))).direction == "lower"
+    return quantity(measure.of or measure.name).direction == "lower"
 
 
 def _judged(rule: Rule, measure: Measure) -> float | None:
@@ -287,8 +282,8 @@ def _judged(rule: Rule, measure: Measure) -> float | None:
 
 
 def _why_undefined(measure: Measure) -> str:
-    if "why" in measure.facts:
-        return str(measure.facts["why"])
+    if measure.reason:
+        return measure.reason
     if measure.na:
         return "no applicable case"
     return "the model answered no case" if measure.errors else "it has no value"
@@ -436,7 +431,7 @@ class _Evidence:
     def _cases(self, measure: Measure) -> int | None:
         """Return how many cases a rate is a mean over; None if it is a mean over groups, or unpaired."""
         if not self.known:
-            is_rate = measure.facts.get("mean over") == "cases" and measure.interval_method == "wilson"
+            is_rate = measure.basis.mean_over == CASES and measure.interval_method == "wilson"
             return measure.n if is_rate and not self.relative else None
         quantity = self._quantity(measure)
         if quantity is None or len(quantity.parts) != 1:
@@ -448,11 +443,11 @@ class _Evidence:
         """What is judged of each case: its outcome, or its difference from the baseline."""
         return self.hits[0] - self.hits[1] if self.relative else self.hits[0]
 
-    def _quantity(self, measure: Measure) -> "Quantity | None":
+    def _quantity(self, measure: Measure) -> Quantity | None:
         found = self.parts.get((measure.name, frozenset(measure.groups.items())))
         return None if found is None or found.weights or found.column or not found.parts else found
 
-    def _owners(self, quantity: "Quantity") -> NDArray[np.int64]:
+    def _owners(self, quantity: Quantity) -> NDArray[np.int64]:
         """Return the unit of each case: the case itself, or its premise or text; never its template."""
         return np.arange(len(self.clusters)) if quantity.has_templates else self.clusters
 
@@ -512,39 +507,34 @@ Key = tuple[str, frozenset[tuple[str, str]]]
 
 
 def _key(row: Measure) -> Key:
-    return str(row.facts.get("of", row.name)), frozenset(row.groups.items())
+    return row.of or row.name, frozenset(row.groups.items())
 
 
-def _differences(result: Result, baseline: Result) -> dict[Key, Measure]:
-    """What the result has more than the baseline, by what is compared."""
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference from the baseline."""
+
+    measure: Measure
+    changes: tuple[int, int] | None = None
+    """Newly failing and fixed cases; None if nothing pairs the cases of the two."""
+
+
+def _differences(result: Result, baseline: Result) -> dict[Key, Difference]:
+    """Return the difference of the result from the baseline, by what is compared."""
     if result.outcomes and baseline.outcomes:
         # Gates use the rates and the ends of intervals, not p: a few shuffles are enough.
         compared = compare([baseline], [result], Choices(shuffles=100, power=False))
-        return {_key(row): row for row in map(_with_counts, compared.rows)}
+        differences = [
+            Difference(difference_of(row, compared), (row.lost, row.gained)) for row in compared.rows
+        ]
+        return {_key(difference.measure): difference for difference in differences}
     _comparable(result, baseline)
     before = {_key(row): row for row in judgeable(baseline.measures)}
     return {
-        _key(row): _independent(row, before[_key(row)])
+        _key(row): Difference(_independent(row, before[_key(row)]))
         for row in judgeable(result.measures)
         if _key(row) in before
     }
-
-
-def _with_counts(row: Row) -> Measure:
-    """Return the difference of a row with how many cases changed."""
-    facts = {"of": row.measure, "newly failing": row.lost, "fixed": row.gained, **row.facts}
-    return Measure(
-        "difference",
-        row.difference,
-        row.n,
-        row.groups,
-        row.interval,
-        row.interval_method if row.interval else "",
-        row.na,
-        max(row.errors),
-        note_of(row),
-        facts=facts,
-    )
 
 
 def _comparable(result: Result, baseline: Result) -> None:
@@ -568,14 +558,13 @@ def _made_under(result: Result) -> dict[str, Any]:
 
 
 def _independent(new: Measure, old: Measure) -> Measure:
-    """A difference of two rates that nothing pairs, from their intervals (Newcombe 1998, method 10)."""
-    facts: dict[str, Any] = {"of": new.name, "unpaired": True}
+    """Return the difference of two unpaired rates, from their intervals (Newcombe 1998, method 10)."""
     if new.value is None or old.value is None:
         why = (
             _why_undefined(new) if new.value is None else f"the baseline is undefined: {_why_undefined(old)}"
         )
         return Measure(
-            "difference", None, 0, new.groups, None, "", new.na, new.errors, why, facts={**facts, "why": why}
+            "difference", None, 0, new.groups, None, "", new.na, new.errors, why, of=new.name, reason=why
         )
     interval = None
     if new.interval and old.interval:
@@ -583,8 +572,16 @@ def _independent(new: Measure, old: Measure) -> Measure:
         above = math.hypot(new.interval[1] - new.value, old.value - old.interval[0])
         interval = (new.value - old.value - below, new.value - old.value + above)
     method = "newcombe" if interval else ""
-    note = "unpaired: one side has measures only"
     difference = new.value - old.value
     return Measure(
-        "difference", difference, new.n, new.groups, interval, method, new.na, new.errors, note, facts=facts
+        "difference",
+        difference,
+        new.n,
+        new.groups,
+        interval,
+        method,
+        new.na,
+        new.errors,
+        UNPAIRED,
+        of=new.name,
     )

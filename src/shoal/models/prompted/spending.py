@@ -24,44 +24,42 @@ TOKENS_PER_MESSAGE = 8
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Of a million tokens."""
+    """The price of a million tokens."""
 
     input: float
     output: float
 
-    def of(self, read: float, written: float) -> float:
-        """What so many tokens cost."""
+    def cost(self, read: float, written: float) -> float:
+        """Return the cost of some tokens."""
         return (read * self.input + written * self.output) / MILLION
 
 
 def parse_price(written: str, who: str) -> Price | None:
-    """`input:0.15,output:0.60`, as a plan's `price = {input = 0.15, output = 0.60}` comes here."""
+    """Parse `input:0.15,output:0.60`; a plan's `price = {input = 0.15, output = 0.60}` has this form here."""
     if not written:
         return None
     try:
-        found = {
-            name: float(number) for name, _, number in (part.partition(":") for part in written.split(","))
-        }
-        price = Price(**found)
+        pairs = (part.partition(":") for part in written.split(","))
+        price = Price(**{name: float(number) for name, _, number in pairs})
     except (TypeError, ValueError):
         price = Price(-1, -1)
     if not (0 <= price.input < MILLION and 0 <= price.output < MILLION):
         raise ModelError(
-            f"{who}: price={written!r} is not understood",
-            why="what a million tokens cost is expected, read and written",
+            f"{who}: price={written!r} is not valid",
+            why="expected the price of a million input and output tokens",
             fix="price=input:0.15,output:0.60; in a plan price = {input = 0.15, output = 0.60}",
         )
     return price
 
 
-def price_of(spec: str) -> Price | None:
-    """The price that stands behind a spec."""
+def spec_price(spec: str) -> Price | None:
+    """Return the price in a spec, or None."""
     parsed = parse_spec(spec)
     return parse_price(parsed.options.get("price", ""), f"{parsed.scheme}:{parsed.name}")
 
 
 def estimated_tokens(messages: Iterable[Message]) -> int:
-    """About how many tokens a server will count; rather more than fewer."""
+    """Estimate the tokens that a server will count, rather too high."""
     return sum(len(turn["content"].encode()) // LETTERS_PER_TOKEN + TOKENS_PER_MESSAGE for turn in messages)
 
 
@@ -83,7 +81,7 @@ class Spending:
     @property
     def cost(self) -> float:
         """The cost of all tokens so far."""
-        return self.price.of(self.read, self.written) if self.price else 0.0
+        return self.price.cost(self.read, self.written) if self.price else 0.0
 
     def keep_in(self, path: Path) -> None:
         """Begin with the totals of this file, and append every response to it."""
@@ -99,7 +97,7 @@ class Spending:
 
     def reserve(self, read: int, written: int) -> float:
         """Set aside the most that a request can cost; raise if that may exceed the budget."""
-        worst = self.price.of(read, written) if self.price else 0.0
+        worst = self.price.cost(read, written) if self.price else 0.0
         if self.budget is not None and self.cost + self._reserved + worst > self.budget:
             raise ModelError(
                 f"{self.who}: the next request might exceed the budget of {self.budget:g}",

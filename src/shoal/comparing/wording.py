@@ -1,0 +1,287 @@
+"""Sentences of compare and gate: typed rows and verdicts in, words out."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from ..core.claims import ENOUGH_SEEDS, too_few_templates
+from ..core.errors import some
+from ..core.measures import quantity, shown, shown_interval, shown_p, unit_word
+from ..core.records import Measure, Result
+from ..protocols.base import differing
+from .cases import EXCUSED_CHECKS, TEMPLATES
+from .rows import ADJUSTMENTS, Row
+
+if TYPE_CHECKING:
+    from .gate import Verdict
+    from .pairs import Comparison
+
+NAMED = 3
+"""How many rows a sentence names."""
+
+
+def row_note(row: Row) -> str:
+    """Return the caveats of one row."""
+    if row.reason:
+        return row.reason
+    notes = []
+    if sum(row.runs) > 2:
+        notes.append(f"runs: {row.runs[0]} of A, {row.runs[1]} of B")
+        if row.is_paired and not row.by_run:
+            notes.append("tested by case: variance between runs cannot be estimated")
+    if row.has_few_templates:
+        notes.append(too_few_templates(row.templates or 0))
+    if row.absent:
+        notes.append(f"no common applicable case in {', '.join(row.absent)}")
+    if not row.is_paired and row.interval is None:
+        notes.append("cannot be paired by case: compare two or more runs a side")
+    if row.applicability_differs:
+        notes.append("applies to {:.0%} of the cases for A and to {:.0%} for B".format(*row.applicability))
+    return "; ".join(notes)
+
+
+def about_cases(result: Result) -> str:
+    """Return what both sides were tested on, with the settings that differ from the profile's."""
+    settings = result.settings
+    unusual = {} if settings is None else differing(settings)
+    words = [
+        f"{name} {' / '.join(value) if isinstance(value, tuple) else PurePath(str(value)).name}"
+        for name, value in unusual.items()
+        if (isinstance(value, str | int | float) and not isinstance(value, bool))
+        or (isinstance(value, tuple) and all(isinstance(word, str) for word in value))
+    ]
+    if not any(word.startswith("suite ") for word in words):
+        words.insert(0, str(result.job.get("protocol", "")))
+    return ", ".join([*words, f"the same {len(result.cases):,} cases"])
+
+
+def differing_settings(a: Result, b: Result) -> str:
+    """Return the settings, other than the model, in which the two sides differ."""
+    if not is_dataclass(a.settings) or type(a.settings) is not type(b.settings):
+        return ""
+    old, new = (dict(_by_name(result.settings)) for result in (a, b))
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return ", ".join(f"{name} ({_setting(old.get(name))} and {_setting(new.get(name))})" for name in names)
+
+
+def _by_name(settings: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Return every setting with its name; those of a table inside as train.method."""
+    for part in fields(settings):
+        value, name = getattr(settings, part.name), f"{prefix}{part.name.removesuffix('_')}"
+        if is_dataclass(value):
+            yield from _by_name(value, f"{name}.")
+        else:
+            yield name, value
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " / ".join(map(str, value))
+    return "none" if value is None or value == "" else str(value)
+
+
+def both_sides(row: Row) -> str:
+    """Return both sides of a row, as counts of cases where it is a pass rate of one run a side."""
+    a, b = row.rates
+    if row.measure == "pass rate" and None not in (a, b) and row.runs == (1, 1):
+        return f"{round((a or 0) * row.n):,} → {round((b or 0) * row.n):,} of {row.n:,} cases pass"
+    unit = " %" if quantity(row.measure).unit == "share" else ""
+    return f"{measure_name(row)} {rate_text(row, 0)} → {rate_text(row, 1)}{unit}"
+
+
+def interval_clause(row: Row) -> str:
+    if row.has_few_templates:
+        return f", {too_few_templates(row.templates or 0)}"
+    return f", 95 % CI {interval_text(row)}" if row.interval else ""
+
+
+def measure_name(row: Row) -> str:
+    return row.measure + (f" {'at' if row.level == 'threshold' else 'of'} {row.name}" if row.level else "")
+
+
+def unit(row: Row) -> str:
+    return " points" if quantity(row.measure).unit == "share" else ""
+
+
+def has_direction(row: Row) -> bool:
+    return quantity(row.measure).direction in ("higher", "lower")
+
+
+def direction_word(row: Row, word: str) -> str:
+    """Return better or worse where the measure has a better direction; else higher or lower."""
+    return word if has_direction(row) else {"worse": "lower", "better": "higher"}[word]
+
+
+def rate_text(row: Row, side: int) -> str:
+    return shown(row.rates[side], quantity(row.measure))
+
+
+def difference_text(row: Row) -> str:
+    return shown(row.difference, quantity(row.measure), signed=True)
+
+
+def interval_text(row: Row) -> str:
+    if row.interval is None:
+        return ""
+    what = quantity(row.measure)
+    return " to ".join(shown(end, what, signed=True) for end in row.interval)
+
+
+def missing_interval(row: Row) -> str:
+    return too_few_templates(row.templates or 0) if row.has_few_templates else ""
+
+
+def detectable_text(row: Row) -> str:
+    return "–" if row.mde is None else shown(row.mde, quantity(row.measure), signed=False)
+
+
+def margin_text(comparison: "Comparison") -> str:
+    return shown(comparison.choices.margin, quantity(comparison.headline.measure), signed=False)
+
+
+def p_text(value: float | None) -> str:
+    if value is None:
+        return "unknown"
+    text = shown_p(value)
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
+
+
+def caveats(comparison: "Comparison") -> list[str]:
+    """Return what could change the decision, the most important first."""
+    lines = [
+        f"! {side}: {check['name']}: {check['detail']}"
+        for side, results in (("A", comparison.a), ("B", comparison.b))
+        for result in results
+        for check in result.job.get("checks", ())
+        if check["ok"] is False and check["name"] in EXCUSED_CHECKS
+    ]
+    a, b = comparison.overall.errors
+    if a or b:
+        lines.append(f"! A left {a:,} cases unanswered, B {b:,}. No difference includes them.")
+    flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
+    if flagged:
+        names = [f"{row.name} ({_applicability(row)})" for row in flagged]
+        lines.append(f"! Tests apply to different shares of the cases: {some(names, NAMED)}.")
+    if min(len(comparison.a), len(comparison.b)) == 1 < max(len(comparison.a), len(comparison.b)):
+        lines.append("! One run against several: the test is by case, for these runs only.")
+    elif comparison.several_seeds and min(len(comparison.a), len(comparison.b)) < ENOUGH_SEEDS:
+        lines.append(
+            f"! Fewer than {ENOUGH_SEEDS} runs a side: small differences between recipes stay hidden."
+        )
+    return lines
+
+
+def _applicability(row: Row) -> str:
+    a, b = (100 * (share or 0) for share in row.applicability)
+    return f"A {a:.0f} %, B {b:.0f} %"
+
+
+def claim(comparison: "Comparison") -> str:
+    """Return the population that intervals, tests and marks speak about (`docs/method/beyond.md` 7.19)."""
+    if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1:
+        return f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
+    new = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
+    return f"{new}, these checkpoints"
+
+
+def provenance(comparison: "Comparison") -> list[str]:
+    """Return how the numbers were computed."""
+    adjust = comparison.choices.adjust
+    adjusted = (
+        f"p adjusted by {ADJUSTMENTS[adjust]} within each level" if adjust != "none" else "p not adjusted"
+    )
+    tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
+    absent = [row.name for row in comparison.rows if row.difference is None]
+    together = ", simultaneous within each level" if adjust == "bonferroni" else ""
+    return [
+        f"Claim: {claim(comparison)}.",
+        f"95 % intervals{together}; tests: {', '.join(tests) or 'none'}; {adjusted}.",
+        "Rates are on the cases that apply to both. Detectable drop: spread evenly over cases, 80 % power.",
+        *([f"No common applicable case: {some(absent, 8)}."] if absent else []),
+        *list(dict.fromkeys(f"{row.name}: {row_note(row)}." for row in comparison.rows if not row.is_paired))[
+            :1
+        ],
+    ]
+
+
+def new_templates_line(comparison: "Comparison | None") -> list[str]:
+    """Return the overall difference for new templates, next to the default claim."""
+    if comparison is None or comparison.several_seeds:
+        return []
+    rows = [row for row in comparison.rows if row.templates is not None]
+    if not rows:
+        return []
+    row = next((row for row in comparison.by("") if row in rows), rows[0])
+    few = sum(other.has_few_templates for other in comparison.by(comparison.finest))
+    number = f"{row.templates:,} templates, effective {row.effective_templates:.1f}"
+    counts = f"; too few templates in {few} of {len(comparison.by(comparison.finest))}" if few else ""
+    return [
+        f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)} ({number}){counts}."
+    ]
+
+
+def caption(comparison: "Comparison") -> str:
+    """Return what a reader of the table must know."""
+    sides = (comparison.a, comparison.b)
+    a, b = (", ".join(str(result.job.get("model", "")) for result in side) for side in sides)
+    adjust = ADJUSTMENTS[comparison.choices.adjust]
+    return (
+        f"A: {a}. B: {b}. Rates in per cent on the cases that apply to both; differences in points, B minus A; "
+        f"p: {adjust} within each level; claim: {claim(comparison)}."
+    )
+
+
+# Gates
+
+
+def observed(verdict: "Verdict") -> str:
+    """Return the observed value of a verdict."""
+    row = verdict.measure
+    if row.value is None:
+        return {"error": "unusable", "passed over": "none"}.get(verdict.status, "undefined")
+    return f"{shown(row.value, quantity(row))}{unit_word(row)}"
+
+
+def short_limit(verdict: "Verdict") -> str:
+    """Return the limit of a rule as a column shows it; empty for a model that must be usable."""
+    rule, row = verdict.rule, verdict.measure
+    if row.name == "usable model":
+        return ""
+    what = quantity(row.of or row.name)
+    limit = shown(rule.limit, what, signed=False)
+    if rule.is_relative:
+        return f"≤ +{limit}" if what.direction == "lower" else f"≥ −{limit}"
+    return f"{'≤' if rule.kind == 'at_most' else '≥'} {limit}{' %' if what.unit == 'share' else ''}"
+
+
+def sentence(verdict: "Verdict") -> str:
+    """Return a verdict in one line: the observed value and the limit."""
+    row = verdict.measure
+    reason = f" ({verdict.reason})" if verdict.reason else ""
+    if row.value is None or verdict.status == "error":
+        return f"{verdict.name}: {verdict.status}, expected {limit_text(verdict)}{reason}"
+    return f"{verdict.name}: {measure_text(row)}, n = {row.n:,}; expected {limit_text(verdict)}{reason}"
+
+
+def limit_text(verdict: "Verdict") -> str:
+    """Return the limit of a rule in words."""
+    rule, row = verdict.rule, verdict.measure
+    if row.name == "usable model":
+        return "a usable model"
+    what = quantity(row.of or row.name)
+    end = "" if rule.judge == "observed" else f" ({rule.judge})"
+    limit = shown(rule.limit, what, signed=False)
+    unit = " %" if what.unit == "share" else ""
+    if rule.is_relative:
+        points = " points" if what.unit == "share" else ""
+        return f"no worse than the baseline by {limit}{points}{end}"
+    return f"{rule.kind.replace('_', ' ')} {limit}{unit}{end}"
+
+
+def measure_text(row: Measure) -> str:
+    """Return a measure, or a difference in points, with its interval."""
+    if row.value is None:
+        return "undefined"
+    ends = shown_interval(row, between=", ")
+    return f"{shown(row.value, quantity(row))}{unit_word(row)}" + (f" [{ends}]" if ends else "")

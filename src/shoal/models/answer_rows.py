@@ -1,0 +1,342 @@
+"""Answers as rows, which the store keeps one by one, and as columns, which scoring reads."""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import repeat
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import DataError
+from ..core.records import Answer, Answers, Case
+from .batching import PlaceNames, Questions
+from .interface import Asked
+from .validate import check_numbers, number_labels
+
+AT_ONCE = 10_000
+"""Rows converted from columns at a time."""
+NO_ANSWER = "no answer"
+"""Key in an answer's details: the model's reply is not one of the labels."""
+FLAGS = ("low mass", "truncated")
+"""Keys in an answer's details: the labels have little probability; another label may be hidden."""
+
+
+class NoAnswerError(DataError):
+    """Raised if the stored rows have no answer to some examples."""
+
+
+class AnswerRows(Sequence[Answer]):
+    """Columns as rows, made on demand.
+
+    The first answered row carries the mapping from the model's labels to the suite's.
+    """
+
+    def __init__(self, answers: Answers, ids: Sequence[str]) -> None:
+        if len(ids) != len(answers.predictions):
+            raise DataError(
+                f"{len(answers.predictions):,} answers for {len(ids):,} examples",
+                fix="give one answer per example",
+            )
+        self.answers = answers
+        self.ids = ids
+        labelled = bool(answers.label_map or answers.band) and not answers.texts
+        answered = (row for row in range(len(ids)) if row not in answers.errors)
+        self._first = next(answered, -1) if labelled else -1
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> Answer: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Answer]: ...
+    def __getitem__(self, place: int | slice) -> Answer | list[Answer]:
+        if isinstance(place, slice):
+            return list(self._rows(place))
+        row = range(len(self))[place]
+        return next(self._rows(slice(row, row + 1)))
+
+    def __iter__(self) -> Iterator[Answer]:
+        for start in range(0, len(self), AT_ONCE):
+            yield from self._rows(slice(start, start + AT_ONCE))
+
+    def read_back(self, cases: Sequence[Case]) -> Answers | None:
+        """Return the columns that reading the stored rows would give, or None if the rows must be read.
+
+        Possible for stored answers to exactly these cases that all have probabilities.
+        """
+        columns, vectors = self.answers, self.answers.probabilities
+        if not isinstance(self.ids, PlaceNames) or self.ids.cases is not cases or vectors is None:
+            return None
+        if columns.errors or columns.texts or columns.details or not np.isfinite(vectors).all():
+            return None
+        return replace(columns, confidences=None, facts={}, unparsed=frozenset())
+
+    def _rows(self, part: slice) -> Iterator[Answer]:
+        """Yield some rows. Converting a block of a column at a time is ten times as fast as row by row."""
+        answers = self.answers
+        columns = (answers.predictions, answers.probabilities, answers.confidences)
+        plain = (repeat(None) if column is None else column[part].tolist() for column in columns)
+        for row, identity, prediction, vector, confidence in zip(
+            range(len(self))[part], self.ids[part], *plain, strict=False
+        ):
+            answer = _answer(answers, row, identity, prediction, vector, confidence)
+            if row == self._first:
+                answer.data["taken"] = {"labels": dict(answers.label_map), "band": answers.band}
+            yield answer
+
+
+def answer_rows(answers: Answers, ids: Sequence[str]) -> list[Answer]:
+    """Return the rows of a batch."""
+    return list(AnswerRows(answers, ids))
+
+
+def _answer(
+    answers: Answers,
+    row: int,
+    identity: str,
+    prediction: int,
+    vector: Sequence[float] | None,
+    confidence: float | None,
+) -> Answer:
+    details = dict(answers.details[row]) if answers.details else {}
+    if row in answers.errors:
+        return Answer(identity, "span" if answers.texts else "label", details or None, answers.errors[row])
+    if answers.texts:
+        text = answers.texts[row]
+        return Answer(identity, "span", {"text": text, **details} if details else text)
+    data: dict[str, Any] = {"label": answers.labels[prediction], **details}
+    if vector is not None and vector[0] == vector[0]:
+        data["probabilities"] = dict(zip(answers.labels, vector, strict=True))
+        return Answer(identity, "probabilities", data)
+    if confidence is not None and confidence == confidence:
+        data["confidence"] = confidence
+    return Answer(identity, "label", data)
+
+
+def span_text(row: Answer) -> str:
+    """Return the text of a span answer."""
+    return str(row.data["text"] if isinstance(row.data, dict) else row.data)
+
+
+# Rows to columns
+
+
+def answers_by_mark(rows: Iterable[Answer], questions: Questions, built: Asked) -> dict[str, Any]:
+    """Return the stored rows in the form that scoring takes, for each mark (moment of training).
+
+    That is `Answers` for labels and spans, else the rows of each case. The last mark is the end of the training.
+    """
+    as_columns = built.asks in ("labels", "spans")
+    if as_columns and isinstance(rows, AnswerRows) and (columns := rows.read_back(built.cases)) is not None:
+        return {"": _checked(columns, built)}
+    marks: dict[str, Any] = {}
+    for row in rows:
+        if row.mark not in marks:
+            marks[row.mark] = _Gathered(questions) if as_columns else []
+        if as_columns:
+            marks[row.mark].add(row)
+        else:
+            marks[row.mark].append(row)
+    if not marks:
+        raise NoAnswerError(
+            f"none of {len(questions.ids):,} examples has an answer",
+            fix="shoal run PLAN queries the model again",
+        )
+    if not as_columns:
+        return {mark: rows_by_case(stored, questions, built.cases) for mark, stored in marks.items()}
+    labels = built.labels or number_labels(built.cases)
+    return {mark: _checked(gathered.answers(labels), built) for mark, gathered in marks.items()}
+
+
+def _checked(answers: Answers, built: Asked) -> Answers:
+    """Return the answers; raise if the suite's labels are numbers and the model's are not."""
+    if not built.labels and built.asks == "labels":
+        check_numbers(answers, number_labels(built.cases), "the model")
+    return answers
+
+
+def rows_by_case(rows: Sequence[Answer], questions: Questions, cases: Sequence[Case]) -> list[list[Answer]]:
+    """Return the rows of each case, in the order of its examples."""
+    places = _Places(questions)
+    for row in rows:
+        places.add(row.example_id)
+    flat = iter([rows[position] for position in places.order().tolist()])
+    return [[next(flat) for _ in case.examples] for case in cases]
+
+
+def gather(rows: Iterable[Answer], questions: Questions, labels: Sequence[str] | None) -> Answers:
+    """Return stored rows as columns, with one row per example of the cases."""
+    gathered = _Gathered(questions)
+    for row in rows:
+        gathered.add(row)
+    return gathered.answers(labels)
+
+
+def answer_columns(rows: Iterable[Answer], labels: Sequence[str] | None) -> Answers:
+    """Return stored rows as columns, in their own order."""
+    columns = _Columns()
+    for row in rows:
+        columns.add(row)
+    return columns.answers(labels)
+
+
+class _Places:
+    """Finds the row that answers each question."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
+        self._rows = np.full(len(questions.ids), -1, np.int64)
+        self._numbers: dict[str, int] = {}  # question ids to positions, filled once rows are out of order
+        self._count = 0
+
+    def add(self, example_id: str) -> None:
+        """Add the next row."""
+        ids, number = self._questions.ids, self._count
+        if number >= len(ids) or ids[number] != example_id:
+            self._numbers = self._numbers or {name: place for place, name in enumerate(ids)}
+            number = self._numbers.get(example_id, -1)
+        if number >= 0:
+            self._rows[number] = self._count
+        self._count += 1
+
+    def order(self) -> NDArray[np.int64]:
+        """Return the row that answers each example of the cases."""
+        missing = int((self._rows < 0).sum())
+        if missing:
+            raise NoAnswerError(
+                f"{missing:,} of {len(self._rows):,} examples have no answer",
+                fix="shoal run PLAN queries them again; answers to other cases do not fit",
+            )
+        return self._rows[self._questions.rows]
+
+
+class _Columns:
+    """Collects rows into columns as they arrive, so that they need not all be in memory."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._errors: dict[int, str] = {}
+        self._texts: list[str] = []  # filled from the first span on
+        self._used: dict[str, int] = {}  # label to its number in `_labels`
+        self._labels = array("q")  # (rows,), -1 without a label
+        self._names: tuple[str, ...] = ()  # of the probabilities
+        self._with_vector, self._vectors = array("q"), array("d")
+        self._with_confidence, self._confidences = array("q"), array("d")
+        self._cuts: list[int] = []
+        self._flags = dict.fromkeys(FLAGS, 0)
+        self._unparsed: set[int] = set()
+        self._taken: list[dict[str, Any]] = []
+
+    def add(self, row: Answer) -> None:
+        """Add the next row."""
+        place = self._count
+        self._count += 1
+        if row.error:
+            self._errors[place] = row.error
+            if isinstance(row.data, dict) and NO_ANSWER in row.data:
+                self._unparsed.add(place)
+        if row.kind == "span" or self._texts:
+            self._texts += [""] * (place - len(self._texts))
+            self._texts.append("" if row.error else span_text(row))
+        elif row.error or not row.data:
+            self._labels.append(-1)
+        else:
+            self._add_label(place, row.data)
+
+    def _add_label(self, place: int, data: dict[str, Any]) -> None:
+        self._labels.append(self._used.setdefault(data["label"], len(self._used)))
+        vector = data.get("probabilities")
+        if vector:
+            self._names = self._names or tuple(vector)
+            self._with_vector.append(place)
+            self._vectors.extend([vector[name] for name in self._names])
+        if "confidence" in data:
+            self._with_confidence.append(place)
+            self._confidences.append(data["confidence"])
+        if "cut" in data:
+            self._cuts.append(data["cut"])
+        for flag in FLAGS:
+            self._flags[flag] += flag in data
+        if "taken" in data:
+            self._taken.append(data["taken"])
+
+    def answers(self, labels: Sequence[str] | None) -> Answers:
+        """Return the columns, in the order of the rows."""
+        if self._texts:
+            return Answers(
+                (),
+                np.zeros(self._count, np.int64),
+                texts=self._texts,
+                errors=self._errors,
+                unparsed=frozenset(self._unparsed),
+            )
+        names = self._names or _label_names(self._used, labels)
+        code = {name: number for number, name in enumerate(names)}
+        codes = np.array([code[name] for name in self._used] + [0], np.int64)  # -1 reads the last
+        probabilities = confidences = None
+        if self._names:
+            probabilities = np.full((self._count, len(names)), np.nan)
+            probabilities[np.array(self._with_vector)] = np.array(self._vectors).reshape(-1, len(names))
+        elif self._with_confidence:
+            confidences = np.full(self._count, np.nan)
+            confidences[np.array(self._with_confidence)] = self._confidences
+        cuts = {"cut": len(self._cuts), "cut by": max(self._cuts, default=0)} if self._cuts else {}
+        about = {**cuts, **{flag: times for flag, times in self._flags.items() if times}}
+        return Answers(
+            names,
+            codes[np.array(self._labels, np.int64)],
+            probabilities,
+            confidences,
+            errors=self._errors,
+            facts={**about, "asked": self._count} if about else {},
+            label_map={name: label for taken in self._taken for name, label in taken["labels"].items()},
+            band=any(taken["band"] for taken in self._taken),
+            unparsed=frozenset(self._unparsed),
+        )
+
+
+class _Gathered:
+    """Collects rows into columns with one row per example of the cases."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._places = _Places(questions)
+        self._columns = _Columns()
+
+    def add(self, row: Answer) -> None:
+        """Add the next row."""
+        self._places.add(row.example_id)
+        self._columns.add(row)
+
+    def answers(self, labels: Sequence[str] | None) -> Answers:
+        """Return the columns."""
+        order = self._places.order()
+        columns = self._columns.answers(labels)
+        errors = {}
+        if columns.errors:
+            errors = {
+                place: columns.errors[row]
+                for place, row in enumerate(order.tolist())
+                if row in columns.errors
+            }
+        return replace(
+            columns,
+            predictions=columns.predictions[order],
+            probabilities=None if columns.probabilities is None else columns.probabilities[order],
+            confidences=None if columns.confidences is None else columns.confidences[order],
+            texts=[columns.texts[row] for row in order.tolist()] if columns.texts else (),
+            errors=errors,
+            unparsed=frozenset(place for place in errors if int(order[place]) in columns.unparsed),
+        )
+
+
+def _label_names(used: Iterable[str], labels: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the labels of rows without probabilities, in the suite's order if it has one."""
+    names = set(used)
+    if labels and names <= set(labels):
+        return tuple(labels)
+    if all(name.isdecimal() for name in names):
+        return tuple(sorted(names | set(labels or ()), key=int)) or ("0", "1")
+    return tuple(sorted(names))

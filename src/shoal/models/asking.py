@@ -1,0 +1,192 @@
+"""Query a model batch by batch.
+
+    cases ──► Questions ──► batches ──► Answer rows ──► Answers
+              distinct      by length    stored as       columns, one row
+              examples                   they arrive     per example of the cases
+
+A batch that exceeds the memory is halved until it fits. An example on which the model raises becomes an error of its
+own and does not affect the others.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import ModelError
+from ..core.records import Answer, Answers, Example
+from .answer_rows import AnswerRows, answer_rows
+from .batching import Questions, batch_plan
+from .interface import Asked, Classifier, Extractor, HasTokens, StoredAnswers
+from .validate import exception_text, validated
+
+
+def ask_batches(
+    ask: Callable[[Sequence[Example]], Sequence[Answer]],
+    model: object,
+    questions: Questions,
+    plan: Sequence[Sequence[int]] | None = None,
+    *,
+    labels: bool = False,
+) -> Iterator[Sequence[Answer]]:
+    """Yield the answers of each batch of the plan, in order.
+
+    With `labels`, models with `parallel_batches` compute several batches at a time.
+    """
+
+    def answer(batch: Sequence[int]) -> Sequence[Answer]:
+        is_stored = isinstance(model, StoredAnswers)
+        rows = ask(questions.examples if is_stored else [questions.examples[n] for n in batch])
+        if is_stored and isinstance(rows, AnswerRows):
+            return AnswerRows(rows.answers, questions.ids)
+        return [replace(row, example_id=questions.ids[n]) for n, row in zip(batch, rows, strict=True)]
+
+    batches = batch_plan(model, questions) if plan is None else plan
+    parallel = getattr(model, "parallel_batches", 1) if labels else 1
+    yield from map(answer, batches) if parallel < 2 else _in_threads(answer, batches, parallel)
+
+
+def _in_threads(
+    answer: Callable[[Sequence[int]], Sequence[Answer]], batches: Sequence[Sequence[int]], parallel: int
+) -> Iterator[Sequence[Answer]]:
+    """Yield the answers in order, computing several batches at a time with one core each.
+
+    One core per batch makes the answers independent of the number of cores, and uses two cores better than splitting
+    every batch between them.
+    """
+    from .checkpoint import libraries
+
+    torch, _ = libraries()
+    cores, waiting, left = torch.get_num_threads(), deque[Future[Sequence[Answer]]](), iter(batches)
+    pool = ThreadPoolExecutor(parallel, "asking", torch.set_num_threads, (1,))
+    try:
+        waiting.extend(pool.submit(answer, batch) for batch in islice(left, 1))
+        while waiting:
+            rows = waiting.popleft().result()
+            # The first batch runs alone because it loads the weights. After it, a queue keeps every core busy.
+            waiting.extend(pool.submit(answer, batch) for batch in islice(left, 2 * parallel - len(waiting)))
+            yield rows
+    finally:
+        pool.shutdown(cancel_futures=True)
+        torch.set_num_threads(cores)  # for threads that start later
+
+
+def answer_batch(model: object, built: Asked, examples: Sequence[Example]) -> Sequence[Answer]:
+    """Return labels or spans for one batch; stored answers come all at once, in the order of the cases."""
+    if isinstance(model, StoredAnswers):
+        answers = model.answer_cases(built.cases, built.whole, built.labels)
+        return AnswerRows(answers, [""] * len(answers.predictions))
+    return answer_examples(model, examples, [""] * len(examples), built.labels, reading=built.asks == "spans")
+
+
+def answer_examples(
+    model: object,
+    examples: Sequence[Example],
+    ids: Sequence[str],
+    labels: Sequence[str] | None,
+    *,
+    reading: bool = False,
+) -> list[Answer]:
+    """Return one answer row per example; truncated examples are marked."""
+    if reading:
+        if not isinstance(model, Extractor):
+            raise ModelError(
+                f"{model!r} cannot answer with spans",
+                why="the suite is one of reading comprehension",
+                fix="hf:MODEL with a question answering head, python:module:name or predictions:FILE",
+            )
+        return answer_rows(extract_safely(model, examples), ids)
+    if not isinstance(model, Classifier):
+        raise ModelError(
+            f"{model!r} cannot predict labels", fix="predictions:FILE, hf:MODEL or python:module:name"
+        )
+    rows = answer_rows(classify_safely(model, examples, labels), ids)
+    if isinstance(model, HasTokens):
+        excess = [length - model.longest for length in model.lengths(examples)]
+        for row, cut in zip(rows, excess, strict=True):
+            if cut > 0 and not row.error:
+                row.data["cut"] = cut
+    return rows
+
+
+def classify_safely(model: Classifier, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+    """Return the labels of a batch; an example on which the model raises becomes an error."""
+    names = tuple(labels or ("0", "1"))
+    return _safely(
+        lambda part: validated(model.classify(part, labels), len(part), labels, repr(model)),
+        examples,
+        lambda message: Answers(names, np.zeros(1, np.int64), errors={0: message}),
+    )
+
+
+def extract_safely(model: Extractor, examples: Sequence[Example]) -> Answers:
+    """Return the spans of a batch; an example on which the model raises becomes an error."""
+    return _safely(
+        lambda part: validated(model.extract(part), len(part), None, repr(model)),
+        examples,
+        lambda message: Answers((), np.zeros(1, np.int64), texts=[""], errors={0: message}),
+    )
+
+
+def _safely(
+    ask: Callable[[Sequence[Example]], Answers], examples: Sequence[Example], failed: Callable[[str], Answers]
+) -> Answers:
+    """Ask for all examples at once, by halves if memory runs out, one by one after any other exception."""
+    try:
+        return ask(examples)
+    except ModelError:
+        raise  # about the model, not about an example
+    except Exception as problem:
+        if len(examples) == 1:
+            return failed(exception_text(problem))
+        size = (len(examples) + 1) // 2 if is_out_of_memory(problem) else 1
+    # Outside the handler, so that the exception and the tensors that it holds are freed before the next try.
+    parts = [examples[start : start + size] for start in range(0, len(examples), size)]
+    return stack([_safely(ask, part, failed) for part in parts])
+
+
+def is_out_of_memory(problem: BaseException) -> bool:
+    """Return whether a smaller batch may help; does not import torch."""
+    if isinstance(problem, MemoryError) or type(problem).__name__ == "OutOfMemoryError":
+        return True
+    phrases = ("out of memory", "allocate memory", "not enough memory")
+    return isinstance(problem, RuntimeError) and any(phrase in str(problem).lower() for phrase in phrases)
+
+
+def stack(parts: Sequence[Answers]) -> Answers:
+    """Concatenate answers; a part without probabilities gets NaN."""
+    labels = next((part.labels for part in parts if part.probabilities is not None), parts[0].labels)
+    sizes = [len(part.predictions) for part in parts]
+    starts = np.cumsum([0, *sizes]).tolist()
+    return Answers(
+        labels,
+        np.concatenate([part.predictions for part in parts]),
+        _stacked([part.probabilities for part in parts], [(size, len(labels)) for size in sizes]),
+        _stacked([part.confidences for part in parts], [(size,) for size in sizes]),
+        [text for part in parts for text in part.texts],
+        {
+            start + row: message
+            for start, part in zip(starts, parts, strict=False)
+            for row, message in part.errors.items()
+        },
+        details=[row for part in parts for row in part.details or [{}] * len(part.predictions)]
+        if any(part.details for part in parts)
+        else (),
+    )
+
+
+def _stacked(
+    columns: Sequence[NDArray[np.float64] | None], shapes: Sequence[tuple[int, ...]]
+) -> NDArray[np.float64] | None:
+    if all(column is None for column in columns):
+        return None
+    return np.concatenate(
+        [
+            np.full(shape, np.nan) if column is None else column
+            for column, shape in zip(columns, shapes, strict=True)
+        ]
+    )

@@ -1,0 +1,125 @@
+"""Distinct examples as questions, and their batches.
+
+Each distinct example is one question. The batch plan depends only on the list of examples and the model's tokenizer,
+so a resumed run computes the same batches, and the same answers, as an uninterrupted one.
+"""
+
+import hashlib
+import json
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.records import Case, Example
+from .interface import HasTokens, RemoteModel, StoredAnswers
+
+BATCH = 64
+"""The most examples in a batch."""
+BATCH_TOKENS = 1_024
+"""The most tokens in a batch, padding included: the fastest size on two cores."""
+BATCH_LETTERS = 32_000
+"""The most characters in a batch, for models without a tokenizer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The distinct examples of some cases, and the question of each example."""
+
+    ids: Sequence[str]
+    examples: list[Example]
+    rows: NDArray[np.int64]  # (examples of the cases,)
+
+
+def make_questions(model: object, cases: Sequence[Case]) -> Questions:
+    """Return every distinct example once, or every example if the model's answers are stored by case."""
+    return by_place(cases) if isinstance(model, StoredAnswers) else distinct(cases)
+
+
+def by_place(cases: Sequence[Case]) -> Questions:
+    """Return every example, named by its position: stored answers may differ between equal texts."""
+    examples = [example for case in cases for example in case.examples]
+    return Questions(PlaceNames(cases), examples, np.arange(len(examples)))
+
+
+class PlaceNames(Sequence[str]):
+    """The ids `case#number` of the examples of some cases, made on demand."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self.cases = cases
+        # array.array: looking up one number is several times as fast as in a numpy array.
+        sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+        self._owners = array("q", np.repeat(np.arange(len(cases)), sizes).tobytes())
+        self._starts = array("q", (np.cumsum(sizes) - sizes).tobytes())
+
+    def __len__(self) -> int:
+        return len(self._owners)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(len(self))[place]]
+        number = range(len(self))[place]
+        owner = self._owners[number]
+        return f"{self.cases[owner].id}#{number - self._starts[owner]}"
+
+    def __iter__(self) -> Iterator[str]:
+        for case in self.cases:
+            for number in range(len(case.examples)):
+                yield f"{case.id}#{number}"
+
+
+def distinct(cases: Sequence[Case]) -> Questions:
+    """Return every distinct example, named by its content, in order of first appearance."""
+    place: dict[Example, int] = {}
+    rows = [place.setdefault(example, len(place)) for case in cases for example in case.examples]
+    return Questions([example_id(example) for example in place], list(place), np.array(rows, np.int64))
+
+
+def example_id(example: Example) -> str:
+    """Return a short hash of an example's texts.
+
+    >>> example_id(("The film was great.",))
+    'e3f9322522ec2a94'
+    """
+    return hashlib.sha256(json.dumps(example).encode()).hexdigest()[:16]
+
+
+def batches(
+    examples: Sequence[Example], lengths: Sequence[int] | None = None, budget: int = BATCH_LETTERS
+) -> list[list[int]]:
+    """Return batches of positions, grouped by length to reduce padding.
+
+    The longest come first, so that a lack of memory shows at once. Without lengths, characters are counted.
+    """
+    sizes = [sum(map(len, example)) for example in examples] if lengths is None else lengths
+    order = sorted(range(len(examples)), key=lambda at: (-sizes[at], examples[at]))
+    planned: list[list[int]] = []
+    for at in order:
+        longest = sizes[planned[-1][0]] if planned else 0
+        if not planned or len(planned[-1]) >= max(1, min(BATCH, budget // max(1, longest))):
+            planned.append([])
+        planned[-1].append(at)
+    return planned
+
+
+def batch_plan(model: object, questions: Questions) -> Sequence[Sequence[int]]:
+    """Return the questions of each batch; stored answers are one batch, requests one each."""
+    if isinstance(model, StoredAnswers):
+        return [range(len(questions.ids))]
+    if isinstance(model, RemoteModel):
+        return [[number] for number in range(len(questions.ids))]
+    if isinstance(model, HasTokens):
+        return batches(questions.examples, model.lengths(questions.examples), BATCH_TOKENS)
+    return batches(questions.examples)
+
+
+def is_reading(cases: Sequence[Case]) -> bool:
+    """Return whether these cases expect spans of a context, not labels."""
+    return bool(cases and cases[0].meta.get("reading"))

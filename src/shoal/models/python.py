@@ -1,0 +1,477 @@
+"""Any callable or object that you can import: a scikit-learn pipeline, a Transformers pipeline, a function.
+
+    python:package.module:name
+
+It gets a list of texts, or of tuples of texts for pairs; `validate.py` lists the forms in which it may answer. Objects
+with `predict_proba` give probabilities. Labels are matched by name: from the answers, from `classes_`, or from
+`?labels=`, never by position alone. In reading comprehension it returns texts, or {"answer": text}.
+"""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from importlib.util import find_spec
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import ModelError, nearest, some
+from ..core.records import Answers, Example
+from . import ModelSpec
+from .identity import call_watched, import_watched, module_contents, short_names
+from .interface import Classifier, Embedder, Extractor, LanguageModel, MaskFiller, StoredAnswers
+from .labels import (
+    NAMELESS,
+    LabelNames,
+    Spellings,
+    extreme_labels,
+    in_suite_order,
+    parse_labels,
+    respell,
+    suggested_names,
+    suite_names,
+)
+from .validate import NO_NAME, NO_OUTPUT, Given, exception_text, listed, read_given
+
+OPTIONS = ("labels", "version", "timeout")
+Classes = tuple[str, ...] | None
+
+
+def load(spec: ModelSpec) -> "PythonModel":
+    """Return the object that a spec names, from Python's path or the current folder."""
+    module, colon, name = spec.name.partition(":")
+    if not colon or not name:
+        raise ModelError(
+            f"python:{spec.name}: no object after the module",
+            fix="python:package.module:name, with the name of a function or object",
+        )
+    return PythonModel(module, name, spec.options, _seconds(spec))
+
+
+def wrap(answerer: Any) -> "PythonModel":
+    """Return a callable or object as a model."""
+    model = PythonModel("builtins", getattr(answerer, "__name__", type(answerer).__name__))
+    model._answerer, model._is_wrapped = answerer, True
+    return model
+
+
+def as_model(model: Any) -> Any:
+    """Return a model unchanged, and wrap functions, scikit-learn objects and pipelines."""
+    if model is None:
+        raise ModelError("the model is None", fix="a spec such as tiny:sentiment, a function or an object")
+    known = (StoredAnswers, Classifier, Extractor, LanguageModel, MaskFiller, Embedder)
+    return model if isinstance(model, known) else wrap(model)
+
+
+def _seconds(spec: ModelSpec) -> float | None:
+    if "timeout" not in spec.options:
+        return None
+    try:
+        seconds = float(spec.options["timeout"])
+    except ValueError:
+        seconds = math.nan
+    if not (0 < seconds < math.inf):
+        raise ModelError(
+            f"python:{spec.name}: timeout={spec.options['timeout']}",
+            why="expected a number of seconds above 0",
+            fix="timeout=60",
+        )
+    return seconds
+
+
+class PythonModel:
+    """A user's callable, imported on the first request or for its fingerprint."""
+
+    def __init__(
+        self,
+        module: str,
+        name: str,
+        options: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        self.module, self.name, self.options = module, name, dict(options or {})
+        self.version = self.options.get("version")
+        labels = self.options.get("labels")
+        self.named = LabelNames() if labels is None else parse_labels(labels, f"python:{module}:{name}")
+        self.late_reads: list[Path] = []
+        """Files that the first request opened; they are not part of the fingerprint."""
+        self._answerer: Any = None
+        self._is_wrapped = False
+        self._watch_next = False
+        self._limit = TimeLimit(repr(self), seconds) if seconds else None
+        if str(Path.cwd()) not in sys.path:
+            sys.path.insert(0, str(Path.cwd()))  # as `python -m` does
+        if not _exists(module):
+            raise ModelError(f"python:{module}:{name}: no module {module!r}", fix=_suggestion(module, name))
+
+    def __repr__(self) -> str:
+        if self._is_wrapped:
+            return self.name
+        options = "&".join(f"{name}={value}" for name, value in self.options.items())
+        return f"python:{self.module}:{self.name}{'?' if options else ''}{options}"
+
+    # Identity
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what answers depend on, as far as is known before the first request.
+
+        Imports the module. If that fails, only the source counts until the first request reports the error.
+        """
+        try:
+            version = self._stated_version(self._object())
+        except ModelError:
+            version = f"version {self.version}" if self.version is not None else ""
+        contents = module_contents(self.module)
+        identity: dict[str, Any] = {
+            "object": f"{self.module}:{self.name}",
+            "source": contents.source_digest(),
+        }
+        if "labels" in self.options:
+            identity["labels"] = self.options["labels"]
+        if version:
+            # A stated version replaces the digests of files, which may change between calls.
+            names = [*short_names(contents, reads=False), version]
+            return {**identity, "version": version, "keyed by": names}
+        if contents.reads:
+            identity["read"] = contents.reads_digest()
+        unknown = [] if contents.complete else ["without the files it read: it was imported before"]
+        return {**identity, "keyed by": short_names(contents) + unknown}
+
+    def _stated_version(self, answerer: Any) -> str:
+        """Return `?version=` or the object's own fingerprint; empty without either."""
+        if self.version is not None:
+            return f"version {self.version}"
+        stated = getattr(answerer, "fingerprint", None)
+        if stated is None:
+            return ""
+        try:
+            with user_code(repr(self)):
+                return f"fingerprint {json.dumps(stated() if callable(stated) else stated, sort_keys=True)}"
+        except Exception as problem:
+            raise ModelError(
+                f"{self!r}: its fingerprint() failed",
+                why=exception_text(problem),
+                fix="return a text or number that changes with the model, or set ?version=",
+            ) from None
+
+    def _object(self) -> Any:
+        if self._answerer is None:
+            with user_code(repr(self)):
+                module = self._module()
+                if not hasattr(module, self.name):
+                    public = [name for name in dir(module) if not name.startswith("_")]
+                    raise ModelError(
+                        f"{self!r}: {self.module} has no {self.name!r}",
+                        fix=nearest(self.name, public) or f"one of: {some(public)}",
+                    )
+                self._answerer = getattr(module, self.name)
+                self._watch_next = True
+        return self._answerer
+
+    def _module(self) -> Any:
+        try:
+            return import_watched(self.module)
+        except Exception as problem:
+            raise ModelError(
+                f"{self!r}: importing its module failed",
+                why=exception_text(problem),
+                fix=f"python -c 'import {self.module}' shows where",
+            ) from None
+
+    # Answers
+
+    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+        """Return the answers to these examples, with the suite's labels."""
+        answerer = self._object()
+        texts = [example[0] if len(example) == 1 else example for example in examples]
+        output = read_given(self._call(lambda: _predict(answerer, texts, repr(self))), len(texts), repr(self))
+        read = self._labels_only if output.vectors is None else self._probabilities
+        return read(output, _classes(answerer), labels)
+
+    def extract(self, examples: Sequence[Example]) -> Answers:
+        """Return an answer text to each (context, question)."""
+        answerer = self._object()
+        asked: list[Any] = list(examples)
+        if _is_pipeline(answerer):
+            asked = [{"context": context, "question": question} for context, question in examples]
+        answer = answerer.predict if not callable(answerer) and hasattr(answerer, "predict") else answerer
+        output = self._call(lambda: answer(asked))
+        rows = [output] if isinstance(output, Mapping) else listed(output, len(examples), repr(self))
+        texts = [row.get("answer") if isinstance(row, Mapping) else row for row in rows]
+        wrong = next(
+            (row for row, text in zip(rows, texts, strict=True) if not isinstance(text, str | None)), None
+        )
+        if wrong is not None:
+            raise ModelError(
+                f"{self!r} answers a question with {repr(wrong)[:200]}",
+                why="expected a text",
+                fix="return a list of texts, or of {'answer': text}",
+            )
+        errors = {row: NO_OUTPUT for row, text in enumerate(texts) if text is None}
+        return Answers(
+            (), np.zeros(len(texts), np.int64), texts=[text or "" for text in texts], errors=errors
+        )
+
+    def _call(self, call: Callable[[], Any]) -> Any:
+        """Run the user's code; the first time, record which files it opens."""
+        watch, self._watch_next = self._watch_next, False
+        limited = self._limit or (lambda function: function())
+        with user_code(repr(self)):
+            if not watch:
+                return limited(call)
+            reads: list[Path] = []
+            try:
+                return call_watched(lambda: limited(call), reads)
+            finally:
+                known = module_contents(self.module).reads
+                self.late_reads = [path for path in dict.fromkeys(reads) if path not in known]
+
+    # Labels
+
+    def _probabilities(self, given: Given, classes: Classes, labels: Sequence[str] | None) -> Answers:
+        """Return probabilities in the suite's order."""
+        assert given.vectors is not None
+        unnamed = "" if "labels" in self.options else NO_NAME
+        written = given.names or classes or tuple(f"{unnamed}{n}" for n in range(given.vectors.shape[1]))
+        column_names = self._column_names(given, classes, written, labels)
+        named_by = self._labels_hint(labels, len(column_names)) if self._is_wrapped and labels else ""
+        theirs = suite_names(column_names, labels, repr(self), named_by)
+        names = in_suite_order(theirs, labels)
+        arranged = given.vectors[:, [theirs.index(name) for name in names]]
+        codes = np.where(np.isfinite(arranged), arranged, -np.inf).argmax(axis=1)
+        if given.labels is not None:
+            codes, _ = self._codes(given, classes, names)
+        return Answers(
+            tuple(names),
+            codes,
+            arranged,
+            errors=given.missing,
+            label_map=dict(zip(written, theirs, strict=True)),
+            band=tuple(names) == extreme_labels(labels or ()),
+        )
+
+    def _column_names(
+        self, given: Given, classes: Classes, written: tuple[str, ...], labels: Sequence[str] | None
+    ) -> tuple[str, ...]:
+        """Return the name of each column, from the model or from `?labels=`."""
+        assert given.vectors is not None
+        width = given.vectors.shape[1]
+        if self.named.order:
+            self._check_width(len(self.named.order), width)
+            if given.ordered:
+                return self.named.order
+        self._check_width(len(written), width)
+        if not given.names and not classes and labels is not None and "labels" not in self.options:
+            raise ModelError(
+                f"{self!r} gives {width} probabilities without names; the suite's labels are {', '.join(labels)}",
+                why="their order is unknown; a wrong guess would invert every prediction",
+                fix=f"{self._labels_hint(labels, width)}, in the order of the model's probabilities; or return "
+                '{"' + labels[0] + '": 0.9, …} for each text',
+            )
+        names = tuple(self._meaning(word, classes) for word in written)
+        if self.named.order and names == written:
+            raise ModelError(
+                f"{self!r} answers {some(written)}",
+                why="labels= lists names in order, and these answers have no order",
+                fix=f"labels={':…,'.join(map(str, written))}:…, with the suite's name after each colon",
+            )
+        return names
+
+    def _check_width(self, named: int, width: int) -> None:
+        if named != width:
+            raise ModelError(
+                f"{self!r} gives {width} probabilities and {named} names",
+                fix="as many names as probabilities, in labels= or classes_",
+            )
+
+    def _labels_only(self, given: Given, classes: Classes, labels: Sequence[str] | None) -> Answers:
+        """Return labels, with one confidence each if there are any."""
+        assert given.labels is not None
+        words = {str(label) for row, label in enumerate(given.labels) if row not in given.missing}
+        meant = {self._meaning(word, classes) for word in words}
+        names = tuple(labels or self.named.order or sorted(meant)) or ("0", "1")
+        codes, taken = self._codes(given, classes, names)
+        return Answers(names, codes, confidences=given.confidences, errors=given.missing, label_map=taken)
+
+    def _codes(
+        self, given: Given, classes: Classes, names: Sequence[str]
+    ) -> tuple[NDArray[np.int64], dict[str, str]]:
+        """Return labels as indices into the names, and the mapping from the model's words to the names.
+
+        Numbers are words too: only `?labels=` gives them a meaning.
+        """
+        assert given.labels is not None
+        taken: dict[str, str] = {}
+        for row, label in enumerate(given.labels):
+            word = str(label)
+            if row not in given.missing and word not in taken:
+                (taken[word],) = respell([self._meaning(word, classes)], names)
+                if taken[word] not in names:
+                    self._refuse_label(word, given, classes, names)
+        places = {name: code for code, name in enumerate(names)}
+        codes = [
+            0 if row in given.missing else places[taken[str(label)]] for row, label in enumerate(given.labels)
+        ]
+        return np.array(codes, np.int64), taken
+
+    def _meaning(self, word: str, classes: Classes) -> str:
+        """Return the meaning of one of the model's words under `?labels=`, or the word itself."""
+        if not self.named.order:
+            return self.named.names.get(Spellings(self.named.names).get(word) or "", word)
+        if classes:
+            self._check_width(len(self.named.order), len(classes))
+            return self.named.order[classes.index(word)] if word in classes else word
+        number = re.fullmatch(r"(?:LABEL_)?(\d{1,9})", word)
+        place = int(number[1]) if number else len(self.named.order)
+        return self.named.order[place] if place < len(self.named.order) else word
+
+    def _refuse_label(self, word: str, given: Given, classes: Classes, names: Sequence[str]) -> NoReturn:
+        words = classes or tuple(sorted({str(label) for label in given.labels or () if label is not None}))
+        if "labels" not in self.options and all(NAMELESS.fullmatch(other.lstrip("-")) for other in words):
+            raise ModelError(
+                f"{self!r} answers {some(words)}; the suite's labels are {', '.join(names)}",
+                why="the labels of the numbers are unknown; a wrong guess would invert every prediction",
+                fix=f"{self._labels_hint(names, len(words))}, in the order of the model's numbers",
+            )
+        raise ModelError(
+            f"{self!r} answers {word!r}, which is not one of {', '.join(names)}",
+            why=f"labels={self.options['labels']} does not include it" if "labels" in self.options else "",
+            fix=nearest(word, names)
+            or f"labels={word}:… with one of these after the colon, or return one of them",
+        )
+
+    def _labels_hint(self, labels: Sequence[str], width: int) -> str:
+        """Return the spec with `?labels=`, or the assignment of `classes_` for a wrapped object."""
+        if self._is_wrapped:
+            return f"{self.name}.classes_ = {tuple(suggested_names(width, labels))}"
+        return f"{self!r}{'&' if self.options else '?'}labels={','.join(suggested_names(width, labels))}"
+
+
+def _exists(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _suggestion(module: str, name: str) -> str:
+    """Return what the user may have meant by a module that does not exist."""
+    if module.endswith((".joblib", ".pkl", ".pickle")):
+        return f'write a module with "{name} = joblib.load(...)": python:that_module:{name}'
+    if "/" in module or module.endswith(".py"):
+        path = Path(module)
+        folder = f"from the folder {path.parent}" if path.parent != Path() else "without .py"
+        return f"{folder}: python:{path.stem}:{name}"
+    return "run from the folder of the module, or add it to PYTHONPATH"
+
+
+def _predict(answerer: Any, texts: list[Any], who: str) -> Any:
+    """Call a model, for probabilities if it has any.
+
+    A Transformers pipeline takes pairs as dictionaries and returns all scores only with `top_k=None`.
+    """
+    if isinstance(answerer, type):
+        raise ModelError(
+            f"{who} is a class, not a model",
+            why="shoal does not know its arguments",
+            fix=f"create it in that module, model = {answerer.__name__}(...): python:module:model",
+        )
+    if hasattr(answerer, "predict_proba"):
+        return answerer.predict_proba(texts)
+    if _is_pipeline(answerer):
+        pairs = [text if isinstance(text, str) else {"text": text[0], "text_pair": text[1]} for text in texts]
+        return answerer(pairs, top_k=None)
+    if hasattr(answerer, "predict"):
+        return answerer.predict(texts)
+    if not callable(answerer):
+        raise ModelError(
+            f"{who} is not callable and has no predict or predict_proba ({type(answerer).__name__})",
+            fix="a function from a list of texts to answers, or an object with predict",
+        )
+    return answerer(texts)
+
+
+def _is_pipeline(answerer: Any) -> bool:
+    return hasattr(answerer, "task") and hasattr(answerer, "tokenizer")
+
+
+def _classes(answerer: Any) -> Classes:
+    """Return a model's label names in its own order, if it has any."""
+    classes = getattr(answerer, "classes_", None)
+    if classes is None and _is_pipeline(answerer):
+        names = getattr(getattr(getattr(answerer, "model", None), "config", None), "id2label", None)
+        classes = [names[code] for code in sorted(names)] if names else None
+    return None if classes is None else tuple(map(str, classes))
+
+
+# Running the user's code
+
+
+@contextmanager
+def user_code(who: str) -> Iterator[None]:
+    """Send the output of the user's code to standard error, and turn `sys.exit` into an error."""
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except SystemExit as problem:
+        raise ModelError(
+            f"{who} called sys.exit({'' if problem.code is None else repr(problem.code)[:200]})",
+            why="a model must not end the program",
+            fix="raise an exception for an example without an answer: shoal counts it as an error",
+        ) from None
+    except (Exception, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as problem:  # such as asyncio.CancelledError
+        raise RuntimeError(f"{type(problem).__name__}: {problem}") from None
+
+
+class TimeLimit:
+    """Runs calls in a thread, with a limit on the seconds of each.
+
+    Python cannot end a thread: one that hangs is abandoned until the process ends, and every later call fails.
+    """
+
+    def __init__(self, who: str, seconds: float) -> None:
+        self.who, self.seconds = who, seconds
+        self._calls: SimpleQueue[Callable[[], Any]] = SimpleQueue()
+        self._ends: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+        self._thread: Thread | None = None
+        self._hangs = False
+
+    def __call__(self, call: Callable[[], Any]) -> Any:
+        """Return the result of a call; raise if this or an earlier call exceeded the limit."""
+        if not self._hangs:
+            if self._thread is None:
+                self._thread = Thread(target=self._work, name=f"asking {self.who}", daemon=True)
+                self._thread.start()
+            self._hangs = True  # until it returns: an interrupted wait leaves a result in the queue
+            self._calls.put(call)
+            try:
+                result, problem = self._ends.get(timeout=self.seconds)
+            except Empty:
+                pass
+            else:
+                self._hangs = False
+                if problem is not None:
+                    raise problem
+                return result
+        raise ModelError(
+            f"{self.who} gave no answer within {self.seconds:g} seconds",
+            why="timeout= limits each batch",
+            fix="a larger timeout=, or none",
+        )
+
+    def _work(self) -> None:
+        while True:
+            call = self._calls.get()
+            try:
+                self._ends.put((call(), None))
+            except BaseException as problem:
+                self._ends.put((None, problem))
