@@ -35,7 +35,7 @@ SLICES = 3
 
 def tiny_masked(data: Path) -> Any:
     """The model that plans pre-train, before any training."""
-    from shoal.training.masked import Shape, fresh_masked_model
+    from shoal.training.from_scratch import Shape, fresh_masked_model
 
     return fresh_masked_model(str(data / "wikitext2" / "valid.txt.gz"), Shape(), seed=0)
 

@@ -31,7 +31,7 @@ from asking import checkpoint_with_head
 
 from shoal import load_model
 from shoal.explaining import explain
-from shoal.explaining.attributions import How
+from shoal.explaining.attributions import ExplainConfig
 
 SENTENCES = [
     "The second half of the film drags badly, although nobody who liked the book will mind it as much as I did.",
@@ -85,7 +85,7 @@ def careful(folder: Path) -> Classify:
 def with_shoal(folder: Path, method: str, **how: Any) -> Explain:
     """As `shoal explain` does it."""
     model = load_model(f"hf:{folder}")
-    return lambda text: explain(model, [(text,)], method, How(**how))
+    return lambda text: explain(model, [(text,)], method, ExplainConfig(**how))
 
 
 def with_lime(classify: Classify, samples: int, **settings: Any) -> Explain:

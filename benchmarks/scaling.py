@@ -407,8 +407,8 @@ STEP = """
 import resource, sys, time
 import torch
 from transformers import BertConfig, BertForSequenceClassification
-from shoal.training.stepper import Stepper
-from shoal.training.config import How
+from shoal.training.learner import Stepper
+from shoal.training.config import TrainConfig
 torch.set_num_threads(1)
 dtype, rows = sys.argv[1], 32
 torch.manual_seed(0)
@@ -417,7 +417,7 @@ network = BertForSequenceClassification(BertConfig(vocab_size=2000, **sizes)).tr
 def forward(inputs):
     with torch.autocast("cpu", torch.bfloat16, enabled=dtype == "bfloat16"):
         return network(**inputs).logits.float()
-stepper = Stepper(list(network.parameters()), How(1e-4, rows, 1), 10)
+stepper = Stepper(list(network.parameters()), TrainConfig(1e-4, rows, 1), 10)
 inputs = {"input_ids": torch.randint(2000, (rows, 128)), "attention_mask": torch.ones(rows, 128, dtype=torch.long)}
 def step():
     logits = forward(inputs)
@@ -445,7 +445,7 @@ def middle() -> None:
     """A training of 440 steps that is kept every so often, and one that is not; and what going on saves."""
     from shoal import load_model
     from shoal.training.checkpointing import Keeper, kept_midway
-    from shoal.training.config import How
+    from shoal.training.config import TrainConfig
     from shoal.training.environments import Environment, Labelled
     from shoal.training.loop import train
     from shoal.training.methods import make_method
@@ -460,7 +460,9 @@ def middle() -> None:
         model = load_model("tiny:sentiment").with_fresh_head(("negative", "positive"), 0)
         start = time.perf_counter()
         with kept_midway(keeper):
-            train(model, [Environment("a", "iid", items)], make_method("vanilla"), How(5e-4, 16, 7), 0)
+            train(
+                model, [Environment("a", "iid", items)], make_method("vanilla"), TrainConfig(5e-4, 16, 7), 0
+            )
         return time.perf_counter() - start
 
     with tempfile.TemporaryDirectory() as name:

@@ -36,12 +36,12 @@ from shoal.models.hf import HFModel
 from shoal.training.batch import Tokens
 from shoal.training.environments import Environment, Labelled
 from shoal.training.loaders import EveryItem
-from shoal.training.loop import How, train
+from shoal.training.loop import TrainConfig, train
 from shoal.training.methods import make_method
 from shoal.training.tiny import Recipe, make_tokenizer
 
 LABELS = ("negative", "positive")
-HOW = How(learning_rate=5e-4, batch=16, epochs=1, group_by_length=True)
+HOW = TrainConfig(learning_rate=5e-4, batch=16, epochs=1, group_by_length=True)
 FOLDS = 48
 CLOCK = time.perf_counter
 
@@ -88,7 +88,7 @@ def _one_hot(label: int) -> tuple[float, ...]:
 # Ways of training: each gives seconds
 
 
-def with_shoal(folder: Path, rows: list[Row], how: How = HOW) -> float:
+def with_shoal(folder: Path, rows: list[Row], how: TrainConfig = HOW) -> float:
     """As the first stage of a plan does: nothing is known of the texts."""
     shared_tokens.cache_clear()
     model = load_model(f"hf:{folder}").with_fresh_head(LABELS, 0)
@@ -181,7 +181,7 @@ def probe(model: HFModel, rows: list[Row]) -> tuple[float, float, float]:
     parts = np.array_split(np.arange(cut), FOLDS)
     base = {name: value.clone() for name, value in model.head.state_dict().items()}
     training = answering = 0.0
-    how = How(learning_rate=1e-3, batch=16, epochs=1)
+    how = TrainConfig(learning_rate=1e-3, batch=16, epochs=1)
     for part in parts:
         model.head.load_state_dict(base)
         kept = [rows[at] for at in np.setdiff1d(np.arange(cut), part)]

@@ -39,7 +39,7 @@ from shoal.protocols.learning import compare_trainings
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import rows_of_table3
-from shoal.protocols.ranking.order import put_in_order
+from shoal.protocols.ranking.order import order_models
 from shoal.runs.settings import make_settings
 
 Bools = NDArray[np.bool_]
@@ -603,7 +603,7 @@ def _of_accuracy() -> Iterator[World]:
             for sheet in drawn:
                 scored = ranking.score(chosen, built, {"": Answers(simulation.LABELS, sheet)})
                 field.results.append(Result({}, field.cases, scored.outcomes, Measures(scored.measures)))
-            measures = Measures(put_in_order(field)[0])
+            measures = Measures(order_models(field)[0])
             differing = float((sheets[0] != sheets[1]).mean())
             # Models that answer all of few examples alike are put in no order, and nothing is said of two.
             return {

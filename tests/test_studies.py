@@ -394,12 +394,6 @@ def test_eight_models_on_anli_are_in_their_file(cells):
     assert is_shown(cells[6], value(rows, "better direction", factor=cells[1], t="10"))
 
 
-@pytest.mark.parametrize("cells", table("ranking.md", "| t | all 30"), ids=lambda cells: cells[0])
-def test_fine_tunings_ordered_by_few_examples_are_in_their_file(cells):
-    (row,) = [row for row in kept("ranking/hans.csv") if row["t"] == cells[0]]
-    assert cells[1:] == [per_cent(float(row[name])) for name in ("all", "non-entailed")]
-
-
 @pytest.mark.parametrize(
     ("first", "part", "names"),
     [

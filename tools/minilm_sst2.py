@@ -20,7 +20,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from shoal.core.files import read_table
 from shoal.training.batch import Batch
-from shoal.training.config import How
+from shoal.training.config import TrainConfig
 from shoal.training.loop import Learner, train_network
 
 LABELS = {0: "negative", 1: "positive"}
@@ -70,7 +70,7 @@ def main(data: Path, out: Path, sentences: int) -> None:
 
     encode = partial(tokenizer, padding=True, truncation=True, max_length=64, return_tensors="pt")
     feed = Sentences([texts[at] for at in chosen], [labels[at] for at in chosen], encode)
-    how = How(learning_rate=1e-4, batch=BATCH, epochs=1, warm_up=0.1)
+    how = TrainConfig(learning_rate=1e-4, batch=BATCH, epochs=1, warm_up=0.1)
     train_network(Learner(model, lambda inputs: model(**inputs).logits), feed, how, seed=0)
     model.eval()
     texts, labels = read(data / "sst2" / "test.tsv")

@@ -15,13 +15,13 @@ from shoal.core.measures import MEASURES, quantity, shown
 from shoal.core.views import Section
 from shoal.data import FORMATS, glimpse
 from shoal.explaining import EXPLAINERS, explain
-from shoal.explaining.attributions import How
+from shoal.explaining.attributions import ExplainConfig
 from shoal.explaining.words import word_spans
 from shoal.models import SCHEMES, load_model
 from shoal.protocols import PROTOCOLS, find_protocol
 from shoal.protocols.base import differing, identity, is_random, step_of
 from shoal.protocols.bias import example
-from shoal.protocols.ranking.factors import FACTORS, find_factor
+from shoal.protocols.ranking.factors import FACTORS
 from shoal.runs.executors import EXECUTORS, run_jobs
 from shoal.runs.plan import check_plan
 
@@ -122,7 +122,9 @@ def test_a_scheme_has_a_loader_and_refuses_what_it_does_not_know(scheme):
 def test_an_explainer_gives_every_word_of_every_text_a_number_and_the_same_twice(name):
     assert EXPLAINERS[name][1]
     examples = [("The food was not great.",), ("An awful film",)]
-    first, second = (explain(load_model("tiny:sentiment"), examples, name, How(samples=40)) for _ in range(2))
+    first, second = (
+        explain(load_model("tiny:sentiment"), examples, name, ExplainConfig(samples=40)) for _ in range(2)
+    )
     for (text,), one_time, other_time in zip(examples, first, second, strict=True):
         assert len(one_time.values) == len(one_time.units.words) == len(word_spans(text))
         assert one_time.values.tolist() == other_time.values.tolist()
@@ -130,12 +132,10 @@ def test_an_explainer_gives_every_word_of_every_text_a_number_and_the_same_twice
 
 
 @pytest.mark.parametrize("name", FACTORS)
-def test_a_factor_has_a_file_a_direction_and_words(name):
-    _, direction, about = FACTORS[name]
-    factor = find_factor(name)
-    assert about and bool(direction) == factor.has_values
-    offers = [word for word in ("values", "explained", "order", "expected") if hasattr(factor.module, word)]
-    assert len(offers) == 1
+def test_a_factor_has_one_function_and_words(name):
+    factor = FACTORS[name]
+    functions = (factor.from_answers, factor.from_words, factor.order, factor.expected)
+    assert factor.about and sum(function is not None for function in functions) == 1
 
 
 # Suites, measures, executors

@@ -8,7 +8,7 @@ from by_hand import by_hand
 
 from shoal import ShoalError, load_model
 from shoal.explaining import EXPLAINERS, explain
-from shoal.explaining.attributions import How, as_data, completeness_gap, from_data, scaled
+from shoal.explaining.attributions import ExplainConfig, as_data, completeness_gap, from_data
 from shoal.explaining.copies import copies_of
 from shoal.explaining.words import word_spans
 from shoal.models.python import wrap
@@ -53,7 +53,7 @@ def test_words_stand_apart_from_marks(text, words):
 
 def test_what_is_absent_is_left_out_of_the_text():
     model = Counting()
-    copies = copies_of(wrap(model), [("A  good film , yes.",)], None, How())
+    copies = copies_of(wrap(model), [("A  good film , yes.",)], None, ExplainConfig())
     present = np.array([[1, 1, 1, 1, 1, 1], [0, 1, 1, 1, 1, 1], [1, 1, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0]], bool)
     (answers,) = copies.ask([present])
     assert set(model.asked) == {"A  good film , yes.", "good film , yes.", "A good yes.", ""}
@@ -62,7 +62,9 @@ def test_what_is_absent_is_left_out_of_the_text():
 
 def test_pairs_have_the_words_of_both_texts():
     model = Counting()
-    (explained,) = explain(wrap(model), [("a good film", "a bad plot")], "shapley", How(label="yes"))
+    (explained,) = explain(
+        wrap(model), [("a good film", "a bad plot")], "shapley", ExplainConfig(label="yes")
+    )
     assert explained.words_of(0) == ["a", "good", "film"] and explained.words_of(1) == ["a", "bad", "plot"]
     np.testing.assert_allclose(explained.of_text(0), [0, 0.2, 0], atol=1e-12)
     np.testing.assert_allclose(explained.of_text(1), [0, -0.3, 0], atol=1e-12)
@@ -71,21 +73,21 @@ def test_pairs_have_the_words_of_both_texts():
 
 def test_copies_that_are_the_same_are_asked_once_whichever_text_they_come_from():
     model = Counting()
-    explain(wrap(model), [("a good film",), ("a good plot",)], "lime", How(samples=2000))
+    explain(wrap(model), [("a good film",), ("a good plot",)], "lime", ExplainConfig(samples=2000))
     assert len(model.asked) == len(set(model.asked)) == 2**3 + 2**2
 
 
 def test_networks_see_each_copy_once():
     torch = pytest.importorskip("torch")
     model = by_hand({"good": [1.0], "bad": [-1.0]}, lambda given: torch.sum(given, dim=(1, 2)))
-    explain(model, [("good bad film",), ("good bad plot",)], "lime", How(samples=2000))
+    explain(model, [("good bad film",), ("good bad plot",)], "lime", ExplainConfig(samples=2000))
     assert model.network("classify").rows == 2**3 + 2**2
 
 
 @pytest.mark.parametrize("method", ["lime", "shapley"])
 def test_an_explanation_does_not_depend_on_what_else_is_explained(method):
     texts = ["one good film of many that were bad and long", "a bad plot", "good"]
-    how = How(samples=100, seed=3)
+    how = ExplainConfig(samples=100, seed=3)
     together = explain(wrap(Counting()), [(text,) for text in texts], method, how)
     for text, explained in zip(texts, together, strict=True):
         (alone,) = explain(wrap(Counting()), [(text,)], method, how)
@@ -99,7 +101,7 @@ def test_tokens_are_masked_or_left_out(absent):
     torch = pytest.importorskip("torch")
     table = {"good": [2.0], "un": [-1.0], "##seen": [-1.0], "[MASK]": [0.25]}
     model = by_hand(table, lambda given: torch.sum(given, dim=(1, 2)))
-    copies = copies_of(model, [("good unseen",), ("film",)], None, How(absent=absent))
+    copies = copies_of(model, [("good unseen",), ("film",)], None, ExplainConfig(absent=absent))
     present = [np.array([[1, 1], [1, 0], [0, 1], [0, 0]], bool), np.array([[0]], bool)]
     first, second = copies.ask(present)
     mask = 0.25 if absent == "mask" else 0.0
@@ -111,7 +113,7 @@ def test_tokens_are_masked_or_left_out(absent):
 @pytest.mark.parametrize("method", EXPLAINERS)
 def test_every_explainer_explains_a_text_and_a_pair(method):
     text, pair = load_model("tiny:sentiment"), load_model("tiny:paraphrase")
-    how = How(samples=60)
+    how = ExplainConfig(samples=60)
     for model, example in ((text, ("The food was great.",)), (pair, ("Is it far?", "How far is it?"))):
         (explained,) = explain(model, [example], method, how)
         assert len(explained.values) == len(explained.units) and np.abs(explained.values).max() > 0
@@ -157,18 +159,18 @@ def test_networks_that_are_spared_work_answer_as_they_do_when_whole(kind):
 
 def test_models_that_cannot_be_explained_are_refused_in_words():
     example = [("good film",)]
-    with pytest.raises(ShoalError, match="cannot be asked about copies"):
+    with pytest.raises(ShoalError, match="cannot answer new texts"):
         explain(load_model("predictions:example"), example)
     with pytest.raises(ShoalError, match="without probabilities"):
         explain(wrap(lambda texts: ["yes"] * len(texts)), example)
     with pytest.raises(ShoalError, match="no mask token[\\s\\S]*absent=drop"):
-        explain(wrap(Counting()), example, "lime", How(absent="mask"))
+        explain(wrap(Counting()), example, "lime", ExplainConfig(absent="mask"))
     with pytest.raises(ShoalError, match="no special tokens"):
-        explain(wrap(Counting()), example, "lime", How(specials=True))
-    with pytest.raises(ShoalError, match="no explainer is called 'shapely'[\\s\\S]*shapley"):
+        explain(wrap(Counting()), example, "lime", ExplainConfig(specials=True))
+    with pytest.raises(ShoalError, match="unknown explainer 'shapely'[\\s\\S]*shapley"):
         explain(wrap(Counting()), example, "shapely")
-    with pytest.raises(ShoalError, match="no label is called 'maybe'[\\s\\S]*no, yes"):
-        explain(wrap(Counting()), example, "lime", How(label="maybe"))
+    with pytest.raises(ShoalError, match="unknown label 'maybe'[\\s\\S]*no, yes"):
+        explain(wrap(Counting()), example, "lime", ExplainConfig(label="maybe"))
     model = by_hand({"good": [1.0]}, lambda given: given.sum(dim=(1, 2)))
     with pytest.raises(ShoalError, match="a text of 14 tokens; the model takes 12"):
         explain(model, [("good " * 12,)])
@@ -182,11 +184,3 @@ def test_a_model_that_fails_on_copies_is_named():
 
     with pytest.raises(ShoalError, match="gave no answer to \\(''[\\s\\S]*an empty text"):
         explain(wrap(picky), [("good film",)])
-
-
-def test_scales_keep_signs_and_zeros():
-    values = np.array([0.2, -0.6])
-    assert scaled(values, "raw").tolist() == values.tolist()
-    np.testing.assert_allclose(scaled(values, "sum"), [0.25, -0.75])
-    np.testing.assert_allclose(scaled(values, "largest"), [1 / 3, -1])
-    assert scaled(np.zeros(2), "sum").tolist() == [0, 0]

@@ -6,7 +6,7 @@ from by_hand import by_hand
 
 from shoal import ShoalError
 from shoal.explaining import explain
-from shoal.explaining.attributions import How, completeness_gap
+from shoal.explaining.attributions import ExplainConfig, completeness_gap
 
 torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 
@@ -37,7 +37,7 @@ def closed_form(tokens, fixed):
 @pytest.mark.parametrize("text", ["good film", "bad unseen film", "not good"])
 def test_the_integral_is_the_line_integral_in_closed_form(text):
     model = by_hand(TABLE, linear)
-    (explained,) = explain(model, [(text,)], "gradients", How(label="yes"))
+    (explained,) = explain(model, [(text,)], "gradients", ExplainConfig(label="yes"))
     tokens = text.replace("unseen", "un ##seen").split()
     values, first, last = closed_form(tokens, ["[CLS]", "[SEP]"])
     if "un" in tokens:  # a word is all of its pieces
@@ -52,7 +52,9 @@ def test_the_values_add_up_to_the_difference_of_outputs():
 
     model = by_hand(TABLE, wild)
     coarse, fine = (
-        completeness_gap(explain(model, [("not good unseen film",)], "gradients", How(samples=steps))[0])
+        completeness_gap(
+            explain(model, [("not good unseen film",)], "gradients", ExplainConfig(samples=steps))[0]
+        )
         for steps in (2, 300)
     )
     assert coarse is not None and fine is not None and fine < 1e-3 < coarse
@@ -64,14 +66,14 @@ def test_a_square_is_integrated_without_error_by_one_step():
         return torch.log(total) - torch.log(1 - total)
 
     model = by_hand({"good": [0.9]}, square)
-    (explained,) = explain(model, [("good",)], "gradients", How(samples=1, label="yes"))
+    (explained,) = explain(model, [("good",)], "gradients", ExplainConfig(samples=1, label="yes"))
     assert explained.values == pytest.approx([0.81], abs=1e-6)
 
 
 def test_special_tokens_have_values_only_where_that_is_asked_for():
     model = by_hand(TABLE, linear)
-    (words,) = explain(model, [("good", "film")], "gradients", How())
-    (all_units,) = explain(model, [("good", "film")], "gradients", How(specials=True))
+    (words,) = explain(model, [("good", "film")], "gradients", ExplainConfig())
+    (all_units,) = explain(model, [("good", "film")], "gradients", ExplainConfig(specials=True))
     assert words.units.words == ("good", "film") and words.units.texts == (0, 1)
     assert all_units.units.words == ("[CLS]", "good", "[SEP]", "film", "[SEP]")
     assert all_units.units.texts == (-1, 0, -1, 1, -1)
@@ -83,15 +85,15 @@ def test_special_tokens_have_values_only_where_that_is_asked_for():
 def test_texts_of_different_length_are_explained_together_as_alone():
     model = by_hand(TABLE, linear)
     examples = [("good",), ("not good film",), ("bad unseen film good",)]
-    together = explain(model, examples, "gradients", How())
+    together = explain(model, examples, "gradients", ExplainConfig())
     for example, explained in zip(examples, together, strict=True):
-        (alone,) = explain(model, [example], "gradients", How())
+        (alone,) = explain(model, [example], "gradients", ExplainConfig())
         np.testing.assert_allclose(explained.values, alone.values, atol=1e-6)
 
 
 def test_a_model_without_a_mask_starts_from_zero():
     model = by_hand(TABLE, linear, mask=False)
-    (explained,) = explain(model, [("good",)], "gradients", How(label="yes"))
+    (explained,) = explain(model, [("good",)], "gradients", ExplainConfig(label="yes"))
     fixed = sum(np.array(TABLE[token]) @ WEIGHTS for token in ("[CLS]", "[SEP]"))
     assert explained.facts["absent"] == "zero"
     assert explained.baseline == pytest.approx(sigmoid(fixed), abs=1e-6)
@@ -100,7 +102,7 @@ def test_a_model_without_a_mask_starts_from_zero():
 def test_what_gradients_cannot_do_is_said_in_words():
     from shoal.models.python import wrap
 
-    with pytest.raises(ShoalError, match="gradients do not flow"):
+    with pytest.raises(ShoalError, match="gradients need a Transformers classifier"):
         explain(wrap(lambda texts: [{"no": 0.5, "yes": 0.5} for _ in texts]), [("good",)], "gradients")
-    with pytest.raises(ShoalError, match="leave no word out"):
-        explain(by_hand(TABLE, linear), [("good",)], "gradients", How(absent="drop"))
+    with pytest.raises(ShoalError, match="cannot drop words"):
+        explain(by_hand(TABLE, linear), [("good",)], "gradients", ExplainConfig(absent="drop"))

@@ -112,11 +112,11 @@ def test_eight_models_on_round_two_of_anli(anli):
     assert few_shot(measures, "CONF-GT") == pytest.approx(76.4, abs=1.0)
     pair = measures.where("probability better", model="anli-albert-xxlarge", than="anli-electra-large")[0]
     assert (pair.facts["only first"], pair.facts["only second"]) == (178, 145)
-    assert pair.facts["verdict"] == "probable"
+    assert pair.verdict == "probable"
 
 
 def test_the_adversary_of_round_one_comes_last(anli):
     measures = anli(1)
     last = measures.where("accuracy")[-1]
     assert (last.groups["model"], last.value) == ("bert-r1", 0.0)
-    assert measures.where("probability better", than="bert-r1")[0].facts["verdict"] == "decided"
+    assert measures.where("probability better", than="bert-r1")[0].verdict == "decided"

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 from shoal import load_model  # noqa: E402
 from shoal.core.errors import DataError, ModelError  # noqa: E402
 from shoal.core.records import Case  # noqa: E402
-from shoal.training.features import load_features, save_features  # noqa: E402
+from shoal.training.checkpointing import load_features, save_features  # noqa: E402
 
 LABELS = ("different", "same", "unsure")
 TEXTS = [("the film was good",), ("a very , very boring meal !",), ("bad",), ("good", "a b")]

@@ -11,9 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from shoal.cli import main
 from shoal.core.errors import PlanError
+from shoal.core.ranges import Within
 from shoal.protocols import PROTOCOLS, find_protocol
 from shoal.protocols.learning.settings import Settings
-from shoal.protocols.ranges import Within
 from shoal.runs.settings import make_settings
 
 OUTSIDE = [

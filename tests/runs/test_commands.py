@@ -107,4 +107,4 @@ def test_show_explains_the_worst_failures(folder, ran):
     page = (folder / "why.html").read_text()
     assert "Why?" in page and page.count('class="w for"') + page.count('class="w against"') > 5
     message = shoal(folder, "show", "example", "--into", "DIR/runs", "--explain", "lime", code=1)
-    assert "cannot be asked about copies" in message
+    assert "cannot answer new texts" in message

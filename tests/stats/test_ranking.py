@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import optimize, stats
 
 from shoal.stats.ranking import (
     accuracy_by_set,
@@ -20,7 +20,6 @@ from shoal.stats.ranking import (
     probability_better,
     probe_means,
     probe_sets,
-    rank_correlations,
     resampled_accuracies,
     ties_of,
 )
@@ -116,7 +115,7 @@ def test_the_probability_of_being_better():
     assert probability_better(10, 2) == pytest.approx(0.98877, abs=5e-6)
     assert probability_better(0, 0) == 0.5
     assert probability_better(3, 7) == pytest.approx(1 - probability_better(7, 3))
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="not be negative"):
         probability_better(-1, 2)
 
 
@@ -125,7 +124,7 @@ def test_evidence_that_may_be_looked_at_again():
     assert 1 / differ_e_value(10, 2) == pytest.approx(0.209, abs=5e-4)
     assert differ_e_value(7, 0) < 20 <= differ_e_value(8, 0)
     assert differ_e_value(2, 10) == differ_e_value(10, 2)
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="not be negative"):
         differ_e_value(-1, 0)
 
 
@@ -174,9 +173,8 @@ def test_the_order_of_models_and_of_sets_changes_nothing(numbers):
 def test_half_tie_accuracy_is_half_of_one_plus_tau_a(numbers):
     values, truth, probes = numbers
     means = probe_means(values, probes)
-    taus = rank_correlations(means, truth)
+    taus = np.array([stats.kendalltau(row, truth).statistic for row in means])
     untied = ~(ties_of(means) > 0)
-    assert (np.abs(taus) <= 1 + 1e-12).all()
     if untied[~np.eye(len(truth), dtype=bool)].all():
         assert accuracy_by_set(means, truth) == pytest.approx((1 + taus) / 2)
 
@@ -193,7 +191,6 @@ def test_the_whole_population_decides_every_pair(numbers):
 def test_a_constant_factor_ties_everywhere():
     means = probe_means(np.full((4, 10), 0.1), probe_sets(10, 7, 20, np.random.default_rng(0)))
     assert few_shot_accuracy(order_of(means), [1, 2, 3, 4]) == 0.5
-    assert rank_correlations(means, [1, 2, 3, 4]).tolist() == [0.0] * 20
 
 
 def test_what_is_not_known_is_averaged_over_the_rest_or_ties():

@@ -9,14 +9,14 @@ from torch import nn
 
 from shoal.core.errors import ModelError, PlanError
 from shoal.training.batch import Batch, Tokens
-from shoal.training.config import How
+from shoal.training.config import TrainConfig
 from shoal.training.environments import Directed, Environment, Labelled
+from shoal.training.learner import Stepper
 from shoal.training.loop import Learner, steps_of, train, train_network
 from shoal.training.methods import make_method
-from shoal.training.methods.dropout import dropout_at
-from shoal.training.stepper import Stepper
+from shoal.training.methods.regularisation import dropout_at
 
-HOW = How(learning_rate=1e-3, batch=16, epochs=2)
+HOW = TrainConfig(learning_rate=1e-3, batch=16, epochs=2)
 
 
 def same(first, second):
@@ -27,7 +27,7 @@ def same(first, second):
 
 
 def rates(total, warm_up):
-    stepper = Stepper([nn.Parameter(torch.zeros(1))], How(1e-3, 1, 1, warm_up=warm_up), total)
+    stepper = Stepper([nn.Parameter(torch.zeros(1))], TrainConfig(1e-3, 1, 1, warm_up=warm_up), total)
     found = []
     for _ in range(total):
         found.append(round(stepper.rate(), 6))
@@ -53,7 +53,7 @@ def test_gradients_are_clipped_all_together():
 
 def test_adamw_is_the_textbooks():
     weight = nn.Parameter(torch.tensor([1.0], dtype=torch.float64))
-    stepper = Stepper([weight], How(0.1, 1, 1), 2)
+    stepper = Stepper([weight], TrainConfig(0.1, 1, 1), 2)
     m = v = 0.0
     theta = 1.0
     for t, (gradient, rate) in enumerate([(0.5, 0.1), (-0.25, 0.05)], start=1):
@@ -67,8 +67,8 @@ def test_adamw_is_the_textbooks():
 
 
 def test_part_of_an_epoch_is_part_of_its_steps(toy, fresh):
-    whole = steps_of(toy, make_method("vanilla"), How(1e-3, 16, 1))
-    part = How(1e-3, 16, 0.4)
+    whole = steps_of(toy, make_method("vanilla"), TrainConfig(1e-3, 16, 1))
+    part = TrainConfig(1e-3, 16, 0.4)
     log = train(fresh(), toy, make_method("vanilla"), part, seed=0)
     assert log.steps == steps_of(toy, make_method("vanilla"), part) == -(-4 * whole // 10)
 
@@ -85,16 +85,16 @@ def marked_at(toy, model, method, how, marks):
 
 
 def test_a_mark_comes_when_its_epoch_ends(toy, fresh):
-    per_epoch = steps_of(toy, make_method("vanilla"), How(1e-3, 16, 1))
-    at, done = marked_at(toy, fresh(), "vanilla", How(1e-3, 16, 2.5), ("1", "3"))
+    per_epoch = steps_of(toy, make_method("vanilla"), TrainConfig(1e-3, 16, 1))
+    at, done = marked_at(toy, fresh(), "vanilla", TrainConfig(1e-3, 16, 2.5), ("1", "3"))
     total = -(-5 * per_epoch // 2)
     assert at == {"1": per_epoch, "3": total}
     assert done == [("training", step, total) for step in range(1, total + 1)]
 
 
 def test_the_epochs_of_two_phases_are_counted_together(toy, fresh):
-    per_epoch = steps_of(toy, make_method("vanilla"), How(1e-3, 16, 1))
-    at, _ = marked_at(toy, fresh(), "lp-ft", How(1e-3, 16, 3), ("1", "2", "3"))
+    per_epoch = steps_of(toy, make_method("vanilla"), TrainConfig(1e-3, 16, 1))
+    at, _ = marked_at(toy, fresh(), "lp-ft", TrainConfig(1e-3, 16, 3), ("1", "2", "3"))
     half = -(-3 * per_epoch // 2)
     assert at == {"1": per_epoch, "2": half + -(-per_epoch // 2), "3": 2 * half}
 
@@ -107,7 +107,7 @@ def test_a_mark_that_never_comes_is_refused(toy, fresh):
 @pytest.mark.parametrize("name", ["vanilla", "lp", "lp-ft"])
 def test_being_asked_changes_nothing_in_the_training(name, toy, fresh, weights_of):
     asked, left = fresh(), fresh()
-    how = How(1e-3, 16, 2)
+    how = TrainConfig(1e-3, 16, 2)
     examples = [("the film was so good",), ("a text that nobody trained on",)]
     answers = []
 
@@ -128,7 +128,7 @@ def test_a_training_draws_nothing_from_the_rest_of_the_process(toy, fresh):
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    train(model, toy, make_method("vanilla"), How(1e-3, 16, 0.2), seed=0)
+    train(model, toy, make_method("vanilla"), TrainConfig(1e-3, 16, 0.2), seed=0)
     assert torch.equal(torch.rand(3), expected)
 
 
@@ -142,15 +142,15 @@ def test_nothing_to_train_on_leaves_the_model_and_still_keeps_its_marks(fresh, w
 
 def test_a_training_that_breaks_down_says_so(fresh):
     environment = Environment("a", "iid", [Labelled(("good",), (float("nan"), 1.0))])
-    with pytest.raises(ModelError, match=r"broke down at step 1\n  why: the loss is nan\n  try: a lower"):
+    with pytest.raises(ModelError, match=r"diverged at step 1\n  why: the loss is nan\n  try: a lower"):
         train(fresh(), [environment], make_method("vanilla"), HOW, seed=0)
 
 
 def test_numbers_that_cannot_be_are_refused():
     with pytest.raises(PlanError, match="learning_rate must be above 0, found 0"):
-        How(learning_rate=0, batch=8, epochs=1)
-    with pytest.raises(PlanError, match="warm_up is a share"):
-        How(learning_rate=1e-3, batch=8, epochs=1, warm_up=1)
+        TrainConfig(learning_rate=0, batch=8, epochs=1)
+    with pytest.raises(PlanError, match="warm_up must be from 0"):
+        TrainConfig(learning_rate=1e-3, batch=8, epochs=1, warm_up=1)
 
 
 # Inputs
@@ -184,7 +184,7 @@ class Doubling:
 
 def test_any_network_can_be_trained_on_batches_of_ones_own():
     network = nn.Linear(1, 1, bias=False)
-    log = train_network(Learner(network, network), Doubling(), How(0.1, 1, 20), seed=0)
+    log = train_network(Learner(network, network), Doubling(), TrainConfig(0.1, 1, 20), seed=0)
     assert network.weight.item() == pytest.approx(2, abs=0.01)
     assert log.steps == 200 and log.shown == {"x": 200}
 
@@ -194,7 +194,7 @@ def test_any_network_can_be_trained_on_batches_of_ones_own():
 
 def test_a_training_counts_how_often_iid_data_were_seen(toy, fresh):
     iid, *suite = toy
-    how = How(1e-3, 16, 0.5)
+    how = TrainConfig(1e-3, 16, 0.5)
     log = train(fresh(), toy, make_method("group-dro", {"iid_share": 0.8}), how, 0)
     epochs = log.shown["i.i.d."] / len(iid)
     assert f"i.i.d. data were seen for {epochs:.2f} epochs" in log.facts and epochs > how.epochs
@@ -203,16 +203,12 @@ def test_a_training_counts_how_often_iid_data_were_seen(toy, fresh):
         assert "i.i.d." not in str(plain.facts)  # alone, or each item once: nothing that is not known
 
 
-@pytest.mark.parametrize("name", ["vanilla", "irm", "fish"])
-def test_a_training_counts_batches_of_directions_that_lost_nothing(name, toy, fresh):
-    """Variants that are their originals: never the wrong way, so without a gradient, but not by the margin."""
+def test_a_training_counts_batches_of_directions_that_lost_nothing(toy, fresh):
+    """Variants that are their originals never move the wrong way, so they have no gradient."""
     before = [item.original for item in toy[3].items[:16]]
     still = Environment("still", "DIR", [Directed(text, (text,), "not_less_conf") for text in before])
-    how = How(1e-3, 8, 2)
-    found = {}
-    for kind in ("paper", "margin"):
-        model = fresh()
-        with dropout_at(model.network("classify"), rate=0.0):
-            found[kind] = train(model, [still], make_method(name), how, 0, losses={"direction": kind}).facts
-    assert found["paper"] == ["8 of 8 DIR batches lost nothing, so had no gradient"]
-    assert found["margin"] == ["0 of 8 DIR batches lost nothing, so had no gradient"]
+    how = TrainConfig(1e-3, 8, 2)
+    model = fresh()
+    with dropout_at(model.network("classify"), rate=0.0):
+        log = train(model, [still], make_method("vanilla"), how, 0)
+    assert log.facts == ["8 of 8 DIR batches had zero loss and no gradient"]

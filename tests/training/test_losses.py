@@ -56,30 +56,6 @@ def test_invariance_of_a_one_hot_original():
     assert losses.invariance(certain, logits(0.9, 0.1)).item() == pytest.approx(0.105361, abs=1e-6)
 
 
-def test_invariance_pulls_at_both_sides_unless_the_original_is_held():
-    for name, pulls in (("paper", True), ("stop_grad_original", False), ("kl", True)):
-        before, after = logits(0.8, 0.2).requires_grad_(), logits(0.6, 0.4).requires_grad_()
-        losses.INVARIANCE_LOSSES[name](before, after).backward()
-        assert after.grad.abs().sum() > 0.01
-        assert (before.grad is not None and before.grad.abs().sum() > 0.01) == pulls, name
-
-
-def test_only_equation_5_costs_something_where_answers_agree():
-    same = logits(0.8, 0.2)
-    costs = {name: loss(same, same).item() for name, loss in losses.INVARIANCE_LOSSES.items()}
-    entropy = 0.500402
-    expected = {"paper": entropy, "stop_grad_original": entropy, "kl": 0.0, "symmetric_kl": 0.0, "js": 0.0}
-    assert costs == pytest.approx(expected, abs=1e-6)
-
-
-def test_divergences_by_hand():
-    p0, p1 = logits(0.8, 0.2), logits(0.6, 0.4)
-    assert losses.divergence(p0, p1).item() == pytest.approx(0.591919 - 0.500402, abs=2e-6)
-    assert losses.symmetric_divergence(p0, p1).item() == pytest.approx((0.0915162 + 0.1046496) / 2, abs=1e-6)
-    # m = (.7, .3): ½ (.8 ln(8/7) + .2 ln(2/3) + .6 ln(6/7) + .4 ln(4/3))
-    assert losses.jensen_shannon(p0, p1).item() == pytest.approx(0.0241577, abs=1e-6)
-
-
 # DIR
 
 
@@ -126,46 +102,3 @@ def test_the_error_agrees_with_the_one_that_is_scored():
         ours = losses.directional_error(before, after, [direction] * 20)
         scored = directional_error(direction, before.softmax(-1).numpy(), after.softmax(-1).numpy())
         assert ours.numpy() == pytest.approx(scored, abs=1e-12)
-
-
-def test_the_margin_is_felt_where_equation_6_is_not():
-    # logit .9 = 2.197225, logit .91 = 2.313635: up by .116410, which "not less confident" allows but not by the margin
-    before, after = logits(0.9, 0.1), logits(0.91, 0.09).requires_grad_()
-    assert losses.direction(before, after, ["not_less_conf"]).item() == 0.0
-    loss = losses.direction_margin(before, after, ["not_less_conf"])
-    assert loss.item() == pytest.approx(0.2 - 0.116410, abs=1e-6)
-    loss.backward()
-    assert after.grad.abs().sum() > 0.1
-
-
-@pytest.mark.parametrize(
-    ("direction", "p0", "p1", "loss"),
-    [
-        # logits: .1 -2.197225, .2 -1.386294, .3 -.847298, .45 -.200671, .5 0, .6 .405465, .68 .753772
-        ("not_more_conf", (0.3, 0.7), (0.1, 0.9), 2.197225 - 0.847298 + 0.2),
-        ("not_more_conf", (0.3, 0.7), (0.32, 0.68), 0.753772 - 0.847298 + 0.2),  # less, but not by the margin
-        ("not_more_conf", (0.3, 0.7), (0.8, 0.2), 0.0),
-        ("not_more_conf", (0.7, 0.3), (0.8, 0.2), 1.386294 - 0.847298 + 0.2),  # of the label it gave
-        ("not_less_conf", (0.3, 0.7), (0.8, 0.2), 1.386294 + 0.847298 + 0.2),
-        ("not_less_conf", (0.3, 0.7), (0.1, 0.9), 0.0),
-        ("not_less_2", (0.3, 0.7), (0.45, 0.55), -0.200671 + 0.847298 + 0.2),
-        ("not_less_2", (0.45, 0.55), (0.3, 0.7), 0.0),
-        ("not_less_2", (0.7, 0.3), (0.68, 0.32), 0.753772 - 0.847298 + 0.2),
-        ("not_less_0", (0.3, 0.7), (0.2, 0.8), 1.386294 - 0.847298 + 0.2),
-        ("not_less_0", (0.2, 0.8), (0.3, 0.7), 0.0),
-        ("not_less_0", (0.2, 0.3, 0.5), (0.1, 0.3, 0.6), 0.405465 + 0.2),  # of three labels the last
-        ("not_less_2", (0.2, 0.3, 0.5), (0.1, 0.3, 0.6), 0.0),  # and the first, whose logit falls by .810930
-        ("not_less_2", (0.1, 0.3, 0.6), (0.2, 0.3, 0.5), -1.386294 + 2.197225 + 0.2),
-    ],
-)
-def test_the_margin_loss_of_every_direction_by_hand(direction, p0, p1, loss):
-    found = losses.direction_margin(logits(*p0), logits(*p1), [direction])
-    assert found.item() == pytest.approx(loss, abs=2e-6)
-
-
-def test_the_margin_loss_of_a_batch_is_the_mean_over_its_cases():
-    before, after = logits(0.3, 0.7).repeat(4, 1), logits(0.2, 0.8).repeat(4, 1)
-    # the rise of .538996 in the second label is right for not_less_2 and not_less_conf, by more than the margin
-    assert losses.direction_margin(before, after, DIRECTIONS).item() == pytest.approx(
-        2 * 0.738996 / 4, abs=2e-6
-    )

@@ -13,10 +13,9 @@ from torch import nn
 
 from shoal.core.errors import PlanError
 from shoal.core.records import Example
-from shoal.training.config import How
+from shoal.training.config import TrainConfig
 from shoal.training.environments import Environment
 from shoal.training.loop import train
-from shoal.training.losses import INVARIANCE_LOSSES
 from shoal.training.methods import METHODS, make_method
 
 OTHERS: dict[tuple[str, str], Any] = {
@@ -32,7 +31,6 @@ OTHERS: dict[tuple[str, str], Any] = {
     ("fish", "plain_share"): 0.6,
     ("lp-ft", "probe_learning_rate"): 0.5,
     ("lp-ft", "probe_batch"): 2,
-    ("lp-ft", "probe_share"): 0.2,
     ("lora", "rank"): 2,
     ("lora", "alpha"): 64.0,
 }
@@ -83,21 +81,12 @@ def learnt(
 ) -> torch.Tensor:
     """The weights after a short training."""
     model = SmallModel()
-    train(model, environments, make_method(name, options), How(0.05, 8, 1), seed=0, losses=losses)
+    train(model, environments, make_method(name, options), TrainConfig(0.05, 8, 1), seed=0, losses=losses)
     return torch.cat([weight.detach().flatten() for weight in model.words.parameters()])
 
 
-@pytest.mark.parametrize(
-    ("which", "kind"),
-    [
-        ("labels", "sigmoid"),
-        *[("invariance", kind) for kind in INVARIANCE_LOSSES if kind != "paper"],
-        ("direction", "margin"),
-    ],
-)
-@pytest.mark.parametrize("name", ["vanilla", "irm", "group-dro", "fish"])
-def test_every_loss_changes_what_is_learnt(toy, name, which, kind):
-    assert not torch.equal(learnt(toy, name, {}), learnt(toy, name, {}, {which: kind}))
+def test_sigmoids_change_what_is_learnt(toy):
+    assert not torch.equal(learnt(toy, "vanilla", {}), learnt(toy, "vanilla", {}, {"labels": "sigmoid"}))
 
 
 def options_of(name: str) -> list[str]:
@@ -153,9 +142,7 @@ def test_an_option_at_its_end_leaves_the_others_their_effect_or_they_are_refused
 @pytest.mark.parametrize(
     ("name", "options", "idle"),
     [
-        ("group-dro", {"all_groups": True, "kappa": 1}, "kappa has no effect"),
-        ("group-dro", {"all_groups": True, "importance": False}, "importance has no effect"),
-        ("group-dro", {"step_size": 0, "centre": True}, "centre has no effect"),
+        ("group-dro", {"step_size": 0, "excess": False}, "excess has no effect"),
         ("irm", {"penalty": 1, "penalty_start": 0.5}, "penalty_start has no effect"),
     ],
 )

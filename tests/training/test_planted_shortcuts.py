@@ -14,7 +14,7 @@ import torch
 from numpy.random import Generator
 from torch import nn
 
-from shoal.training.config import How
+from shoal.training.config import TrainConfig
 from shoal.training.environments import Environment, Labelled
 from shoal.training.loop import train
 from shoal.training.methods import make_method
@@ -115,7 +115,7 @@ def worst(
     known = [environment(str(at), sizes[at], one, rng, noise=noise) for at, one in enumerate(agree)]
     unseen = [environment(str(at), UNSEEN, one, rng, noise=noise) for at, one in enumerate(agree)]
     model = Planted(2 + noise, seed)
-    train(model, known, make_method(name, options), How(rate, 16, 4), seed)
+    train(model, known, make_method(name, options), TrainConfig(rate, 16, 4), seed)
     invariant, shortcut = model.weights()[:2]
     return min(accuracy(model, one) for one in unseen), bool(invariant > abs(shortcut))
 
@@ -186,7 +186,7 @@ def without_shortcuts(
     known = [environment(str(own), TRAINED, agree, rng, others[own]) for own in range(m)]
     unseen = [environment(str(own), UNSEEN, mislead, rng, others[own]) for own in range(m)]
     model = Planted(1 + m, seed)
-    train(model, known, make_method(name, options), How(rate, 16, epochs), seed)
+    train(model, known, make_method(name, options), TrainConfig(rate, 16, epochs), seed)
     weights = model.weights()
     return float(np.mean([accuracy(model, one) for one in unseen])), float(weights[1:].mean() / weights[0])
 

@@ -11,14 +11,14 @@ from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.training.batch import Tokens
 from shoal.training.checkpointing import Keeper, kept_midway
-from shoal.training.config import How
+from shoal.training.config import TrainConfig
+from shoal.training.from_scratch import MaskedBlocks, logits_at_chosen
 from shoal.training.loaders import EveryItem
 from shoal.training.loop import train
-from shoal.training.masked import MaskedBlocks, logits_at_chosen
 from shoal.training.methods import make_method
 
 LABELS = ("negative", "positive")
-HOW = How(learning_rate=1e-3, batch=8, epochs=0.2)
+HOW = TrainConfig(learning_rate=1e-3, batch=8, epochs=0.2)
 """Few steps: without a processor made for it bfloat16 is slow."""
 
 
@@ -60,7 +60,7 @@ def test_spans_train_and_answer_in_bfloat16(tmp_path):
     example = ("the red house stands in the garden", "which house ?")
     model = load_model("tiny:reading?dtype=bfloat16").with_fresh_span_head(0)
     environment = Environment("a", "MFT", [Answered(example, ((4, 7),))] * 4)
-    log = train(model, [environment], make_method("vanilla"), How(3e-3, 4, 20), 0)
+    log = train(model, [environment], make_method("vanilla"), TrainConfig(3e-3, 4, 20), 0)
     assert log.losses[-1] < 0.7 * log.losses[0]
     assert model.extract([example]).texts is not None
 

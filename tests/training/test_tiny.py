@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from shoal.data.grammar import make_rows
-from shoal.training.config import How
+from shoal.training.config import TrainConfig
 from shoal.training.loop import Learner, train_network
 from shoal.training.tiny import RECIPES, Rows, accuracy, build, encode, logits_of, make_model, make_tokenizer
 
@@ -21,7 +21,7 @@ def test_every_recipe_learns(name):
     with torch.random.fork_rng([]):
         model = make_model(recipe, tokenizer, 0)
     feed = Rows(rows, tokenizer, recipe, np.random.default_rng(0))
-    log = train_network(Learner(model, partial(logits_of, model)), feed, How(5e-3, 32, 30), seed=0)
+    log = train_network(Learner(model, partial(logits_of, model)), feed, TrainConfig(5e-3, 32, 30), seed=0)
     assert log.steps == 30
     assert log.losses[-1] < 0.6 * log.losses[0]
 

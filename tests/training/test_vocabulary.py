@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from shoal.models import load_model
-from shoal.training import vocabulary
-from shoal.training.config import How
+from shoal.training import learner
+from shoal.training.config import TrainConfig
 from shoal.training.environments import Environment, Labelled
 from shoal.training.loop import train
 from shoal.training.methods import make_method
@@ -20,7 +20,7 @@ ELSEWHERE = [("what a wonderful concert that was, and the hotel",), ("the garden
 
 def trained(name, narrowed, monkeypatch, **more):
     """The weights, what was said in the middle, and how many rows of the word table were trained."""
-    monkeypatch.setattr(vocabulary, "LARGE", 0 if narrowed else 10**9)
+    monkeypatch.setattr(learner, "LARGE", 0 if narrowed else 10**9)
     model = load_model("tiny:sentiment").with_fresh_head(("negative", "positive"), 3)
     network, said, rows = model.network(model.trained), [], []
 
@@ -30,7 +30,9 @@ def trained(name, narrowed, monkeypatch, **more):
     def progress(*_):
         rows.append(len(network.get_input_embeddings().weight))
 
-    train(model, KNOWN, make_method(name), How(1e-2, 2, 3, **more), 0, progress, mark, marks=("1", "3"))
+    train(
+        model, KNOWN, make_method(name), TrainConfig(1e-2, 2, 3, **more), 0, progress, mark, marks=("1", "3")
+    )
     return {key: value.clone() for key, value in network.state_dict().items()}, said, set(rows)
 
 
@@ -54,24 +56,26 @@ def test_where_every_weight_shrinks_the_table_stays_whole(name, more, monkeypatc
 
 
 def test_what_fills_up_a_batch_need_not_be_in_a_text_nor_known_as_padding(monkeypatch):
-    monkeypatch.setattr(vocabulary, "LARGE", 0)
+    monkeypatch.setattr(learner, "LARGE", 0)
     model = load_model("tiny:sentiment").with_fresh_head(("negative", "positive"), 3)
     model.network(model.trained).get_input_embeddings().padding_idx = None  # as GPT-2's
     items = [Labelled((text,), (0.0, 1.0)) for text in ("good", "a good film that is nice")]
-    log = train(model, [Environment("mixed", "MFT", items)], make_method("vanilla"), How(1e-2, 2, 1), 0)
+    log = train(
+        model, [Environment("mixed", "MFT", items)], make_method("vanilla"), TrainConfig(1e-2, 2, 1), 0
+    )
     assert log.steps == 1
 
 
 def test_nothing_to_train_on_is_nothing_to_do(monkeypatch):
-    monkeypatch.setattr(vocabulary, "LARGE", 0)
+    monkeypatch.setattr(learner, "LARGE", 0)
     model = load_model("tiny:sentiment").with_fresh_head(("negative", "positive"), 3)
-    assert train(model, [], make_method("vanilla"), How(1e-2, 2, 1), 0).steps == 0
+    assert train(model, [], make_method("vanilla"), TrainConfig(1e-2, 2, 1), 0).steps == 0
 
 
 def test_a_table_that_is_tied_to_another_layer_stays_whole(monkeypatch):
     network = load_model("tiny:sentiment").with_fresh_head(("a", "b"), 0).network("classify")
-    monkeypatch.setattr(vocabulary, "LARGE", 0)
-    assert vocabulary.vocabulary_of(network, []) is not None
+    monkeypatch.setattr(learner, "LARGE", 0)
+    assert learner.vocabulary_of(network, []) is not None
     network.also = torch.nn.Linear(128, 838, bias=False)
     network.also.weight = network.get_input_embeddings().weight
-    assert vocabulary.vocabulary_of(network, []) is None
+    assert learner.vocabulary_of(network, []) is None

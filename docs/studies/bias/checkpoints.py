@@ -11,15 +11,15 @@ from pathlib import Path
 import torch
 
 from shoal.models.hf import HFModel
-from shoal.training.config import How
-from shoal.training.masked import Shape, blocks_of, fresh_masked_model, pretrain
+from shoal.training.config import TrainConfig
+from shoal.training.from_scratch import Shape, blocks_of, fresh_masked_model, pretrain
 from shoal.training.text import read_text
 
 SEEDS, MOMENTS = range(5), (1, 2, 3, 4, 6)
 """Epochs at whose end a model is kept."""
 SHAPE = Shape(width=64, layers=2, heads=4, vocabulary=4_000)
 BLOCK = 64
-HOW = How(learning_rate=1e-3, batch=32, epochs=MOMENTS[-1], warm_up=0.1)
+HOW = TrainConfig(learning_rate=1e-3, batch=32, epochs=MOMENTS[-1], warm_up=0.1)
 
 
 def train(text: str, seed: int, into: Path) -> str:

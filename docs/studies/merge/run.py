@@ -25,9 +25,9 @@ from shoal.data.grammar import Row
 from shoal.protocols.merge import Settings
 from shoal.protocols.merge.build import generate
 from shoal.protocols.merge.settings import HEADLINE
-from shoal.training.config import How
+from shoal.training.config import TrainConfig
+from shoal.training.from_scratch import Shape, fresh_masked_model, pretrain
 from shoal.training.loop import Learner, train_network
-from shoal.training.masked import Shape, fresh_masked_model, pretrain
 from shoal.training.tiny import Recipe, Rows, logits_of, make_model, make_tokenizer
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -49,7 +49,7 @@ def masked_model(text: Path, folder: Path, seed: int, epochs: float) -> None:
         return
     shape = Shape()
     model = fresh_masked_model(str(text), shape, seed)
-    how = How(learning_rate=5e-4, batch=64, epochs=epochs, warm_up=0.1)
+    how = TrainConfig(learning_rate=5e-4, batch=64, epochs=epochs, warm_up=0.1)
     pretrain(model, str(text), how, 64, seed, say, lambda mark: None, ())
     save(model.network("masked"), model.tokenizer, folder)
 
@@ -62,7 +62,7 @@ def classifier(rows: Sequence[Row], folder: Path, seed: int, layers: int, epochs
     tokenizer = make_tokenizer([text for row in rows for text in row.texts], recipe)
     model = make_model(recipe, tokenizer, seed)
     feed = Rows(rows, tokenizer, recipe, np.random.default_rng(seed))
-    how = How(recipe.learning_rate, recipe.batch, epochs, warm_up=0.1)
+    how = TrainConfig(recipe.learning_rate, recipe.batch, epochs, warm_up=0.1)
     train_network(Learner(model, partial(logits_of, model)), feed, how, seed, say)
     save(model, tokenizer, folder)
 

@@ -70,7 +70,7 @@ def narrowed(results: Sequence[Result], ids: set[str]) -> list[Result]:
 
 def main(data: Path) -> None:
     """Print a line per round, tag, size and factor."""
-    print("round,tag,examples,t,factor,right order,low,high,better direction,tau,p models exchanged")
+    print("round,tag,examples,t,factor,right order,low,high,better direction,p models exchanged")
     for number in (1, 2):
         path = data / "anli_dev_8models" / f"ANLI_analysis_r{number}_dev.csv.gz"
         results = results_of(path)
@@ -81,7 +81,6 @@ def main(data: Path) -> None:
                 groups = {"factor": row.groups["factor"], "probe_size": row.groups["probe size"]}
                 others = [
                     measures.where("accuracy in the better direction", **groups)[0].value,
-                    measures.where("Kendall tau", **groups)[0].value,
                     measures.where("p value", test="models exchanged", **groups)[0].value,
                 ]
                 numbers = [row.value, *(row.interval or ("", "")), *others]

@@ -25,8 +25,15 @@ from numpy.typing import NDArray
 from shoal.core.records import Case
 from shoal.protocols.ranking import Settings
 from shoal.protocols.ranking.build import CHANCE, CHOSEN, LABELLED, LEAST, POOL, TIMES
-from shoal.protocols.ranking.choosing import label_next
-from shoal.protocols.ranking.order import DECIDED, UNDECIDED, Field, draws_of, order_by, pairs_of
+from shoal.protocols.ranking.labelling import label_next
+from shoal.protocols.ranking.order import (
+    DECIDED,
+    UNDECIDED,
+    AnswerTable,
+    labelled_draws,
+    model_pairs,
+    rank_models,
+)
 from shoal.stats.ranking import probability_better
 from shoal.stats.sequential import differ_e_value
 
@@ -52,16 +59,16 @@ def rotated(sheets: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([np.roll(sheets, shift, axis=0) for shift in range(len(sheets))], axis=1)
 
 
-def field_of_pool(sheets: NDArray[np.int64]) -> Field:
+def field_of_pool(sheets: NDArray[np.int64]) -> AnswerTable:
     """The pool before anything is labelled."""
     models, examples = sheets.shape
     cases = [Case(f"{POOL}/{n:05d}", ((str(n),),), None, {"part": POOL}, "", {}) for n in range(examples)]
     names = [f"m{n}" for n in range(models)]
     predictions = [[LABELS[label] for label in row] for row in sheets]
-    return Field(names, names, cases, np.full(sheets.shape, np.nan), predictions, [])
+    return AnswerTable(names, names, cases, np.full(sheets.shape, np.nan), predictions, [])
 
 
-def label(field: Field, sheets: NDArray[np.int64], place: int, draw: list[float] | None) -> None:
+def label(field: AnswerTable, sheets: NDArray[np.int64], place: int, draw: list[float] | None) -> None:
     """Label one example of the pool, drawn like any other or by its chances."""
     case = field.cases[place]
     draws = [*case.meta.get("draws", ()), *([draw] if draw else [])]
@@ -88,9 +95,9 @@ def one_run(sheets: NDArray[np.int64], how: str, rng: Generator) -> tuple[int, i
             for example in finding.facts["examples"] if finding else ():
                 draw = [example[CHANCE], example[LEAST], example[TIMES]]
                 label(field, sheets, int(example["texts"][0]), draw)
-        draws = draws_of(field.cases)
-        order, _ = order_by(field, draws)
-        pairs = pairs_of(field, draws, order)
+        draws = labelled_draws(field.cases)
+        order, _ = rank_models(field, draws)
+        pairs = model_pairs(field, draws, order)
         any_pair |= any(pair.verdict == DECIDED for pair in pairs)
         if all(pair.verdict == DECIDED for pair in pairs if pair.first == order[0]):
             return labels, order[0], any_pair
@@ -140,9 +147,9 @@ def _neighbours(
     field = field_of_pool(sheets[:, :labels])
     for place in range(labels):
         label(field, sheets, place, None)
-    draws = draws_of(field.cases)
-    order, _ = order_by(field, draws)
-    pairs = {(pair.first, pair.second): pair for pair in pairs_of(field, draws, order)}
+    draws = labelled_draws(field.cases)
+    order, _ = rank_models(field, draws)
+    pairs = {(pair.first, pair.second): pair for pair in model_pairs(field, draws, order)}
     called = [pairs[both] for both in pairwise(order) if pairs[both].verdict != UNDECIDED]
     return [
         (pair.if_close, pair.probability, bool(truth[pair.first] > truth[pair.second])) for pair in called
@@ -175,8 +182,8 @@ def torn(runs: int, rng: Generator) -> None:
                 label(
                     field, sheets, int(example["texts"][0]), [example[CHANCE], example[LEAST], example[TIMES]]
                 )
-            draws = draws_of(field.cases)
-            pairs = pairs_of(field, draws, order_by(field, draws)[0])
+            draws = labelled_draws(field.cases)
+            pairs = model_pairs(field, draws, rank_models(field, draws)[0])
             pair = next(pair for pair in pairs if {pair.first, pair.second} == {0, 1})
             by_chance |= pair.e_value >= pair.limit
             plainly |= differ_e_value(pair.only_first, pair.only_second) >= pair.limit

@@ -47,8 +47,8 @@ def _factors() -> dict[str, str]:
     from ..protocols.ranking.factors import FACTORS
 
     return {
-        name: f"{about}; high is {direction}" if direction else about
-        for name, (_, direction, about) in FACTORS.items()
+        name: f"{factor.about}; high is {factor.direction}" if factor.direction else factor.about
+        for name, factor in FACTORS.items()
     }
 
 

@@ -23,9 +23,6 @@ from .options import AS_JSON, echo_object
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random draws."
 )
-@click.option(
-    "--quality", "with_quality", is_flag=True, help="Also print quality measures of the explanation."
-)
 @AS_JSON
 def explain_command(
     model: str,
@@ -36,7 +33,6 @@ def explain_command(
     samples: int | None,
     absent: str | None,
     seed: int,
-    with_quality: bool,
     as_json: bool,
 ) -> None:
     """Show which words of a text decide a prediction.
@@ -47,31 +43,26 @@ def explain_command(
     Examples:
       shoal explain tiny:sentiment "The food was great, but the film was not."
       shoal explain tiny:paraphrase "Is it far?" "How far is it?" --method gradients
-      shoal explain hf:my-model "A fine film." --method lime --samples 1000 --quality
+      shoal explain hf:my-model "A fine film." --method lime --samples 1000
     """
     from ..explaining import explain
-    from ..explaining.attributions import How, as_data
-    from ..explaining.quality import findings, quality
+    from ..explaining.attributions import ExplainConfig, as_data
     from ..explaining.view import sections
     from ..models import load_model
 
-    how = How(samples, absent or "", label=label, seed=seed)  # type: ignore[arg-type]
+    config = ExplainConfig(samples, absent or "", label=label, seed=seed)  # type: ignore[arg-type]
     example = (text,) if second is None else (text, second)
     for part in example:
         check_text(part)
     loaded = load_model(model)
-    if with_quality:
-        (explained,), measures = quality(loaded, [example], method, how)
-    else:
-        (explained,), measures = explain(loaded, [example], method, how), []
-    warnings = findings(measures)
+    (explained,) = explain(loaded, [example], method, config)
     if as_json:
         job = {"model": model, "method": method, "texts": list(example)}
-        echo_object([job], measures, warnings, attributions=[as_data(explained)])
+        echo_object([job], [], [], attributions=[as_data(explained)])
     else:
         from ..render.terminal import print_sections
 
-        print_sections(sections(example, explained, method, measures, warnings))
+        print_sections(sections(example, explained, method))
 
 
 def check_text(text: str) -> None:

@@ -123,17 +123,10 @@ MEASURES: dict[str, Quantity] = {
     "disagreement": SHARE,
     "factor value": Quantity("number", "", None, 3),
     "accuracy in the better direction": RATE,
-    "Kendall tau": Quantity("number", "higher", 1.0, 2),
     # Explaining
     "attribution": Quantity("number", "", 0.0, 3, signed=True),
     "probability": SHARE,
     "completeness gap": Quantity("share", "lower", 0.0, 1),
-    "seed correlation": AGREEMENT,
-    "deletion area": Quantity("share", "lower", None, 1),
-    "insertion area": Quantity("share", "higher", None, 1),
-    "deletion at random area": SHARE,
-    "insertion at random area": SHARE,
-    "correlation with random weights": Quantity("number", "lower", 0.0, 2),
     # Comparing
     "difference": POINTS,
     "p value": P,

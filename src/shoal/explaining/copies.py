@@ -1,11 +1,11 @@
-"""Copies of examples with some of their words absent, and what a model says of them.
+"""Query a model about copies of examples with some words absent, and fit attributions to its answers.
 
-A Transformers classifier is shown rows of tokens in which a mask stands for what is absent. Any other model is shown
-texts without the absent words. Both ways, copies that are the same are asked once, whichever example they come from.
+A Transformers classifier reads tokens with a mask in place of absent words. Any other model reads texts without them.
+Identical copies are queried once, even across examples.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,69 +17,73 @@ from ..models.batching import Questions, batch_plan
 from ..models.copies import SPECIAL, Pieces, Row, ask_rows, label_order, tokenize_examples
 from ..models.hf import HFModel
 from ..models.interface import Classifier, StoredAnswers
-from .attributions import How, Units, Values
+from .attributions import Attribution, ExplainConfig, Units, Values, explained_columns
 from .words import word_spans
 
 Present = NDArray[np.bool_]  # (copies, units)
+Draw = Callable[[Units, ExplainConfig, np.random.Generator], Present]
+Fit = Callable[[Present, Values, tuple[float, float], ExplainConfig], Values]
 
 
 class Copies(Protocol):
-    """Some examples whose words can be absent."""
+    """Examples whose words can be absent."""
 
     absent: str
-    """What is in the place of an absent word: mask or drop."""
+    """What replaces an absent word: mask or drop."""
 
     @property
     def units(self) -> Sequence[Units]:
-        """What of each example can be absent."""
+        """Return the units of each example."""
         ...
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of the model's answers."""
+        """Return the labels of the model's answers."""
         ...
 
     def ask(self, present: Sequence[Present]) -> list[Values]:
-        """Probabilities (copies, labels) of the copies of each example."""
+        """Return the probabilities (copies, labels) of the copies of each example."""
         ...
 
 
-def copies_of(model: object, examples: Sequence[Example], labels: Sequence[str] | None, how: How) -> Copies:
-    """The way to ask this model about copies of these examples."""
+def copies_of(
+    model: object, examples: Sequence[Example], labels: Sequence[str] | None, config: ExplainConfig
+) -> Copies:
+    """Return the copies of these examples, in the form that the model reads."""
     if isinstance(model, HFModel):
-        return TokenCopies(model, examples, labels, how)
+        return TokenCopies(model, examples, labels, config)
     if isinstance(model, StoredAnswers) or not isinstance(model, Classifier):
         raise ModelError(
-            f"{model!r} cannot be asked about copies of a text",
-            why="an explanation compares what a model says of a text with what it says without some of its words",
-            fix="hf:MODEL, tiny:NAME or python:module:name, which can be asked anything",
+            f"{model!r} cannot answer new texts",
+            why="an explanation compares the answer to a text with the answers to copies without some words",
+            fix="hf:MODEL, tiny:NAME or python:module:name",
         )
-    return TextCopies(model, examples, labels, how)
+    return TextCopies(model, examples, labels, config)
 
 
 class TokenCopies:
-    """Copies as a Transformers classifier reads them: a word is all of its tokens."""
+    """Copies as token rows for a Transformers classifier; a word is all of its tokens."""
 
     def __init__(
-        self, model: HFModel, examples: Sequence[Example], labels: Sequence[str] | None, how: How
+        self, model: HFModel, examples: Sequence[Example], labels: Sequence[str] | None, config: ExplainConfig
     ) -> None:
         self.model = model
         self.mask: int | None = model.tokenizer.mask_token_id
-        if how.absent == "mask" and self.mask is None:
+        if config.absent == "mask" and self.mask is None:
             _refuse_mask(model)
-        self.absent: str = how.absent or ("drop" if self.mask is None else "mask")
+        self.absent: str = config.absent or ("drop" if self.mask is None else "mask")
         self.labels, self.network_columns = label_order(model, labels)
         self.pieces = tokenize_examples(model, examples)
         placed = [
-            _place(pieces, example, model.tokenizer.convert_ids_to_tokens, specials=how.specials)
+            _place(pieces, example, model.tokenizer.convert_ids_to_tokens, specials=config.specials)
             for pieces, example in zip(self.pieces, examples, strict=True)
         ]
         self.units = [units for units, _ in placed]
         self.unit_of = [numbers for _, numbers in placed]
-        """For each example, of which unit each token is; beyond the last for a token that is always there."""
+        """For each example, the unit of each token; one beyond the last unit for tokens that are always present."""
 
     def ask(self, present: Sequence[Present]) -> list[Values]:
-        """Probabilities (copies, labels) of the copies of each example."""
+        """Return the probabilities (copies, labels) of the copies of each example."""
         rows: list[Row] = []
         for pieces, unit_of, wanted in zip(self.pieces, self.unit_of, present, strict=True):
             kept = np.column_stack([wanted, np.ones(len(wanted), np.bool_)])[:, unit_of]
@@ -93,7 +97,7 @@ class TokenCopies:
 
 
 def _dropped(pieces: Pieces, kept: Present) -> list[Row]:
-    # A network needs something to read: of a copy without any token the first is left.
+    # A network needs at least one token: an empty copy keeps its first.
     kept[~kept.any(axis=1), 0] = True
     return [Row(pieces.ids[row], None if pieces.segments is None else pieces.segments[row]) for row in kept]
 
@@ -101,7 +105,7 @@ def _dropped(pieces: Pieces, kept: Present) -> list[Row]:
 def _place(
     pieces: Pieces, example: Example, names: Callable[[list[int]], list[str]], *, specials: bool
 ) -> tuple[Units, NDArray[np.int64]]:
-    """The units of an example in the order in which the network reads them, and of which each token is."""
+    """Return the units of an example in reading order, and the unit of each token."""
     words: list[str] = []
     texts: list[int] = []
     unit_of = np.full(len(pieces.ids), -1)
@@ -136,24 +140,28 @@ def _place(
 
 
 def _word_at(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> int | None:
-    """The word that a token begins in; None for a token of blanks."""
+    """Return the word that a token begins in; None for a token of blanks."""
     letters = text[start:end]
     first = start + len(letters) - len(letters.lstrip())
     return next((place for place, (low, high) in enumerate(spans) if low <= first < high), None)
 
 
 class TextCopies:
-    """Copies as texts, for a model that takes nothing else: what is absent is left out."""
+    """Copies as texts without the absent words, for models that read texts only."""
 
     def __init__(
-        self, model: Classifier, examples: Sequence[Example], labels: Sequence[str] | None, how: How
+        self,
+        model: Classifier,
+        examples: Sequence[Example],
+        labels: Sequence[str] | None,
+        config: ExplainConfig,
     ) -> None:
-        if how.absent == "mask":
+        if config.absent == "mask":
             _refuse_mask(model)
-        if how.specials:
+        if config.specials:
             raise ModelError(
-                f"{model!r} has no special tokens that could be explained",
-                fix="specials only with hf: models",
+                f"{model!r} has no special tokens",
+                fix="explain special tokens of hf: models only",
             )
         self.absent = "drop"
         self.model, self.examples = model, examples
@@ -170,13 +178,13 @@ class TextCopies:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of the model's answers: known once it has been asked."""
+        """Return the labels of the model's answers, known after the first query."""
         if not self._labels:
             self.ask([np.ones((1, len(units)), np.bool_) for units in self.units[:1]])
         return self._labels
 
     def ask(self, present: Sequence[Present]) -> list[Values]:
-        """Probabilities (copies, labels) of the copies of each example."""
+        """Return the probabilities (copies, labels) of the copies of each example."""
         copies = [
             self._without(number, row) for number, wanted in enumerate(present) for row in wanted.tolist()
         ]
@@ -194,7 +202,7 @@ class TextCopies:
         return np.split(answers[places], np.cumsum([len(wanted) for wanted in present])[:-1])
 
     def _without(self, number: int, present: Sequence[bool]) -> Example:
-        """A copy of an example; blanks that were around absent words become one."""
+        """Return a copy of an example, with single blanks where words are absent."""
         is_there = iter(present)
         texts = []
         for text, spans in zip(self.examples[number], self._spans[number], strict=True):
@@ -214,22 +222,67 @@ class TextCopies:
             raise ModelError(
                 f"{self.model!r} gave no answer to {copies[place]!r}, a copy with words left out",
                 why=message,
-                fix="a model that answers every text, the empty one too",
+                fix="let the model answer every text, also the empty one",
             )
         if answers.probabilities is None or np.isnan(answers.probabilities).any():
             raise ModelError(
                 f"{self.model!r} gives labels without probabilities",
-                why="how much a word counts shows in the probability of a label",
-                fix="let it give probabilities of all labels: an array (examples, labels)",
+                why="attributions explain the probability of a label",
+                fix="return the probabilities of all labels: an array (examples, labels)",
             )
         if self._labels and answers.labels != self._labels:
             raise ModelError(
-                f"{self.model!r} names its labels now {some(self._labels)}, now {some(answers.labels)}",
-                fix="the same labels, in the same order, whatever it is asked",
+                f"{self.model!r} changes its labels from {some(self._labels)} to {some(answers.labels)}",
+                fix="return the same labels in the same order every time",
             )
         self._labels = answers.labels
         return answers.probabilities
 
 
 def _refuse_mask(model: object) -> None:
-    raise ModelError(f"{model!r} has no mask token", fix="absent=drop, which leaves words out")
+    raise ModelError(f"{model!r} has no mask token", fix="absent=drop")
+
+
+# From copies to values
+
+
+def from_copies(
+    copies: Copies,
+    config: ExplainConfig,
+    rngs: Sequence[np.random.Generator],
+    *,
+    draw: Draw,
+    fit: Fit,
+    facts: Callable[[Units, ExplainConfig], dict[str, Any]],
+    sums: bool,
+) -> list[Attribution]:
+    """Draw copies, query the model, and return the attribution of each example.
+
+    The whole text and the empty copy are queried too.
+    """
+    drawn = [draw(units, config, rng) for units, rng in zip(copies.units, rngs, strict=True)]
+    asked = [np.concatenate([ends(units), rows]) for units, rows in zip(copies.units, drawn, strict=True)]
+    explained = []
+    for units, rows, answers in zip(copies.units, drawn, copies.ask(asked), strict=True):
+        label, columns = explained_columns(copies.labels, answers[1], config)
+        outputs = answers[:, columns].sum(axis=1)
+        nothing, everything = float(outputs[0]), float(outputs[1])
+        values = fit(rows, outputs[2:], (nothing, everything), config) if len(units) else np.zeros(0)
+        explained.append(
+            Attribution(
+                units,
+                values,
+                label,
+                everything,
+                nothing,
+                dict(zip(copies.labels, answers[1].tolist(), strict=True)),
+                sums,
+                {"absent": copies.absent, **facts(units, config)},
+            )
+        )
+    return explained
+
+
+def ends(units: Units) -> Present:
+    """Return the empty copy and the whole text."""
+    return np.array([[False], [True]]).repeat(len(units), axis=1)

@@ -1,8 +1,7 @@
-"""Integrated gradients: from nothing to the text in a straight line, and what each token adds on the way.
+"""Integrated gradients on token embeddings (Sundararajan et al. 2017, "Axiomatic Attribution for Deep Networks").
 
-Sundararajan et al. 2017, "Axiomatic Attribution for Deep Networks", on the embeddings of tokens: it begins where the
-mask's embedding stands for every token, or zero where a model has no mask. The integral is a sum over the middles of
-equal steps. The values of a word's tokens are added up.
+The path starts at the mask's embedding for every token, or at zero if the model has no mask. The integral is a midpoint
+sum over equal steps. A word's value is the sum over its tokens.
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from ..core.errors import ModelError
 from ..models.checkpoint import libraries
 from ..models.copies import Row
 from ..models.forward import label_logits, length_batches, padded, run_parallel, tokens_per_batch
-from .attributions import Attribution, How, Values, explained_columns
+from .attributions import Attribution, ExplainConfig, Values, explained_columns
 from .copies import Copies, TokenCopies
 
 if TYPE_CHECKING:
@@ -23,25 +22,27 @@ if TYPE_CHECKING:
 STEPS = 300
 
 
-def attribute(copies: Copies, how: How, rngs: Sequence[np.random.Generator]) -> list[Attribution]:
-    """What each unit of each example adds to the output along the line; nothing is left to chance."""
+def attribute(
+    copies: Copies, config: ExplainConfig, rngs: Sequence[np.random.Generator]
+) -> list[Attribution]:
+    """Return the integrated gradient of each unit of each example; it is deterministic."""
     if not isinstance(copies, TokenCopies):
         raise ModelError(
-            "gradients do not flow through this model",
-            why="integrated gradients need a Transformers classifier",
-            fix="--method lime or --method shapley, which ask any model",
+            "gradients need a Transformers classifier",
+            why="shoal cannot differentiate this model",
+            fix="--method lime or --method shapley",
         )
-    if how.absent == "drop":
+    if config.absent == "drop":
         raise ModelError(
-            "integrated gradients leave no word out",
-            why="they go in a straight line from masks to words",
+            "integrated gradients cannot drop words",
+            why="the path runs from masks to words",
             fix="leave out absent=drop",
         )
     ends = _ends(copies)
     intact = copies.ask([np.ones((1, len(units)), np.bool_) for units in copies.units])
-    targets = [explained_columns(copies.labels, answers[0], how) for answers in intact]
+    targets = [explained_columns(copies.labels, answers[0], config) for answers in intact]
     columns = [[copies.network_columns[column] for column in chosen] for _, chosen in targets]
-    steps = how.samples or STEPS
+    steps = config.samples or STEPS
     values, outputs = _integrate(copies, ends, columns, steps)
     return [
         Attribution(
@@ -61,7 +62,7 @@ def attribute(copies: Copies, how: How, rngs: Sequence[np.random.Generator]) -> 
 
 
 def _ends(copies: TokenCopies) -> "list[tuple[Tensor, Tensor]]":
-    """Where the line of each example begins and ends: (tokens, width) both; what is always there does not move."""
+    """Return the start and the end of each path, (tokens, width) both; tokens that are always present stay."""
     torch, _ = libraries()
     table = copies.model.network("classify").get_input_embeddings()
     lines = []
@@ -82,7 +83,7 @@ def _integrate(
     columns: Sequence[Sequence[int]],
     steps: int,
 ) -> tuple[list[Values], list[tuple[float, float]]]:
-    """The value of each token of each example, and the outputs at both ends of its line."""
+    """Return the value of each token of each example, and the outputs at both ends of its path."""
     torch, _ = libraries()
     network, pad = copies.model.network("classify"), copies.model.tokenizer.pad_token_id
     places = [(number, (step + 0.5) / steps) for number in range(len(ends)) for step in range(steps)]
@@ -118,7 +119,7 @@ def _integrate(
 
 
 def _stacked(rows: "Sequence[Tensor]", width: int) -> "Tensor":
-    """Embeddings (tokens, width) of like length as one tensor, zeros behind the shorter ones."""
+    """Stack embeddings (tokens, width), padded with zeros."""
     torch, _ = libraries()
     stacked: Tensor = torch.zeros(
         len(rows), width, rows[0].shape[1], dtype=rows[0].dtype, device=rows[0].device
@@ -129,7 +130,7 @@ def _stacked(rows: "Sequence[Tensor]", width: int) -> "Tensor":
 
 
 def _chosen(logits: "Tensor", columns: Sequence[Sequence[int]]) -> "Tensor":
-    """The probability that is explained, of each row."""
+    """Return the explained probability of each row."""
     torch, _ = libraries()
     wanted = torch.zeros_like(logits)
     for row, numbers in enumerate(columns):

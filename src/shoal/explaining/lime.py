@@ -1,7 +1,7 @@
-"""LIME: a linear model of what the model says of copies that are near the text.
+"""LIME: a local linear model of the classifier around the text.
 
 Ribeiro et al. 2016, "Why Should I Trust You?", with the parameters of `docs/method/ranking.md` 6.7: every copy but the
-first lacks a random number of random units; copies that keep more weigh more; ridge regression with an intercept.
+first lacks a random number of random units; copies that keep more units weigh more; ridge regression with intercept.
 """
 
 from collections.abc import Sequence
@@ -9,29 +9,30 @@ from typing import Any
 
 import numpy as np
 
-from .attributions import Attribution, How, Units, Values
-from .copies import Copies, Present
-from .sampling import from_copies
+from .attributions import Attribution, ExplainConfig, Units, Values
+from .copies import Copies, Present, from_copies
 
 SAMPLES = 5_000
 KERNEL = 25.0
-"""Of distances in hundredths."""
+"""Kernel width, for distances in hundredths."""
 RIDGE = 1.0
 
 
-def attribute(copies: Copies, how: How, rngs: Sequence[np.random.Generator]) -> list[Attribution]:
-    """What each unit of each example counts for; the values need not add up to anything."""
-    return from_copies(copies, how, rngs, draw=draw, fit=fit, facts=facts, sums=False)
+def attribute(
+    copies: Copies, config: ExplainConfig, rngs: Sequence[np.random.Generator]
+) -> list[Attribution]:
+    """Return the coefficient of each unit of each example; they need not add up."""
+    return from_copies(copies, config, rngs, draw=draw, fit=fit, facts=facts, sums=False)
 
 
-def samples_of(units: Units, how: How) -> int:
-    """How many copies are asked."""
-    return how.samples or SAMPLES
+def samples_of(units: Units, config: ExplainConfig) -> int:
+    """Return the number of copies."""
+    return config.samples or SAMPLES
 
 
-def draw(units: Units, how: How, rng: np.random.Generator) -> Present:
-    """The copies: the first is the text itself, each other lacks 1 to all units, which and how many by chance."""
-    count, size = samples_of(units, how), len(units)
+def draw(units: Units, config: ExplainConfig, rng: np.random.Generator) -> Present:
+    """Return the copies: the text itself, and copies without a random number of random units."""
+    count, size = samples_of(units, config), len(units)
     if not size:
         return np.ones((1, 0), np.bool_)
     absent = rng.integers(1, size + 1, (count - 1, 1))
@@ -39,8 +40,8 @@ def draw(units: Units, how: How, rng: np.random.Generator) -> Present:
     return np.concatenate([np.ones((1, size), np.bool_), ranks >= absent])
 
 
-def fit(present: Present, outputs: Values, ends: tuple[float, float], how: How) -> Values:
-    """What each unit adds, by ridge regression with an intercept."""
+def fit(present: Present, outputs: Values, ends: tuple[float, float], config: ExplainConfig) -> Values:
+    """Return the coefficients of a ridge regression with intercept."""
     weights = proximity(present)
     middle = np.average(present, axis=0, weights=weights), np.average(outputs, weights=weights)
     units, output = present - middle[0], outputs - middle[1]
@@ -49,7 +50,7 @@ def fit(present: Present, outputs: Values, ends: tuple[float, float], how: How) 
 
 
 def proximity(present: Present) -> Values:
-    """How much each copy weighs: by its cosine distance to the whole text, which is 1 for a copy without anything.
+    """Return the weight of each copy by its cosine distance to the whole text; 1 for the empty copy.
 
     >>> proximity(np.tri(4, dtype=bool))[::-1].round(5).tolist()
     [1.0, 0.86624, 0.50344, 0.13534]
@@ -59,6 +60,6 @@ def proximity(present: Present) -> Values:
     return weights
 
 
-def facts(units: Units, how: How) -> dict[str, Any]:
-    """What a reader must know about how the values came to be."""
-    return {"samples": samples_of(units, how)}
+def facts(units: Units, config: ExplainConfig) -> dict[str, Any]:
+    """Return the number of samples."""
+    return {"samples": samples_of(units, config)}

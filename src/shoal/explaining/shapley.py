@@ -1,9 +1,9 @@
 """Shapley values: what each unit adds, averaged over all orders in which the units can come.
 
-Lundberg and Lee 2017, "A Unified Approach to Interpreting Model Predictions": they are the solution of a weighted
-least squares problem over all copies. Where there are no more copies than may be asked, all are, and the values are
-exact. Else all copies that lack or keep one unit, two units and so on while the samples last; the rest are drawn in
-pairs of opposites, sizes as often as they weigh, each with the same weight (`docs/method/ranking.md` 6.7).
+Lundberg and Lee 2017, "A Unified Approach to Interpreting Model Predictions": the solution of a weighted least squares
+problem over all copies. If there are enough samples for all copies, the values are exact. Otherwise shoal uses all
+copies that lack or keep one unit, two units and so on while the samples last, and samples the rest in pairs of
+complements, with sizes drawn by their weight (`docs/method/ranking.md` 6.7).
 """
 
 from collections.abc import Sequence
@@ -15,42 +15,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import PlanError
-from .attributions import Attribution, How, Units, Values
-from .copies import Copies, Present
-from .sampling import from_copies
+from .attributions import Attribution, ExplainConfig, Units, Values
+from .copies import Copies, Present, from_copies
 
 EXTRA_SAMPLES = 2_048
-"""Beyond two for each unit."""
+"""Samples beyond two for each unit."""
 FOLDS = 5
 
 
-def attribute(copies: Copies, how: How, rngs: Sequence[np.random.Generator]) -> list[Attribution]:
-    """What each unit of each example adds to the output."""
-    sums = not how.unconstrained
-    return from_copies(copies, how, rngs, draw=draw, fit=fit, facts=facts, sums=sums)
+def attribute(
+    copies: Copies, config: ExplainConfig, rngs: Sequence[np.random.Generator]
+) -> list[Attribution]:
+    """Return the Shapley value of each unit of each example."""
+    return from_copies(copies, config, rngs, draw=draw, fit=fit, facts=facts, sums=True)
 
 
-def samples_of(units: Units, how: How) -> int:
-    """How many copies are asked, beside the text itself and the one without anything."""
+def samples_of(units: Units, config: ExplainConfig) -> int:
+    """Return the number of copies, besides the whole text and the empty one."""
     size = len(units)
     everything = (1 << size) - 2
-    wanted = min(2 * size + EXTRA_SAMPLES if how.samples is None else how.samples, everything)
+    wanted = min(2 * size + EXTRA_SAMPLES if config.samples is None else config.samples, everything)
     if size > 1 and wanted < min(2 * size, everything):
         raise PlanError(
             f"{wanted} samples for {size} words",
-            why="each word has to be absent once, and alone once",
+            why="each word must be absent once, and alone once",
             fix=f"samples = {2 * size} or more",
         )
     return max(0, wanted)
 
 
-def is_exact(units: Units, how: How) -> bool:
-    """Whether every copy is asked."""
-    return samples_of(units, how) >= (1 << len(units)) - 2
+def is_exact(units: Units, config: ExplainConfig) -> bool:
+    """Return whether all copies are used."""
+    return samples_of(units, config) >= (1 << len(units)) - 2
 
 
 def kernel(size: int, present: int) -> float:
-    """The weight of one copy with so many units present: the Shapley kernel.
+    """Return the Shapley kernel: the weight of one copy by the number of units present.
 
     >>> [kernel(4, present) for present in (1, 2, 3)]
     [0.25, 0.125, 0.25]
@@ -58,9 +58,9 @@ def kernel(size: int, present: int) -> float:
     return (size - 1) / (comb(size, present) * present * (size - present))
 
 
-def draw(units: Units, how: How, rng: np.random.Generator) -> Present:
-    """The copies: those whose sizes are asked in full, then pairs drawn by chance."""
-    size, left = len(units), samples_of(units, how)
+def draw(units: Units, config: ExplainConfig, rng: np.random.Generator) -> Present:
+    """Return the copies: all of some sizes, then sampled pairs."""
+    size, left = len(units), samples_of(units, config)
     whole, left = _sizes_in_full(size, left)
     parts = [_all_of(size, present) for present in whole]
     rest = [present for present in range(1, size) if present not in whole]
@@ -70,7 +70,7 @@ def draw(units: Units, how: How, rng: np.random.Generator) -> Present:
 
 
 def _sizes_in_full(size: int, samples: int) -> tuple[list[int], int]:
-    """The sizes of which every copy is asked, and how many samples are left."""
+    """Return the sizes whose copies are all used, and how many samples are left."""
     whole: list[int] = []
     for small in range(1, size // 2 + 1):
         sizes = sorted({small, size - small})
@@ -90,7 +90,7 @@ def _all_of(size: int, present: int) -> Present:
 
 
 def _pairs(size: int, sizes: list[int], count: int, rng: np.random.Generator) -> Present:
-    """So many copies of random sizes, each followed by its opposite."""
+    """Return copies of random sizes, each followed by its complement."""
     masses = np.array([1 / (present * (size - present)) for present in sizes])
     chosen = rng.choice(sizes, count, p=masses / masses.sum())
     rows = rng.random((count, size)).argsort(axis=1).argsort(axis=1) < chosen[:, None]
@@ -98,7 +98,7 @@ def _pairs(size: int, sizes: list[int], count: int, rng: np.random.Generator) ->
 
 
 def weights_of(present: Present) -> Values:
-    """How much each copy weighs: the kernel where a size is there in full, else its share of the mass that is left."""
+    """Return the weight of each copy: the kernel for complete sizes, else an equal share of the remaining mass."""
     size = present.shape[1]
     sizes = present.sum(axis=1)
     whole, _ = _sizes_in_full(size, len(present))
@@ -110,19 +110,17 @@ def weights_of(present: Present) -> Values:
     return weights
 
 
-def fit(present: Present, outputs: Values, ends: tuple[float, float], how: How) -> Values:
-    """The values that fit best; they add up to the difference of outputs, unless `how` says otherwise.
+def fit(present: Present, outputs: Values, ends: tuple[float, float], config: ExplainConfig) -> Values:
+    """Return the values that fit best and add up to the difference of outputs.
 
-    `ends` are the outputs with nothing and with everything present. Least squares on drawn copies are biased where
-    these are few. So the fit of all other copies is only what a fold of drawn copies is compared with: what it leaves
-    over is averaged with the kernel's own weights, which is without bias whatever is subtracted.
+    `ends` are the outputs with nothing and with everything present. Least squares on few sampled copies is biased.
+    Therefore each fold of sampled copies only corrects the fit of the others: its residuals are averaged with the
+    kernel's weights, which is unbiased whatever is subtracted.
     """
     size = present.shape[1]
     if size < 2:
         return np.full(size, ends[1] - ends[0])
     rows, weights = present.astype(np.float64), weights_of(present)
-    if how.unconstrained:
-        return _solved(rows, outputs, weights)
     gains, difference = outputs - ends[0], ends[1] - ends[0]
     folds = _folds(present)
     if not folds.max(initial=0):
@@ -138,7 +136,7 @@ def fit(present: Present, outputs: Values, ends: tuple[float, float], how: How) 
 
 
 def _folds(present: Present) -> NDArray[np.int64]:
-    """0 for a copy whose size is there in full; the drawn pairs are dealt to folds."""
+    """Return 0 for copies of complete sizes, and a fold number for each sampled pair."""
     whole, _ = _sizes_in_full(present.shape[1], len(present))
     drawn = ~np.isin(present.sum(axis=1), whole)
     folds = np.zeros(len(present), np.int64)
@@ -147,7 +145,7 @@ def _folds(present: Present) -> NDArray[np.int64]:
 
 
 def _least_squares(rows: Values, gains: Values, weights: Values, difference: float) -> Values:
-    """Values that fit the gains best and add up to the difference: the last is what the others leave of it."""
+    """Return the values that fit the gains best and add up to the difference."""
     values = _solved(rows[:, :-1] - rows[:, -1:], gains - rows[:, -1] * difference, weights)
     return np.append(values, difference - values.sum())
 
@@ -159,16 +157,16 @@ def _solved(rows: Values, outputs: Values, weights: Values) -> Values:
 
 
 def _averaged(rows: Values, gains: Values, weights: Values) -> Values:
-    """The Shapley values of a game whose difference is 0, as the weighted mean that they are.
+    """Return the Shapley values of a game whose difference is 0, as a weighted mean.
 
-    With the kernel's weights the matrix of the least squares problem is known, (n - 1) / n on the diagonal but for a
-    constant: nothing has to be solved, and the mean is linear in the gains.
+    With the kernel's weights the matrix of the least squares problem is known: (n - 1) / n on the diagonal, up to a
+    constant. Nothing has to be solved, and the mean is linear in the gains.
     """
     size = rows.shape[1]
     values: Values = size / (size - 1) * ((weights * gains) @ (rows - rows.mean(axis=1, keepdims=True)))
     return values
 
 
-def facts(units: Units, how: How) -> dict[str, Any]:
-    """What a reader must know about how the values came to be."""
-    return {"samples": samples_of(units, how), "exact": is_exact(units, how)}
+def facts(units: Units, config: ExplainConfig) -> dict[str, Any]:
+    """Return the number of samples, and whether the values are exact."""
+    return {"samples": samples_of(units, config), "exact": is_exact(units, config)}

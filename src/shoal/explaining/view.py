@@ -1,17 +1,12 @@
-"""An explanation as it is shown: the text in colour, the words that count most, and whether to believe it."""
-
-from collections.abc import Iterator, Sequence
+"""Lay out an explanation: the text in colour, and the words with the largest attributions."""
 
 import numpy as np
 
 from ..core.measures import RATE, shown
-from ..core.records import Example, Finding, Measure
+from ..core.records import Example, Measure
 from ..core.views import (
-    Block,
     Cell,
     Column,
-    Curves,
-    Line,
     Number,
     Row,
     Section,
@@ -20,32 +15,19 @@ from ..core.views import (
     WeighedWords,
     Words,
 )
-from .attributions import Attribution
-from .quality import GRID
+from .attributions import Attribution, completeness_gap
 from .words import word_spans
 
 MOST = 8
-"""So many words are listed."""
+"""How many words are listed."""
 LITTLE = 0.05
-"""Colours are shares of the word that counts most; where that one changes a probability by less, this is said."""
-WORDS_FOR = {
-    "completeness gap": "missing from the sum of the values, %",
-    "seed correlation": "rank correlation between draws",
-    "deletion area": "mean probability, %, while the words that count most go first",
-    "deletion at random area": "the same, words going in random order",
-    "insertion area": "mean probability, %, while the words that count most come first",
-    "insertion at random area": "the same, words coming in random order",
-    "correlation with random weights": "rank correlation with a network that has learnt nothing",
-}
-CURVES = {
-    "deletion area": "most important gone first",
-    "deletion at random area": "in random order",
-    "insertion area": "most important there first",
-}
+"""Colours are relative to the largest attribution; below this, a note says that it is small."""
+LARGEST_GAP = 0.05
+"""A larger completeness gap is a warning."""
 ABSENT = {
     "mask": "absent words are masked",
     "drop": "absent words are left out",
-    "zero": "absent words are zeros",
+    "zero": "absent words are zero vectors",
 }
 
 
@@ -53,10 +35,8 @@ def sections(
     example: Example,
     explained: Attribution,
     method: str,
-    measures: Sequence[Measure],
-    findings: Sequence[Finding],
 ) -> list[Section]:
-    """What to show of one explanation, and of its quality where that was measured."""
+    """Return the sections of one explanation."""
     output = Measure("probability", explained.output, 1)
     title: list[Words | Number | str] = [
         Words(explained.label, "strong"),
@@ -64,23 +44,28 @@ def sections(
         Number(output, "strong"),
         " %",
     ]
-    parts = [
+    return [
         Section(
             title,
             blocks=[WeighedWords([weighed(example, explained)], name="words"), _table(explained)],
-            notes=[*_little(explained), _made(explained, method)],
-            warnings=[finding.text for finding in findings],
+            notes=[*_small(explained), _provenance(explained, method)],
+            warnings=warnings(explained),
         )
     ]
-    if measures:
-        parts.append(Section("Can this be believed?", blocks=[_quality(measures), *_curves(measures)]))
-    return parts
+
+
+def warnings(explained: Attribution) -> list[str]:
+    """Return a warning if the values do not add up."""
+    gap = completeness_gap(explained)
+    if gap is None or gap <= LARGEST_GAP:
+        return []
+    return [f"The values miss their sum by {100 * gap:.0f} %: take more samples."]
 
 
 def weighed(
     example: Example, explained: Attribution, about: Cell = "", *, with_answer: bool = False
 ) -> Weighed:
-    """An example as it was written, every word with how much it counted."""
+    """Return an example as it was written, with the attribution of every word."""
     output = Number(Measure("probability", explained.output, 1), "quiet")
     answer: Cell = (
         [Words(f"→ {explained.label} ", "quiet"), output, Words(" %", "quiet")] if with_answer else ""
@@ -119,49 +104,22 @@ def _table(explained: Attribution) -> Table:
     )
 
 
-def _little(explained: Attribution) -> list[str]:
-    """LIME's values are left alone: what it draws them towards 0 by is its own."""
+def _small(explained: Attribution) -> list[str]:
+    """Return a note if all attributions are small; LIME's always shrink towards 0."""
     most = float(np.abs(explained.values).max(initial=0.0))
     if most >= LITTLE or not explained.sums:
         return []
     return [
-        f"No word counts for much, whatever its colour: for {shown(most, RATE)} points of probability at the most."
+        f"No word matters much, whatever its colour: the largest change is {shown(most, RATE)} points of probability."
     ]
 
 
-def _made(explained: Attribution, method: str) -> str:
-    """How the values came to be, in words."""
+def _provenance(explained: Attribution, method: str) -> str:
+    """Return the method, its samples, and what replaced absent words."""
     facts = explained.facts
-    exact = "exact, every copy asked" if facts.get("exact") else f"{facts['samples']:,} copies"
+    exact = "exact, all copies" if facts.get("exact") else f"{facts['samples']:,} copies"
     made = f"{facts['samples']:,} steps" if method == "gradients" else exact
     absent = ABSENT[str(facts["absent"])]
     without = shown(explained.baseline, RATE)
     sums = ": the values add up to the difference" if explained.sums else ""
     return f"{method}: {made}; {absent}; without any word {without} %{sums}."
-
-
-def _quality(measures: Sequence[Measure]) -> Table:
-    rows = [
-        Row([words, Number(row, instead=str(row.facts.get("undefined", "does not apply")))])
-        for name, words in WORDS_FOR.items()
-        for row in measures
-        if row.name == name
-    ]
-    return Table([Column("", "left"), Column("")], rows)
-
-
-def _curves(measures: Sequence[Measure]) -> Iterator[Block]:
-    rows = {row.name: row for row in measures if "curve" in row.facts}
-    lines = [
-        Line(
-            name,
-            [
-                (float(100 * place), Measure("probability", value, rows[area].n))
-                for place, value in zip(GRID, rows[area].facts["curve"], strict=True)
-            ],
-        )
-        for area, name in CURVES.items()
-        if area in rows
-    ]
-    if lines:
-        yield Curves("words, %", lines, title="Probability as words go, or come")

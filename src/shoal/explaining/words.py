@@ -1,14 +1,14 @@
-"""The words of a text, the same for every model: where each begins and ends."""
+"""Split a text into words, the same way for every model."""
 
 import re
 from unicodedata import category
 
 CHUNK = re.compile(r"[぀-ヿ㐀-䶿一-鿿]|[^\s぀-ヿ㐀-䶿一-鿿]+")
-"""What stands between blanks; Chinese and Japanese signs one by one."""
+"""A run without blanks; Chinese and Japanese characters one by one."""
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """From and to which letter each word goes; marks before and after a word stand apart from it.
+    """Return the start and end of each word; punctuation around a word is separate.
 
     >>> [text[start:end] for text in ["Isn't it (so) good?"] for start, end in word_spans(text)]
     ["Isn't", 'it', '(', 'so', ')', 'good', '?']
@@ -26,7 +26,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 
 def is_mark(letter: str) -> bool:
-    """Whether a sign is punctuation or a symbol.
+    """Return whether a character is punctuation or a symbol.
 
     >>> is_mark("?"), is_mark("a")
     (True, False)
@@ -35,7 +35,7 @@ def is_mark(letter: str) -> bool:
 
 
 def plain_word(word: str) -> str:
-    """A word as it is compared with others: lower case, without marks around it; empty for marks alone.
+    """Return a word in lower case without punctuation around it; empty for punctuation alone.
 
     >>> plain_word("Dogs."), plain_word("...")
     ('dogs', '')

@@ -78,18 +78,6 @@ def fresh_model(name: str, kind: str, network: Any, tokenizer: Any) -> HFModel:
     return model
 
 
-def untrained(model: HFModel, seed: int) -> HFModel:
-    """Return a classifier of the same shape and tokenizer with weights drawn from the seed."""
-    torch, _ = libraries()
-    network = model.network("classify")
-    with torch.random.fork_rng(range(torch.cuda.device_count())):
-        torch.manual_seed(seed)
-        drawn = type(network)(network.config).float().eval()
-    twin = HFModel(model.checkpoint, model.options)
-    twin.adopt("classify", drawn)
-    return twin
-
-
 class Untrained:
     """A model that a plan has yet to train: it has a name but gives no answers."""
 

@@ -23,11 +23,11 @@ from urllib.parse import quote, unquote_plus
 
 from ..core.errors import PlanError, ShoalError, nearest
 from ..core.files import read_toml
+from ..core.ranges import LARGEST_SEED
 from ..models import SCHEMES, is_prompted, load_model, parse_spec
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import identity, is_random
-from ..protocols.ranges import LARGEST_SEED
 from .resources import Resources, read_resources
 from .settings import make_settings
 

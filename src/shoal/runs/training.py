@@ -183,7 +183,7 @@ def _settled(store: RunStore, stage: Stage, progress: Progress) -> Stage:
 
 
 def _found(store: RunStore, search: Search, progress: Progress) -> Try:
-    from ..training.search import best_try, run_search
+    from ..training.stage import best_try, run_search
 
     name, path = search_name(search), _path_of(store, search)
     with making(path.parent), store.lock(f"search-{name}", wait=False) as mine:
@@ -290,7 +290,7 @@ def _freeze(
     store: RunStore, before: str, model: Any, examples: Sequence[Example], progress: Progress
 ) -> None:
     """Give the model the encoder's output for all these examples, computed once for all jobs with these weights."""
-    from ..training.features import load_features, save_features
+    from ..training.checkpointing import load_features, save_features
 
     if model.head is None:
         return  # the model has no separate head

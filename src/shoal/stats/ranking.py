@@ -1,11 +1,11 @@
-"""How often a few examples order models as all of them do (`docs/method/ranking.md`, `docs/method/beyond.md` 7.16).
+"""Few-shot ranking: how often a few examples order models as all do (`docs/method/ranking.md`, `beyond.md` 7.16).
 
     values ──► probe sets ──► means ──► order ──► few-shot accuracy
     models ×   drawn with     of each   pair      mean over the pairs
     examples   replacement    model     by pair   whose truth differs
 
-`order` has a row and a column per model: how often the first of a pair comes before the second. Pairs share models, so
-they are never taken for independent: intervals leave out whole models, and tests exchange them.
+`order` has a row and a column per model: how often the first of a pair precedes the second. Pairs share models and are
+not independent, so intervals are jackknifed over models and tests permute models.
 """
 
 import math
@@ -25,29 +25,29 @@ Ints = NDArray[np.int64]
 Ties = Literal["half", "fail", "random"]
 
 SLACK = 1e-9
-"""Values this close, as a share of the largest, are the same."""
+"""Values this close, relative to the largest, are ties."""
 EXACT_MODELS = 7
-"""Up to so many models every exchange of them is looked at."""
+"""Up to this number of models the permutation test is exact."""
 WORK = 5_000_000
-"""Pairs that are looked at together over all exchanges, at the most."""
+"""Upper bound on pairs × permutations."""
 FOLDS = 10
-"""Of more models than this, several are left out together."""
+"""More models than this are left out in folds."""
 LEARNED = 50_000
-"""From so many pairs on probe sets the weights of factors are learned, at the most."""
+"""Upper bound on pairs × probe sets from which weights are learnt."""
 NEWTON = 50
-"""Steps, at the most; a handful is enough."""
+"""Upper bound on Newton steps; a handful is enough."""
 
 
 # Probe sets
 
 
 def probe_sets(population: int, size: int, number: int, rng: Generator) -> Ints:
-    """Places of the examples of each probe set, drawn with replacement: (number, size)."""
+    """Return the examples of each probe set, drawn with replacement: (number, size)."""
     return rng.integers(population, size=(number, size), dtype=np.int64)
 
 
 def probe_means(values: ArrayLike, probes: Ints) -> Floats:
-    """The mean value of each model on each probe set, over the examples that have one: (sets, models).
+    """Return the mean value of each model on each probe set, over the examples that have one: (sets, models).
 
     >>> probe_means([[1, 0, 1], [0, np.nan, np.nan]], np.array([[0, 1], [1, 2]])).tolist()
     [[0.5, 0.0], [0.5, nan]]
@@ -67,9 +67,9 @@ def probe_means(values: ArrayLike, probes: Ints) -> Floats:
 
 
 def signs(means: Floats) -> NDArray[np.int8]:
-    """For each set and pair of models (i, j), i before j: 1 if i has the larger mean, -1 if j, 0 in a tie.
+    """Return for each set and pair of models i < j: 1 if i has the larger mean, -1 if j, 0 in a tie.
 
-    A mean that is not known ties with everything.
+    NaN ties with everything.
     """
     first, second = np.triu_indices(means.shape[1], 1)
     differences, slack = means[:, first] - means[:, second], _slack(means)
@@ -82,9 +82,9 @@ def _slack(means: Floats) -> float:
 
 
 def order_of(means: Floats, ties: Ties = "half", rng: Generator | None = None) -> Floats:
-    """How often model i has a larger mean than model j, as a matrix; NaN on its diagonal.
+    """Return how often model i has a larger mean than model j, as a matrix with NaN on its diagonal.
 
-    A tie counts one half for both, for neither (`fail`), or as a coin falls (`random`).
+    A tie counts one half for both, for neither (`fail`), or by a coin flip (`random`).
 
     >>> order_of(np.array([[3.0, 2.0, 2.0]]))[1].tolist()
     [0.0, nan, 0.5]
@@ -94,7 +94,7 @@ def order_of(means: Floats, ties: Ties = "half", rng: Generator | None = None) -
     first, second = np.triu_indices(models, 1)
     if ties == "random":
         if rng is None:
-            raise ValueError("ties that a coin decides need rng")
+            raise ValueError("random ties need rng")
         coins = 2 * rng.integers(2, size=above.shape, dtype=np.int8) - 1
         above = np.where(above == 0, coins, above)
     tied = (above == 0).mean(axis=0) if ties == "half" else np.zeros(len(first))
@@ -105,7 +105,7 @@ def order_of(means: Floats, ties: Ties = "half", rng: Generator | None = None) -
 
 
 def ties_of(means: Floats) -> Floats:
-    """How often the two models of each pair tie, as a matrix."""
+    """Return how often the two models of each pair tie, as a matrix."""
     models = means.shape[1]
     first, second = np.triu_indices(models, 1)
     tied = np.full((models, models), np.nan)
@@ -114,7 +114,7 @@ def ties_of(means: Floats) -> Floats:
 
 
 def decided_pairs(truth: ArrayLike) -> tuple[Ints, Ints]:
-    """The pairs of models whose truth differs, the better one first; equals are no pair.
+    """Return the pairs of models whose truth differs, the better one first.
 
     >>> [side.tolist() for side in decided_pairs([0.5, 0.9, 0.5])]
     [[1, 1], [0, 2]]
@@ -125,7 +125,7 @@ def decided_pairs(truth: ArrayLike) -> tuple[Ints, Ints]:
 
 
 def few_shot_accuracy(order: Floats, truth: ArrayLike) -> float:
-    """The mean over pairs of how often they are ordered as the truth has it; NaN if no two models differ.
+    """Return the mean over pairs of how often they are ordered correctly; NaN if no two models differ.
 
     >>> round(few_shot_accuracy(order_of(-np.array([[2.0, 2.0, 1.0]])), [0.5, 0.7, 0.9]), 4)
     0.8333
@@ -135,7 +135,7 @@ def few_shot_accuracy(order: Floats, truth: ArrayLike) -> float:
 
 
 def accuracy_by_set(means: Floats, truth: ArrayLike, ties: Ties = "half") -> Floats:
-    """The share of pairs that each set orders as the truth has it: (sets,). Ties that a coin decides count one half."""
+    """Return the share of pairs that each set orders correctly: (sets,). Random ties count one half."""
     known = np.asarray(truth, np.float64)
     pairs = len(decided_pairs(known)[0])
     if not pairs:
@@ -152,28 +152,13 @@ def accuracy_by_set(means: Floats, truth: ArrayLike, ties: Ties = "half") -> Flo
     return np.asarray(above / pairs if ties == "fail" else (1 + (above - below) / pairs) / 2, np.float64)
 
 
-def rank_correlations(means: Floats, truth: ArrayLike) -> Floats:
-    """Kendall's tau-b of each set's means with the truth; 0 where all means tie.
-
-    >>> rank_correlations(np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0]]), [0.5, 0.7, 0.9]).tolist()
-    [1.0, 0.0]
-    """
-    known = np.asarray(truth, np.float64)
-    first, second = np.triu_indices(len(known), 1)
-    right = np.sign(known[first] - known[second]).astype(np.int64)
-    above = signs(means).astype(np.int64)
-    spread = np.sqrt(np.count_nonzero(above, axis=1) * np.count_nonzero(right))
-    taus: Floats = np.divide(above @ right, spread, out=np.zeros(len(means)), where=spread > 0)
-    return taus
-
-
-# What needs no examples
+# Without examples
 
 
 def guess(truth: ArrayLike) -> float:
-    """What is right when one model is taken for the best and the others come in any order.
+    """Return the expected accuracy if one model is put first and the others in random order.
 
-    The mean over models of max(e, 1 - e), e being the accuracy to expect when that model comes first.
+    The mean over models of max(e, 1 - e), where e is the expected accuracy if that model comes first.
 
     >>> round(guess([0.9, 0.7, 0.4]), 4)
     0.7222
@@ -189,7 +174,7 @@ def guess(truth: ArrayLike) -> float:
 
 
 def independent_draws(better: ArrayLike, worse: ArrayLike, size: int) -> tuple[Floats, Floats]:
-    """How often the better of two models gets more right of `size` examples, and as many, if each has its own.
+    """Return how often the better of two models gets more of `size` independent examples right, and as many.
 
     >>> [round(float(share), 4) for share in independent_draws(0.98, 0.95, 10)]
     [0.3424, 0.5429]
@@ -200,20 +185,19 @@ def independent_draws(better: ArrayLike, worse: ArrayLike, size: int) -> tuple[F
 
 
 def _right_of(size: int, rates: Floats) -> Floats:
-    """The chance of each number of right answers: (…, size + 1)."""
+    """Return the probability of each number of right answers: (…, size + 1)."""
     return np.asarray(stats.binom.pmf(np.arange(size + 1), size, rates[..., None]), np.float64)
 
 
-# Models left out, models exchanged
+# Jackknife and permutations over models
 
 
 def over_models(
     order: Floats, truth: ArrayLike, level: float = 0.95, ends: Interval = (0.0, 1.0)
 ) -> Interval | None:
-    """An interval of few-shot accuracy for other models like these: the jackknife over models, Student's t.
+    """Return a jackknife interval of few-shot accuracy over models, with Student's t.
 
-    None where leaving out a model leaves no pair. `order` may be that of one factor less that of another, which lies
-    between other `ends`.
+    None if leaving out a model leaves no pair. `order` may be the difference of two factors, which has other `ends`.
     """
     known = np.asarray(truth, np.float64)
     models = len(known)
@@ -232,10 +216,10 @@ def over_models(
 def exchange_p(
     order: Floats, truth: ArrayLike, rng: Generator, exchanges: int = 10_000, *, either: bool = False
 ) -> float:
-    """How often models whose truths are exchanged are ordered as well as these are; NaN without a pair.
+    """Return the p value of a permutation test over models; NaN without a pair.
 
-    All exchanges of up to seven models; else so many at random, (1 + count) / (1 + exchanges). `either`: the
-    direction was chosen after the fact, so it is chosen again in every exchange.
+    Exact for up to seven models; else (1 + count) / (1 + exchanges) of random permutations. `either`: the direction was
+    chosen afterwards, so it is chosen again in every permutation.
     """
     better, worse = decided_pairs(truth)
     if not len(better):
@@ -265,7 +249,7 @@ def _better_way(accuracy: ArrayLike, either: bool) -> Floats:
     return np.maximum(values, 1 - values) if either else values
 
 
-# Examples drawn again
+# Bootstrap over examples
 
 
 def resampled_accuracies(
@@ -277,9 +261,9 @@ def resampled_accuracies(
     rng: Generator,
     ties: Ties = "half",
 ) -> Floats:
-    """Few-shot accuracy of each factor on populations drawn again, with new probe sets each: (resamples, factors).
+    """Return the few-shot accuracy of each factor on resampled populations: (resamples, factors).
 
-    `factors` are values by model and example, the larger the better. All share populations and probe sets.
+    `factors` are values by model and example, larger is better. All share populations and probe sets.
     """
     population = factors[0].shape[1]
     accuracies = np.empty((resamples, len(factors)))
@@ -291,17 +275,16 @@ def resampled_accuracies(
     return accuracies
 
 
-# Factors put together
+# Combined factors
 
 
 def combined_order(factors: list[Floats], truth: ArrayLike, rng: Generator) -> tuple[Floats, Floats] | None:
-    """The order by a logistic regression on the differences of several factors, and its weights by training.
+    """Return the order by a logistic regression on differences of several factors, and its weights by fold.
 
-    P(i better than j) = σ(Σ w_f (F_f(i) - F_f(j))), without an intercept: exchanging i and j exchanges the answer. The
-    weights for a pair come from pairs of other models alone; more than ten models are dealt to ten folds, and both
-    folds of a pair are left out. Each difference is divided by its root mean square in training, and weights have a
-    standard normal prior, so that one pair of models to learn from does not give infinite ones. `factors` are means by
-    set and model, the larger the better or not. None where no pair of other models is left to learn from.
+    P(i better than j) = σ(Σ w_f (F_f(i) - F_f(j))), without an intercept. The weights for a pair are learnt from pairs
+    of other models only; more than ten models are dealt to ten folds, and both folds of a pair are left out.
+    Differences are divided by their root mean square, and weights have a standard normal prior, which keeps them
+    finite with one training pair. `factors` are means by set and model. None if no pair of other models is left.
     """
     better, worse = decided_pairs(truth)
     models = factors[0].shape[1]
@@ -328,7 +311,7 @@ def combined_order(factors: list[Floats], truth: ArrayLike, rng: Generator) -> t
 
 
 def _fit_order(differences: Floats) -> Floats:
-    """The weights that make the better of each pair come first, by Newton's method; prior N(0, 1) each."""
+    """Return the weights that put the better of each pair first, by Newton's method with prior N(0, 1)."""
     weights = np.zeros(differences.shape[1])
     for _ in range(NEWTON):
         wrong = special.expit(-differences @ weights)
@@ -347,9 +330,9 @@ def _fit_order(differences: Floats) -> Floats:
 def probability_better(only_first: float, only_second: float, prior: float = 1.0) -> float:
     """Return the probability that the first of two models is better, from the examples that only one gets right.
 
-    1 - I½(b + prior, c + prior): beforehand Beta(prior, prior) of such examples go to the first. Examples that both or
-    neither get right say nothing. With `prior` 1 any share is equally probable. With 30 the share lies between 37 and
-    63 %, as of models whose accuracies are a few points apart.
+    1 - I½(b + prior, c + prior), with a Beta(prior, prior) prior on the share of such examples that go to the first.
+    With `prior` 1 any share is equally probable. With 30 the share lies between 37 and 63 %, as for models a few points
+    apart.
 
     >>> round(probability_better(10, 2), 5), probability_better(0, 0)
     (0.98877, 0.5)
@@ -357,14 +340,14 @@ def probability_better(only_first: float, only_second: float, prior: float = 1.0
     0.829
     """
     if min(only_first, only_second) < 0:
-        raise ValueError(f"counts are not negative; got {only_first} and {only_second}")
+        raise ValueError(f"counts must not be negative; got {only_first} and {only_second}")
     return float(special.betainc(only_second + prior, only_first + prior, 0.5))
 
 
 def effective_counts(sums: Floats, squares: Floats, others: Floats, other_squares: Floats) -> Floats:
-    """How many examples drawn alike the weighted ones of one side are worth, by Kish's effective number of both sides.
+    """Return the effective number of examples of one side, by Kish's effective sample size of both sides.
 
-    `sums` are the weights of the examples that go to this side, `others` of those that go to the other.
+    `sums` are the weights of the examples of this side, `others` those of the other side.
 
     >>> effective_counts(np.array(3.0), np.array(3.0), np.array(1.0), np.array(1.0)).item()
     3.0

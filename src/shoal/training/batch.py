@@ -1,6 +1,6 @@
-"""One batch: inputs from one environment, and the loss that its test type asks for.
+"""Batches: inputs from one environment, and the loss of its test type.
 
-Every distinct example is tokenised once per training; a batch is padded to the longest of its own examples.
+Every distinct example is tokenised once per training. A batch is padded to its longest example.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,53 +19,53 @@ Inputs = dict[str, Tensor]
 
 
 class Loss(Protocol):
-    """Logits to a loss: the mean over the cases of a batch."""
+    """Maps logits to the mean loss of a batch."""
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        """`scale` multiplies the logits, a row per case or one for all: IRM's dummy classifier.
+        """Return the loss; `scale` multiplies the logits of each case (IRM's dummy classifier).
 
-        A number for each label; of spans, for each token.
+        It has a number for each label, or for each token of a span task.
         """
         ...
 
 
 def no_floor(logits: Tensor) -> float:
-    """Of a loss that can be nil."""
+    """Return 0, the lower bound of most losses."""
     return 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Inputs from one environment, and the loss their test type asks for."""
+    """Inputs from one environment, and the loss of its test type."""
 
     environment: str
     inputs: Any
     loss: Loss
     kind: str = "iid"
     cases: int = 0
-    """How many cases the loss is the mean of."""
+    """Number of cases in the mean."""
     multipliers: int = 0
-    """How many numbers `scale` has for a case; 0: as many as there are labels."""
+    """Numbers that `scale` has for a case; 0 for one per label."""
     floor: Callable[[Tensor], float] = no_floor
-    """Logits to what no model could get the loss below: soft labels and the paper's invariance have entropy."""
+    """Maps logits to the lower bound of the loss: the entropy of soft labels and of the paper's invariance."""
 
 
 class Source(Protocol):
-    """Where a batch's inputs come from: the distinct examples of a training, by row."""
+    """The distinct examples of a training, by row."""
 
     lengths: Rows
 
     def rows(self, examples: Iterable[Example]) -> list[int]:
-        """Where these examples are."""
+        """Return the rows of these examples."""
         ...
 
     def take(self, rows: Rows) -> Inputs:
-        """Those rows as the network takes them."""
+        """Return these rows as network inputs."""
         ...
 
 
 class Tokens:
-    """The distinct examples of a training as tokens, cut to what the model takes."""
+    """The distinct examples as tokens, truncated to the model's length."""
 
     def __init__(self, model: Any, examples: Iterable[Example]) -> None:
         self.place = {example: row for row, example in enumerate(dict.fromkeys(examples))}
@@ -74,11 +74,11 @@ class Tokens:
         self.lengths = np.array([len(row) for row in self.columns["input_ids"]], np.int64)
 
     def rows(self, examples: Iterable[Example]) -> list[int]:
-        """Where these examples are."""
+        """Return the rows of these examples."""
         return [self.place[example] for example in examples]
 
     def take(self, rows: Rows) -> Inputs:
-        """Those rows, padded to the longest of them."""
+        """Return these rows, padded to the longest."""
         lengths = self.lengths[rows]
         filled = np.arange(lengths.max()) < lengths[:, None]
         chosen = rows.tolist()
@@ -94,7 +94,7 @@ class Tokens:
 
 
 class Vectors:
-    """The distinct examples of a training as what a frozen encoder makes of them."""
+    """The distinct examples as features of a frozen encoder."""
 
     def __init__(self, model: Any, examples: Iterable[Example]) -> None:
         self.place = {example: row for row, example in enumerate(dict.fromkeys(examples))}
@@ -102,9 +102,9 @@ class Vectors:
         self.lengths = np.ones(len(self.place), np.int64)
 
     def rows(self, examples: Iterable[Example]) -> list[int]:
-        """Where these examples are."""
+        """Return the rows of these examples."""
         return [self.place[example] for example in examples]
 
     def take(self, rows: Rows) -> Inputs:
-        """Those rows; they need no padding."""
+        """Return these rows, which need no padding."""
         return {"features": self.vectors[torch.from_numpy(rows)]}

@@ -1,14 +1,16 @@
-"""A long training kept in its middle: whoever goes on ends with the same weights as who was never interrupted.
+"""Checkpoints within a long training, and the features of a frozen encoder, as files.
 
-    kept          weights, the optimiser's moments, the state of chance, what the method remembers, how far it came
-    not kept      batches: those before that point are drawn again, which takes no computing to speak of
+    stored       weights, optimiser moments, generator states, the state of the method, progress
+    not stored   batches: those before the checkpoint are drawn again, which costs next to nothing
 
-One safetensors file with a digest inside; a file that is damaged, or of another version, is as good as none.
+A resumed training ends with the same weights as an uninterrupted one. A checkpoint is one safetensors file with a
+digest inside; a damaged file, or one of another version, is ignored.
 """
 
 import hashlib
 import json
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,61 +26,62 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from .. import __version__
-from ..core.errors import StoreError
+from ..core.errors import DataError, StoreError
 from ..core.files import replacing, sweep
+from ..models.caches import Features
 
 SHARE = 0.05
-"""Of the time at the most goes into keeping."""
+"""Largest share of the time that checkpoints may take."""
 
 
 class OtherWayError(Exception):
-    """The same batches did not come again: a method of one's own that chooses them by what it has seen."""
+    """The same batches did not come again: a user's method chooses them by what it has seen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A training between two steps."""
+    """The state of a training between two steps."""
 
     leg: int
-    """Which phase of the method."""
+    """The phase of the method."""
     step: int
-    """How many steps of it are done."""
+    """Finished steps of the phase."""
     total: int
     """Steps of all phases."""
     updates: int
-    """Of the schedule, in this phase."""
+    """Updates of the schedule in this phase."""
     shown: Mapping[str, int]
-    """Cases so far, by environment."""
+    """Cases shown so far, by environment."""
     drawn: str
-    """A digest of what the phase has drawn: drawing again has to come to the same."""
+    """A digest of the draws of the phase, which must be the same again."""
     method: Mapping[str, Any]
-    """What the method remembers."""
+    """The state of the method."""
     tally: Sequence[int]
-    """What the source of the batches has counted."""
+    """The counts of the batch source."""
     tensors: dict[str, Tensor]
     """Weights by `network/NAME`, moments by `optimiser/NUMBER/KEY`, generators by `generator/DEVICE`, `losses/`."""
 
 
 @dataclass(slots=True)
 class Keeper:
-    """Where and how often a training is kept."""
+    """Stores checkpoints of a training at intervals."""
 
     path: Path
     every: float
-    """Seconds between two times."""
+    """Seconds between two checkpoints."""
     asked: frozenset[str] = frozenset()
-    """Marks at which the model has been asked for good: who goes on from behind one does not come by it again."""
+    """Marks whose answers are stored: a training that resumes after one does not reach it again."""
     _last: float = field(default_factory=time.monotonic)
     _broken: bool = False
 
     def is_due(self) -> bool:
-        """Whether it is time again."""
+        """Return whether the next checkpoint is due."""
         return not self._broken and time.monotonic() - self._last >= self.every
 
     def keep(self, now: Callable[[], Moment]) -> str:
-        """Write it in the place of the one before; gives what is to be said where that does not work.
+        """Replace the checkpoint; return a message if that fails.
 
-        A training is worth more than its middle: it goes on without.
+        The training continues without checkpoints then.
         """
         started = time.monotonic()
         try:
@@ -89,13 +92,13 @@ class Keeper:
                 _write(moment, beside)
         except (OSError, StoreError, SafetensorError, RuntimeError, TypeError) as problem:
             self._broken = True
-            return f"the middle of this training cannot be kept ({str(problem).splitlines()[0]}): it goes on without"
+            return f"cannot store a checkpoint ({str(problem).splitlines()[0]}): training continues without"
         self._last = time.monotonic()
         self.every = max(self.every, (self._last - started) / SHARE)
         return ""
 
     def found(self) -> Moment | None:
-        """What was kept, if it is whole and of this version."""
+        """Return the stored checkpoint, if it is intact and of this version."""
         return _read(self.path) if self.path.exists() else None
 
 
@@ -104,7 +107,7 @@ _keeper: ContextVar[Keeper | None] = ContextVar("keeper", default=None)
 
 @contextmanager
 def kept_midway(keeper: Keeper | None) -> Iterator[None]:
-    """The first training in this block is kept, and goes on from what is kept."""
+    """Store checkpoints of the first training in this block, and resume it from the stored one."""
     token = _keeper.set(keeper)
     try:
         yield
@@ -113,38 +116,38 @@ def kept_midway(keeper: Keeper | None) -> Iterator[None]:
 
 
 def the_keeper() -> Keeper | None:
-    """Of the training that begins here; who begins another inside the same block has none."""
+    """Return the keeper for the training that starts here; a second training in the block gets none."""
     keeper = _keeper.get()
     _keeper.set(None)
     return keeper
 
 
-# Between a training and a moment of it
+# State to tensors and back
 
 
 def weights_of(network: nn.Module) -> dict[str, Tensor]:
-    """Every weight and buffer once, by its name."""
+    """Return every weight and buffer by name."""
     return dict([*network.named_parameters(), *network.named_buffers()])
 
 
 def put_back(network: nn.Module, kept: Mapping[str, Tensor]) -> None:
-    """Give a network the values that were kept of it."""
-    own = weights_of(network)
-    if {name: weight.shape for name, weight in own.items()} != {name: kept[name].shape for name in kept}:
+    """Restore the weights and buffers of a network."""
+    weights = weights_of(network)
+    if {name: weight.shape for name, weight in weights.items()} != {name: kept[name].shape for name in kept}:
         raise OtherWayError
     with torch.no_grad():
-        for name, weight in own.items():
+        for name, weight in weights.items():
             weight.copy_(kept[name])
 
 
 def moments_of(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """What an optimiser remembers of each weight."""
+    """Return the optimiser's moments of each weight."""
     state = optimiser.state_dict()["state"]
     return {f"{number}/{key}": value for number, kept in state.items() for key, value in kept.items()}
 
 
 def put_moments_back(optimiser: torch.optim.Optimizer, kept: Mapping[str, Tensor]) -> None:
-    """Let an optimiser remember what another one did."""
+    """Restore the moments of an optimiser."""
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in kept.items():
         number, _, key = name.partition("/")
@@ -153,15 +156,14 @@ def put_moments_back(optimiser: torch.optim.Optimizer, kept: Mapping[str, Tensor
 
 
 def generators() -> dict[str, Tensor]:
-    """The state of chance of every device: what dropout draws next."""
-    found = {"cpu": torch.get_rng_state()}
-    return found | {
+    """Return the state of torch's generator on every device."""
+    return {"cpu": torch.get_rng_state()} | {
         str(number): torch.cuda.get_rng_state(number) for number in range(torch.cuda.device_count())
     }
 
 
 def put_generators_back(kept: Mapping[str, Tensor]) -> None:
-    """Let dropout go on from there; a device that is not there any more draws nothing."""
+    """Restore torch's generators on the devices that are present."""
     torch.set_rng_state(kept["cpu"])
     for number in range(torch.cuda.device_count()):
         if str(number) in kept:
@@ -169,25 +171,25 @@ def put_generators_back(kept: Mapping[str, Tensor]) -> None:
 
 
 def remembered(method: object) -> dict[str, Any]:
-    """All that a method knows: its options, and what it has seen."""
+    """Return the state of a method: its options and attributes."""
     if any(kind.__dict__.get("__slots__") for kind in type(method).__mro__):
         raise TypeError(f"{type(method).__name__} has slots")
     return vars(method)
 
 
 def digest_of(feed: Any, drawn: Mapping[str, int]) -> str:
-    """What a feed has drawn, and the state of chance it draws from next."""
+    """Return a digest of a feed's draws and generator."""
     state = feed.rng.bit_generator.state, sorted(drawn.items())
     return hashlib.sha256(json.dumps(state, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def named(parts: Mapping[str, Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Tensors of several parts in one mapping: `part/name`."""
+    """Return the tensors of several parts in one mapping: `part/name`."""
     return {f"{part}/{name}": value for part, tensors in parts.items() for name, value in tensors.items()}
 
 
 def part(tensors: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
-    """Those of one part, by their own names."""
+    """Return the tensors of one part by name."""
     begin = f"{name}/"
     return {key.removeprefix(begin): value for key, value in tensors.items() if key.startswith(begin)}
 
@@ -230,7 +232,7 @@ def _digest(words: str, tensors: Mapping[str, Tensor]) -> str:
 
 
 def packed(value: Any) -> Any:
-    """A value of numbers and words as JSON that says what it was.
+    """Return a value of numbers and strings as JSON with type names.
 
     >>> unpacked(json.loads(json.dumps(packed({"usual": {"MFT": (3, 0.1)}, "draws": Counter(a=2)}))))
     {'usual': {'MFT': (3, 0.1)}, 'draws': Counter({'a': 2})}
@@ -241,16 +243,37 @@ def packed(value: Any) -> Any:
         return {type(value).__name__: [packed(inner) for inner in value]}
     if type(value) in (dict, Counter):
         return {type(value).__name__: [[packed(key), packed(inner)] for key, inner in value.items()]}
-    raise TypeError(f"its method remembers a {type(value).__name__}")
+    raise TypeError(f"the method's state holds a {type(value).__name__}")
 
 
 def unpacked(value: Any) -> Any:
-    """The value that was packed."""
+    """Return the value that was packed."""
     if not isinstance(value, dict):
         return value
     ((kind, content),) = value.items()
     if kind in ("list", "tuple"):
-        inner = [unpacked(one) for one in content]
-        return tuple(inner) if kind == "tuple" else inner
-    found = {unpacked(key): unpacked(inner) for key, inner in content}
-    return Counter(found) if kind == "Counter" else found
+        items = [unpacked(item) for item in content]
+        return tuple(items) if kind == "tuple" else items
+    mapping = {unpacked(key): unpacked(inner) for key, inner in content}
+    return Counter(mapping) if kind == "Counter" else mapping
+
+
+def save_features(table: Features, path: Path) -> None:
+    """Write the features of a frozen encoder as .npz, so that processes share them."""
+    with path.open("wb") as stream:
+        np.savez(
+            stream,
+            names=np.array(list(table.vectors), np.uint64),
+            vectors=np.array(list(table.vectors.values()), np.float32),
+        )
+
+
+def load_features(path: Path) -> Features:
+    """Read a file of features."""
+    try:
+        with np.load(path, allow_pickle=False) as table:
+            return Features(table["names"].tolist(), table["vectors"])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
+        raise DataError(
+            f"{path}: not a file of features", why=str(problem), fix="delete it; shoal makes it again"
+        ) from None

@@ -1,45 +1,67 @@
-"""How a stage is trained, in numbers. Light: plans are read without torch."""
+"""The training settings that all protocols share. Imports no torch, so plans can be read without it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
 
 from ..core.errors import PlanError
+from ..core.ranges import BatchSize, Epochs, Rate, Share, Threads, Within
 
 
 @dataclass(frozen=True, slots=True)
-class How:
-    """How a stage is trained; AdamW's own numbers are the usual ones (`docs/method/beluga.md` 1.6)."""
+class TrainConfig:
+    """How a model is trained (AdamW, linear decay; `docs/method/beluga.md` 1.6).
 
-    learning_rate: float
-    batch: int
-    epochs: float
-    """May be a fraction: the last epoch is then cut short."""
-    weight_decay: float = 0.0
-    warm_up: float = 0.0
-    """Share of the updates in which the rate rises from nothing; then it falls to nothing, both along a line."""
-    clip: float = 1.0
-    """Norm at which gradients are clipped, all together."""
+    A protocol extends this class with its own defaults and settings, and trains with `plain`.
+    """
+
+    learning_rate: Rate | None = None
+    """Peak learning rate; by default the protocol's, which is higher for the very small `tiny:` models."""
+    batch: BatchSize = 32
+    """Examples per batch."""
+    epochs: Epochs = 3.0
+    """Passes over the training data; a fraction cuts the last one short."""
+    weight_decay: Annotated[float, Within(0)] = 0.0
+    """AdamW's decoupled weight decay."""
+    warm_up: Share = 0.0
+    """Share of the updates in which the rate rises linearly; then it falls to zero."""
+    threads: Threads = 1
+    """Processor threads of a job; another number can change the last digits."""
     group_by_length: bool = False
-    """Batches of examples alike in length, where every example is visited once per epoch: less padding, but what is
-    alike in length is often alike in kind, and then meets in a batch more often than chance would have it."""
+    """Batch examples of similar length: less padding, but examples of one kind meet more often than by chance."""
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "batch", "epochs", "clip"):
-            if not getattr(self, name) > 0:
-                raise PlanError(
-                    f"{name} must be above 0, found {getattr(self, name)!r}",
-                    fix="a number above 0, or leave it out",
-                )
+        for name in ("learning_rate", "batch", "epochs"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise PlanError(f"{name} must be above 0, found {value!r}", fix=f"leave {name} out")
         if not 0 <= self.warm_up < 1:
             raise PlanError(
-                f"warm_up is a share of the training, from 0 to below 1; found {self.warm_up!r}",
+                f"warm_up must be from 0 to below 1, found {self.warm_up!r}",
+                why="it is a share of the training",
                 fix="warm_up = 0.1",
             )
 
-    def steps(self, per_epoch: int, epochs: float | None = None) -> int:
-        """How many steps so many epochs take.
+    @property
+    def rate(self) -> float:
+        """Return the learning rate, which must be known by now."""
+        assert self.learning_rate is not None
+        return self.learning_rate
 
-        >>> How(learning_rate=1e-3, batch=8, epochs=1.5).steps(23)
+    def plain(self, default_rate: float, **changes: Any) -> "TrainConfig":
+        """Return the shared settings alone, with a learning rate and changes, as a stage trains with them.
+
+        >>> TrainConfig(batch=8).plain(1e-5, epochs=2.0).rate
+        1e-05
+        """
+        values = {field.name: getattr(self, field.name) for field in fields(TrainConfig)}
+        values["learning_rate"] = default_rate if self.learning_rate is None else self.learning_rate
+        return TrainConfig(**values | changes)
+
+    def steps(self, per_epoch: int, epochs: float | None = None) -> int:
+        """Return the number of steps of a training.
+
+        >>> TrainConfig(batch=8, epochs=1.5).steps(23)
         35
         """
         return math.ceil(round((self.epochs if epochs is None else epochs) * per_epoch, 6))

@@ -1,14 +1,14 @@
-"""What is trained on: items that know what a training step shows of them, gathered into environments.
+"""Training data: items of several kinds, gathered into environments.
 
-    Labelled    one example and its label                             MFT, i.i.d.
-    Invariant   an original whose variants should be answered alike   INV
-    Directed    the same, with a way the answer must not move         DIR of sentiment
-    Several     examples with a label each, up to three per visit     DIR of paraphrase
-    Answered    a context, a question, and where the answer stands    MFT, i.i.d. of reading
-    Alike       a question whose variants have the answer's place     INV of reading
+    Labelled    one example and its label                               MFT, i.i.d.
+    Invariant   an original and variants with the same answer           INV
+    Directed    the same, with a direction the answer must not move     DIR of sentiment
+    Several     examples with a label each, up to three per visit       DIR of paraphrase
+    Answered    a context, a question, and the positions of the answer  MFT, i.i.d. of reading
+    Alike       a question and variants with the answer in its place    INV of reading
 
-An item counts as one wherever sizes are counted, and `share` says how many places of a batch it takes
-(`docs/method/beluga.md` 1.6). Labels are soft: probabilities in the order of the model's own labels.
+An item counts as one in sizes, and takes `share` places of a batch (`docs/method/beluga.md` 1.6). Labels are soft:
+probabilities in the order of the model's labels.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ class Labelled:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """Everything that training may show of it."""
+        """Return every example that training may show."""
         return (self.example,)
 
 
@@ -48,13 +48,13 @@ class Invariant:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """Everything that training may show of it."""
+        """Return every example that training may show."""
         return (self.original, *self.variants)
 
 
 @dataclass(frozen=True, slots=True)
 class Directed:
-    """An original, its variants, and where the answer to them must not go."""
+    """An original, its variants, and the direction in which their answer must not move."""
 
     original: Example
     variants: tuple[Example, ...]
@@ -63,7 +63,7 @@ class Directed:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """Everything that training may show of it."""
+        """Return every example that training may show."""
         return (self.original, *self.variants)
 
 
@@ -79,24 +79,24 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A context and its question, with everywhere that the answer stands in the context."""
+    """A context and its question, with every position of the answer in the context."""
 
     example: Example
     places: tuple[tuple[int, int], ...]
-    """Each as (first letter, behind the last letter)."""
+    """Each as (start, end) of characters."""
     window: int = 0
-    """Which part of a context that is longer than the model takes."""
+    """Which window of a context that exceeds the model's length."""
     share: ClassVar[int] = 1
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """Everything that training may show of it."""
+        """Return every example that training may show."""
         return (self.example,)
 
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A context and its question, with variants in which the answer stands where it did; as with `Invariant`."""
+    """A context and its question, with variants in which the answer keeps its place."""
 
     original: Example
     variants: tuple[Example, ...]
@@ -104,7 +104,7 @@ class Alike:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """Everything that training may show of it."""
+        """Return every example that training may show."""
         return (self.original, *self.variants)
 
 
@@ -121,11 +121,11 @@ class Environment:
 
     def __post_init__(self) -> None:
         if not self.items:
-            raise DataError(f"{self.name}: nothing to train on", fix="give it items, or leave it out")
+            raise DataError(f"{self.name}: nothing to train on", fix="add items, or leave it out")
         if len({type(item) for item in self.items}) > 1:
             raise DataError(
-                f"{self.name}: items of different kinds cannot be one environment",
-                fix="an environment for each kind",
+                f"{self.name}: an environment cannot mix kinds of items",
+                fix="use an environment for each kind",
             )
         for item in self.items:
             _check(item, self.name)
@@ -134,7 +134,7 @@ class Environment:
         return len(self.items)
 
     def batch_size(self, batch: int) -> int:
-        """How many items fill a batch of this many places.
+        """Return how many items fill a batch of this many places.
 
         >>> pairs = Environment("typos", "INV", [Invariant(("good",), (("goood",),))])
         >>> pairs.batch_size(8)
@@ -143,37 +143,37 @@ class Environment:
         return max(1, batch // self.items[0].share)
 
     def batches(self, batch: int) -> int:
-        """How many batches hold every item once."""
+        """Return the number of batches that hold every item once."""
         return -(-len(self.items) // self.batch_size(batch))
 
 
 def pools(environments: Iterable[Environment]) -> list[Environment]:
-    """The same items by kind alone: what may share a batch where environments do not matter."""
-    found: dict[tuple[Kind, type[Item]], list[Item]] = {}
+    """Return the items by kind alone, for methods that ignore environments."""
+    by_kind: dict[tuple[Kind, type[Item]], list[Item]] = {}
     for environment in environments:
-        found.setdefault((environment.kind, type(environment.items[0])), []).extend(environment.items)
-    return [Environment(kind, kind, items) for (kind, _), items in found.items()]
+        by_kind.setdefault((environment.kind, type(environment.items[0])), []).extend(environment.items)
+    return [Environment(kind, kind, items) for (kind, _), items in by_kind.items()]
 
 
 def _check(item: Item, where: str) -> None:
     match item:
         case Invariant(variants=()) | Directed(variants=()) | Several(examples=()) | Alike(variants=()):
             raise DataError(
-                f"{where}: an item without anything to set beside it",
+                f"{where}: an item without variants",
                 why=repr(item),
-                fix="give it variants, or leave it out",
+                fix="add variants, or leave it out",
             )
         case Answered(places=()):
             raise DataError(
-                f"{where}: an answer that stands nowhere in its context",
+                f"{where}: an answer that does not occur in its context",
                 why=repr(item)[:300],
-                fix="an answer that is a piece of the context",
+                fix="use an answer that is a part of the context",
             )
         case Several(examples=examples, targets=targets) if len(examples) != len(targets):
             raise DataError(
                 f"{where}: {len(examples)} examples and {len(targets)} labels",
                 why=repr(item),
-                fix="a label for each example",
+                fix="give each example a label",
             )
         case Directed(direction=direction) if direction not in DIRECTIONS:
             raise DataError(

@@ -1,10 +1,9 @@
-"""From items to batches, and from batches to the steps of an epoch (`docs/method/beluga.md` 1.6).
+"""Items to batches, and batches to the steps of an epoch (`docs/method/beluga.md` 1.6).
 
-A loader draws batches from items of one class. Two feeds say which batches a step gets:
+A loader makes batches from items of one class. Two feeds decide which batches a step gets:
 
-    EveryItem        one loader per kind of item, each item once per epoch; the loaders take turns at random, each as
-                     often as it has batches: vanilla and its like
-    ByEnvironment    one loader per environment, shuffled anew at every step: IRM, Group-DRO, Fish
+    EveryItem        one loader per kind of item, each item once per epoch, loaders in random order: vanilla and others
+    ByEnvironment    one loader per environment, a new draw at every step: IRM, Group-DRO, Fish
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,45 +22,41 @@ from .environments import Alike, Answered, Directed, Environment, Invariant, Ite
 from .spans import WAYS, AlikeLoader, AnsweredLoader
 
 SHOWN = 3
-"""How many examples of a `Several` one visit shows at the most."""
+"""Most examples of a `Several` per visit."""
 CHUNK = 50
-"""Batches that are sorted by length together, as Transformers' own trainer does."""
+"""Batches that are sorted by length together, as in Transformers' trainer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """Which loss each test type has, by the names in `losses.py`."""
+    """Variants of the losses for labels and spans, by their names in `losses.py`."""
 
     labels: str = "softmax"
-    invariance: str = "paper"
-    direction: str = "paper"
     spans: str = "context"
     directed: list[Any] = field(default_factory=lambda: [0, 0], init=False, repr=False, compare=False)
-    """Batches of DIR cases so far, and how many of them lost nothing, which have no gradient: counted where the network
-    is, so that no step waits for it."""
+    """Batches of DIR cases so far, and how many had zero loss and so no gradient; counted on the device, so that
+    no step waits."""
 
     def facts(self) -> list[str]:
-        """How often DIR cases taught something."""
+        """Return how many DIR batches had no gradient."""
         shown, idle = self.counts()
-        return [f"{idle:,} of {shown:,} DIR batches lost nothing, so had no gradient"] if shown else []
+        return [f"{idle:,} of {shown:,} DIR batches had zero loss and no gradient"] if shown else []
 
     def counts(self) -> tuple[int, ...]:
-        """Both, as numbers."""
+        """Return both counts as numbers."""
         return tuple(map(int, self.directed))
 
     def __post_init__(self) -> None:
         for name, known in (
             ("labels", losses.LABEL_LOSSES),
-            ("invariance", losses.INVARIANCE_LOSSES),
-            ("direction", losses.DIRECTION_LOSSES),
             ("spans", WAYS),
         ):
-            found = getattr(self, name)
-            if found not in known:
+            chosen = getattr(self, name)
+            if chosen not in known:
                 raise PlanError(
-                    f"loss for {name}: {found!r}",
+                    f"unknown loss for {name}: {chosen!r}",
                     why=f"known: {', '.join(known)}",
-                    fix=nearest(found, known) or "one of those",
+                    fix=nearest(chosen, known) or "one of those",
                 )
 
 
@@ -69,15 +64,15 @@ class Losses:
 
 
 class BoundedLoss(Loss, Protocol):
-    """A loss that knows what no model could get it below."""
+    """A loss with a known lower bound."""
 
     @property
     def multipliers(self) -> int:
-        """How many numbers `scale` has for a case; 0: as many as there are labels."""
+        """Return how many numbers `scale` has for a case; 0 for one per label."""
         ...
 
     def floor(self, logits: Tensor) -> float:
-        """Of a batch with these logits."""
+        """Return the lower bound for a batch with these logits."""
         ...
 
 
@@ -87,7 +82,7 @@ class Loader(Protocol):
     lengths: Rows
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
-        """One visit to the chosen items: rows of the source, how many cases that makes, and their loss."""
+        """Return the rows of the source for the chosen items, the number of cases, and their loss."""
         ...
 
 
@@ -101,7 +96,7 @@ class LabelledLoader:
         self.kind = loss.labels
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
-        """Each example once."""
+        """Return each example once."""
         return self.rows[chosen], len(chosen), LabelLoss(self.targets[torch.from_numpy(chosen)], self.kind)
 
 
@@ -116,7 +111,7 @@ class SeveralLoader:
         self.kind = loss.labels
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
-        """Up to three examples of each, drawn without replacement."""
+        """Return up to three examples of each, drawn without replacement."""
         drawn = [self._draw(item, rng) for item in chosen.tolist()]
         rows = np.concatenate([self.rows[item][at] for item, at in zip(chosen, drawn, strict=True)])
         targets = torch.cat(
@@ -134,7 +129,7 @@ class SeveralLoader:
 
 
 class PairLoader:
-    """Originals and their variants, one of which is drawn at each visit. Originals come first in the batch."""
+    """Originals, each with one variant drawn per visit. Originals come first in the batch."""
 
     def __init__(self, items: Sequence[Invariant | Directed], source: Source, loss: Losses) -> None:
         self.originals = np.array(source.rows(item.original for item in items), np.int64)
@@ -146,17 +141,17 @@ class PairLoader:
         self.loss = loss
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
-        """Each original with one of its variants, drawn uniformly."""
+        """Return each original with a uniformly drawn variant."""
         drawn = self.starts[chosen] + rng.integers(0, self.counts[chosen])
         rows = np.concatenate([self.originals[chosen], self.variants[drawn]])
         return rows, len(chosen), self._loss(chosen)
 
     def _loss(self, chosen: Rows) -> BoundedLoss:
-        return InvarianceLoss(self.loss.invariance)
+        return InvarianceLoss()
 
 
 class DirectedLoader(PairLoader):
-    """The same, with a direction each."""
+    """Pairs with a direction each."""
 
     def __init__(self, items: Sequence[Directed], source: Source, loss: Losses) -> None:
         super().__init__(items, source, loss)
@@ -164,7 +159,7 @@ class DirectedLoader(PairLoader):
 
     def _loss(self, chosen: Rows) -> BoundedLoss:
         directions = [self.directions[item] for item in chosen.tolist()]
-        return DirectionLoss(directions, self.loss.direction, self.loss.directed)
+        return DirectionLoss(directions, self.loss.directed)
 
 
 LOADERS: dict[type[Item], Callable[[Any, Any, Losses], Loader]] = {
@@ -177,70 +172,66 @@ LOADERS: dict[type[Item], Callable[[Any, Any, Losses], Loader]] = {
 }
 
 
-# Losses: which side of the logits IRM scales, and what cannot be got rid of
+# Losses: which side of the logits IRM scales, and lower bounds
 
 
 @dataclass(frozen=True, slots=True)
 class LabelLoss:
-    """The loss of labelled examples; scaled, it is the softmax's in either kind (`docs/method/beluga.md` 1.7)."""
+    """The loss of labelled examples; if scaled, always cross-entropy (`docs/method/beluga.md` 1.7)."""
 
     targets: Tensor
     kind: str
     multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        """The mean over examples."""
+        """Return the mean over examples."""
         wanted = self.targets.to(logits.device)
         if scale is not None:
             return losses.cross_entropy(logits * scale, wanted)
         return losses.LABEL_LOSSES[self.kind](logits, wanted)
 
     def floor(self, logits: Tensor) -> float:
-        """The entropy of soft labels."""
+        """Return the entropy of soft labels."""
         return losses.LABEL_FLOORS[self.kind](self.targets).item()
 
 
 @dataclass(frozen=True, slots=True)
 class InvarianceLoss:
-    """The loss of pairs that should be answered alike; only the variant is scaled."""
+    """The loss of pairs with the same answer; only the variant is scaled."""
 
-    kind: str
     multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        """The mean over pairs."""
+        """Return the mean over pairs."""
         original, variant = logits.chunk(2)
-        return losses.INVARIANCE_LOSSES[self.kind](original, variant if scale is None else variant * scale)
+        return losses.invariance(original, variant if scale is None else variant * scale)
 
     def floor(self, logits: Tensor) -> float:
-        """The entropy of the answers to the originals, where the loss has it inside."""
-        if self.kind not in losses.WITH_ENTROPY:
-            return 0.0
+        """Return the entropy of the answers to the originals."""
         return losses.entropy(logits.detach().chunk(2)[0].softmax(dim=-1)).item()
 
 
 @dataclass(frozen=True, slots=True)
 class DirectionLoss:
-    """The loss of pairs whose answer must not move one way; both sides are scaled."""
+    """The loss of pairs whose answer must not move in one direction; both sides are scaled."""
 
     directions: Sequence[str]
-    kind: str
     counted: list[Any]
-    """Batches so far, and those that lost nothing."""
+    """Batches so far, and those with zero loss."""
     multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        """The mean over pairs."""
+        """Return the mean over pairs."""
         original, variant = logits.chunk(2)
         if scale is not None:
-            return losses.DIRECTION_LOSSES[self.kind](original * scale, variant * scale, self.directions)
-        loss = losses.DIRECTION_LOSSES[self.kind](original, variant, self.directions)
+            return losses.direction(original * scale, variant * scale, self.directions)
+        loss = losses.direction(original, variant, self.directions)
         self.counted[0] += 1
         self.counted[1] = self.counted[1] + (loss.detach() == 0)
         return loss
 
     def floor(self, logits: Tensor) -> float:
-        """Nothing: an answer that moves the right way loses nothing."""
+        """Return 0: an answer that moves the right way has no loss."""
         return 0.0
 
 
@@ -252,21 +243,21 @@ class Feed(Protocol):
 
     @property
     def rng(self) -> Generator:
-        """All that it leaves to chance."""
+        """Return the generator of all its draws."""
         ...
 
     @property
     def steps(self) -> int:
-        """In one epoch."""
+        """Return the number of steps in one epoch."""
         ...
 
     def epoch(self) -> Iterator[Sequence[Batch]]:
-        """The batches of each step of the next epoch."""
+        """Yield the batches of each step of the next epoch."""
         ...
 
 
 class EveryItem:
-    """Each item once per epoch, in batches of one kind; which kind comes next is random, in proportion to size."""
+    """Each item once per epoch, in batches of one kind; kinds alternate at random in proportion to size."""
 
     def __init__(
         self,
@@ -283,7 +274,7 @@ class EveryItem:
         self.steps = sum(pool.batches(batch) for pool, _ in self.pools)
 
     def epoch(self) -> Iterator[Sequence[Batch]]:
-        """One batch for each step."""
+        """Yield one batch for each step."""
         turns = [self._turns(*pool) for pool in self.pools]
         order = np.repeat(np.arange(len(turns)), [pool.batches(self.batch) for pool, _ in self.pools])
         for turn in self.rng.permutation(order).tolist():
@@ -299,7 +290,7 @@ class EveryItem:
 
 
 def by_length(order: Rows, lengths: Rows, size: int, rng: Generator) -> list[Rows]:
-    """Batches of items alike in length: sorted inside chunks of a shuffled order, then shuffled as batches."""
+    """Return batches of similar length: sorted inside chunks of a shuffled order, then shuffled as batches."""
     chunks = np.split(order, range(CHUNK * size, len(order), CHUNK * size))
     cut = [
         batch
@@ -312,7 +303,7 @@ def by_length(order: Rows, lengths: Rows, size: int, rng: Generator) -> list[Row
 
 
 class ByEnvironment:
-    """Batches from the environments that a method chooses for each step, each drawn afresh."""
+    """Batches from the environments that a method chooses for each step."""
 
     def __init__(
         self,
@@ -332,7 +323,7 @@ class ByEnvironment:
         }
 
     def epoch(self) -> Iterator[Sequence[Batch]]:
-        """One batch from each chosen environment for each step: without replacement inside a batch, with across."""
+        """Yield one batch from each chosen environment per step, drawn without replacement inside a batch."""
         for _ in range(self.steps):
             names = self.choose(self.environments, self.rng)
             yield [self._draw(*self.loaders[name]) for name in names]

@@ -1,11 +1,10 @@
 """The one training loop: batches in, a trained model out.
 
     train          a model on environments, by any method
-    train_network  any network on batches of one's own
+    train_network  any network on the caller's batches
 
-All randomness comes from the seed, whatever ran before in the process: same seed, same weights, bit by bit (on one
-machine, with one number of threads). Being asked at a mark changes nothing in the training, nor does being kept in its
-middle and gone on with elsewhere (`checkpointing.py`).
+All randomness comes from the seed: the same seed gives the same weights, bit by bit, on one machine with one number of
+threads. Neither queries at marks nor checkpoints change the weights (`checkpointing.py`).
 """
 
 import copy
@@ -26,40 +25,39 @@ from torch import Tensor
 from ..core.errors import PlanError
 from . import checkpointing
 from .batch import Batch, Source, Tokens, Vectors
-from .config import How
+from .config import TrainConfig
 from .environments import Environment
+from .learner import Learner, Stepper, Vocabulary, is_large, vocabulary_of
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows
 from .stage import BrokenTrainingError, Mark, Progress
-from .stepper import Learner, Stepper
-from .vocabulary import Vocabulary, is_large, vocabulary_of
 
-__all__ = ["How", "Learner", "Log", "steps_of", "train", "train_network"]
+__all__ = ["Learner", "Log", "TrainConfig", "steps_of", "train", "train_network"]
 
 
 def _silent(*_: object) -> None:
-    """For who does not want to be told."""
+    """Ignore progress."""
 
 
 @dataclass(slots=True)
 class Log:
-    """What happened in a training."""
+    """The record of a training."""
 
     steps: int = 0
     losses: list[float] = field(default_factory=list)
-    """Of every step."""
+    """The loss of every step."""
     shown: Counter[str] = field(default_factory=Counter)
-    """Cases, by environment; by kind where every item is visited."""
+    """Cases shown, by environment, or by kind if every item is visited."""
     notes: list[str] = field(default_factory=list)
-    """What is to be known of it, where it was not what the method is for."""
+    """Warnings: the training was not what the method is for."""
     facts: list[str] = field(default_factory=list)
-    """What it was like, also where it was that."""
+    """Numbers about a normal training."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Leg:
-    """One phase of a method, and what it is fed."""
+    """One phase of a method, and its batches."""
 
     phase: Phase
     per_epoch: int
@@ -67,24 +65,24 @@ class _Leg:
 
     @property
     def steps(self) -> int:
-        return self.phase.how.steps(self.per_epoch)
+        return self.phase.config.steps(self.per_epoch)
 
 
 def train(
     model: Any,
     environments: Sequence[Environment],
     method: Method,
-    how: How,
+    config: TrainConfig,
     seed: int,
     progress: Progress = _silent,
     mark: Mark = _silent,
     marks: Sequence[str] = (),
     losses: Mapping[str, str] | None = None,
 ) -> Log:
-    """Train the network of a model in place; `mark` is called with each of `marks` when the epoch of that name ends.
+    """Train the network of a model in place and return the record.
 
-    `losses` names variants: labels, invariance, direction, spans (`losses.py`). Without environments there is nothing
-    to do.
+    `mark` is called with each of `marks` when the epoch of that name ends. `losses` names variants for labels and spans
+    (`losses.py`). Without environments nothing happens.
     """
     loss = Losses(**losses or {})
     examples = [example for one in environments for item in one.items for example in item.examples]
@@ -95,11 +93,11 @@ def train(
         def feed(rng: Generator) -> Feed:
             return _feed(model, environments, windows or examples, method, phase, rng, loss)
 
-        per_epoch = method.steps_per_epoch(environments, phase.how.batch) if environments else 0
+        per_epoch = method.steps_per_epoch(environments, phase.config.batch) if environments else 0
         return _Leg(phase, per_epoch, feed)
 
     method.start(environments)
-    legs = [leg(phase) for phase in method.phases(how)]
+    legs = [leg(phase) for phase in method.phases(config)]
     words = None if windows else _vocabulary(model, examples, method, legs)
     learner = Learner(model.network(model.trained), model.forward, words)
     if words is not None:
@@ -115,7 +113,7 @@ def train(
 
 
 def _iid_epochs(method: Method, environments: Sequence[Environment], log: Log) -> list[str]:
-    """How often the i.i.d. data passed, where a method chooses what it draws from."""
+    """Return how often the i.i.d. data were seen, if the method chooses environments."""
     iid = [one for one in environments if one.kind == "iid"]
     if not method.by_environment or not 0 < len(iid) < len(environments):
         return []
@@ -126,15 +124,15 @@ def _iid_epochs(method: Method, environments: Sequence[Environment], log: Log) -
 def _vocabulary(
     model: Any, examples: Sequence[Any], method: Method, legs: Sequence[_Leg]
 ) -> Vocabulary | None:
-    """The words of the examples, where no other can move: not if every weight shrinks, nor if the encoder is still."""
-    shrinks = method.moves_every_weight or any(leg.phase.how.weight_decay for leg in legs)
+    """Return the used part of the word table; None if other rows change too, or if the encoder is frozen."""
+    shrinks = method.moves_every_weight or any(leg.phase.config.weight_decay for leg in legs)
     if shrinks or not examples or all(leg.phase.frozen for leg in legs):
         return None
     network = model.network(model.trained)
     if not is_large(network):
         return None
     rows = model.tokenise(list(dict.fromkeys(examples)))["input_ids"]
-    # What fills up a batch need not be in any text, nor known to the table as padding.
+    # The padding token need not occur in any text.
     return vocabulary_of(network, [*rows, np.array([model.padding.get("input_ids", 0)])])
 
 
@@ -147,43 +145,46 @@ def _feed(
     rng: Generator,
     loss: Losses,
 ) -> Feed:
-    how = phase.how
+    config = phase.config
     if not phase.frozen:
-        model.frozen = None  # what is known of its encoder is about to be out of date
+        model.frozen = None  # stored features are about to be outdated
     source: Source
     if isinstance(examples, Windows):
         source = examples
     else:
         source = (Vectors if phase.frozen and model.head is not None else Tokens)(model, examples)
     if not method.by_environment:
-        # Features need no padding; and a head of several layers is to learn from the same batches as one of one.
-        by_length = how.group_by_length and not phase.frozen
-        return EveryItem(environments, source, how.batch, rng, loss, by_length=by_length)
-    steps = method.steps_per_epoch(environments, how.batch)
-    return ByEnvironment(environments, source, how.batch, rng, loss, choose=method.environments, steps=steps)
+        # Features need no padding, and heads of one and of several layers should see the same batches.
+        by_length = config.group_by_length and not phase.frozen
+        return EveryItem(environments, source, config.batch, rng, loss, by_length=by_length)
+    steps = method.steps_per_epoch(environments, config.batch)
+    return ByEnvironment(
+        environments, source, config.batch, rng, loss, choose=method.environments, steps=steps
+    )
 
 
 def train_network(
     learner: Learner,
     feed: Feed,
-    how: How,
+    config: TrainConfig,
     seed: int,
     progress: Progress = _silent,
     mark: Mark = _silent,
     marks: Sequence[str] = (),
 ) -> Log:
-    """Train any network in place on batches of one's own, in the plain way; `feed` brings its own randomness."""
+    """Train any network in place on the caller's batches by plain training; `feed` has its own generator."""
     method = Vanilla()
-    legs = [_Leg(phase, feed.steps, lambda rng: feed) for phase in method.phases(how)]
+    legs = [_Leg(phase, feed.steps, lambda rng: feed) for phase in method.phases(config)]
     return _Walk(learner, method, legs, seed, progress, mark, marks).go()
 
 
-def steps_of(environments: Sequence[Environment], method: Method, how: How) -> int:
-    """How many steps a training takes."""
+def steps_of(environments: Sequence[Environment], method: Method, config: TrainConfig) -> int:
+    """Return the number of steps of a training."""
     if not environments:
         return 0
     return sum(
-        phase.how.steps(method.steps_per_epoch(environments, phase.how.batch)) for phase in method.phases(how)
+        phase.config.steps(method.steps_per_epoch(environments, phase.config.batch))
+        for phase in method.phases(config)
     )
 
 
@@ -191,7 +192,7 @@ def steps_of(environments: Sequence[Environment], method: Method, how: How) -> i
 
 
 class _Walk:
-    """One training, through all phases of its method."""
+    """One training through all phases of its method."""
 
     def __init__(
         self,
@@ -211,10 +212,10 @@ class _Walk:
         self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
         self.keeper, self.log = checkpointing.the_keeper(), Log()
         self.drawn: Counter[str] = Counter()  # cases of this phase, by environment
-        self.before: dict[str, Tensor] = {}  # the weights, while it is not sure whether it can go on
+        self.before: dict[str, Tensor] = {}  # the weights, until it is certain that the training can resume
 
     def go(self) -> Log:
-        """To the end, from the beginning or from where it was left."""
+        """Train to the end, from the start or from a checkpoint."""
         if self.total:
             kept = self._kept()
             if kept is None or not self._goes_on(kept):
@@ -238,9 +239,9 @@ class _Walk:
     def _leg(self, number: int, leg: _Leg, rng: Generator, kept: checkpointing.Moment | None) -> None:
         if kept is not None:
             checkpointing.put_back(self.learner.network, checkpointing.part(kept.tensors, "network"))
-        with self.learner.asked():  # a frozen encoder reads its examples here
+        with self.learner.evaluating():  # a frozen encoder encodes its examples here
             feed = leg.feed(rng)
-        stepper = Stepper(self.learner.weights(), leg.phase.how, leg.steps * self.method.updates)
+        stepper = Stepper(self.learner.weights(), leg.phase.config, leg.steps * self.method.updates)
         steps = enumerate(islice(_batches(feed), leg.steps), start=1)
         self.drawn.clear()
         if kept is not None:
@@ -262,7 +263,7 @@ class _Walk:
         self._note_drawn(batches)
         if not math.isfinite(loss):
             raise BrokenTrainingError(
-                f"the training broke down at step {self.log.steps:,}",
+                f"the training diverged at step {self.log.steps:,}",
                 why=f"the loss is {loss}",
                 fix="a lower learning rate",
             )
@@ -272,7 +273,7 @@ class _Walk:
             self.log.shown[batch.environment] += batch.cases
             self.drawn[batch.environment] += batch.cases
 
-    # Kept in its middle
+    # Checkpoints
 
     def _now(self, number: int, step: int, stepper: Stepper, feed: Feed) -> checkpointing.Moment:
         tensors = {
@@ -294,7 +295,7 @@ class _Walk:
         )
 
     def _kept(self) -> checkpointing.Moment | None:
-        """Where this training was left, if that is known and every mark before it has been asked at."""
+        """Return the checkpoint to resume from, if the answers at every earlier mark are stored."""
         kept = self.keeper.found() if self.keeper is not None else None
         if self.keeper is None or kept is None or kept.total != self.total:
             return None
@@ -303,7 +304,7 @@ class _Walk:
         return kept if passed <= self.keeper.asked else None
 
     def _goes_on(self, kept: checkpointing.Moment) -> bool:
-        """Go on from there to the end; False, and all as it was before, where the same batches do not come again."""
+        """Resume and train to the end; if the same batches do not come again, restore everything and return False."""
         network, remembered = self.learner.network, copy.deepcopy(vars(self.method))
         self.before = {
             name: weight.detach().clone() for name, weight in checkpointing.weights_of(network).items()
@@ -325,7 +326,7 @@ class _Walk:
         feed: Feed,
         steps: Iterator[tuple[int, Sequence[Batch]]],
     ) -> None:
-        """Draw again what had been drawn, and be as it was then."""
+        """Draw the earlier batches again and restore the state."""
         chance = feed.rng.bit_generator.state
         for _, batches in islice(steps, kept.step):
             self._note_drawn(batches)
@@ -342,7 +343,7 @@ class _Walk:
         elif kept.tally:
             self.loss.directed[:] = kept.tally
         checkpointing.put_generators_back(checkpointing.part(kept.tensors, "generator"))
-        kept.tensors.clear()  # four times the weights that nobody needs any more
+        kept.tensors.clear()  # frees four times the size of the weights
         self.before.clear()
 
 
@@ -355,11 +356,11 @@ def _batches(feed: Feed) -> Iterator[Sequence[Batch]]:
 
 
 def _stops(legs: Sequence[_Leg], marks: Sequence[str]) -> dict[int, list[str]]:
-    """After which step each mark comes: epoch "2" ends with the second epoch of all phases together.
+    """Return the marks that come after each step: epoch "2" ends with the second epoch of all phases together.
 
-    An epoch that is cut short, as the last one may be, ends where the training does.
+    The last epoch may be cut short and then ends with the training.
     """
-    whole = sum(leg.phase.how.epochs for leg in legs)
+    whole = sum(leg.phase.config.epochs for leg in legs)
     known = [str(number) for number in range(1, math.ceil(round(whole, 6)) + 1)]
     unknown = [name for name in marks if name not in known]
     if unknown:
@@ -372,20 +373,20 @@ def _stops(legs: Sequence[_Leg], marks: Sequence[str]) -> dict[int, list[str]]:
     for name in sorted(marks, key=int):
         left, step = float(name), 0
         for leg in legs:
-            step += min(leg.steps, leg.phase.how.steps(leg.per_epoch, max(0.0, left)))
-            left -= leg.phase.how.epochs
+            step += min(leg.steps, leg.phase.config.steps(leg.per_epoch, max(0.0, left)))
+            left -= leg.phase.config.epochs
         stops.setdefault(step, []).append(name)
     return stops
 
 
 def _ask(learner: Learner, mark: Mark, name: str) -> None:
-    with learner.asked(), torch.random.fork_rng(_devices()):
+    with learner.evaluating(), torch.random.fork_rng(_devices()):
         mark(name)
 
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Dropout draws from this seed, and nobody else's draws are disturbed."""
+    """Seed torch inside this block, and restore its generators afterwards."""
     with torch.random.fork_rng(_devices()):
         torch.manual_seed(seed)
         yield

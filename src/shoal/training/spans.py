@@ -1,13 +1,12 @@
-"""Reading comprehension as something to train on: windows of a context, answers as tokens, pairs aligned.
+"""Training data of reading comprehension: windows of a context, answers as tokens, aligned pairs.
 
-`docs/method/beluga.md` 1.4. A context that is longer than the model takes is read in windows that overlap, and each
-window with its question is an item of its own. An answer that is not wholly inside a window is taught as its first
-token, which is none of the context.
+`docs/method/beluga.md` 1.4. A context that exceeds the model's length is read in overlapping windows, each an item with
+its question. The target of a window without the whole answer is its first token, which is not part of the context.
 
-    spans = "context"     pairs are aligned by the tokens of their contexts; a pair whose answer was itself
-                          substituted teaches nothing
-    spans = "reference"   as BELUGA's code: pairs aligned by everything in the window, and filled up with its first
-                          token to the width of the batch; no segments
+    spans = "context"     pairs are aligned by the tokens of their contexts; a pair whose answer was substituted has no
+                          gradient
+    spans = "reference"   as in BELUGA's code: pairs aligned by the whole window and padded with its first token; no
+                          segments
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,15 +26,15 @@ from .environments import Alike, Answered, Environment
 
 WAYS = ("context", "reference")
 ANSWER_KEPT = 0.05
-"""Below this share of the original's start or end probability on aligned tokens, the answer itself was substituted."""
+"""Below this start or end probability of the original on aligned tokens, the answer itself was substituted."""
 MANY = 0.1
-"""From this share of pairs that taught nothing, the training says so."""
+"""Share of pairs without gradient from which the training warns."""
 
 Aligned = tuple[Rows, Rows]
 
 
 class Windows:
-    """The distinct examples of a training as windows of tokens; a row is a window."""
+    """The distinct examples as windows of tokens; a row is a window."""
 
     def __init__(self, model: Any, examples: Iterable[Example], way: str = "context") -> None:
         distinct = list(dict.fromkeys(examples))
@@ -51,14 +50,14 @@ class Windows:
         self.lengths = np.array([len(ids) for _, ids, _, _ in self.windows], np.int64)
         self.aligned: dict[tuple[int, int], Aligned] = {}
         self.shown = self.idle = 0
-        """Pairs that were shown, and those of them that taught nothing."""
+        """Pairs shown so far, and those without gradient."""
 
     def rows(self, examples: Iterable[Example]) -> list[int]:
-        """Where the first windows of these examples are."""
+        """Return the rows of the first windows of these examples."""
         return [self.place[example].start for example in examples]
 
     def take(self, rows: Rows) -> Inputs:
-        """Those windows, padded to the longest of them."""
+        """Return these windows, padded to the longest."""
         width = int(self.lengths[rows].max())
         inputs = {"input_ids": self._column(rows, width, 1, self.padding.get("input_ids", 0))}
         inputs["attention_mask"] = torch.from_numpy(
@@ -76,7 +75,7 @@ class Windows:
         return torch.from_numpy(table).to(self.device)
 
     def cut(self, environment: Environment) -> Environment:
-        """The same with an item for each window."""
+        """Return the environment with an item for each window."""
         items = [part for item in environment.items for part in self._parts(item)]
         return replace(environment, items=items)
 
@@ -88,14 +87,14 @@ class Windows:
             yield replace(item, window=window)
 
     def ends(self, item: Answered) -> tuple[list[int], list[int]]:
-        """The tokens of an item's window at which its answer starts and ends, at each place; the first if at none."""
+        """Return the start and end tokens of the answer in an item's window; the first token if it is absent."""
         places = self.windows[self.place[item.example][item.window]][3]
-        found = [token_ends(places, *place) for place in item.places]
-        inside = [pair for pair in found if pair is not None]
+        ends = [token_ends(places, *place) for place in item.places]
+        inside = [pair for pair in ends if pair is not None]
         return [first for first, _ in inside] or [0], [last for _, last in inside] or [0]
 
     def alignment(self, original: int, variant: int) -> Aligned:
-        """The tokens that two windows share, as positions in each; worked out once."""
+        """Return the positions of the tokens that two windows share, computed once."""
         if (original, variant) not in self.aligned:
             ours, theirs = self._readable(original), self._readable(variant)
             tokens = [
@@ -107,13 +106,13 @@ class Windows:
         return self.aligned[original, variant]
 
     def _readable(self, row: int) -> list[int]:
-        """Positions of the tokens of the context; in the reference of all."""
+        """Return the positions of the context's tokens; in the reference all positions."""
         places = self.windows[row][3]
         return [at for at, place in enumerate(places) if self.reference or place is not None]
 
     @property
     def tally(self) -> Sequence[int]:
-        """What was counted so far."""
+        """Return the counts so far."""
         return self.shown, self.idle
 
     @tally.setter
@@ -121,15 +120,15 @@ class Windows:
         self.shown, self.idle = counted
 
     def notes(self) -> list[str]:
-        """Whether much of what was shown taught nothing."""
+        """Return a warning if many pairs had no gradient."""
         if self.idle <= MANY * self.shown:
             return []
         share = self.idle / self.shown
-        return [f"in {share:.0%} of the pairs shown the answer itself was substituted: they taught nothing"]
+        return [f"in {share:.0%} of the pairs shown the answer itself was substituted: they had no gradient"]
 
 
 def token_ends(places: Sequence[tuple[int, int] | None], low: int, high: int) -> tuple[int, int] | None:
-    """The first and last token of a piece of the context; None where a window does not hold all of it.
+    """Return the first and last token of a part of the context; None if a window does not hold all of it.
 
     >>> token_ends([None, (0, 4), (5, 8), (8, 9)], 5, 8)
     (2, 2)
@@ -140,7 +139,7 @@ def token_ends(places: Sequence[tuple[int, int] | None], low: int, high: int) ->
 
 
 def align(original: Sequence[int], variant: Sequence[int]) -> Aligned:
-    """Positions of the tokens that two texts share, by their longest matching blocks.
+    """Return the positions of the tokens that two texts share, by their longest matching blocks.
 
     >>> [places.tolist() for places in align([1, 2, 3, 4], [1, 9, 9, 3, 4])]
     [[0, 2, 3], [0, 3, 4]]
@@ -152,7 +151,7 @@ def align(original: Sequence[int], variant: Sequence[int]) -> Aligned:
 
 
 class AnsweredLoader:
-    """Windows with where the answer starts and ends in each."""
+    """Windows with the start and end of the answer in each."""
 
     def __init__(self, items: Sequence[Answered], source: Windows, loss: Any) -> None:
         self.source = source
@@ -161,7 +160,7 @@ class AnsweredLoader:
         self.answers = [source.ends(item) for item in items]
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, "SpanLoss"]:
-        """Each window once."""
+        """Return each window once."""
         lengths = self.lengths[chosen]
         wanted = np.zeros((len(chosen), int(lengths.max()), 2), np.bool_)
         for at, item in enumerate(chosen.tolist()):
@@ -176,7 +175,7 @@ class AnsweredLoader:
 
 
 class AlikeLoader:
-    """Questions and their variants: at each visit one variant, and one of the windows that both have."""
+    """Questions and their variants; each visit draws one variant and a window that both have."""
 
     def __init__(self, items: Sequence[Alike], source: Windows, loss: Any) -> None:
         self.items, self.source = items, source
@@ -186,7 +185,7 @@ class AlikeLoader:
         )
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, "AlignedLoss"]:
-        """Originals first in the batch."""
+        """Return a batch with the originals first."""
         pairs = [self._draw(self.items[item], rng) for item in chosen.tolist()]
         rows = np.array([[ours for ours, _ in pairs], [theirs for _, theirs in pairs]], np.int64)
         aligned = [self.source.alignment(*pair) for pair in pairs]
@@ -213,29 +212,29 @@ class AlikeLoader:
 
 @dataclass(frozen=True, slots=True)
 class SpanLoss:
-    """The loss of answers at known places; what scales a token scales it as start and as end."""
+    """The loss of answers at known positions; `scale` applies to a token as start and as end."""
 
     wanted: Tensor  # (cases, tokens, 2)
     real: Tensor  # (cases, tokens)
 
     @property
     def multipliers(self) -> int:
-        """One for each token."""
+        """Return one for each token."""
         return self.real.shape[1]
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        """The mean over windows."""
+        """Return the mean over windows."""
         wanted, real = self.wanted.to(logits.device), self.real.to(logits.device)
         return losses.spans(logits if scale is None else logits * scale[..., None], wanted, real)
 
     def floor(self, logits: Tensor) -> float:
-        """Nothing: an answer can be certain."""
+        """Return 0: an answer can be certain."""
         return 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedLoss:
-    """The loss of pairs whose answers should stand at the same of the tokens they share; only the variant is scaled."""
+    """The loss of pairs whose answers should be at the same shared tokens; only the variant is scaled."""
 
     before: Tensor  # (cases, shared tokens): positions in the original
     after: Tensor  # (cases, shared tokens): positions in the variant
@@ -245,11 +244,11 @@ class AlignedLoss:
 
     @property
     def multipliers(self) -> int:
-        """One for each token that a pair shares."""
+        """Return one for each token that a pair shares."""
         return self.before.shape[1]
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        """The mean over pairs that teach something; nothing where none does."""
+        """Return the mean over pairs with a gradient; 0 if there are none."""
         original, variant = logits.chunk(2)
         after = _at(variant, self.after)
         after = after if scale is None else after * scale[..., None]
@@ -258,18 +257,18 @@ class AlignedLoss:
         if scale is None:
             self.source.shown += len(kept)
             self.source.idle += int((~kept).sum())
-        # Nothing, but still a function of all that was given: who asks for its gradient gets zeros.
+        # Zero, but a function of the logits, so that its gradient is zero and not an error.
         return each[kept].mean() if kept.any() else (each * 0).sum()
 
     def floor(self, logits: Tensor) -> float:
-        """The entropy of the original's answer over the shared tokens."""
+        """Return the entropy of the original's answer over the shared tokens."""
         original = logits.detach().chunk(2)[0]
         kept, before = self._kept(original), _at(original, self.before)
         each = losses.aligned_spans(before, before, self.shared.to(logits.device))
         return float(each[kept].mean()) if kept.any() else 0.0
 
     def _kept(self, original: Tensor) -> Tensor:
-        """Pairs whose answer stands on shared tokens, as far as the model can tell."""
+        """Return which pairs have their answer on shared tokens, according to the model."""
         if self.source.reference:
             return torch.ones(len(original), dtype=torch.bool, device=original.device)
         inside = self.inside.to(original.device)[..., None]
@@ -279,6 +278,6 @@ class AlignedLoss:
 
 
 def _at(logits: Tensor, places: Tensor) -> Tensor:
-    """Logits at some tokens of each case: (cases, places, 2)."""
+    """Return the logits at some tokens of each case: (cases, places, 2)."""
     where = places.to(logits.device)[..., None].expand(-1, -1, logits.shape[-1])
     return logits.gather(1, where)

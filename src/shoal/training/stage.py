@@ -1,13 +1,14 @@
-"""Recipes of trainings: stages, each starting from the weights that the one before it ends with.
+"""Training as protocols describe it: stages, each starting from the weights of the one before.
 
-    Recipe ──► base(seed) ──► stage 1 ──► stage 2 ──► a model to ask
-               fresh head     kept if     asked at
+    Recipe ──► base(seed) ──► stage 1 ──► stage 2 ──► a model to query
+               fresh head     stored if   queried at
                               shared      its marks
 
-A stage is named by what decides its weights. Jobs whose recipes begin alike share those stages: they are trained once.
-A recipe is only a description: `base`, `train`, `steps` and `frozen` load data when they are called.
+A stage is identified by everything that decides its weights. Jobs whose recipes begin alike share those stages. A
+recipe is only a description: `base`, `train`, `steps` and `frozen` load data when they are called.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,85 +17,85 @@ from ..core.errors import ModelError
 from ..core.records import Example
 
 Progress = Callable[[str, int, int], None]
-"""Told which step is at how many of how many; of none, it is something to say: for whom the run waits."""
+"""Called with a step's name, progress and total; a total of 0 means that the name is a message."""
 
 
 def silent(step: str, done: int, total: int) -> None:
-    """No progress shown."""
+    """Show no progress."""
 
 
 Mark = Callable[[str], None]
-"""Called by a stage when it has come to one of its marks; the model is asked there and then."""
+"""Called by a stage at each of its marks, where the model is queried."""
 
 
 def as_it_is(model: Any, seed: int) -> None:
-    """A stage that takes the model as the one before it left it."""
+    """Leave the model unchanged."""
 
 
 class BrokenTrainingError(ModelError):
-    """A training whose loss is no number any more."""
+    """A training whose loss became NaN or infinite."""
 
 
 IN_NUMBERS = "training in numbers"
-"""What a fact is called among the checks of its job."""
+"""The name of a fact among the checks of its job."""
 
 
 class Fact(str):
-    """What is to be known of a training in which nothing is wrong; other notes are of what is."""
+    """A note about a normal training; plain notes are warnings."""
 
     __slots__ = ()
 
 
 Try = Mapping[str, Any]
-"""Settings that are tried."""
+"""Settings of one trial."""
 Steps = int | Callable[[], int]
 """A number of training steps, or a function that loads the data to count them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Settings that are found by trying. Stages that name the same search share what it finds."""
+    """A grid search. Stages with the same search share its result."""
 
     title: str
     identity: Mapping[str, Any]
-    """Everything that decides what is found."""
+    """Everything that decides the result."""
     tries: Sequence[Try]
-    """Of those that do equally well the first is taken."""
+    """The trials; ties go to the first."""
     base: Callable[[Progress], Any]
-    """The model that every try starts from; made once."""
+    """Makes the model that every trial starts from, once."""
     score: Callable[[Any, Try, Progress], float]
-    """Train such a model by one try, in place, and say how good it is."""
+    """Trains such a model in place by one trial and returns its score."""
     steps: Steps = 0
-    """How many steps all tries take together."""
+    """Number of steps of all trials, for the time estimate."""
 
     def count_steps(self) -> int:
-        """Return how many steps all tries take together."""
+        """Return the number of steps of all trials."""
         return self.steps() if callable(self.steps) else self.steps
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One training."""
+    """One training run on one set of data."""
 
     title: str
     identity: Mapping[str, Any]
-    """Everything that decides the weights beside the seed and what it starts from: data by digest, method, settings."""
+    """Everything that decides the weights besides the seed and the start: data digest, method, settings."""
     steps: Steps
-    """How many steps it takes."""
+    """Number of steps, for the time estimate."""
     train: Callable[[Any, int, Progress, Mark], Sequence[str] | None]
-    """Train this model with this seed, in place; gives what is to be known of it, if anything."""
+    """Trains this model in place with this seed, and returns notes."""
     marks: tuple[str, ...] = ()
-    """Names of the moments at which the model is asked while it trains, in order: "1", "2" for epochs. The last is the
-    end. Empty: only at the end, without a name."""
+    """Names of the moments at which the model is queried, in order: "1", "2" for epochs. The last is the end. If
+    empty, the model is queried once, at the end."""
     prepare: Callable[[Any, int], None] = as_it_is
-    """Gives the model the head of this stage, before it is trained here or its kept weights are loaded."""
+    """Gives the model the head of this stage, before training or loading stored weights."""
     frozen: Callable[[], Sequence[Example]] | None = None
-    """Where the encoder does not change: every example that this stage, or one like it, trains on. They are then
-    encoded once, for all stages that start from the same weights."""
+    """If the encoder is frozen: returns every example that this or a similar stage trains on, so that stages that
+    start from the same weights encode them once."""
     searches: tuple[Search, ...] = ()
-    """What has to be found before this stage is trained."""
+    """Searches that must finish before this stage."""
     settled: "Callable[[Sequence[Try]], Stage] | None" = None
-    """What was found, one for each search, to the stage that is then trained in the place of this one."""
+    """Maps the best trial of each search to the stage that is then trained."""
 
     def count_steps(self) -> int:
         """Return how many steps it takes."""
@@ -103,12 +104,48 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How the model of a job is made before it is asked."""
+    """How the model of a job is made."""
 
     base: Callable[[int], Any]
-    """The model that the first stage starts from, with the seed for what is fresh in it."""
+    """Makes the model that the first stage starts from; the seed is for fresh weights."""
     stages: tuple[Stage, ...]
     identity: Mapping[str, Any] = field(default_factory=dict)
-    """What decides the base beside the model's own fingerprint and the seed: the labels of a fresh head."""
+    """What decides the base besides the model's fingerprint and the seed: the labels of a fresh head."""
     threads: int = 1
-    """Processor threads for training and asking. Part of the job: another number can change the last digits."""
+    """Processor threads. Part of the job, because another number can change the last digits."""
+
+
+def best_try(search: Search, scores: Sequence[float]) -> Try:
+    """Return the first trial with the best score; failed trials do not count."""
+    if all(map(math.isnan, scores)):
+        raise ModelError(
+            f"every trial of {search.title} failed",
+            why=f"the loss of all {len(scores)} trials became NaN or infinite",
+            fix="lower rates: train.learning_rate, or train.options.METHOD.learning_rate",
+        )
+    return search.tries[max(range(len(scores)), key=lambda at: (_rank(scores[at]), -at))]
+
+
+def _rank(score: float) -> float:
+    return -math.inf if math.isnan(score) else score
+
+
+def run_search(
+    search: Search, known: Sequence[float], keep: Callable[[list[float]], None], progress: Progress
+) -> list[float]:
+    """Return the score of every trial; `known` are those of an earlier attempt, `keep` stores all after each."""
+    scores = list(known)
+    if len(scores) >= len(search.tries):
+        return scores[: len(search.tries)]
+    model = search.base(progress)
+    network = model.network(model.trained)
+    start = {name: weight.clone() for name, weight in network.state_dict().items()}
+    for number in range(len(scores), len(search.tries)):
+        network.load_state_dict(start)
+        progress(f"trying {search.title}", number + 1, len(search.tries))
+        try:
+            scores.append(search.score(model, search.tries[number], progress))
+        except BrokenTrainingError:
+            scores.append(math.nan)
+        keep(scores)
+    return scores

@@ -1,4 +1,4 @@
-"""Text to pre-train on: a file, or `example`, which our own grammar makes. Light: plans are read without torch."""
+"""Text for pre-training: a file, or `example`, made by our grammar. Imports no torch."""
 
 import hashlib
 import re
@@ -10,24 +10,24 @@ from ..core.files import read_lines
 from ..data.grammar import make_rows
 
 EXAMPLE = "example"
-"""Portraits of people and the questions about them, opinions, questions: jobs do not depend on who has them."""
+"""Portraits of people, questions about them, and opinions."""
 EXAMPLE_ROWS = {"reading": 1000, "sentiment": 500}
 
 
 def stamp(text: str) -> int:
-    """What changes when a file does, told without reading it."""
+    """Return the modification time of a text file."""
     if text == EXAMPLE:
         return 0
     path = Path(text)
     if not path.is_file():
         raise DataError(
-            f"{path}: no such file", why="pretrain.text names a text", fix=f'a file, or "{EXAMPLE}"'
+            f"{path}: no such file", why="pretrain.text needs a file", fix=f'a file, or "{EXAMPLE}"'
         )
     return path.stat().st_mtime_ns
 
 
 def read_text(text: str) -> tuple[str, ...]:
-    """The lines that hold something."""
+    """Return the lines that are not blank."""
     return _lines(text, stamp(text))
 
 
@@ -50,17 +50,17 @@ def _facts(text: str, _stamp: int, length: int) -> tuple[str, int]:
 
 
 def digest(text: str) -> str:
-    """The content as a short hash."""
+    """Return a short hash of the content."""
     return _facts(text, stamp(text), 64)[0]
 
 
 def about_how_many_blocks(text: str, length: int) -> int:
-    """How many blocks of so many tokens there will be, counting words: for an estimate of time."""
+    """Estimate the number of blocks of this length from the number of words."""
     return _facts(text, stamp(text), length)[1]
 
 
 def tidy(line: str) -> str:
-    """A line as other texts would write it.
+    """Return a line without the marks of WikiText.
 
     >>> tidy(" a well @-@ known <unk> of 1 @,@ 000 men ")
     'a well-known [UNK] of 1,000 men'

@@ -1,9 +1,9 @@
-"""The small models that ship with the package: BERT-shaped, built in code, trained on the package's own sentences.
+"""The small BERT-shaped models that ship with the package, trained on its own sentences.
 
     python -m shoal.training.tiny          rebuilds all of them; about three minutes on two cores
 
-They need no download and no account. They are nearly perfect on their own kind of data and fail much of the suites,
-which is what they are for. Kept in half precision, used in single.
+They need no download. They are nearly perfect on i.i.d. data and fail much of the suites, as intended. Weights are
+stored in half precision and used in single precision.
 """
 
 import json
@@ -29,7 +29,7 @@ from transformers import (
 
 from ..data.grammar import Row, make_rows
 from .batch import Batch
-from .config import How
+from .config import TrainConfig
 from .loop import Learner, train_network
 
 FOLDER = Path(__file__).parents[1] / "models" / "tiny"
@@ -38,12 +38,12 @@ SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How one of the models is made."""
+    """Size and training of one model."""
 
     rows: int
     epochs: int
     labels: tuple[str, ...] = ()
-    """Of a classifier; a model without finds answers in its context."""
+    """Labels of a classifier; a model without labels extracts answers."""
     vocabulary: int = 1500
     width: int = 128
     layers: int = 2
@@ -61,7 +61,7 @@ RECIPES = {
 
 
 def make_tokenizer(texts: Sequence[str], recipe: Recipe) -> PreTrainedTokenizerFast:
-    """A lower-case word-piece tokenizer, trained on the texts at hand."""
+    """Return a lower-case word-piece tokenizer trained on these texts."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -85,7 +85,7 @@ def make_tokenizer(texts: Sequence[str], recipe: Recipe) -> PreTrainedTokenizerF
 
 
 def make_model(recipe: Recipe, tokenizer: PreTrainedTokenizerFast, seed: int) -> nn.Module:
-    """The model with fresh weights."""
+    """Return the model with fresh weights."""
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=len(tokenizer),
@@ -107,7 +107,7 @@ def make_model(recipe: Recipe, tokenizer: PreTrainedTokenizerFast, seed: int) ->
 def encode(
     rows: Sequence[Row], tokenizer: PreTrainedTokenizerFast, recipe: Recipe
 ) -> tuple[dict[str, Tensor], Tensor]:
-    """A batch of rows as the model takes it, and what it should answer: codes of labels, or first and last token."""
+    """Return network inputs for a batch of rows, and the targets: label codes, or first and last token."""
     first, *second = zip(*[row.texts for row in rows], strict=True)
     reading = not recipe.labels
     pair = [list(first), *map(list, second)]
@@ -131,17 +131,17 @@ def encode(
 
 
 def logits_of(network: Any, inputs: dict[str, Tensor]) -> Tensor:
-    """(rows, labels), or (rows, tokens, 2) for where an answer starts and ends."""
-    found = network(**inputs)
+    """Return logits (rows, labels), or (rows, tokens, 2) for the start and end of an answer."""
+    output = network(**inputs)
     logits: Tensor = (
-        found.logits if "logits" in found else torch.stack([found.start_logits, found.end_logits], dim=-1)
+        output.logits if "logits" in output else torch.stack([output.start_logits, output.end_logits], dim=-1)
     )
     return logits
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Batches of rows, shuffled anew for each epoch."""
+    """Batches of rows, shuffled for each epoch."""
 
     rows: Sequence[Row]
     tokenizer: PreTrainedTokenizerFast
@@ -150,11 +150,11 @@ class Rows:
 
     @property
     def steps(self) -> int:
-        """In one epoch."""
+        """Return the number of steps in one epoch."""
         return -(-len(self.rows) // self.recipe.batch)
 
     def epoch(self) -> Iterator[Sequence[Batch]]:
-        """The batches of the next epoch."""
+        """Yield the batches of the next epoch."""
         order = self.rng.permutation(len(self.rows))
         for part in np.split(order, range(self.recipe.batch, len(order), self.recipe.batch)):
             inputs, wanted = encode([self.rows[at] for at in part], self.tokenizer, self.recipe)
@@ -166,19 +166,19 @@ def _loss(wanted: Tensor, logits: Tensor, scale: Tensor | None = None) -> Tensor
 
 
 def build(name: str, seed: int = 0, progress: Any = lambda step, done, total: None) -> tuple[nn.Module, Any]:
-    """Train one of the models from nothing."""
+    """Train one of the models from scratch."""
     recipe = RECIPES[name]
     rows = make_rows(name, "train", recipe.rows, seed)
     tokenizer = make_tokenizer([text for row in rows for text in row.texts], recipe)
     model = make_model(recipe, tokenizer, seed)
     feed = Rows(rows, tokenizer, recipe, np.random.default_rng(seed))
-    how = How(recipe.learning_rate, recipe.batch, recipe.epochs, warm_up=0.1)
-    train_network(Learner(model, partial(logits_of, model)), feed, how, seed, progress)
+    settings = TrainConfig(recipe.learning_rate, recipe.batch, recipe.epochs, warm_up=0.1)
+    train_network(Learner(model, partial(logits_of, model)), feed, settings, seed, progress)
     return model, tokenizer
 
 
 def accuracy(name: str, model: nn.Module, tokenizer: PreTrainedTokenizerFast, seed: int = 0) -> float:
-    """On i.i.d. test rows: right labels, or answers found to the letter."""
+    """Return the accuracy on i.i.d. test rows; answers must match exactly."""
     recipe, right = RECIPES[name], 0
     rows = make_rows(name, "test", None, seed)
     with torch.inference_mode():

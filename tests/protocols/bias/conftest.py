@@ -76,7 +76,7 @@ def masked() -> Any:
     torch = pytest.importorskip("torch", reason="needs shoal[hf]")
     transformers = pytest.importorskip("transformers", reason="needs shoal[hf]")
     from shoal.models.fresh import fresh_model
-    from shoal.training.wordpieces import make_tokenizer
+    from shoal.training.from_scratch import make_tokenizer
 
     tokenizer = make_tokenizer(TEXT.strip().splitlines() * 3, 200, 64)
     torch.manual_seed(0)

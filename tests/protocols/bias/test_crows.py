@@ -164,7 +164,7 @@ def test_batched_scores_are_those_of_one_mask_per_forward_pass(masked):
 def test_fifty_real_pairs_agree_with_one_mask_per_forward_pass(data):
     pytest.importorskip("torch", reason="needs shoal[hf]")
     from shoal.data.crows import FILE, read_pairs
-    from shoal.training.masked import Shape, fresh_masked_model
+    from shoal.training.from_scratch import Shape, fresh_masked_model
 
     pairs = read_pairs(data / "crows_pairs" / FILE)[::31][:50]
     assert len(pairs) == 49

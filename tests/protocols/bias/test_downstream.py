@@ -119,7 +119,7 @@ def test_two_tasks_of_one_name_and_models_without_weights_are_refused(files):
 
 def test_given_checkpoints_are_fine_tuned_as_by_hand_and_stand_in_table_2(files, save, tmp_path):
     from shoal.models import load_model
-    from shoal.training.config import How
+    from shoal.training.config import TrainConfig
     from shoal.training.environments import Environment, Labelled
     from shoal.training.loop import train
     from shoal.training.methods import make_method
@@ -146,7 +146,7 @@ def test_given_checkpoints_are_fine_tuned_as_by_hand_and_stand_in_table_2(files,
     model = load_model(f"hf:{folders[0]}").with_fresh_head(("no", "yes"), 0)
     lines = [line.split("\t") for line in (files / "train.tsv").read_text().splitlines()[1:]]
     items = [Labelled((text,), (float(label == "no"), float(label == "yes"))) for text, label in lines]
-    how = How(3e-3, 8, 3, weight_decay=0.01, warm_up=0.1)
+    how = TrainConfig(3e-3, 8, 3, weight_decay=0.01, warm_up=0.1)
     torch.set_num_threads(1)
     train(model, [Environment("x", "iid", items)], make_method("vanilla", {}), how, 0)
     asked = [line.split("\t") for line in (files / "test.tsv").read_text().splitlines()[1:]]

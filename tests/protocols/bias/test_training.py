@@ -21,9 +21,8 @@ from shoal.runs.plan import make_plan  # noqa: E402
 from shoal.runs.results import audit  # noqa: E402
 from shoal.runs.scoring import compare_jobs  # noqa: E402
 from shoal.runs.store import RunStore  # noqa: E402
-from shoal.training.masked import MaskedBlocks, blocks_of  # noqa: E402
+from shoal.training.from_scratch import MaskedBlocks, blocks_of, make_pieces, make_tokenizer  # noqa: E402  # noqa: E402
 from shoal.training.text import read_text  # noqa: E402
-from shoal.training.wordpieces import make_pieces, make_tokenizer  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +70,7 @@ def test_training_learns_what_can_stand_in_a_gap(text):
 
 def test_pieces_have_the_same_numbers_in_every_process(text):
     code = (
-        "from pathlib import Path; from shoal.training.wordpieces import make_pieces; "
+        "from pathlib import Path; from shoal.training.from_scratch import make_pieces; "
         f"print('|'.join(make_pieces(Path({text!r}).read_text().splitlines(), 90)))"
     )
     found = {
@@ -141,8 +140,8 @@ def test_a_text_that_is_not_there_or_empty_is_refused(tmp_path):
 
 
 def test_marks_hold_the_last_epoch():
-    assert pretraining_marks(Pretrain("x", epochs=4)) == ()
-    assert pretraining_marks(Pretrain("x", epochs=4, ask_after=(1, 2))) == ("1", "2", "4")
+    assert pretraining_marks(Pretrain(text="x", epochs=4)) == ()
+    assert pretraining_marks(Pretrain(text="x", epochs=4, ask_after=(1, 2))) == ("1", "2", "4")
 
 
 def plan(text, **more):

@@ -66,7 +66,7 @@ def test_the_plan_of_the_papers_setting_is_sound_but_for_the_files_that_users_br
 def _save_small_models(folders):
     import transformers
 
-    from shoal.training.wordpieces import make_tokenizer
+    from shoal.training.from_scratch import make_tokenizer
 
     tokenizer = make_tokenizer(
         ["good bad food place service went came we ate it again never always"] * 3, 100, 128

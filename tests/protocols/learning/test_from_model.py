@@ -16,7 +16,7 @@ from shoal.protocols.learning.iid import load_iid
 from shoal.protocols.learning.stages import make_recipe
 from shoal.protocols.learning.trainings import read_trainings
 from shoal.runs.settings import make_settings
-from shoal.training.config import How
+from shoal.training.config import TrainConfig
 from shoal.training.environments import Environment, Labelled
 from shoal.training.loop import train
 from shoal.training.methods import make_method
@@ -68,7 +68,13 @@ def test_what_it_is_taught_is_what_it_answers_however_its_labels_stand(upside_do
         before = model.classify(TEXTS, LABELS).predictions
         taught = [(0.0, 1.0) if code == 0 else (1.0, 0.0) for code in before.tolist()]
         items = [Labelled(text, target) for text, target in zip(TEXTS, taught, strict=True)]
-        train(model, [Environment("lies", "MFT", items)], make_method("vanilla"), How(1e-3, 4, 30), seed=0)
+        train(
+            model,
+            [Environment("lies", "MFT", items)],
+            make_method("vanilla"),
+            TrainConfig(1e-3, 4, 30),
+            seed=0,
+        )
         assert (model.classify(TEXTS, LABELS).predictions == 1 - before).all()
 
 

@@ -22,8 +22,7 @@ from shoal.runs.estimate import estimate
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import MemoryStore
 from shoal.runs.training import _settled
-from shoal.training.search import best_try, run_search
-from shoal.training.stage import BrokenTrainingError, Search, silent
+from shoal.training.stage import BrokenTrainingError, Search, best_try, run_search, silent
 
 
 def settings(**train: Any) -> Settings:
@@ -95,14 +94,14 @@ def test_the_best_is_taken_the_first_of_equals_and_none_that_broke_down():
 def test_a_try_whose_loss_is_no_number_is_none_and_the_others_go_on():
     def score(model: Any, tried: Any, progress: Any) -> float:
         if tried["at"] == 0:
-            raise BrokenTrainingError("the training broke down at step 3", fix="a lower learning rate")
+            raise BrokenTrainingError("the training diverged at step 3", fix="a lower learning rate")
         return 1.0
 
     sound = planted([0.0, 0.0], [])
     search = Search("p", {}, sound.tries, sound.base, score)
     scores = run_search(search, [], lambda scores: None, silent)
     assert np.isnan(scores[0]) and best_try(search, scores) == {"at": 1}
-    with pytest.raises(ModelError, match=r"every try of p broke down[\s\S]*lower rates"):
+    with pytest.raises(ModelError, match=r"every trial of p failed[\s\S]*lower rates"):
         best_try(search, [float("nan")] * 2)
 
 

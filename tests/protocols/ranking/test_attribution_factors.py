@@ -7,12 +7,17 @@ from shoal import Case, ShoalError
 from shoal.core.records import Answers
 from shoal.explaining.attributions import Attribution, Units
 from shoal.explaining.words import word_spans
-from shoal.protocols.ranking.build import FEATURE
-from shoal.protocols.ranking.factors import FACTORS, factors_of, find_factor
-from shoal.protocols.ranking.factors.matching import exchanged, outside_common, shared_words, swapped_words
+from shoal.protocols.ranking.factors import FACTORS, parse_factor, parse_factors
+from shoal.protocols.ranking.word_factors import (
+    FEATURE,
+    exchanged,
+    outside_common,
+    shared_words,
+    swapped_words,
+)
 
 NOTHING = Answers(("no", "yes"), np.zeros(1, np.int64))
-EXPLAINED = [name for name in FACTORS if find_factor(name).needs_attributions]
+EXPLAINED = [name for name in FACTORS if parse_factor(name).needs_attributions]
 
 
 def example(*texts, feature="") -> Case:
@@ -38,14 +43,13 @@ def counted(case, *values, special=None) -> Attribution:
 
 
 def value(name, case, attribution):
-    (number,) = find_factor(name).values([case], NOTHING, [attribution])
+    (number,) = parse_factor(name).values([case], NOTHING, [attribution])
     return number
 
 
 WINDOW = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 
 
-@pytest.mark.parametrize("name", ["IRREG", "VERB", "ADJ"])
 @pytest.mark.parametrize(
     ("feature", "expected"),
     [
@@ -59,9 +63,11 @@ WINDOW = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
         ("", None),
     ],
 )
-def test_the_window_around_the_feature_word(name, feature, expected):
+def test_the_window_around_the_feature_word(feature, expected):
     case = example("the old cat went to sleep", feature=feature)
-    assert value(name, case, counted(case, WINDOW)) == (None if expected is None else pytest.approx(expected))
+    assert value("ADJ", case, counted(case, WINDOW)) == (
+        None if expected is None else pytest.approx(expected)
+    )
 
 
 def test_a_feature_words_number_counts_what_stands_between_blanks():
@@ -129,24 +135,22 @@ def test_an_exchange_has_the_longest_middle_and_the_leftmost_common_subsequence_
     assert shared_words(["a", "b", "a"], ["c", "a"]) == [(0, 1)]
 
 
-@pytest.mark.parametrize("name", EXPLAINED)
-def test_a_factor_has_no_value_where_its_annotation_or_its_second_text_is_missing(name):
+def test_a_factor_has_no_value_where_its_annotation_or_its_second_text_is_missing():
     case = example("a plain text of words")
-    assert value(name, case, counted(case, [0.1] * 5)) is None
-    assert find_factor(name).values([case], NOTHING, [None]) == [None]
+    attribution = counted(case, [0.1] * 5)
+    assert [name for name in EXPLAINED if value(name, case, attribution) is not None] == []
+    assert parse_factor("ADJ").values([case], NOTHING, [None]) == [None]
 
 
-@pytest.mark.parametrize("name", EXPLAINED)
-def test_a_factor_has_a_direction_and_a_value_for_each_explainer(name):
-    factors = factors_of(["ACC", name], ["lime", "shapley"])
-    assert [factor.name for factor in factors] == ["ACC", f"{name} (lime)", f"{name} (shapley)"]
-    assert {factor.direction for factor in factors[1:]} == {"worse"}
-    with pytest.raises(ShoalError, match="no explainer is named[\\s\\S]*explainers = "):
-        factors_of([name], [])
+def test_a_factor_has_a_value_for_each_explainer():
+    factors = parse_factors(["ACC", "ADJ"], ["lime", "shapley"])
+    assert [factor.name for factor in factors] == ["ACC", "ADJ (lime)", "ADJ (shapley)"]
+    with pytest.raises(ShoalError, match="no explainer is set[\\s\\S]*explainers = "):
+        parse_factors(["ADJ"], [])
 
 
 def test_a_factor_of_ones_own_is_given_attributions_if_it_asks_for_them(tmp_path, monkeypatch):
-    (tmp_path / "my_factors_of_words.py").write_text(
+    (tmp_path / "my_parse_factors_words.py").write_text(
         "def length(case, prediction, probabilities):\n    return len(case.examples[0][0])\n"
         "def first(case, prediction, probabilities, attribution):\n"
         "    return None if attribution is None else attribution.values[0]\n"
@@ -154,10 +158,12 @@ def test_a_factor_of_ones_own_is_given_attributions_if_it_asks_for_them(tmp_path
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     case = example("a b")
-    factors = factors_of(["my_factors_of_words:length=worse", "my_factors_of_words:first=better"], ["lime"])
+    factors = parse_factors(
+        ["my_parse_factors_words:length=worse", "my_parse_factors_words:first=better"], ["lime"]
+    )
     assert [factor.name for factor in factors] == [
-        "my_factors_of_words:length",
-        "my_factors_of_words:first (lime)",
+        "my_parse_factors_words:length",
+        "my_parse_factors_words:first (lime)",
     ]
     assert factors[0].values([case], NOTHING) == [3.0]
     assert factors[1].values([case, case], NOTHING_TWICE, [counted(case, [0.5, 0.1]), None]) == [0.5, None]

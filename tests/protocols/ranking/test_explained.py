@@ -13,9 +13,9 @@ from shoal import RunStore, ShoalError, audit, load_model, read_plan
 from shoal.cli import main
 from shoal.core.records import Answers, Case
 from shoal.explaining import EXPLAINERS, explain
-from shoal.explaining.attributions import How
-from shoal.protocols.ranking.build import FEATURE
-from shoal.protocols.ranking.factors import find_factor
+from shoal.explaining.attributions import ExplainConfig
+from shoal.protocols.ranking.factors import parse_factor
+from shoal.protocols.ranking.word_factors import FEATURE
 from shoal.runs.executors import run_jobs
 from shoal.runs.plan import check_plan
 
@@ -32,9 +32,11 @@ def planted(word, weight):
 
 
 def mean(name, model, cases, method):
-    explained = explain(model, [case.examples[0] for case in cases], method, How(samples=200, specials=True))
+    explained = explain(
+        model, [case.examples[0] for case in cases], method, ExplainConfig(samples=200, specials=True)
+    )
     answers = Answers(("no", "yes"), np.zeros(len(cases), np.int64))
-    return np.mean([n for n in find_factor(name).values(cases, answers, explained) if n is not None])
+    return np.mean([n for n in parse_factor(name).values(cases, answers, explained) if n is not None])
 
 
 @pytest.mark.parametrize("method", EXPLAINERS)
@@ -91,16 +93,6 @@ def test_every_example_has_a_column_of_values_by_factor_and_explainer(sentences)
     assert worst is not None and worst < 0
 
 
-def test_scales_are_applied_when_scoring_and_ask_nothing_again(sentences):
-    settings = {"data": (str(sentences),), "feature": "adjective", "factors": ("ACC", "ADJ")}
-    raw, summed = (
-        audit("ranking", "tiny:sentiment", **settings, explainers=("gradients",), samples=10, scale=scale)
-        for scale in ("raw", "sum")
-    )
-    first, second = (result.columns["ADJ (gradients)"] for result in (raw, summed))
-    assert first != second and all(abs(number) <= 1 for number in second[1:])
-
-
 def test_the_seed_draws_the_copies_and_names_the_job_where_something_is_drawn(sentences):
     settings = {"data": (str(sentences),), "feature": "adjective", "factors": ("ACC", "ADJ"), "samples": 12}
     drawn, again, other = (
@@ -141,7 +133,7 @@ def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(sentences, tmp_path, 
     jobs = check_plan(read_plan(tmp_path / "plan.toml"))
     whole, stopped = RunStore(tmp_path / "whole"), RunStore(tmp_path / "stopped")
     assert {problem for _, problem in run_jobs(jobs, whole)} == {None}
-    from shoal.protocols.ranking import explained
+    from shoal.protocols.ranking import attribute
 
     asked: list[int] = []
 
@@ -152,7 +144,7 @@ def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(sentences, tmp_path, 
         return explain(*given, **named)
 
     monkeypatch.setattr("shoal.models.batching.BATCH", 4)
-    monkeypatch.setattr(explained, "explain", once)
+    monkeypatch.setattr(attribute, "explain", once)
     with pytest.raises(KeyboardInterrupt):
         list(run_jobs(jobs, stopped))
     assert {problem for _, problem in run_jobs(jobs, stopped)} == {None}
@@ -191,9 +183,9 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
         return done.stdout
 
     coarse = shoal("run", "plan.toml")
-    assert "Take more steps: the values of gradients miss" in coarse and "for 2 of 2 models" in coarse
-    assert "the values of shapley miss" not in coarse
-    assert "Missing from the sum of the values, by model: shapley 0.0 %, gradients" in coarse
+    assert "Take more steps: the attributions of gradients miss" in coarse and "for 2 of 2 models" in coarse
+    assert "the attributions of shapley miss" not in coarse
+    assert "Completeness gap by model: shapley 0.0 %, gradients" in coarse
     told = json.loads(shoal("run", "plan.toml", "--json"))
     gaps = {
         (row["groups"]["model"], row["groups"]["explainer"]): row["value"]
@@ -214,11 +206,11 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
 
 def test_what_cannot_be_explained_is_an_error_in_words(sentences):
     settings = {"data": (str(sentences),), "factors": ("ACC", "SUM-DIFF")}
-    with pytest.raises(ShoalError, match="no explainer is named"):
+    with pytest.raises(ShoalError, match="no explainer is set"):
         audit("ranking", "tiny:sentiment", **settings)
-    with pytest.raises(ShoalError, match="no explainer is called 'shap'"):
+    with pytest.raises(ShoalError, match="unknown explainer 'shap'"):
         audit("ranking", "tiny:sentiment", **settings, explainers=("shap",))
-    with pytest.raises(ShoalError, match="nothing in column 'verb'"):
+    with pytest.raises(ShoalError, match="column 'verb' is empty"):
         audit("ranking", "tiny:sentiment", **settings, explainers=("lime",), feature="verb")
 
 
@@ -231,5 +223,5 @@ def test_an_example_that_a_model_cuts_is_an_error_and_takes_no_other_with_it(tmp
         factors=("ACC", "CONF"),
     )  # fmt: skip
     errors = [outcome.error for outcome in result.outcomes]
-    assert "more than the model takes" in errors[0] and errors[1:] == ["", ""]
+    assert "longer than the model's limit" in errors[0] and errors[1:] == ["", ""]
     assert result.columns["CONF"][0] is None

@@ -21,9 +21,7 @@ MODEL = "tiny:classifier"
 
 
 def family(**train) -> Settings:
-    return Settings(
-        data=(L,), train=Train(**{"on": AMBIGUOUS, "out": {"L": L, "S": S}, "rows": 400, **train})
-    )
+    return Settings(data=(L,), train=Train(**{"on": AMBIGUOUS, "out": {"L": L, "S": S}, **train}))
 
 
 def stages_of(settings, model=MODEL):
@@ -50,26 +48,26 @@ def shown(rows):
 def test_shares_of_the_new_domain_take_the_place_of_as_many_examples():
     settings = family(doses=(Dose(), Dose({"L": 0.02, "S": 0.01})))
     none, mixed = ranking.parts(settings)
-    lessons = inoculate.lessons_of(mixed)
+    lessons = inoculate.training_data(mixed)
 
     def mixture(part: Settings, seed: int):
         assert part.train is not None
-        return inoculate._mixture(part.train, part.train.doses[0], lessons, seed=seed)
+        return inoculate.mixture(part.train, part.train.doses[0], lessons, seed=seed)
 
     rows = [mixture(none, 0), mixture(mixed, 0)]
-    assert shown(rows[0]) == {"ambiguous": 400, "linguistic": 0, "surface": 0}
-    assert shown(rows[1]) == {"ambiguous": 388, "linguistic": 8, "surface": 4}
+    assert shown(rows[0]) == {"ambiguous": 3000, "linguistic": 0, "surface": 0}
+    assert shown(rows[1]) == {"ambiguous": 2910, "linguistic": 60, "surface": 30}
     assert rows[1] != mixture(mixed, 1)
 
 
 def test_nothing_that_models_are_ranked_by_is_trained_on(tmp_path):
     asked = {case.examples[0] for case in build(family()).cases}
-    lessons = inoculate.lessons_of(family())
+    lessons = inoculate.training_data(family())
     assert asked.isdisjoint(row.texts for row in (*lessons.on, *lessons.out["L"], *lessons.out["S"]))
     write(tmp_path / "asked.csv", [("a fine film", "yes"), ("a dull film", "no")])
     write(tmp_path / "train.csv", [("a fine film", "yes"), ("a good play", "yes"), ("a poor play", "no")])
     train = Train(on=str(tmp_path / "train.csv"))
-    lessons = inoculate.lessons_of(Settings(data=(str(tmp_path / "asked.csv"),), train=train))
+    lessons = inoculate.training_data(Settings(data=(str(tmp_path / "asked.csv"),), train=train))
     assert [row.texts for row in lessons.on] == [("a good play",), ("a poor play",)]
     assert "1 of 3 examples" in lessons.notes[0]
 
@@ -81,7 +79,7 @@ def test_steps_and_later_mixtures_come_behind_the_training_that_all_share():
     none, steps, later, mixed = stages_of(settings)
     assert [len(stages) for stages in (none, steps, later, mixed)] == [1, 2, 2, 1]
     assert none[0].identity == steps[0].identity == later[0].identity != mixed[0].identity
-    assert (none[0].steps, steps[1].steps, later[1].steps) == (39, 3, 26)  # 3 epochs of 13, 3, 2 of 13
+    assert (none[0].steps, steps[1].steps, later[1].steps) == (282, 3, 188)  # 3 epochs of 94, 3, 2 of 94
     assert later[1].identity["data"] == mixed[0].identity["data"]
     assert [stages[-1].title for stages in (none, steps, later, mixed)] == [
         "none", "3 steps L", "2% L later 2 epochs", "2% L",
@@ -194,17 +192,16 @@ def test_words_are_explained_of_the_population_alone_and_everybody_draws_the_sam
 @pytest.mark.parametrize(
     ("train", "message"),
     [
-        ({"doses": [{"mixed": {"X": 0.02}}]}, "no data are called 'X'"),
+        ({"doses": [{"mixed": {"X": 0.02}}]}, "unknown data 'X'"),
         ({"doses": [{"mixd": {"L": 0.02}}]}, 'unknown setting "mixd"'),
-        ({"doses": [{"mixed": {"L": 0.6, "S": 0.6}}]}, "more than everything"),
+        ({"doses": [{"mixed": {"L": 0.6, "S": 0.6}}]}, "exceed 1"),
         ({"doses": [{"mixed": {"L": 2}}]}, "from 0 to 1"),
-        ({"doses": [{}, {}]}, "none is there twice"),
+        ({"doses": [{}, {}]}, "lists none twice"),
         ({"doses": [{"later": True}]}, "nothing is mixed in"),
         ({"doses": []}, "doses is empty"),
         ({"on": "signals:MORPH:ambigous"}, "no such file"),
-        ({"rows": 50_000}, "good for 20,000"),
-        ({"on": "sentiment"}, "label 'negative' is none of"),
-        ({"on": "paraphrase"}, "label 'different' is none of"),
+        ({"on": "sentiment"}, "label 'negative' is not one of"),
+        ({"on": "paraphrase"}, "label 'different' is not one of"),
     ],
 )
 def test_a_family_that_cannot_be_is_refused_with_a_remedy(train, message):
@@ -217,7 +214,7 @@ def test_a_family_that_cannot_be_is_refused_with_a_remedy(train, message):
 def test_models_that_cannot_be_trained_and_values_from_two_sources_are_refused(tmp_path):
     with pytest.raises(ShoalError, match="cannot be trained"):
         inoculate.recipe(family(), "python:math:sqrt")
-    with pytest.raises(ShoalError, match="two sources"):
+    with pytest.raises(ShoalError, match="exclude each other"):
         Settings(train=Train(), accuracies=("a=0.5",))
     with pytest.raises(ShoalError, match="leave classes out"):
         inoculate.recipe(Settings(data=(L,), classes={"no": ("a", "b")}, train=Train()), MODEL)

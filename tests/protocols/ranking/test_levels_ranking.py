@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 from shoal.core.records import Case
 from shoal.protocols.ranking import Settings
 from shoal.protocols.ranking.build import CHANCE, CHOSEN, LABELLED, LEAST, POOL, TIMES
-from shoal.protocols.ranking.choosing import label_next
-from shoal.protocols.ranking.order import DECIDED, UNDECIDED, Field, Pair, draws_of, order_by, pairs_of
+from shoal.protocols.ranking.labelling import label_next
+from shoal.protocols.ranking.order import (
+    DECIDED,
+    UNDECIDED,
+    AnswerTable,
+    Pair,
+    labelled_draws,
+    model_pairs,
+    rank_models,
+)
 from shoal.stats.ranking import probability_better
 
 LABELS = ("a", "b", "c")
@@ -34,7 +42,7 @@ def looks(
     names = [f"m{number}" for number in range(models)]
     cases = [Case(f"{POOL}/{n:04d}", ((str(n),),), None, {"part": POOL}) for n in range(examples)]
     words = [[LABELS[label] for label in row] for row in table]
-    field = Field(names, names, cases, np.full(table.shape, np.nan), words, [])
+    field = AnswerTable(names, names, cases, np.full(table.shape, np.nan), words, [])
     places = rng.permutation(examples)
     for number in range(rounds):
         if how == "uniform":
@@ -53,9 +61,9 @@ def looks(
             part = {"part": CHOSEN if draw else LABELLED}
             cases[place] = Case(case.id, case.examples, ("a",), part, "", {"in pool": True, "draws": draws})
             field.right[:, place] = table[:, place] == 0
-        draws_so_far = draws_of(cases)
-        order, _ = order_by(field, draws_so_far)
-        yield order, pairs_of(field, draws_so_far, order)
+        draws_so_far = labelled_draws(cases)
+        order, _ = rank_models(field, draws_so_far)
+        yield order, model_pairs(field, draws_so_far, order)
 
 
 @pytest.mark.parametrize("how", ["uniform", "disagreement"])

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from ...core.ranges import Count, Seed, Share, Within
 from ..base import Profiled, changes
-from ..ranges import Count, Seed, Share, Within
 
 SPLITS = ("train", "validation", "test")
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Resamples, Seed, Share, Within
+from ...training.config import TrainConfig
 from ..base import Profiled, changes, file_content
-from ..ranges import AtLeastOne, BatchSize, Count, Epochs, Rate, Resamples, Seed, Share, Threads, Within
 
 Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
 Profile = Literal["recommended", "paper", "reference"]
@@ -34,8 +35,8 @@ CONVENTIONS: Mapping[str, Conventions] = {
 """`recommended` is ours, `paper` the formulas of the paper, `reference` the code of each diagnostic's authors."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pretrain:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pretrain(TrainConfig):
     """Settings of `pretrain`: train a small masked language model from scratch, one for each seed."""
 
     REMOVED: ClassVar[Mapping[str, str]] = {
@@ -47,18 +48,16 @@ class Pretrain:
     text: str
     """A file with one paragraph or sentence per line, gzipped or not, or `example`."""
     epochs: Epochs = 10.0
-    batch: BatchSize = 32
     learning_rate: Rate = 1e-3
     warm_up: Share = 0.1
     width: AtLeastOne = 128
     vocabulary: AtLeastOne = 8_000
     ask_after: tuple[Count, ...] = ()
     """Epochs after which the diagnostics run as well, for curves over training."""
-    threads: Threads = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(TrainConfig):
     """Settings of one table of `tasks`: fine-tune every checkpoint and test it. Defaults are those of BERT."""
 
     REMOVED: ClassVar[Mapping[str, str]] = {
@@ -70,13 +69,10 @@ class Task:
     train: str
     """A table of texts or pairs of texts with labels; without `test`, a task that ships with shoal."""
     test: str = ""
-    epochs: Epochs = 3.0
-    batch: BatchSize = 32
     learning_rate: Rate | None = None
     """Default: 2e-5, and 5e-4 for the very small `tiny:` models."""
     weight_decay: Annotated[float, Within(0)] = 0.01
     warm_up: Share = 0.1
-    threads: Threads = 1
 
 
 def _data(settings: "Settings") -> Any:

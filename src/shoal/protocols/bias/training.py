@@ -25,7 +25,7 @@ from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
 from ...stats.intervals import wilson
-from ...training.config import How
+from ...training.config import TrainConfig
 from ...training.environments import Environment, Labelled
 from ...training.stage import Mark, Progress, Recipe, Stage
 from ...training.text import about_how_many_blocks, digest
@@ -51,7 +51,7 @@ def pretraining(pretrain: Pretrain, model: str) -> Recipe:
             f"pretrain starts from scratch, but {model} has weights",
             fix=f'models = ["{MODEL}"], or remove pretrain',
         )
-    how = How(pretrain.learning_rate, pretrain.batch, pretrain.epochs, warm_up=pretrain.warm_up)
+    how = pretrain.plain(pretrain.learning_rate)
     content = digest(pretrain.text)
     shape = {
         "width": pretrain.width,
@@ -63,12 +63,12 @@ def pretraining(pretrain: Pretrain, model: str) -> Recipe:
     marks = pretraining_marks(pretrain)
 
     def base(seed: int) -> Any:
-        from ...training.masked import Shape, fresh_masked_model
+        from ...training.from_scratch import Shape, fresh_masked_model
 
         return fresh_masked_model(pretrain.text, Shape(**shape), seed)
 
     def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
-        from ...training.masked import pretrain as train_masked
+        from ...training.from_scratch import pretrain as train_masked
 
         train_masked(model, pretrain.text, how, BLOCK, seed, progress, mark, marks)
 
@@ -76,10 +76,7 @@ def pretraining(pretrain: Pretrain, model: str) -> Recipe:
         "task": "masked tokens 15 % 80/10/10",
         "text": content,
         "block": BLOCK,
-        "batch": how.batch,
-        "epochs": how.epochs,
-        "learning rate": how.learning_rate,
-        "warm up": how.warm_up,
+        "config": asdict(how),
     }
     steps = how.steps(-(-about_how_many_blocks(pretrain.text, BLOCK) // how.batch))
     stage = Stage("pretrain", identity, steps, train, marks)
@@ -229,14 +226,13 @@ def _with_head(make: Callable[[int], Any], labels: Sequence[str], seed: int) -> 
     return model
 
 
-def _config(task: Task, model: str) -> How:
+def _config(task: Task, model: str) -> TrainConfig:
     # Very small models need a larger learning rate to move at all.
     usual = TINY_RATE if parse_spec(model).scheme == "tiny" else USUAL_RATE
-    rate = usual if task.learning_rate is None else task.learning_rate
-    return How(rate, task.batch, task.epochs, task.weight_decay, task.warm_up)
+    return task.plain(usual)
 
 
-def _stage(task: Task, data: TaskData, how: How) -> Stage:
+def _stage(task: Task, data: TaskData, how: TrainConfig) -> Stage:
     targets = {label: tuple(float(label == name) for name in data.labels) for label in data.labels}
     rows = [Labelled(row.texts, targets[row.label]) for row in data.train]
     environment = Environment(task.name, "iid", rows)

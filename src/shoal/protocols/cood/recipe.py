@@ -10,7 +10,7 @@ from ...core.errors import ModelError, PlanError
 from ...core.records import Answers, Example
 from ...models import load_model, parse_spec
 from ...models.interface import HasTokens
-from ...training.config import How
+from ...training.config import TrainConfig
 from ...training.environments import Environment, Labelled
 from ...training.stage import Mark, Progress, Recipe, Stage
 from .build import Item, build, digest_items, training_items
@@ -44,7 +44,7 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     )
 
 
-def training_config(settings: Settings, model: str) -> How:
+def training_config(settings: Settings, model: str) -> TrainConfig:
     """Return the paper's numbers where it states them; tiny models need a larger learning rate.
 
     Batches are not grouped by length, which would put both items of a neutral text into one batch.
@@ -52,7 +52,7 @@ def training_config(settings: Settings, model: str) -> How:
     usual = TINY_RATE if parse_spec(model).scheme == "tiny" else PAPER_RATE
     rate = usual if settings.learning_rate is None else settings.learning_rate
     batch = batch_size(settings, model)
-    return How(
+    return TrainConfig(
         learning_rate=rate,
         batch=batch,
         epochs=settings.epochs,
@@ -93,7 +93,7 @@ def _title(settings: Settings) -> str:
     return " ".join(filter(None, words))
 
 
-def _stage(title: str, environment: Environment, how: How, items: str) -> Stage:
+def _stage(title: str, environment: Environment, how: TrainConfig, items: str) -> Stage:
     epochs = tuple(str(epoch + 1) for epoch in range(int(how.epochs)))
 
     def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:

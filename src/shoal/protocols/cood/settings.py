@@ -6,8 +6,18 @@ from itertools import product
 from typing import Annotated, Any, ClassVar, Literal
 
 from ...core.errors import PlanError
+from ...core.ranges import (
+    AtLeastOne,
+    BatchSize,
+    Count,
+    Rate,
+    Resamples,
+    Seed,
+    Share,
+    Threads,
+    Within,
+)
 from ..base import Profiled, changes, file_content
-from ..ranges import AtLeastOne, BatchSize, Count, Rate, Resamples, Seed, Share, Threads, Within
 
 Control = Literal["none", "all cells", "text only", "template only", "majority"]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...core.errors import PlanError
-from ...training.config import How
+from ...training.config import TrainConfig
 from .settings import RANGES, Settings, Train
 
 TINY_FACTOR = 25
@@ -24,9 +24,9 @@ REFERENCE = "reference"
 HALF = 1.5
 """Epochs of each half of lp-ft: together the most that the grid has."""
 
-IID = How(learning_rate=2e-5, batch=16, epochs=3)
+IID = TrainConfig(learning_rate=2e-5, batch=16, epochs=3)
 READING = "reading comprehension"
-IID_OF_READING = How(learning_rate=3e-5, batch=3, epochs=2)
+IID_OF_READING = TrainConfig(learning_rate=3e-5, batch=3, epochs=2)
 READING_BATCH = 8
 """The paper's batches of 2 and 3 are what its large encoder left room for; recommended is the least of the grid for
 others."""
@@ -108,19 +108,19 @@ def tuned(task: str, method: str, config: str) -> Tuned:
     return next(numbers for (name, configs), numbers in table.items() if name == known and config in configs)
 
 
-def iid_how(settings: Settings, model: str, task: str) -> How:
+def iid_how(settings: Settings, model: str, task: str) -> TrainConfig:
     """Return the hyper-parameters of the i.i.d. stage."""
     train = settings.train
     usual = IID_OF_READING if task == READING else IID
-    return How(
-        learning_rate=train.iid_learning_rate or usual.learning_rate * _factor(model),
+    return TrainConfig(
+        learning_rate=train.iid_learning_rate or usual.rate * _factor(model),
         batch=train.iid_batch or _batch(settings, task, usual.batch),
         epochs=train.iid_epochs or usual.epochs,
         group_by_length=settings.profile == "recommended",
     )
 
 
-def suite_how(settings: Settings, model: str, task: str, config: str, method: str) -> How:
+def suite_how(settings: Settings, model: str, task: str, config: str, method: str) -> TrainConfig:
     """Return the hyper-parameters of the suite stage; lp-ft begins as lp and goes on as vanilla."""
     train = settings.train
     name = "vanilla" if method == "lp-ft" else method
@@ -134,7 +134,7 @@ def suite_how(settings: Settings, model: str, task: str, config: str, method: st
         "batch": train.batch or _batch(settings, task, batch),
         "epochs": train.epochs or (2 * HALF if method == "lp-ft" else epochs),
     } | given
-    return How(**numbers)
+    return TrainConfig(**numbers)
 
 
 RATES, BATCHES, EPOCHS = (2e-5, 3e-5, 5e-5), (8, 16), (1, 2, 3)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
+from ...core.ranges import BatchSize, Count, Epochs, Rate, Seed, Threads, Within
 from ..base import changes
 from ..behaviour import settings as behaviour
-from ..ranges import BatchSize, Count, Epochs, Rate, Seed, Threads, Within
 
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
 HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]

@@ -18,7 +18,7 @@ from ...core.errors import PlanError
 from ...core.records import Example
 from ...models import load_model, parse_spec
 from ...models.batching import distinct
-from ...training.config import How
+from ...training.config import TrainConfig
 from ...training.environments import Environment
 from ...training.stage import Fact, Mark, Progress, Recipe, Stage
 from ..behaviour.build import load_suite
@@ -94,7 +94,7 @@ def _suite_stage(settings: Settings, model: str) -> list[Stage]:
     title = "-".join(filter(None, [words, method, settings.fold and f"without-{settings.fold}"]))
     lessons = Lessons(settings, model, with_suite=True, with_iid=mixed, without=without)
 
-    def by(how: How, options: Mapping[str, Any]) -> Stage:
+    def by(how: TrainConfig, options: Mapping[str, Any]) -> Stage:
         return make_stage(lessons, title, method, options, how, losses(settings, task))
 
     usual = by(
@@ -117,7 +117,7 @@ def make_stage(
     title: str,
     method: str,
     options: Mapping[str, Any],
-    how: How,
+    how: TrainConfig,
     variants: Mapping[str, str],
 ) -> Stage:
     """Return a stage that trains on these lessons by one method."""

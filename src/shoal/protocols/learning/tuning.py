@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...core.records import Example
 from ...models import load_model
 from ...models.batching import BATCH_TOKENS, batches
-from ...training.config import How
+from ...training.config import TrainConfig
 from ...training.environments import Alike, Answered, Directed, Invariant, Item, Labelled, Several
 from ...training.stage import Progress, Search, Stage, Try, silent
 from ..behaviour.build import load_suite
@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 def tuned_stage(
     lessons: Lessons,
     usual: Stage,
-    by: Callable[[How, Mapping[str, Any]], Stage],
+    by: Callable[[TrainConfig, Mapping[str, Any]], Stage],
     before: Sequence[Stage],
     base: Callable[[int], Any],
 ) -> Stage:

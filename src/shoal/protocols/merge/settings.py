@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 from ...core.errors import PlanError
 from ...core.files import digest
+from ...core.ranges import AtLeastOne, Count, Level, Seed
 from ..base import Profiled, changes, file_content
-from ..ranges import AtLeastOne, Count, Level, Seed
 
 Filter = Literal["default", "pos", "probability", "none", "scrambled"]
 WordClass = Literal["noun", "verb", "adjective"]

@@ -1,17 +1,17 @@
-"""Files to cases: examples with a label, examples that were drawn for labelling, and those without one.
+"""Files to cases: labelled examples, examples drawn for labelling, and unlabelled ones.
 
-    labelled   drawn alike from the new domain: accuracy, probe sets, order
-    chosen     drawn where models disagree, with the chance they had: order only
-    pool       without a label: where models disagree, and what to label next
+    labelled   drawn uniformly from the new domain: accuracy, probe sets, order
+    chosen     drawn where models disagree, with known probabilities: order only
+    pool       unlabelled: where models disagree, and what to label next
 
-An example of the pool that has been labelled since is one case, and stays in the pool: what is drawn next must have the
-chances that were written down.
+A pool example that has been labelled since is one case and stays in the pool, so that the probabilities of later draws
+are those written to the file.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,18 +25,17 @@ from ...data.signals import make_signals, named_signals, signal_names
 from ...training.stage import Progress, silent
 from ..base import Built
 from .settings import Settings
+from .word_factors import FEATURE
 
-OURS = (*(name for name in GRAMMARS if name != "reading"), *signal_names())
-"""Data that need no file; those of reading comprehension have no labels."""
+BUILT_IN = (*(name for name in GRAMMARS if name != "reading"), *signal_names())
+"""Data that ship with shoal; those of reading comprehension have no labels."""
 SIGNALS = 2_000
-"""How many sentences with mixed signals are asked."""
+"""How many sentences with mixed signals are made."""
 IDS = ("case_id", "id")
 CHANCE, LEAST, TIMES = "chance", "least chance", "times"
-"""The columns that say how an example was drawn: how many times likelier than all alike, the same of the example least
-likely to be drawn, and how often it was."""
+"""Columns of an example drawn for labelling: its probability over the uniform one, the same of the least likely
+example, and how often it was drawn."""
 LABELLED, CHOSEN, POOL = "labelled", "chosen", "pool"
-FEATURE = "feature"
-"""What a case's meta calls the word that some factors are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +56,17 @@ class Item:
     label: str = ""
     draw: Draw | None = None
     feature: str = ""
-    is_unlabelled_draw: bool = False
-    """It was drawn for labelling, and has no label."""
+    is_skipped: bool = False
+    """Whether it was drawn for labelling and has no label."""
+
+    @property
+    def part(self) -> str:
+        """Return whether it is labelled, chosen or of the pool."""
+        return CHOSEN if self.draw else LABELLED if self.label else POOL
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:
-    """A case per example, the same for every model."""
+    """Return a case per example, the same for every model."""
     files = [
         read_items(settings, name, "some", first=not number) for number, name in enumerate(settings.data)
     ]
@@ -79,7 +83,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         "pool": settings.pool,
         "labels": list(labels),
         "examples": dict(counts),
-        "drawn, not labelled": sum(item.is_unlabelled_draw for item in items),
+        "drawn, not labelled": sum(item.is_skipped for item in items),
         "columns": {**columns, **{name: column for _, read in files[:1] for name, column in read.items()}},
     }
     names = tuple(name for label in labels for name in classes.get(label, (label,)))
@@ -92,26 +96,33 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 def read_items(
     settings: Settings, data: str, labelled: Labelled, *, first: bool = True
 ) -> tuple[list[Item], dict[str, list[str]]]:
-    """The rows of a file, or of data of our own, and the columns that they were read from.
+    """Return the rows of a file or of built-in data, and the columns that they come from.
 
-    A row that no column names goes by its line; in a further file with the file's name before it.
+    A row without an id is named by its line, in further files with the file's name before it.
     """
     if data in signal_names():
         signals = make_signals(*named_signals(data), SIGNALS, np.random.default_rng([0, 1]))
-        made = [
-            Item(str(n), (one.text,), one.label, None, one.word) for n, one in enumerate(signals, start=1)
+        items = [
+            Item(str(number), (signal.text,), signal.label, None, signal.word)
+            for number, signal in enumerate(signals, start=1)
         ]
-        return made, {"texts": ["text"]}
-    if data in OURS and not is_file(Path(data)):
+        return items, {"texts": ["text"]}
+    if data in BUILT_IN and not is_file(Path(data)):
         rows = make_rows(data, "test")
         items = [Item(str(number), row.texts, row.label) for number, row in enumerate(rows, start=1)]
         return items, {"texts": ["text"] if len(rows[0].texts) == 1 else ["sentence1", "sentence2"]}
+    return _read_file(settings, data, labelled, first=first)
+
+
+def _read_file(
+    settings: Settings, data: str, labelled: Labelled, *, first: bool
+) -> tuple[list[Item], dict[str, list[str]]]:
     path = Path(data)
     if not is_file(path):
         raise DataError(
             f"{data!r}: no such file",
-            why=f"a CSV, TSV or JSON Lines file is expected, or data that ship with shoal: {', '.join(OURS)}",
-            fix=nearest(data, OURS) or "check the name",
+            why=f"expected a CSV, TSV or JSON Lines file, or one of {', '.join(BUILT_IN)}",
+            fix=nearest(data, BUILT_IN) or "check the name",
         )
     label = settings.label if labelled != "none" else ""
     naming = [settings.id] if settings.id else [*IDS]
@@ -119,41 +130,29 @@ def read_items(
     table = read_labelled(
         path, settings.text, label, more=(*naming, CHANCE, LEAST, TIMES, *features), labelled=labelled
     )
-    if settings.id and not any(row[settings.id] for row in table.more):
-        raise DataError(
-            f"{path}: nothing in column {settings.id!r}", fix="id = the column that names the examples"
-        )
-    if features and not any(row[settings.feature] for row in table.more):
-        raise DataError(
-            f"{path}: nothing in column {settings.feature!r}", fix="feature = the column that names the word"
-        )
-    before = "" if first else f"{path.name.partition('.')[0]}-"
+    for name in ("id", "feature"):
+        column = getattr(settings, name)
+        if column and not any(row[column] for row in table.more):
+            raise DataError(f"{path}: column {column!r} is empty", fix=f"{name} = another column")
+    prefix = "" if first else f"{path.name.partition('.')[0]}-"
     items = []
     for row, more, line in zip(table.rows, table.more, table.lines, strict=True):
-        name = next(filter(None, (more[column] for column in naming)), f"{before}{line}")
+        name = next(filter(None, (more[column] for column in naming)), f"{prefix}{line}")
+        feature = more[settings.feature] if features else ""
         try:
-            feature = more[settings.feature] if features else ""
-            draw = draw_of(more)
-            items.append(
-                Item(
-                    name,
-                    row.texts,
-                    row.label,
-                    draw if row.label else None,
-                    feature,
-                    bool(draw and not row.label),
-                )
-            )
+            draw = parse_draw(more)
         except DataError as problem:
             raise problem.at(f"{path}, line {line}") from None
+        is_skipped = bool(draw and not row.label)
+        items.append(Item(name, row.texts, row.label, draw if row.label else None, feature, is_skipped))
     *texts, column = table.columns
     return items, {"texts": texts, **({"label": [column]} if column else {})}
 
 
-def draw_of(row: Mapping[str, str]) -> Draw | None:
-    """How a row says that it was drawn; None if it says nothing, and was drawn like any other.
+def parse_draw(row: Mapping[str, str]) -> Draw | None:
+    """Return how a row was drawn for labelling; None if it was drawn uniformly.
 
-    >>> draw_of({CHANCE: "2.5", LEAST: "1.25", TIMES: ""})
+    >>> parse_draw({CHANCE: "2.5", LEAST: "1.25", TIMES: ""})
     Draw(chance=2.5, least=1.25, times=1)
     """
     if not row[CHANCE] and not row[LEAST]:
@@ -165,22 +164,22 @@ def draw_of(row: Mapping[str, str]) -> Draw | None:
     if not (0 < draw.least <= draw.chance < math.inf and draw.times >= 1):
         raise DataError(
             f"{CHANCE} = {row[CHANCE]!r}, {LEAST} = {row[LEAST]!r}, {TIMES} = {row[TIMES]!r}",
-            why="numbers as `shoal rank --out` writes them are expected, the least chance being no larger",
-            fix="leave these columns as they were written",
+            why="expected the numbers that `shoal rank --out` writes",
+            fix="restore these columns",
         )
     return draw
 
 
 def _check_ids(items: Sequence[Item]) -> None:
-    """One name for two examples is a mistake; one example that was drawn twice is not."""
+    """Stop if two examples have one id, or one example has two labels; drawing an example twice is fine."""
     first: dict[tuple[str, str], Item] = {}
     for item in items:
-        other = first.setdefault((part_of(item), item.id), item)
+        other = first.setdefault((item.part, item.id), item)
         if other is not item and (other.texts != item.texts or item.draw is None):
             raise DataError(
-                f"two examples are called {item.id!r}",
+                f"two examples have the id {item.id!r}",
                 why=f"{some(other.texts)} and {some(item.texts)}",
-                fix="id = another column, or names that differ",
+                fix="id = another column, or distinct ids",
             )
         if other.label and item.label and other.label != item.label:
             raise DataError(
@@ -189,36 +188,31 @@ def _check_ids(items: Sequence[Item]) -> None:
             )
 
 
-def part_of(item: Item) -> str:
-    """What an example is for: labelled, chosen or pool."""
-    return CHOSEN if item.draw else LABELLED if item.label else POOL
-
-
 # Labels
 
 
 def label_names(settings: Settings, items: Sequence[Item]) -> list[str]:
-    """Every label there is, as the settings name them or as the examples have them."""
+    """Return all labels, from the settings or from the examples."""
     present = sorted({item.label for item in items if item.label})
     names = list(settings.labels) or present
-    strange = [label for label in present if label not in names]
-    if strange:
+    unknown = [label for label in present if label not in names]
+    if unknown:
         raise DataError(
-            f"label {strange[0]!r} is none of {some(names, 12)}",
-            fix=nearest(strange[0], names)
-            or f"labels = [{', '.join(repr(name) for name in [*names, *strange])}]",
+            f"label {unknown[0]!r} is not one of {some(names, 12)}",
+            fix=nearest(unknown[0], names)
+            or f"labels = [{', '.join(repr(name) for name in [*names, *unknown])}]",
         )
     if len(names) < 2:
         raise PlanError(
-            f"{'one label only: ' + names[0] if names else 'no labels'}",
-            why="which labels there are is told from the labelled examples, unless it is said",
-            fix='labels = ["negative", "positive"], with every label there is; on the command line '
+            f"{'only one label: ' + names[0] if names else 'no labels'}",
+            why="the labels come from the labelled examples unless they are set",
+            fix='labels = ["negative", "positive"], all of them; on the command line '
             "--set labels=negative,positive",
         )
     for label in settings.classes or {}:
         if label not in names:
             raise PlanError(
-                f"classes: {label!r} is no label of the examples",
+                f"classes: {label!r} is not a label of the examples",
                 why=f"labels: {some(names, 12)}",
                 fix=nearest(label, names) or "one of those",
             )
@@ -229,36 +223,34 @@ def label_names(settings: Settings, items: Sequence[Item]) -> list[str]:
 
 
 def _cases(items: Sequence[Item], pool: Sequence[Item]) -> list[Case]:
-    """A case per example: rows of one that was drawn several times are put together."""
+    """Return a case per example, with all draws of one that was drawn several times."""
     by_texts: dict[Example, Case] = {}
     cases: dict[str, Case] = {}
     for item in items:
-        part = part_of(item)
-        before = by_texts.get(item.texts) if item.draw else None
-        if before is not None and before.groups["part"] == CHOSEN:
-            draws = [*before.meta["draws"], *_draws(item)]
-            case = _case(before.id, item, CHOSEN, {**before.meta, "draws": draws})
+        known = by_texts.get(item.texts) if item.draw else None
+        if known is not None and known.groups["part"] == CHOSEN:
+            draws = [*known.meta["draws"], *_draws(item)]
+            case = _case(known.id, item, CHOSEN, {**known.meta, "draws": draws})
         else:
-            case = _case(f"{part}/{item.id}", item, part, {"draws": _draws(item)} if item.draw else {})
+            meta = {"draws": _draws(item)} if item.draw else {}
+            case = _case(f"{item.part}/{item.id}", item, item.part, meta)
         cases[case.id] = case
         by_texts.setdefault(item.texts, case)
         if case.groups["part"] == CHOSEN:
             by_texts[item.texts] = case
     for item in pool:
-        there = by_texts.get(item.texts)
-        if there is None:
+        known = by_texts.get(item.texts)
+        if known is None:
             case = by_texts[item.texts] = _case(f"{POOL}/{item.id}", item, POOL, {})
         else:
-            case = Case(
-                there.id, there.examples, there.labels, there.groups, "", {**there.meta, "in pool": True}
-            )
+            case = replace(known, meta={**known.meta, "in pool": True})
         cases[case.id] = case
     return list(_checked(cases))
 
 
 def _case(identity: str, item: Item, part: str, meta: Mapping[str, object]) -> Case:
-    named = {**meta, FEATURE: item.feature} if item.feature else meta
-    return Case(identity, (item.texts,), (item.label,) if item.label else None, {"part": part}, "", named)
+    annotated = {**meta, FEATURE: item.feature} if item.feature else meta
+    return Case(identity, (item.texts,), (item.label,) if item.label else None, {"part": part}, "", annotated)
 
 
 def _draws(item: Item) -> list[list[float]]:
@@ -268,8 +260,7 @@ def _draws(item: Item) -> list[list[float]]:
 def _checked(cases: Mapping[str, Case]) -> Iterator[Case]:
     if not cases:
         raise DataError("no examples", fix="data = FILE, or pool = FILE")
-    widths = {len(case.examples[0]) for case in cases.values()}
-    if len(widths) > 1:
+    if len({len(case.examples[0]) for case in cases.values()}) > 1:
         raise DataError(
             "single texts and pairs in one ranking",
             why="data and pool hold different kinds of examples",
@@ -279,17 +270,17 @@ def _checked(cases: Mapping[str, Case]) -> Iterator[Case]:
 
 
 def population_of(cases: Sequence[Case], size: int | None) -> list[int]:
-    """The places of the labelled examples that probe sets are drawn from: all, or so many, drawn once and for all.
+    """Return the positions of the labelled examples that probe sets are drawn from: all, or a fixed sample.
 
-    The draw depends on the names of the examples alone, so that whoever asks about them chooses the same.
+    The sample depends only on the names of the examples, so that asking and scoring choose the same.
     """
-    places = [place for place, case in enumerate(cases) if case.groups["part"] == LABELLED]
-    if not size or size >= len(places):
-        return places
-    places.sort(key=lambda place: cases[place].id)
-    return sorted(np.random.default_rng([0, 0]).choice(places, size, replace=False).tolist())
+    positions = [position for position, case in enumerate(cases) if case.groups["part"] == LABELLED]
+    if not size or size >= len(positions):
+        return positions
+    positions.sort(key=lambda position: cases[position].id)
+    return sorted(np.random.default_rng([0, 0]).choice(positions, size, replace=False).tolist())
 
 
 def in_pool(case: Case) -> bool:
-    """Whether an example can be drawn for labelling, now or again."""
+    """Return whether an example can be drawn for labelling."""
     return case.groups["part"] == POOL or bool(case.meta.get("in pool"))

@@ -1,4 +1,4 @@
-"""What to call models in tables: no longer than it takes to tell them apart."""
+"""Short names of models in tables, just long enough to tell them apart."""
 
 import re
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ from ...core.records import Result
 
 START = re.compile(r".*[-_.:/ ]")
 END = re.compile(r"(?:[-_.:/ ]|(?<=[a-z])[A-Z]|^[A-Z.]).*")
-"""Where a word ends: at a sign, or before a capital letter."""
+"""Where a word ends: at punctuation, or before a capital letter."""
 
 
 def contenders(results: Sequence[Result]) -> list[str]:
-    """What to call the models of these results: by spec, by dose where they were trained, by seed if need be."""
+    """Return a name for each result: its spec, the dose if it was trained, the seed if necessary."""
     specs = [str(result.job["model"]) for result in results]
     doses = [
         "" if result.settings.train is None else result.settings.train.doses[0].title for result in results
@@ -30,7 +30,7 @@ def contenders(results: Sequence[Result]) -> list[str]:
 
 
 def short_names(specs: Sequence[str]) -> dict[str, str]:
-    """Spec to name: its file, folder or function, an option in which all differ, or all of it; without what all share.
+    """Return a name for each spec: its file, folder or function, or an option in which all differ.
 
     >>> list(short_names(["predictions:a/x.csv", "predictions:a/y.csv"]).values())
     ['x', 'y']
@@ -39,18 +39,18 @@ def short_names(specs: Sequence[str]) -> dict[str, str]:
     """
     by_file = [_last(spec.partition("?")[0]) for spec in specs]
     options = [dict(parse_qsl(spec.partition("?")[2])) for spec in specs]
-    shared = [name for name in (options[0] if options else {}) if all(name in given for given in options)]
+    shared = [name for name in (options[0] if options else {}) if all(name in chosen for chosen in options)]
     candidates = [
         [_leaf(spec) for spec in specs],
         by_file,
-        *([given[name] for given in options] for name in shared),
+        *([chosen[name] for chosen in options] for name in shared),
     ]
     names = next((names for names in candidates if len(set(names)) == len(specs)), list(specs))
     return dict(zip(specs, _without_shared(names), strict=True))
 
 
 def _leaf(spec: str) -> str:
-    """The name of a function without its module; of anything else its file or folder."""
+    """Return a function without its module, or the file or folder of anything else."""
     bare = spec.partition("?")[0]
     return bare.rpartition(":")[2] if bare.startswith("python:") else _last(bare)
 
@@ -63,13 +63,13 @@ def _last(spec: str) -> str:
 
 
 def _without_shared(names: Sequence[str]) -> list[str]:
-    """Names without the words that all begin or end with; as they are, if that leaves one without a letter."""
+    """Return names without the words that all begin or end with, unless a name would lose all its letters."""
     before = START.match(_shared_start(names))
     after = END.search(_shared_start([name[::-1] for name in names])[::-1])
     first, last = len(before[0]) if before else 0, len(after[0]) if after else 0
     cut = [name[first : len(name) - last] for name in names]
-    is_telling = len(names) > 1 and all(re.search(r"[^\W\d_]", name) for name in cut)
-    return cut if is_telling else list(names)
+    has_letters = len(names) > 1 and all(re.search(r"[^\W\d_]", name) for name in cut)
+    return cut if has_letters else list(names)
 
 
 def _shared_start(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Answers of one model to right and wrong, to what it gets right, and to the values of every factor; pure."""
+"""Score the answers of one model: right or wrong, accuracy, and the values of every factor."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,29 +10,29 @@ from ...core.records import Answers, Case, Measure, Outcome
 from ...models.answer_rows import answer_columns
 from ...stats.intervals import wilson
 from ..base import Built, Scored
+from .attribute import mean_gap, read_attributions
 from .build import LABELLED
-from .explained import attributions_of, gap_of, on_scale
-from .factors import factors_of
+from .factors import parse_factors
 from .settings import Settings
 
 PREDICTION = "prediction"
-"""The column with the label that the model gave; empty where it gave none."""
+"""The column with the predicted label; empty where there is none."""
 
 
 def attribution_column(explainer: str) -> str:
-    """The column with how much each word counted; None outside the population."""
+    """Return the name of the column with an explainer's attributions."""
     return f"attribution ({explainer})"
 
 
 def score(settings: Settings, built: Built, answers: Mapping[str, Any]) -> Scored:
-    """Right or wrong case by case, accuracy, and a column per factor."""
+    """Return outcomes, accuracy, and a column per factor."""
     rows = [row for (row,) in answers[""]] if settings.explainers else []
-    asked: Answers = answer_columns(rows, built.labels) if rows else answers[""]
-    given = put_together(asked, settings.classes or {})
-    outcomes = judge(built.cases, given)
+    raw: Answers = answer_columns(rows, built.labels) if rows else answers[""]
+    merged = merge_classes(raw, settings.classes or {})
+    outcomes = judge(built.cases, merged)
     columns: dict[str, Sequence[object]] = {
         PREDICTION: [
-            "" if row in given.errors else given.labels[given.predictions[row]]
+            "" if row in merged.errors else merged.labels[merged.predictions[row]]
             for row in range(len(built.cases))
         ]
     }
@@ -41,35 +41,34 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Any]) -> Score
             None if row.error else row.data.get("attributions", {}).get(explainer) for row in rows
         ]
     measures = [accuracy(built.cases, outcomes)]
-    explained = {explainer: attributions_of(rows, explainer) for explainer in settings.explainers}
-    scaled = {explainer: on_scale(counted, settings.scale) for explainer, counted in explained.items()}
-    for factor in factors_of(settings.factors, settings.explainers):
+    attributions = {explainer: read_attributions(rows, explainer) for explainer in settings.explainers}
+    for factor in parse_factors(settings.factors, settings.explainers):
         if factor.has_values:
-            counted = scaled[factor.explainer] if factor.explainer else ()
-            columns[factor.name] = values = factor.values(built.cases, given, counted)
+            values = factor.values(built.cases, merged, attributions.get(factor.explainer, ()))
+            columns[factor.name] = values
             measures.append(_mean(factor.name, built.cases, values))
-    measures += [row for explainer, counted in explained.items() for row in gap_of(explainer, counted)]
+    measures += [row for explainer, known in attributions.items() for row in mean_gap(explainer, known)]
     return Scored(outcomes, measures, columns)
 
 
-def put_together(answers: Answers, classes: Mapping[str, Sequence[str]]) -> Answers:
-    """Several answers as one label: the predicted one is mapped, probabilities are added up."""
+def merge_classes(answers: Answers, classes: Mapping[str, Sequence[str]]) -> Answers:
+    """Return answers in which several labels count as one: predictions mapped, probabilities summed."""
     if not classes:
         return answers
     to_label = {name: label for label, names in classes.items() for name in names}
     mapped = [to_label.get(name, name) for name in answers.labels]
     labels = tuple(dict.fromkeys(mapped))
-    place = np.array([labels.index(name) for name in mapped])
+    targets = np.array([labels.index(name) for name in mapped])
     sums = None
     if answers.probabilities is not None:
         sums = np.zeros((len(answers.predictions), len(labels)))
-        for column, target in enumerate(place):
+        for column, target in enumerate(targets):
             sums[:, target] += answers.probabilities[:, column]
-    return replace(answers, labels=labels, predictions=place[answers.predictions], probabilities=sums)
+    return replace(answers, labels=labels, predictions=targets[answers.predictions], probabilities=sums)
 
 
 def judge(cases: Sequence[Case], answers: Answers) -> list[Outcome]:
-    """Right, wrong or no answer; not applicable without a label."""
+    """Return the outcome of each case; not applicable without a label."""
     outcomes = []
     for row, case in enumerate(cases):
         if row in answers.errors:
@@ -83,7 +82,7 @@ def judge(cases: Sequence[Case], answers: Answers) -> list[Outcome]:
 
 
 def _margin(answers: Answers, row: int, right: bool) -> float:
-    """How sure the model was, with the sign of whether it was right."""
+    """Return the margin of the prediction, negative if it is wrong."""
     margin = 1.0
     if answers.probabilities is not None and not np.isnan(answers.probabilities[row, 0]):
         ordered = np.sort(answers.probabilities[row])
@@ -92,17 +91,17 @@ def _margin(answers: Answers, row: int, right: bool) -> float:
 
 
 def accuracy(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Measure:
-    """What is right of the examples that were drawn like any other; those chosen by disagreement are the hard ones."""
+    """Return the accuracy on uniformly drawn examples; those chosen by disagreement are harder."""
     asked = [
         outcome for case, outcome in zip(cases, outcomes, strict=True) if case.groups["part"] == LABELLED
     ]
     known = [outcome for outcome in asked if outcome.passed is not None]
     right, n = sum(bool(outcome.passed) for outcome in known), len(known)
-    value, between, how = (right / n, wilson(right, n), "wilson") if n else (None, None, "")
+    value, interval, method = (right / n, wilson(right, n), "wilson") if n else (None, None, "")
     facts = {"mean over": "cases", "only": {"part": LABELLED}, "headline": True}
     errors = sum(bool(outcome.error) for outcome in asked)
     note = "" if n else "no labelled example"
-    return Measure("accuracy", value, n, {}, between, how, errors=errors, note=note, facts=facts)
+    return Measure("accuracy", value, n, {}, interval, method, errors=errors, note=note, facts=facts)
 
 
 def _mean(name: str, cases: Sequence[Case], values: Sequence[float | None]) -> Measure:

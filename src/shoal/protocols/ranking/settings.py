@@ -1,34 +1,35 @@
-"""What a ranking can be told; numbers are the paper's where it has one, else those of `docs/method/ranking.md`."""
+"""Settings of a ranking. Numbers are the paper's where it has one, else those of `docs/method/ranking.md`."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from ...core.errors import PlanError, nearest
 from ...core.files import digest
+from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Resamples, Seed, Share, Within
 from ...explaining import find_explainer
 from ...stats.ranking import Ties
+from ...training.config import TrainConfig
 from ..base import Profiled, changes, file_content
-from ..ranges import AtLeastOne, BatchSize, Count, Epochs, Rate, Resamples, Seed, Share, Threads, Within
 
 
 @dataclass(frozen=True, slots=True)
 class Dose:
-    """What one model of a family is shown of the new domain, beside the data that it is trained on."""
+    """What one model of a family sees of the new domain, besides the data that it is trained on."""
 
     mixed: Mapping[str, Share] = field(default_factory=dict)
-    """Data by their name in `train.out`: the share of the training examples that they make up."""
+    """Share of the training examples, by the data's name in `train.out`."""
     later: bool = False
-    """Train on the data of the old domain alone first, then again on the mixture."""
+    """Train on the old domain alone first, then again on the mixture."""
     epochs: Epochs | None = None
-    """How long the mixture is trained on, where that is longer or shorter than `train.epochs`."""
+    """Epochs of training on the mixture, if not `train.epochs`."""
     steps: Mapping[str, Count] = field(default_factory=dict)
-    """Data by their name in `train.out`: so many batches of nothing else, at the end."""
+    """Batches of new data alone at the end, by the data's name in `train.out`."""
 
     @property
     def title(self) -> str:
-        """In words.
+        """Return the dose in words.
 
         >>> Dose({"L": 0.02, "S": 0.01}).title, Dose(steps={"hans": 25}).title, Dose().title
         ('2% L 1% S', '25 steps hans', 'none')
@@ -42,67 +43,65 @@ class Dose:
         return " ".join(words) or "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Train:
-    """What `train.…` may say: a family of models, trained here from the same weights with doses of the new domain.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Train(TrainConfig):
+    """A family of models, trained from the same weights with doses of the new domain (`[ranking.train]`).
 
-    Numbers are the paper's where it has them (Table 6): the rate rises over the first tenth, weights decay by .1.
+    Defaults are the paper's Table 6; its warm-up is a number of steps, ours a share.
     """
+
+    REMOVED: ClassVar[Mapping[str, str]] = {"rows": "shoal trains on all rows, or on 3,000 that it makes"}
 
     on: str = "signals:MORPH:ambiguous"
     """Data of the old domain: a file, or data that ship with shoal."""
     out: Mapping[str, str] = field(default_factory=dict)
-    """Data of the new domain, to be trained on in doses: a name for each file."""
+    """Data of the new domain to take doses of: a name for each file."""
     doses: tuple[Dose, ...] = (Dose(),)
-    """A model each; {} is the one that sees nothing of the new domain."""
-    rows: Count = 0
-    """How many examples to train on, drawn at random; 0: all there are, or 3,000 where they are made."""
-    epochs: Epochs = 3.0
-    batch: BatchSize = 32
+    """One model for each; {} is the model that sees nothing of the new domain."""
     learning_rate: Rate | None = None
     """By default the paper's 1e-5, and 5e-4 for the very small `tiny:` models."""
     warm_up: Share = 0.1
-    """Share of the steps in which the rate rises; then it falls to nothing."""
     weight_decay: Annotated[float, Within(0)] = 0.1
-    threads: Threads = 1
-    """Processor threads of a job; another number can change the last digits."""
 
     def __post_init__(self) -> None:
+        TrainConfig.__post_init__(self)
         if not self.doses:
-            raise PlanError("train.doses is empty", fix="doses = [{}, {mixed = {L = 0.02}}], a model each")
+            raise PlanError("train.doses is empty", fix="doses = [{}, {mixed = {L = 0.02}}], one per model")
         for dose in self.doses:
-            for name in (*dose.mixed, *dose.steps):
-                if name not in self.out:
-                    raise PlanError(
-                        f"train.doses: no data are called {name!r}",
-                        why=f"train.out has {', '.join(self.out) or 'none'}",
-                        fix=nearest(name, self.out) or f'out = {{{name} = "FILE"}}',
-                    )
-            if sum(dose.mixed.values()) > 1:
-                raise PlanError(
-                    f"train.doses: {dose.title} is more than everything",
-                    fix="shares that add up to 1 or less",
-                )
-            if (dose.later or dose.epochs is not None) and not any(dose.mixed.values()):
-                raise PlanError(
-                    "train.doses: later and epochs are about a mixture, and nothing is mixed in",
-                    fix="mixed = {L = 0.02}, or leave them out",
-                )
+            self._check_dose(dose)
         titles = [dose.title for dose in self.doses]
         twice = next((title for title in titles if titles.count(title) > 1), None)
         if twice:
-            raise PlanError(f"train.doses: {twice} is there twice", fix="name each dose once")
+            raise PlanError(f"train.doses lists {twice} twice", fix="list each dose once")
+
+    def _check_dose(self, dose: Dose) -> None:
+        for name in (*dose.mixed, *dose.steps):
+            if name not in self.out:
+                raise PlanError(
+                    f"train.doses: unknown data {name!r}",
+                    why=f"train.out has {', '.join(self.out) or 'none'}",
+                    fix=nearest(name, self.out) or f'out = {{{name} = "FILE"}}',
+                )
+        if sum(dose.mixed.values()) > 1:
+            raise PlanError(
+                f"train.doses: the shares of {dose.title} exceed 1", fix="shares that add up to 1 or less"
+            )
+        if (dose.later or dose.epochs is not None) and not any(dose.mixed.values()):
+            raise PlanError(
+                "train.doses: later and epochs need a mixture, and nothing is mixed in",
+                fix="mixed = {L = 0.02}, or leave them out",
+            )
 
 
 def _training(settings: "Settings") -> Any:
-    """How models are trained, but for the data: the stages of the training tell these by their content."""
+    """Return what decides the training besides its data, which the stages name by content."""
     if settings.train is None:
         return None
     return {name: value for name, value in asdict(settings.train).items() if name not in ("on", "out")}
 
 
 def _population(settings: "Settings") -> Any:
-    return settings.population or 0  # 0 is how stored answers name all examples
+    return settings.population or 0  # stored answers name "all examples" by 0
 
 
 def _code(settings: "Settings") -> Any:
@@ -115,86 +114,87 @@ def _contents(settings: "Settings") -> Any:
     return [{"content": digest(Path(name))} if Path(name).exists() else name for name in settings.data]
 
 
+def _explains(settings: "Settings") -> bool:
+    return bool(settings.explainers)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings(Profiled):
-    """What `[ranking]` in a plan, or `--set` on the command line, may say."""
+    """Settings of `[ranking]` in a plan, or of `--set` on the command line."""
+
+    REMOVED: ClassVar[Mapping[str, str]] = {
+        "absent": "absent words are masked where the model has a mask, else left out",
+        "scale": "factors use raw attributions",
+    }
 
     data: tuple[str, ...] = changes("cases", ("sentiment",), resolve=_contents)
     """Labelled examples of the new domain: files, or `sentiment`, `opinions` or `paraphrase`, which ship with shoal."""
     pool: str = changes("cases", "", resolve=file_content("pool"))
-    """A file of examples without labels; which of them to label next is told by where models disagree."""
+    """A file of unlabelled examples, from which shoal draws those to label next."""
     text: tuple[str, ...] = changes("cases", ())
-    """The column of the text, or the two of a pair; told from the usual names if not given."""
+    """The column of the text, or the two of a pair; by default a common name."""
     label: str = changes("cases", "")
-    """The column of the label; a row without one is an example to be labelled."""
+    """The column of the label; a row without one is unlabelled."""
     id: str = changes("cases", "")
-    """The column that names an example, for files of predictions; `case_id` or `id` if there is one, else the line."""
+    """The column that names an example, for prediction files; by default `case_id` or `id`, else the line number."""
     labels: tuple[str, ...] = changes("cases", ())
-    """Every label there is; needed where the examples do not have all of them."""
+    """All labels, if the examples do not have every one."""
     classes: dict[str, tuple[str, ...]] | None = changes("cases", None)
-    """Answers put together: {non-entailment = ["neutral", "contradiction"]}; their probabilities are added up."""
+    """Model labels that count as one, their probabilities summed: {non-entailment = ["neutral", "contradiction"]}."""
     feature: str = changes("cases", "")
-    """The column that names the word which IRREG, VERB and ADJ are about: the word, or its number from 0."""
+    """The column with the word that IRREG, VERB and ADJ use: the word, or its number from 0."""
     explainers: tuple[str, ...] = changes("cases", ())
-    """What says how much each word counts, for factors that need it: lime, shapley, gradients."""
-    samples: Count = changes("answers", 0, when=lambda settings: bool(settings.explainers))
-    """Copies of each example that lime and shapley ask; 0: each as it is usually run."""
+    """Explainers for factors from attributions: lime, shapley, gradients."""
+    samples: Count = changes("answers", 0, when=_explains)
+    """Copies of each example for lime and shapley; 0 for each explainer's default."""
     steps: Count = changes("answers", 0, when=lambda settings: "gradients" in settings.explainers)
-    """Steps of gradients; 0: 300."""
-    absent: Literal["", "mask", "drop"] = changes(
-        "answers", "", when=lambda settings: bool(settings.explainers)
-    )
-    """What stands for an absent word: the model's mask, or nothing; empty: the mask where there is one."""
+    """Steps of integrated gradients; 0 for 300."""
     train: Train | None = changes("answers", None, resolve=_training)
-    """Train before asking: a family of models with doses of the new domain; empty asks each model as it is."""
-    scale: Literal["raw", "sum", "largest"] = changes("scoring", "raw")
-    """Attributions as they are, or so that the sizes of an example add up to 1, or the largest of them is 1."""
+    """Train a family of models with doses of the new domain; by default models are used as they are."""
     factors: tuple[str, ...] = changes(
         "scoring", ("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"), resolve=_code
     )
-    """By what models are ranked; your own as "module:function=worse", if high values are worse, or "…=better"."""
+    """Factors to rank by; your own as "module:function=worse" if high values are worse, or "…=better"."""
     combine: tuple[str, ...] = changes("scoring", ())
-    """Factors to be put together with ACC, by a logistic regression that learns from pairs of other models."""
+    """Factors to combine with ACC by a logistic regression learnt from pairs of other models."""
     probe_sizes: tuple[AtLeastOne, ...] = changes("scoring", (5, 10, 20))
-    """t: how many examples a probe set has; none: models are put in order, how well that works is not studied."""
+    """t, the examples per probe set; none to order models without the study."""
     probe_sets: AtLeastOne = changes("scoring", 500)
-    """B: how many probe sets are drawn, with replacement; the same for all models and factors."""
-    population: AtLeastOne | None = changes(
-        "answers", None, when=lambda settings: bool(settings.explainers), resolve=_population
-    )
-    """How many examples probe sets are drawn from, and explained; by default all. Accuracy is always on all."""
+    """B, the number of probe sets, drawn with replacement; the same for all models and factors."""
+    population: AtLeastOne | None = changes("answers", None, when=_explains, resolve=_population)
+    """How many examples probe sets are drawn from, and explained; by default all. Accuracy always uses all."""
     accuracies: tuple[str, ...] = changes("scoring", ())
-    """What models get right on the whole test set, where that is known: "MODEL=0.9" each; else what they do here."""
+    """Known accuracies on the full test set, "MODEL=0.9" each; by default those on the examples here."""
     ties: Ties = changes("scoring", "half")
-    """What a tie of two models on a probe set counts: one half, a failure, or as a coin falls."""
+    """Count a tie of two models on a probe set as one half, a failure, or a coin flip."""
     resamples: Resamples = changes("scoring", 2000)
-    """How often the population is drawn again for the comparison with ACC."""
+    """Bootstrap resamples of the population for the comparison with ACC."""
     label_next: Count = changes("scoring", 10)
     """How many examples of the pool to draw for labelling."""
     draw: Literal["disagreement", "uniform"] = changes("scoring", "disagreement")
-    """How they are drawn: the likelier the more pairs of models disagree, or all alike."""
+    """Draw more often where more pairs of models disagree, or uniformly."""
     seed: Seed = changes(
         "answers", 0, when=lambda settings: bool({"lime", "shapley"} & {*settings.explainers})
     )
-    """For probe sets, resampling and what is drawn for labelling; the copies that explainers ask; and the training."""
+    """Seed for probe sets, resampling, draws for labelling, the copies of explainers, and training."""
 
     def __post_init__(self) -> None:
         for name in ("data", "factors", "combine", "probe_sizes", "labels", "explainers"):
             twice = [value for value in getattr(self, name) if getattr(self, name).count(value) > 1]
             if twice:
-                raise PlanError(f"{name} names {twice[0]!r} twice", fix="name it once")
+                raise PlanError(f"{name} lists {twice[0]!r} twice", fix="list it once")
         for name in self.explainers:
             find_explainer(name)
-        if given_accuracies(self) and self.train is not None:
+        if known_accuracies(self) and self.train is not None:
             raise PlanError(
-                "accuracies and train: two sources for one value",
-                why="what models that are trained here get right is measured on all of data",
+                "accuracies and train exclude each other",
+                why="the accuracy of models that are trained here is measured on all of data",
                 fix="leave accuracies out",
             )
 
 
-def given_accuracies(settings: Settings) -> dict[str, float]:
-    """Model to what it gets right on the whole test set."""
+def known_accuracies(settings: Settings) -> dict[str, float]:
+    """Return the accuracy of each model on the full test set, as far as the settings give it."""
     rates = {}
     for written in settings.accuracies:
         name, equals, number = written.rpartition("=")
@@ -204,6 +204,6 @@ def given_accuracies(settings: Settings) -> dict[str, float]:
             rates[name] = -1.0
         if not equals or not 0 <= rates[name] <= 1:
             raise PlanError(
-                f"accuracies: {written!r}", why="a share between 0 and 1 is expected", fix="MODEL=0.9"
+                f"accuracies: {written!r}", why="expected a share between 0 and 1", fix="MODEL=0.9"
             )
     return rates

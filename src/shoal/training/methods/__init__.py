@@ -1,4 +1,4 @@
-"""The ways to train, one file each.
+"""Training methods.
 
     vanilla     plain training
     l2          with weight decay
@@ -20,16 +20,13 @@ from importlib import import_module
 from typing import Any
 
 from ...core.errors import PlanError, nearest
-from .base import Method, Phase
-from .dropout import Dropout
+from .base import Method, Phase, Vanilla
 from .fish import Fish
 from .group_dro import GroupDRO
 from .irm import IRM
-from .l2 import L2
 from .lora import LoRA
-from .lp import LP
-from .lp_ft import LPFT
-from .vanilla import Vanilla
+from .probing import LP, LPFT
+from .regularisation import L2, Dropout
 
 __all__ = ["METHODS", "Method", "Phase", "Vanilla", "make_method"]
 
@@ -49,34 +46,33 @@ METHODS: dict[str, type[Method]] = {
 def make_method(
     name: str, options: Mapping[str, Any] | None = None, chosen: Collection[str] | None = None
 ) -> Method:
-    """The method of this name with these options, each checked.
+    """Return the method of this name with checked options.
 
-    Those that are `chosen`, without a word all, are refused where others leave them without effect; what is usual
-    beside them may be idle.
+    An option that has no effect next to the others is an error if it is among `chosen`, by default all options.
 
     >>> make_method("group-dro", {"step_size": 0.1}).step_size
     0.1
     """
     kind = METHODS.get(name) or _imported(name)
     defaults = {field.name: field.default for field in fields(kind) if field.init}  # type: ignore[arg-type]
-    given = dict(options or {})
-    for option, value in given.items():
+    values = dict(options or {})
+    for option, value in values.items():
         if option not in defaults:
             raise PlanError(
                 f"{name}: unknown option {option!r}",
                 why=f"known: {', '.join(defaults)}" if defaults else "it has none",
                 fix=nearest(option, defaults) or "one of those" if defaults else "leave it out",
             )
-        given[option] = _checked(f"{name}: {option}", value, defaults[option])
-    method = kind(**given)
+        values[option] = _checked(f"{name}: {option}", value, defaults[option])
+    method = kind(**values)
     for option, why in method.idle().items():
-        if option in given and (chosen is None or option in chosen):
+        if option in values and (chosen is None or option in chosen):
             raise PlanError(f"{name}: {option} has no effect", why=why, fix=f"leave {option} out")
     return method
 
 
 def _checked(what: str, value: Any, default: Any) -> Any:
-    """A value of the kind that the default is; whole numbers are numbers, and None stands for a number."""
+    """Return a value of the default's type; integers are numbers, and a default of None is for a number."""
     number = default is None or isinstance(default, float)
     if number and isinstance(value, int | float) and not isinstance(value, bool):
         if not abs(value) <= sys.float_info.max:
@@ -94,23 +90,23 @@ def _checked(what: str, value: Any, default: Any) -> Any:
 
 
 def _imported(name: str) -> type[Method]:
-    module, colon, own = name.partition(":")
+    module, colon, class_name = name.partition(":")
     if not colon:
         raise PlanError(
-            f"method {name!r} is not known",
-            why=f"known: {', '.join(METHODS)}",
-            fix=nearest(name, METHODS) or "one of those, or module:Class for one of yours",
+            f"unknown method {name!r}",
+            why=f"known methods are {', '.join(METHODS)}",
+            fix=nearest(name, METHODS) or "one of those, or module:Class for your own",
         )
     try:
-        found = getattr(import_module(module), own)
+        method = getattr(import_module(module), class_name)
     except (ImportError, AttributeError) as problem:
         raise PlanError(
             f"method {name!r} cannot be imported",
             why=str(problem),
             fix="check the name, and that its folder is on PYTHONPATH",
         ) from None
-    if not (isinstance(found, type) and issubclass(found, Method)):
+    if not (isinstance(method, type) and issubclass(method, Method)):
         raise PlanError(
             f"method {name!r} is not a Method", fix="derive it from shoal.training.methods.Method"
         )
-    return found
+    return method

@@ -1,7 +1,7 @@
 """What every method is: which environments a step draws from, and what the step does with their batches.
 
-The model turns a batch's inputs into logits and knows the task; the batch turns logits into a loss and knows the test
-type; the method knows neither. A method is a dataclass whose fields are its options, all with defaults.
+The model turns a batch's inputs into logits and knows the task. The batch turns logits into a loss and knows the test
+type. The method knows neither. A method is a dataclass whose fields are its options, all with defaults.
 """
 
 import math
@@ -10,20 +10,22 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 from torch import nn
 
 from ...core.errors import PlanError
 from ..batch import Batch
-from ..config import How
+from ..config import TrainConfig
 from ..environments import Environment
-from ..stepper import Learner, Stepper
+from ..learner import Learner, Stepper
 
 
 def refuse_outside(
     option: str, value: float, low: float, high: float = math.inf, *, below: bool = False, example: float
 ) -> None:
-    """Stop at an option that is not from `low` to `high`, or to below that."""
+    """Raise an error if an option is not from `low` to `high`, or `below` it."""
     if low <= value <= high and not (below and value == high):
         return
     upper = f" to {'below ' if below else ''}{high:g}" if math.isfinite(high) else " on"
@@ -37,59 +39,125 @@ def _as_it_is(network: nn.Module) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A stretch of training with an optimiser and a schedule of its own."""
+    """A part of a training with its own optimiser and schedule."""
 
-    how: How
+    config: TrainConfig
     around: Callable[[nn.Module], AbstractContextManager[None]] = _as_it_is
-    """What is different about the network meanwhile: weights that are frozen, another dropout."""
+    """Changes the network meanwhile: frozen weights, another dropout rate."""
     frozen: bool = False
-    """Whether the encoder answers the same all the time, so that it need be asked only once."""
+    """Whether the encoder is frozen, so that each example is encoded once."""
 
 
 class Method:
-    """Plain training, and what the other methods have in common with it."""
+    """The base of all methods: plain training."""
 
     by_environment: ClassVar[bool] = False
-    """Whether a step draws from environments that the method chooses; else every item is visited once per epoch."""
+    """Whether the method chooses environments for each step; else every item is visited once per epoch."""
     moves_every_weight: ClassVar[bool] = False
-    """Whether weights move that no example uses."""
+    """Whether weights change that no example uses."""
     updates: int = 1
-    """How often a step updates the weights."""
+    """Updates of the weights per step."""
 
     def idle(self) -> Mapping[str, str]:
-        """Options without effect beside the others, each with the reason: a plan that gives them is refused."""
+        """Return options that have no effect next to the others, with reasons; a plan that sets them is an error."""
         return {}
 
     def notes(self) -> list[str]:
-        """What is to be known of the training just done, where it was not what the method is for."""
+        """Return warnings about the last training."""
         return []
 
     def facts(self) -> list[str]:
-        """What the training just done was like, in numbers that no result has."""
+        """Return numbers about the last training."""
         return []
 
     def start(self, environments: Sequence[Environment]) -> None:
-        """Forget earlier trainings."""
+        """Reset the state of earlier trainings."""
 
-    def phases(self, how: How) -> list[Phase]:
-        """The stretches of one training."""
-        return [Phase(how)]
+    def phases(self, config: TrainConfig) -> list[Phase]:
+        """Return the phases of one training."""
+        return [Phase(config)]
 
     def environments(self, known: Sequence[Environment], rng: Generator) -> Sequence[str]:
-        """The names of those that this step draws from."""
+        """Return the names of the environments of this step."""
         return [environment.name for environment in known]
 
     def steps_per_epoch(self, known: Sequence[Environment], batch: int) -> int:
-        """How many steps visit every item of every kind once."""
-        counts: dict[tuple[str, int], int] = {}  # as `pools` puts them together
+        """Return the number of steps that visit every item once."""
+        counts: dict[tuple[str, int], int] = {}  # grouped as in `pools`
         for one in known:
             key = one.kind, one.batch_size(batch)
             counts[key] = counts.get(key, 0) + len(one)
         return sum(-(-count // size) for (_, size), count in counts.items())
 
     def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
-        """Update the model from these batches; `progress` is the share of the training done. Returns the loss."""
+        """Update the model from these batches and return the loss; `progress` is the share of the training done."""
         (batch,) = batches
         loss = batch.loss(model(batch.inputs))
         stepper.step(loss)
         return loss.item()
+
+
+@dataclass
+class Vanilla(Method):
+    """Plain training (empirical risk minimisation), without options."""
+
+
+Chances = NDArray[np.float64]
+
+
+def refuse_kappa(kappa: float) -> None:
+    """Raise an error for an exponent with which some environments would never be drawn."""
+    refuse_outside("kappa", kappa, -4, 4, example=0.5)
+
+
+@dataclass
+class Sampled(Method):
+    """A method that draws environment e with p(e) ∝ n_e^κ (`docs/method/beyond.md` 7.12).
+
+    kappa 0 draws all equally, 1 in proportion to size. `iid_share`, unless 0, is the share of the i.i.d. data. BELUGA
+    draws all equally, so i.i.d. data are hardly seen; the paper names this as the reason for poor mixed results.
+    """
+
+    kappa: float = 0.5
+    iid_share: float = 0.5
+
+    def __post_init__(self) -> None:
+        refuse_kappa(self.kappa)
+        refuse_outside("iid_share", self.iid_share, 0, 1, below=True, example=0.5)
+
+    def chances(self, known: Sequence[Environment]) -> Chances:
+        """Return the share of each environment."""
+        return chances(known, self.kappa, self.iid_share)
+
+
+def chances(known: Sequence[Environment], kappa: float, iid_share: float = 0.0) -> Chances:
+    """Return the probability of each environment."""
+    sizes = np.array([len(environment) for environment in known], np.float64)
+    shares: Chances = sizes**kappa
+    iid = np.array([environment.kind == "iid" for environment in known])
+    if iid_share and iid.any() and not iid.all():
+        shares[iid] *= iid_share / shares[iid].sum()
+        shares[~iid] *= (1 - iid_share) / shares[~iid].sum()
+    shares /= shares.sum()
+    return shares
+
+
+def draw(known: Sequence[Environment], count: int, shares: Chances, rng: Generator) -> list[str]:
+    """Return the names of `count` distinct environments in random order."""
+    return [known[position].name for position in rng.choice(len(known), count, replace=False, p=shares)]
+
+
+def steps_of_an_epoch(known: Sequence[Environment], batch: int, shares: Chances, batches: int = 1) -> int:
+    """Return as many steps as show the examples of one plain epoch: ceil(N / Σ_e p(e) bs_e)."""
+    places = float(shares @ [environment.batch_size(batch) for environment in known]) * batches
+    return int(np.ceil(round(sum(map(len, known)) / places, 6)))
+
+
+def draw_with_iid(
+    known: Sequence[Environment], count: int, kappa: float, rng: Generator, *, always: bool
+) -> list[str]:
+    """Return `count` distinct environments in random order, with `always` the i.i.d. data among them."""
+    iid = [one for one in known if one.kind == "iid"] if always and count > 1 else []
+    others = [one for one in known if one not in iid]
+    names = [one.name for one in iid] + draw(others, count - len(iid), chances(others, kappa), rng)
+    return [names[position] for position in rng.permutation(len(names))]

@@ -1,4 +1,4 @@
-"""Fish: step where the gradients of different environments agree.
+"""Fish: move where the gradients of different environments agree.
 
 Shi et al. 2022, Algorithm 2, https://arxiv.org/abs/2104.09937
 """
@@ -12,30 +12,29 @@ from numpy.random import Generator
 
 from ..batch import Batch
 from ..environments import Environment
-from ..stepper import Learner, Stepper
-from .base import Method, refuse_outside
-from .sampling import chances, draw_with_iid, refuse_kappa, steps_of_an_epoch
+from ..learner import Learner, Stepper
+from .base import Method, chances, draw_with_iid, refuse_kappa, refuse_outside, steps_of_an_epoch
 
 
 @dataclass
 class Fish(Method):
-    """A few plain steps θ ──► θ̃, one on each of several environments; then θ moves part of that way.
+    """Make a few plain steps θ ──► θ̃, one on each of several environments, then move θ part of the way.
 
-    BELUGA's epsilon, 5e-7 / (learning rate · inner steps), moves the weights a two-hundredth as far as plain training
-    does. Its code trains all the same, since by a slip it makes one more step on momentum alone after each
-    (`extra_momentum_step`). The optimiser of the inner steps is never started anew.
+    BELUGA's epsilon, 5e-7 / (learning rate · inner steps), moves the weights a two-hundredth as far as plain training.
+    Its code learns nevertheless, because by a slip it makes another step by momentum alone after each
+    (`extra_momentum_step`). The optimiser of the inner steps is never reset.
     """
 
     inner_steps: int = 5
-    """Each on another environment; fewer where there are fewer."""
+    """Each on another environment; fewer if there are fewer."""
     epsilon: float = 0.5
-    """How much of the way."""
+    """The share of the way."""
     plain_share: float = 0.0
-    """Share of the training at its beginning that goes all of the way: plain steps on the environments drawn."""
+    """Share of the training, at its start, that goes the whole way: plain steps on the drawn environments."""
     kappa: float = 0.5
     """Environments are drawn by p(e) ∝ n_e^κ."""
     iid_always: bool = True
-    """One of the inner steps is on i.i.d. data, where there are any."""
+    """Whether one inner step is on i.i.d. data, if there are any."""
     extra_momentum_step: bool = False
     by_environment: ClassVar[bool] = True
 
@@ -46,31 +45,33 @@ class Fish(Method):
         refuse_outside("fish: plain_share", self.plain_share, 0, 1, example=0.2)
 
     def idle(self) -> Mapping[str, str]:
-        """All of the way is plain training, however much of the training it is; one step has no room for two."""
+        """Return options without effect: the whole way is plain training, and one step has one environment."""
         if self.epsilon == 0 == self.plain_share and not self.extra_momentum_step:
-            return dict.fromkeys(("inner_steps", "kappa", "iid_always"), "with epsilon 0 nothing is learnt")
+            return dict.fromkeys(
+                ("inner_steps", "kappa", "iid_always"), "with epsilon 0 the model learns nothing"
+            )
         if self.epsilon == 1:
-            return {"plain_share": "with epsilon 1 every step goes all of the way"}
+            return {"plain_share": "with epsilon 1 every step goes the whole way"}
         if self.plain_share == 1:
-            return {"epsilon": "with plain_share 1 every step goes all of the way"}
-        return {"iid_always": "with one inner step there is none to spare"} if self.inner_steps == 1 else {}
+            return {"epsilon": "with plain_share 1 every step goes the whole way"}
+        return {"iid_always": "there is only one inner step"} if self.inner_steps == 1 else {}
 
     def start(self, environments: Sequence[Environment]) -> None:
-        """The schedule counts every inner step."""
+        """Count every inner step in the schedule."""
         self.updates = self._inner(environments)
 
     def environments(self, known: Sequence[Environment], rng: Generator) -> Sequence[str]:
-        """As many as there are inner steps, in random order."""
+        """Return one name per inner step, in random order."""
         return draw_with_iid(known, self._inner(known), self.kappa, rng, always=self.iid_always)
 
     def steps_per_epoch(self, known: Sequence[Environment], batch: int) -> int:
-        """As many as let the examples of one plain epoch pass: ceil(N / (inner steps · Σ_e p(e) bs_e))."""
+        """Return as many steps as show the examples of one plain epoch: ceil(N / (inner steps · Σ_e p(e) bs_e))."""
         inner = self._inner(known)
         share = 1 / inner if self.iid_always and inner > 1 else 0.0
         return steps_of_an_epoch(known, batch, chances(known, self.kappa, share), inner)
 
     def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
-        """Step once on each batch, then go part of the way from the start; return the mean loss."""
+        """Step once on each batch, then move part of the way; return the mean loss."""
         start = [weight.detach().clone() for weight in stepper.weights]
         losses = []
         for batch in batches:

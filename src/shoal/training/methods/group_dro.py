@@ -9,52 +9,42 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-import torch
 from numpy.random import Generator
 
 from ..batch import Batch
 from ..environments import Environment
-from ..stepper import Learner, Stepper
-from .base import refuse_outside
-from .sampling import Sampled, draw, steps_of_an_epoch
+from ..learner import Learner, Stepper
+from .base import Sampled, draw, refuse_outside, steps_of_an_epoch
 
 STRENGTH = 2.0
-"""By how much an excess loss of 1 throughout a training raises log q, whatever its length."""
+"""How much an excess loss of 1 throughout a training raises log q."""
 SMALLEST, LARGEST = 0.001, 0.1
-"""What the step size may be where it is not given."""
+"""Range of the default step size."""
 PLAIN, ALONE = 1.5, 0.9
-"""Weights within this ratio are those of plain training; a weight above this is of one environment alone."""
+"""Weights within the first ratio amount to plain training; a weight above the second to one environment alone."""
 
 
 @dataclass
 class GroupDRO(Sampled):
     """Weight each environment by how badly the model has been doing on it.
 
-    BELUGA draws one environment per step and weights its loss, as Algorithm 1 does with equal chances; the code of its
-    authors takes all groups of a mixed batch, which is a batch of every one here (`all_groups`). Drawn with unequal
-    chances, an environment would gain weight by being drawn, so what a draw does is divided by its chance
-    (`importance`); and it is blamed only for what it loses above its floor, since the entropy of soft labels cannot be
-    learnt away (`excess`). BELUGA's code has neither (`docs/method/beluga.md` 1.7).
-
-    step_size 0 weights all alike. Losses of different test types are not on one scale, so the weights drift by type;
-    `centre` takes off the mean loss of the type before an environment is blamed.
+    BELUGA draws one environment per step and weights its loss, as Algorithm 1 does with equal probabilities. With
+    unequal ones an environment would gain weight by being drawn, so an update is divided by the probability of the draw
+    (`importance`). Only the loss above its lower bound counts, since the entropy of soft labels cannot be learnt away
+    (`excess`). BELUGA's code has neither (`docs/method/beluga.md` 1.7). step_size 0 weights all equally.
     """
 
     step_size: float | None = None
-    """None: 2 / the draws that an environment is expected to have, from .001 to .1."""
-    all_groups: bool = False
-    centre: bool = False
+    """By default 2 / the expected draws of an environment, from .001 to .1."""
     importance: bool = True
     excess: bool = True
     by_environment: ClassVar[bool] = True
     blame: dict[str, float] = field(default_factory=dict, init=False, repr=False)
-    """log q, but for a constant."""
+    """log q, up to a constant."""
     shares: dict[str, float] = field(default_factory=dict, init=False, repr=False)
-    """Of the draws of weighted environments, how many are of each."""
-    usual: dict[str, tuple[int, float]] = field(default_factory=dict, init=False, repr=False)
-    """How many losses of each test type there were, and their mean."""
+    """Share of each weighted environment in the draws."""
     apart: float = field(default=0.0, init=False, repr=False)
-    """The share of i.i.d. data that are not among those weighted."""
+    """Share of the i.i.d. data, if they are not weighted."""
     draws: Counter[str] = field(default_factory=Counter, init=False, repr=False)
     largest: float = field(default=1.0, init=False, repr=False)
     """The largest ratio of two weights so far."""
@@ -64,63 +54,59 @@ class GroupDRO(Sampled):
         refuse_outside("group-dro: step_size", self.step_size or 0, 0, 100, example=0.01)
 
     def idle(self) -> Mapping[str, str]:
-        """All groups are drawn every time; without a step size nobody is blamed for anything."""
-        whole = {"kappa": "every step draws all groups", "importance": "every step draws all groups"}
-        still = {"centre": "with step_size 0 no environment is blamed"}
-        still |= {"excess": still["centre"]}
-        return (whole if self.all_groups else {}) | (still if self.step_size == 0 else {})
+        """Return options without effect: with step size 0 the weights never change."""
+        return {"excess": "with step_size 0 the weights never change"} if self.step_size == 0 else {}
 
     def start(self, environments: Sequence[Environment]) -> None:
-        """Nobody is to blame. With a share of its own the i.i.d. data are not among those weighted."""
+        """Reset the weights. I.i.d. data with a share are not weighted."""
         suite = [one.name for one in environments if one.kind != "iid"]
         self.apart = self.iid_share if 0 < len(suite) < len(environments) else 0.0
         names = suite if self.apart else [one.name for one in environments]
-        self.blame, self.usual, self.draws, self.largest = dict.fromkeys(names, 0.0), {}, Counter(), 1.0
+        self.blame, self.draws, self.largest = dict.fromkeys(names, 0.0), Counter(), 1.0
         every = dict(zip((one.name for one in environments), self.chances(environments), strict=True))
         total = sum(every[name] for name in names)
         self.shares = {name: float(every[name] / total) for name in names}
 
     def environments(self, known: Sequence[Environment], rng: Generator) -> Sequence[str]:
-        """One, or all."""
-        return [one.name for one in known] if self.all_groups else draw(known, 1, self.chances(known), rng)
+        """Return one name."""
+        return draw(known, 1, self.chances(known), rng)
 
     def steps_per_epoch(self, known: Sequence[Environment], batch: int) -> int:
-        """As many as let the examples of one plain epoch pass."""
-        if self.all_groups:
-            return -(-sum(map(len, known)) // sum(one.batch_size(batch) for one in known))
+        """Return as many steps as show the examples of one plain epoch."""
         return steps_of_an_epoch(known, batch, self.chances(known))
 
     def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
         """Update weights and model once; return the weighted loss."""
-        answers = [model(batch.inputs) for batch in batches]
-        losses = [batch.loss(logits) for batch, logits in zip(batches, answers, strict=True)]
-        for batch, logits, loss in zip(batches, answers, losses, strict=True):
-            self.draws[batch.environment] += 1
-            if batch.environment in self.blame:
-                # q_g *= exp(eta * loss_g / (m * p_g)), in logs
-                raised = self.rate(stepper) * self._excess(batch, logits, loss.item())
-                self.blame[batch.environment] += raised / (len(self.blame) * self._chance(batch))
+        (batch,) = batches
+        logits = model(batch.inputs)
+        loss = batch.loss(logits)
+        self.draws[batch.environment] += 1
+        if batch.environment in self.blame:
+            # q_g *= exp(eta * loss_g / (m * p_g)), in logs
+            excess = loss.item() - (batch.floor(logits) if self.excess else 0.0)
+            self.blame[batch.environment] += (
+                self.rate(stepper) * excess / (len(self.blame) * self._chance(batch))
+            )
         weights = self.weights()
         self.largest = max(self.largest, max(weights.values()) / max(min(weights.values()), 1e-300))
-        terms = [self._share(batch, weights) * loss for batch, loss in zip(batches, losses, strict=True)]
-        objective = torch.stack(terms).sum()
+        objective = self._share(batch, weights) * loss
         stepper.step(objective)
         return objective.item()
 
     def rate(self, stepper: Stepper) -> float:
-        """η: as given, or so that a training of any length can tell environments apart."""
+        """Return η: the option, or a value that separates environments in a training of any length."""
         if self.step_size is not None:
             return self.step_size
-        drawn = 1.0 if self.all_groups else (1 - self.apart) / len(self.blame)
+        drawn = (1 - self.apart) / len(self.blame)
         return min(LARGEST, max(SMALLEST, STRENGTH / (stepper.total * drawn)))
 
     def weights(self) -> dict[str, float]:
-        """q: how much each environment weighs; they sum to 1."""
+        """Return q, the weight of each environment."""
         raised = np.exp(np.array(list(self.blame.values())) - max(self.blame.values()))
         return dict(zip(self.blame, (raised / raised.sum()).tolist(), strict=True))
 
     def facts(self) -> list[str]:
-        """How often environments were drawn, and how far their weights are apart in the end."""
+        """Return the number of draws, and how far the weights are apart."""
         weights = sorted(self.weights().values())
         ratio = weights[-1] / max(weights[0], 1e-300)
         return [
@@ -129,7 +115,7 @@ class GroupDRO(Sampled):
         ]
 
     def notes(self) -> list[str]:
-        """Whether any environment was sought out, or one alone."""
+        """Return a warning if the training was plain, or on one environment alone."""
         weights = self.weights()
         name = max(weights, key=lambda name: weights[name])
         if self.largest < PLAIN and len(weights) > 1:
@@ -142,26 +128,12 @@ class GroupDRO(Sampled):
         return []
 
     def _chance(self, batch: Batch) -> float:
-        """The chance of this draw among those of weighted environments; all alike where it is not to matter."""
-        if self.all_groups or not self.importance:
-            return 1 / len(self.blame)
-        return self.shares[batch.environment]
+        """Return the probability of this draw among weighted environments; equal ones without `importance`."""
+        return self.shares[batch.environment] if self.importance else 1 / len(self.blame)
 
     def _share(self, batch: Batch, weights: Mapping[str, float]) -> float:
-        """What a batch's loss is multiplied by: q, over its chance where one environment is drawn."""
-        if batch.environment not in weights:  # i.i.d. data with a share of their own
-            return self.apart if self.all_groups else 1.0 if self.importance else 1 / len(weights)
+        """Return the factor of a batch's loss: q over the probability of the draw."""
+        if batch.environment not in weights:  # i.i.d. data with a share
+            return 1.0 if self.importance else 1 / len(weights)
         weight = weights[batch.environment]
-        if self.all_groups:
-            return weight * (1 - self.apart)
         return weight / self._chance(batch) if self.importance else weight
-
-    def _excess(self, batch: Batch, logits: torch.Tensor, loss: float) -> float:
-        if self.excess:
-            loss -= batch.floor(logits)
-        if not self.centre:
-            return loss
-        count, mean = self.usual.get(batch.kind, (0, 0.0))
-        mean += (loss - mean) / (count + 1)
-        self.usual[batch.kind] = count + 1, mean
-        return loss - mean

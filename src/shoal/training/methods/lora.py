@@ -1,4 +1,4 @@
-"""LoRA: the encoder's matrices stay as they are, and each learns a small one that is added to it.
+"""LoRA: freeze the encoder's matrices and learn a low-rank update of each.
 
 Hu et al. 2022, https://arxiv.org/abs/2106.09685
 """
@@ -13,15 +13,15 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from ...core.errors import ModelError, PlanError
-from ..config import How
+from ..config import TrainConfig
 from .base import Method, Phase, refuse_outside
 
 
 @dataclass
 class LoRA(Method):
-    """W + (alpha / rank) · B A in every linear layer of the encoder, and the head as it is; afterwards they are one.
+    """Train W + (alpha / rank) · B A in every linear layer of the encoder, and the head; then merge the updates.
 
-    B begins at nothing, so the training begins where plain training does.
+    B starts at zero, so training starts where plain training does.
     """
 
     rank: int = 8
@@ -36,13 +36,13 @@ class LoRA(Method):
                 fix="alpha = 16; for the head alone the method lp",
             )
 
-    def phases(self, how: How) -> list[Phase]:
-        """One, with adapters."""
-        return [Phase(how, partial(adapted, rank=self.rank, scale=self.alpha / self.rank))]
+    def phases(self, config: TrainConfig) -> list[Phase]:
+        """Return one phase, with adapters."""
+        return [Phase(config, partial(adapted, rank=self.rank, scale=self.alpha / self.rank))]
 
 
 class LowRank(nn.Module):
-    """What is added to a matrix."""
+    """A low-rank update of a matrix."""
 
     def __init__(self, rows: int, columns: int, rank: int, scale: float) -> None:
         super().__init__()
@@ -51,13 +51,13 @@ class LowRank(nn.Module):
         self.scale = scale
 
     def forward(self, matrix: Tensor) -> Tensor:
-        """The matrix with what was learnt."""
+        """Return the updated matrix."""
         return matrix + self.scale * (self.second @ self.first)
 
 
 @contextmanager
 def adapted(network: nn.Module, rank: int, scale: float) -> Iterator[None]:
-    """Only the adapters and the head learn; at the end the adapters are added into the matrices."""
+    """Train only the adapters and the head inside this block, then merge the adapters."""
     encoder = network.base_model
     assert isinstance(encoder, nn.Module)
     layers = [part for part in encoder.modules() if isinstance(part, nn.Linear)]

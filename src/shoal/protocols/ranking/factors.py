@@ -1,0 +1,290 @@
+"""Factors: the numbers that models are ranked by (Singhal et al. 2023, sections 3, 5 and 6.1).
+
+A factor has a value for each example. Its mean over a probe set ranks the models, high or low first according to its
+direction. RANDOM and GUESS have no values; they are what a factor must beat. To add a factor, write its function here
+or in `word_factors.py` and add a line to FACTORS. `"module:function=worse"` names a function of the user's:
+
+    def length(case, prediction, probabilities):
+        return len(case.examples[0][0])
+
+`prediction` is None and `probabilities` is empty where the model gave none. A fourth parameter, `attribution`, receives
+the attribution of each explainer in turn.
+"""
+
+import inspect
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ...core.errors import PlanError, nearest
+from ...core.files import digest
+from ...core.records import Answers, Case
+from ...explaining.attributions import Attribution
+from ...stats.ranking import guess
+from . import word_factors
+
+Direction = Literal["better", "worse", ""]
+"""Whether a high value means better or worse accuracy; empty without values."""
+Values = list[float | None]
+Attributions = Sequence[Attribution | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A factor, with exactly one of the functions below."""
+
+    name: str
+    direction: Direction
+    about: str = ""
+    from_answers: Callable[[Sequence[Case], Answers], Values] | None = None
+    from_words: Callable[[Case, Attribution], float | None] | None = None
+    custom: str = ""
+    """`module:function` of the user."""
+    order: Callable[[int, int, Generator], NDArray[np.float64]] | None = None
+    """Order by chance: (models, probe sets, generator) to how often each model precedes each other."""
+    expected: Callable[[Sequence[float]], float] | None = None
+    """Expected few-shot accuracy, from the models' accuracies alone."""
+    explainer: str = ""
+    """The explainer whose attributions it uses; empty if it needs none."""
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it has a value for each example."""
+        return bool(self.direction)
+
+    @property
+    def needs_attributions(self) -> bool:
+        """Whether it is computed from attributions."""
+        return _wants_attribution(self.custom) if self.custom else self.from_words is not None
+
+    def values(self, cases: Sequence[Case], answers: Answers, attributions: Attributions = ()) -> Values:
+        """Return its value for each case; `attributions` are those of its explainer."""
+        if self.custom:
+            return _custom_values(self.custom, cases, answers, attributions)
+        if self.from_answers is not None:
+            return self.from_answers(cases, answers)
+        assert self.from_words is not None
+        pairs = zip(cases, attributions, strict=True)
+        return [None if row is None else self.from_words(case, row) for case, row in pairs]
+
+
+# Factors from answers
+
+
+def is_right(cases: Sequence[Case], answers: Answers) -> Values:
+    """Return 1 for a right answer and 0 for a wrong one; None without a label or an answer."""
+    return [
+        None
+        if row in answers.errors or not case.labels
+        else float(answers.labels[answers.predictions[row]] == case.labels[0])
+        for row, case in enumerate(cases)
+    ]
+
+
+def confidence(cases: Sequence[Case], answers: Answers) -> Values:
+    """Return the probability of the predicted label; None where the model gave none."""
+    if answers.probabilities is not None:
+        numbers = answers.probabilities[np.arange(len(cases)), answers.predictions]
+    elif answers.confidences is not None:
+        numbers = answers.confidences
+    else:
+        return [None] * len(cases)
+    return [
+        None if row in answers.errors or np.isnan(number) else float(number)
+        for row, number in enumerate(numbers)
+    ]
+
+
+def true_label_probability(cases: Sequence[Case], answers: Answers) -> Values:
+    """Return the probability of the true label, 0 if the model does not have that label; None if unknown."""
+    if answers.probabilities is None:
+        return [None] * len(cases)
+    columns = {label: column for column, label in enumerate(answers.labels)}
+    values: Values = []
+    for row, case in enumerate(cases):
+        if row in answers.errors or not case.labels or np.isnan(answers.probabilities[row, 0]):
+            values.append(None)
+        else:
+            column = columns.get(str(case.labels[0]))
+            values.append(0.0 if column is None else float(answers.probabilities[row, column]))
+    return values
+
+
+def coin_flips(models: int, sets: int, rng: Generator) -> NDArray[np.float64]:
+    """Return how often each model precedes each other one if a coin decides; NaN on the diagonal."""
+    first, second = np.triu_indices(models, 1)
+    shares = rng.binomial(sets, 0.5, size=len(first)) / sets
+    order = np.full((models, models), np.nan)
+    order[first, second], order[second, first] = shares, 1 - shares
+    return order
+
+
+def _from_words(name: str, about: str, function: Callable[[Case, Attribution], float | None]) -> Factor:
+    return Factor(name, "worse", about, from_words=function)
+
+
+FACTORS = {
+    factor.name: factor
+    for factor in (
+        Factor("ACC", "better", "accuracy on the probe set", is_right),
+        Factor("CONF", "better", "probability of the predicted label", confidence),
+        Factor("CONF-GT", "better", "probability of the true label", true_label_probability),
+        _from_words("IRREG", "minus the weight around the annotated irregular verb", word_factors.window),
+        _from_words("VERB", "minus the weight around the annotated main verb", word_factors.window),
+        _from_words("ADJ", "minus the weight around the annotated adjective", word_factors.window),
+        _from_words("SUM-DIFF", "weight of the first text minus the second", word_factors.sum_difference),
+        _from_words(
+            "MAX-DIFF", "largest weight in the first text minus the second", word_factors.max_difference
+        ),
+        _from_words(
+            "INDEX-DIFF", "weight of shared words, first text minus second", word_factors.index_difference
+        ),
+        _from_words("SUBSEQUENCE", "weight of the second text inside the first", word_factors.subsequence),
+        _from_words("FIRST-TOK", "weight of the first separator of a pair", word_factors.first_separator),
+        _from_words("CONST", "minus the weight of words such as unless, if, or", word_factors.control_words),
+        _from_words("SWAP-AVG", "minus the mean weight of swapped words", word_factors.swapped_mean),
+        _from_words(
+            "SWAP-MAX-DIFF",
+            "largest weight of a swapped word, first text minus second",
+            word_factors.swapped_max_difference,
+        ),
+        Factor("RANDOM", "", "a coin flip for each pair and probe set", order=coin_flips),
+        Factor("GUESS", "", "one model first, the others in random order", expected=guess),
+    )
+}
+
+
+# Factors as the settings name them
+
+
+def parse_factors(names: Sequence[str], explainers: Sequence[str]) -> list[Factor]:
+    """Return the factors that settings name, once for each explainer where they need attributions."""
+    factors: list[Factor] = []
+    for factor in map(parse_factor, names):
+        if not factor.needs_attributions:
+            factors.append(factor)
+            continue
+        if not explainers:
+            raise PlanError(
+                f"factor {factor.name!r} needs an explainer",
+                why="it is computed from attributions, and no explainer is set",
+                fix='explainers = ["shapley"]; on the command line --set explainers=shapley',
+            )
+        factors += [replace(factor, name=f"{factor.name} ({name})", explainer=name) for name in explainers]
+    return factors
+
+
+def parse_factor(written: str) -> Factor:
+    """Return the factor that a setting means: a name of the table, or `module:function=worse` (or `=better`)."""
+    name, equals, word = written.partition("=")
+    if equals and word not in ("better", "worse"):
+        raise PlanError(
+            f"factor {written!r}: unknown direction {word!r}",
+            why="the direction says what a high value means for accuracy",
+            fix=f"{name}=worse, or {name}=better",
+        )
+    direction: Any = word
+    if ":" in name:
+        if not equals:
+            raise PlanError(
+                f"factor {name!r} has no direction",
+                why="a direction that is chosen afterwards makes every factor look good",
+                fix=f"{name}=worse if high values are worse, or {name}=better",
+            )
+        return Factor(name, direction, custom=name)
+    if name not in FACTORS:
+        raise PlanError(
+            f"unknown factor {name!r}",
+            why=f"known factors are {', '.join(FACTORS)}",
+            fix=nearest(name, FACTORS) or "use one of these, or module:function=worse for your own",
+        )
+    factor = FACTORS[name]
+    if equals and not factor.has_values:
+        raise PlanError(f"factor {written!r}: {name} takes no direction", fix=name)
+    return replace(factor, direction=direction or factor.direction)
+
+
+def identity(written: str) -> Any:
+    """Return what decides a factor's values: its name, and the code of a user's function."""
+    factor = parse_factor(written)
+    if not factor.custom:
+        return written
+    module = _import(factor.custom)
+    return {"factor": written, "code": digest(Path(module.__file__)) if module.__file__ else ""}
+
+
+# Functions of the user
+
+
+def _import(name: str) -> ModuleType:
+    """Import the module of a function, from Python's path or the current folder."""
+    module, _, function = name.partition(":")
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        imported = import_module(module)
+    except Exception as problem:
+        raise PlanError(
+            f"factor {name!r}: {module} cannot be imported",
+            why=f"{type(problem).__name__}: {problem}",
+            fix="put the module into this folder or on Python's path",
+        ) from None
+    if not callable(getattr(imported, function, None)):
+        raise PlanError(
+            f"factor {name!r}: {module} has no function {function!r}",
+            fix="module:function=worse, or module:function=better",
+        )
+    return imported
+
+
+def _load(name: str) -> Callable[..., float | None]:
+    function: Callable[..., float | None] = getattr(_import(name), name.partition(":")[2])
+    return function
+
+
+def _wants_attribution(name: str) -> bool:
+    return "attribution" in inspect.signature(_load(name)).parameters
+
+
+def _custom_values(
+    name: str, cases: Sequence[Case], answers: Answers, attributions: Attributions
+) -> list[float | None]:
+    function, wants_attribution = _load(name), _wants_attribution(name)
+    values = []
+    for row, case in enumerate(cases):
+        prediction = None if row in answers.errors else answers.labels[answers.predictions[row]]
+        options = {"attribution": attributions[row]} if wants_attribution else {}
+        try:
+            values.append(_number(function(case, prediction, _probabilities(answers, row), **options)))
+        except Exception as problem:
+            raise PlanError(
+                f"factor {name!r} failed on example {case.id!r}",
+                why=f"{type(problem).__name__}: {problem}",
+                fix="return a finite number or None",
+            ) from None
+    return values
+
+
+def _probabilities(answers: Answers, row: int) -> dict[str, float]:
+    if answers.probabilities is None or row in answers.errors or np.isnan(answers.probabilities[row, 0]):
+        return {}
+    return dict(zip(answers.labels, answers.probabilities[row].tolist(), strict=True))
+
+
+def _number(value: Any) -> float | None:
+    if value is None:
+        return None
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{value!r} is not a finite number")
+    return number

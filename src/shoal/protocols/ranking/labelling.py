@@ -1,0 +1,157 @@
+"""Which pool examples to label next, and the file to label them in (`docs/method/beyond.md` 7.16).
+
+Two models differ only in what they get right where they disagree, and that they disagree needs no labels. Examples are
+drawn with replacement, with probability proportional to the square root of the number of disagreeing pairs of models.
+The file states these probabilities, because the order must weigh such examples.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import DataError
+from ...core.files import writing
+from ...core.records import Case, Finding
+from ...core.text import csv_lines, is_formula
+from . import wording
+from .build import CHANCE, CHOSEN, LEAST, POOL, TIMES, in_pool
+from .order import AnswerTable, labelled_draws
+from .settings import Settings
+
+NEXT = "label next"
+"""The kind of the finding that lists what to label."""
+SUFFIXES = (".csv", ".jsonl")
+
+
+def disagreeing_pairs(predictions: Sequence[Sequence[str]]) -> NDArray[np.int64]:
+    """Return for each example how many pairs of models give different labels; empty answers form no pair.
+
+    >>> disagreeing_pairs([["a", "a"], ["a", "b"], ["b", "c"]]).tolist()
+    [2, 3]
+    """
+    table = np.array(predictions)
+    answered = (table != "").sum(axis=0)
+    pairs = answered * (answered - 1) // 2
+    for label in np.unique(table[table != ""]):
+        same = (table == label).sum(axis=0)
+        pairs = pairs - same * (same - 1) // 2
+    return np.asarray(pairs, np.int64)
+
+
+def label_next(settings: Settings, table: AnswerTable) -> Finding | None:
+    """Return what to label next; None without a pool."""
+    positions = [position for position, case in enumerate(table.cases) if in_pool(case)]
+    if not positions or not settings.label_next:
+        return None
+    cases = [table.cases[position] for position in positions]
+    apart = disagreeing_pairs([[row[position] for position in positions] for row in table.predictions])
+    rng = np.random.default_rng([settings.seed, int(labelled_draws(table.cases).times.sum())])
+    facts = {"pool": len(cases), "models disagree on": int((apart > 0).sum())}
+    is_uniform = settings.draw == "uniform"
+    if is_uniform and not any(case.groups["part"] == CHOSEN for case in cases):
+        examples = _plain_sample(settings.label_next, cases, rng)
+    elif not is_uniform and not apart.any():
+        return Finding("agree", wording.pool_agrees(len(cases)), (), 1.0, facts=facts)
+    else:
+        # After examples were chosen, the rest of the pool is not a plain sample: draw from all of it again.
+        weights = np.ones(len(cases)) if is_uniform else np.sqrt(apart)
+        examples = _weighted_sample(settings.label_next, cases, apart, weights, rng)
+    disagree_on = None if is_uniform else facts["models disagree on"]
+    text = wording.label_next(len(examples), len(cases), disagree_on)
+    return Finding(NEXT, text, (), 1.0, facts={**facts, "examples": examples})
+
+
+def _weighted_sample(
+    number: int,
+    cases: Sequence[Case],
+    apart: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> list[dict[str, Any]]:
+    chances = weights / weights.sum()
+    times = rng.multinomial(number, chances)
+    relative = chances * len(cases)
+    least = float(relative[chances > 0].min())
+    drawn = sorted(np.flatnonzero(times).tolist(), key=lambda place: (-apart[place], cases[place].id))
+    return [
+        _example(cases[place])
+        | {
+            "pairs that disagree": int(apart[place]),
+            CHANCE: float(relative[place]),
+            LEAST: least,
+            TIMES: int(times[place]),
+        }
+        for place in drawn
+    ]
+
+
+def _plain_sample(number: int, cases: Sequence[Case], rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Draw unlabelled examples uniformly without replacement, which needs no weights."""
+    unlabelled = [case for case in cases if case.groups["part"] == POOL]
+    drawn = rng.choice(len(unlabelled), min(number, len(unlabelled)), replace=False)
+    return [_example(unlabelled[place]) for place in sorted(drawn.tolist())]
+
+
+def _example(case: Case) -> dict[str, Any]:
+    label = str(case.labels[0]) if case.labels else ""
+    return {"case": case.id, "texts": list(case.examples[0]), "label": label}
+
+
+# The file
+
+
+def export(findings: Sequence[Finding], columns: Mapping[str, Sequence[str]], out: Path) -> int:
+    """Write the examples to label next to a file, and return their number."""
+    if out.suffix not in SUFFIXES:
+        raise DataError(
+            f"{out}: unknown format",
+            why="known formats are .csv and .jsonl",
+            fix=f"--out {out.stem or 'to_label'}.csv",
+        )
+    if out.exists():
+        raise DataError(
+            f"{out} exists already", why="it may hold labels", fix="another name, or remove it first"
+        )
+    chosen = next((finding for finding in findings if finding.kind == NEXT), None)
+    rows = [_row(example, columns) for example in chosen.facts["examples"]] if chosen else []
+    if not rows:
+        reasons = [finding.text for finding in findings if finding.kind == "agree"]
+        raise DataError(
+            f"{out}: nothing to label next", why=(reasons or ["no example was drawn"])[0], fix="another pool"
+        )
+    if out.suffix == ".csv":
+        _check_formulas(rows, out)
+        lines = csv_lines([list(rows[0]), *(list(row.values()) for row in rows)], verbatim=True)
+    else:
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    with writing(out) as stream:
+        stream.writelines(lines)
+    return len(rows)
+
+
+def _row(example: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    names = columns.get("texts") or ("text", "text2")
+    (label,) = columns.get("label") or ("label",)
+    return {
+        "id": example["case"].partition("/")[2],
+        **dict(zip(names, example["texts"], strict=False)),
+        label: example["label"],
+        CHANCE: example.get(CHANCE, ""),
+        LEAST: example.get(LEAST, ""),
+        TIMES: example.get(TIMES, ""),
+    }
+
+
+def _check_formulas(rows: Sequence[Mapping[str, Any]], out: Path) -> None:
+    cells = (cell for row in rows for cell in row.values() if isinstance(cell, str))
+    formulas = [cell for cell in cells if is_formula(cell)]
+    if formulas:
+        raise DataError(
+            f"{out}: {len(formulas):,} texts start like a formula, the first is {formulas[0][:60]!r}",
+            why="a spreadsheet may run them, and escaping would change the text that the model sees",
+            fix=f"--out {out.stem}.jsonl",
+        )

@@ -1,0 +1,234 @@
+"""Every sentence that a ranking shows: findings, notes and captions, from values."""
+
+from collections.abc import Mapping, Sequence
+
+from ...core.claims import ALPHA
+from ...core.measures import MEASURES, shown
+
+LIKELY = 0.8
+"""The stated probability from which a model is called better."""
+
+STATED_NOTE = (
+    "Better than the next: probability under a cautious prior (models a few points apart). "
+    f"Up to {100 * LIKELY:.0f} % counts as undecided."
+)
+DECIDED_NOTE = (
+    f"Decided: the e-value reached the number of pairs / {ALPHA:g}. You may look after every label: "
+    f"at most {100 * ALPHA:.0f} % of rankings decide wrongly."
+)
+AFTERWARDS_NOTE = "Better way: the better of the two directions, chosen afterwards."
+BETTER_NOTE = "▲ better than ACC (p ≤ .05, bootstrap over examples)."
+INTERVAL_NOTE = "Intervals: jackknife over models, since pairs share models."
+EXPORT_NOTE = "shoal rank … --out FILE writes them. Fill in the labels, then add --data FILE."
+ALONE_NOTE = "One model is not ranked: shoal rank MODEL MODEL … --data FILE"
+PARTS = {
+    "labelled": "labelled examples",
+    "chosen": "labelled where models disagree",
+    "pool": "without a label",
+}
+STUDY_TITLE = "t examples order two models as all do"
+CURVES_TITLE = "right order by size of probe set"
+MATRIX_TITLE = "probability that the row's model is better than the column's, in %, if models are close"
+STRIPS_TITLE = "every pair by factor; chance is one half"
+WORDS_TITLE = "Which words counted"
+LABEL_NEXT_TITLE = "What to label next"
+MISSING_VALUES = {"CONF": "labels without probabilities", "CONF-GT": "no probability of every label"}
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> count(1, "label"), count(1200, "label")
+    ('1 label', '1,200 labels')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(probability: float) -> str:
+    """Return a probability in per cent."""
+    return f"{shown(probability, MEASURES['probability better'])} %"
+
+
+# The order
+
+
+def no_labels() -> str:
+    """Say that nothing has a label."""
+    return "Not ordered: no example has a label yet. Label those that tell the models apart first."
+
+
+def too_few_labels(labels: int, models: int) -> str:
+    """Say that labels are fewer than models."""
+    return (
+        f"Not ordered: {labels} labelled examples for {models} models are too few. Label at least {models}."
+    )
+
+
+def identical_models(models: int, labels: int) -> str:
+    """Say that no label tells the models apart."""
+    return (
+        f"Not ordered: all {models} models are right and wrong on the same of {labels} labelled examples. "
+        "More labels help only where they disagree."
+    )
+
+
+def decided(name: str, labels: int) -> str:
+    """Say that the best model is known."""
+    return (
+        f"{name} is best, decided from {count(labels, 'label')}. Stop labelling: "
+        f"at most {100 * ALPHA:.0f} % of such rankings are wrong."
+    )
+
+
+def leading(
+    name: str,
+    labels: int,
+    sure: float,
+    rivals: Sequence[str],
+    closest: tuple[str, float],
+    more: int | None,
+    *,
+    is_bound: bool,
+) -> str:
+    """Say which model leads, how sure that is, and how many more labels decide it.
+
+    `rivals` are the models not ruled out, `closest` is one of them with the probability of beating it.
+    """
+    bound = "at least " if is_bound else ""
+    if sure > LIKELY:
+        text = f"{name} is best ({bound}{percent(sure)} sure from {count(labels, 'label')})."
+    else:
+        text = (
+            f"No clear winner after {count(labels, 'label')}: {name} leads "
+            f"({percent(closest[1])} sure that it beats {closest[0]})."
+        )
+    others = f" and {count(len(rivals) - 1, 'other')}" if len(rivals) > 1 else ""
+    wait = f"about {more:,} more labels" if more else "they are too close to say how many more labels decide"
+    return f"{text} {rivals[0]}{others} cannot be ruled out: {wait}."
+
+
+def disagreement(apart: int, total: int) -> str:
+    """Say on how much of the pool the two closest models disagree."""
+    return f" The closest two disagree on {apart:,} of {total:,} pool examples."
+
+
+def skipped_labels(skipped: int) -> str:
+    """Say that examples drawn for labelling have no label."""
+    return (
+        f"Label them all: {skipped} of the examples drawn for labelling have no label. "
+        "Skipping the hard ones makes probabilities and decisions invalid."
+    )
+
+
+def errors(name: str, failed: int, total: int) -> str:
+    """Say that a model gave no answer to some examples."""
+    return f"{name} gave no answer to {failed:,} of {total:,} examples; no model gets credit for them."
+
+
+# What to label next
+
+
+def pool_agrees(size: int) -> str:
+    """Say that labels of the pool cannot help."""
+    return f"The models agree on all {size:,} examples of the pool: labels there cannot tell them apart."
+
+
+def label_next(number: int, pool: int, disagree_on: int | None) -> str:
+    """Say how many examples to label, and how they were drawn; without disagreement, uniformly."""
+    if disagree_on is None:
+        return f"Label next: {number} examples, drawn uniformly from the {pool:,} of the pool."
+    return (
+        f"Label next: {number} examples, drawn where the models disagree "
+        f"(on {disagree_on:,} of {pool:,} of the pool)."
+    )
+
+
+# The study
+
+
+def same_accuracy() -> str:
+    """Say that no two models differ."""
+    return "All models have the same accuracy, so no pair can be ordered."
+
+
+def one_pair() -> str:
+    """Say that two models show nothing in general."""
+    return "Two models are one pair, which does not show how well a factor orders models in general."
+
+
+def probe_sets_too_large(sizes: Sequence[int], examples: int) -> str:
+    """Say which sizes of probe set were left out."""
+    return (
+        f"Not drawn: probe sets of {', '.join(map(str, sizes))} from {examples} labelled examples. "
+        "Label more, or set probe_sizes = [5]."
+    )
+
+
+def factors_not_applicable(factors: Sequence[str], without: Sequence[str], models: int) -> str:
+    """Say which factors some models have no values of."""
+    verb = "is" if len(factors) == 1 else "are"
+    if len(without) == 1:
+        who = f"{without[0]} gives"
+    elif len(without) == models:
+        who = "the models give"
+    else:
+        who = f"{without[0]} and {len(without) - 1} more give"
+    missing = MISSING_VALUES.get(factors[0], "no value")
+    return f"{' and '.join(factors)} {verb} not applicable: {who} {missing}."
+
+
+def not_combined(models: int, needed: int) -> str:
+    """Say that weights of combined factors could not be learnt."""
+    return (
+        f"Not combined: the weights are learnt from pairs of other models, and {models} models leave none. "
+        f"At least {needed} are needed."
+    )
+
+
+def study_summary(pairs: int, sets: int | None, population: int | None) -> str:
+    """Say what the study rests on."""
+    text = f"{pairs:,} pairs of models" if pairs > 1 else "one pair of models"
+    return f"{text}, {sets:,} probe sets from {population:,} examples" if sets and population else text
+
+
+def pairs_summary(size: str) -> tuple[str, str]:
+    """Return the title and the text of the table of pairs."""
+    return (
+        f"Pair by pair, t = {size}",
+        "How often each pair is ordered correctly, in %, the better model first.",
+    )
+
+
+def scatter_caption(factor: str) -> tuple[str, str]:
+    """Return the title and the legend of a factor's pairs against those of ACC."""
+    return (
+        f"pairs in the right order, by {factor} and by ACC",
+        f"above the line: {factor} orders the pair better than ACC",
+    )
+
+
+# Attributions
+
+
+def incomplete(explainer: str, limit: float, large: int, models: int, worst: str, gap: str) -> str:
+    """Say that attributions do not add up, so that factors from them cannot be trusted."""
+    return (
+        f"Take more steps: the attributions of {explainer} miss their sum by more than {100 * limit:.0f} % "
+        f"for {large} of {models} models, by {gap} % for {worst}."
+    )
+
+
+def gaps(by_explainer: Mapping[str, str]) -> str:
+    """Say how far attributions are from adding up."""
+    listed = ", ".join(f"{explainer} {gap} %" for explainer, gap in by_explainer.items())
+    return f"Completeness gap by model: {listed}."
+
+
+def too_long(tokens: int) -> str:
+    """Say why an example was not explained."""
+    return f"{tokens} tokens longer than the model's limit, so some words would have no effect"
+
+
+def worst_mistakes(explainer: str) -> str:
+    """Say which examples are shown with their words."""
+    return f"The worst mistake of each model among the explained examples, by {explainer}."

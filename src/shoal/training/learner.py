@@ -1,0 +1,196 @@
+"""The tools of a method: the model as a function from inputs to logits, and the optimiser.
+
+Training keeps only the rows of the word table that its texts use. Other rows have no gradient, and AdamW without decay
+leaves them alone, so they need neither gradients nor moments. With 30,000 word pieces of which the texts use 3,000,
+that is most of what an update reads and writes. The weights are identical to the last bit (one thread).
+"""
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from .config import TrainConfig
+
+LARGE = 2**20
+"""Smaller word tables are trained whole."""
+LANES = 64
+"""Row widths that are a multiple of this fill whole vector registers."""
+
+
+class UsedRows(nn.Module):
+    """A word table with the used rows only."""
+
+    def __init__(self, whole: nn.Embedding, used: Tensor) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(whole.weight.detach()[used].clone())
+        self.weight.requires_grad_(whole.weight.requires_grad)
+        # Not a buffer: it must not be saved with the weights.
+        self.place = torch.full((len(whole.weight),), -1, device=used.device)
+        self.place[used] = torch.arange(len(used), device=used.device)
+        padding = whole.padding_idx
+        self.padding = None if padding is None else int(self.place[padding])
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Return the rows of these words."""
+        return nn.functional.embedding(self.place[words], self.weight, self.padding)
+
+
+class Vocabulary:
+    """Switches a network between its whole word table and the used rows."""
+
+    def __init__(self, network: nn.Module, table: nn.Embedding, used: Tensor) -> None:
+        self.network, self.table, self.used = network, table, used
+        self.part = UsedRows(table, used)
+
+    def narrow(self) -> None:
+        """Use the used rows only."""
+        self.network.set_input_embeddings(self.part)  # type: ignore[operator]
+
+    def widen(self) -> None:
+        """Use the whole table, updated with the trained rows."""
+        with torch.no_grad():
+            self.table.weight[self.used] = self.part.weight
+        self.network.set_input_embeddings(self.table)  # type: ignore[operator]
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Use the whole table inside this block, so that the network can read any text."""
+        self.widen()
+        try:
+            yield
+        finally:
+            self.narrow()
+
+
+def is_large(network: nn.Module) -> bool:
+    """Return whether the word table of a network is large enough to be worth narrowing."""
+    table = _table(network)
+    return table is not None and table.weight.numel() >= LARGE
+
+
+def vocabulary_of(network: nn.Module, rows: Iterable[NDArray[np.int64]]) -> Vocabulary | None:
+    """Return the used part of the word table; None if narrowing changes the training or saves too little."""
+    table = _table(network)
+    if table is None or not _is_plain(network, table):
+        return None
+    padding = [] if table.padding_idx is None else [table.padding_idx]
+    used = np.unique(np.concatenate([np.array(padding, np.int64), *rows]))
+    if 2 * len(used) > len(table.weight):
+        return None
+    return Vocabulary(network, table, torch.from_numpy(used).to(table.weight.device))
+
+
+def _table(network: nn.Module) -> nn.Embedding | None:
+    found = network.get_input_embeddings() if hasattr(network, "get_input_embeddings") else None  # type: ignore[operator]
+    return found if type(found) is nn.Embedding else None
+
+
+def _is_plain(network: nn.Module, table: nn.Embedding) -> bool:
+    """Return whether the table is only looked up: not tied to another layer, not scaled, without hooks."""
+    shared = sum(weight is table.weight for _, weight in network.named_parameters(remove_duplicate=False))
+    special = table.max_norm is not None or table.scale_grad_by_freq or table.sparse
+    watched = table._forward_hooks or table._forward_pre_hooks
+    return table.embedding_dim % LANES == 0 and shared == 1 and not special and not watched
+
+
+BETAS, EPSILON = (0.9, 0.999), 1e-8
+CLIP = 1.0
+"""The norm at which the gradients of all weights together are clipped."""
+
+
+class Learner:
+    """The model as a method sees it: a function from inputs to logits, and the weights under training."""
+
+    def __init__(
+        self, network: nn.Module, forward: Callable[[Any], Tensor], vocabulary: Vocabulary | None = None
+    ) -> None:
+        self.network, self.forward, self.vocabulary = network, forward, vocabulary
+
+    def __call__(self, inputs: Any) -> Tensor:
+        return self.forward(inputs)
+
+    def weights(self) -> list[nn.Parameter]:
+        """Return the weights that are not frozen."""
+        return [weight for weight in self.network.parameters() if weight.requires_grad]
+
+    @contextmanager
+    def evaluating(self) -> Iterator[None]:
+        """Switch to evaluation mode inside this block."""
+        with self.vocabulary.whole() if self.vocabulary else nullcontext():
+            modes = [(part, part.training) for part in self.network.modules()]
+            self.network.eval()
+            try:
+                yield
+            finally:
+                for part, mode in modes:
+                    part.training = mode
+
+
+class Stepper:
+    """AdamW with linear decay to zero and gradient clipping (`docs/method/beluga.md` 1.6).
+
+    A method calls `add` for each loss and then `update`, or `step` for one loss.
+    """
+
+    def __init__(self, weights: list[nn.Parameter], config: TrainConfig, total: int) -> None:
+        self.weights, self.config, self.total = weights, config, total
+        self.done = 0
+        self.optimiser = torch.optim.AdamW(
+            self._groups(), lr=self.config.rate, betas=BETAS, eps=EPSILON, weight_decay=0.0, fused=True
+        )
+
+    def _groups(self) -> list[dict[str, Any]]:
+        """Return the parameter groups; biases and norms do not decay, as in Transformers' trainer."""
+        decay = self.config.weight_decay
+        if not decay:
+            return [{"params": self.weights}]
+        matrices = [weight for weight in self.weights if weight.ndim > 1]
+        others = [weight for weight in self.weights if weight.ndim <= 1]
+        return [{"params": matrices, "weight_decay": decay}, {"params": others}]
+
+    def step(self, objective: Tensor) -> None:
+        """Update the weights once by the gradient of this objective."""
+        self.add(objective)
+        self.update()
+
+    def add(self, objective: Tensor) -> None:
+        """Accumulate the gradient of this objective."""
+        objective.backward()
+
+    def update(self) -> None:
+        """Clip the accumulated gradients, update the weights, and advance the schedule."""
+        gradients = [weight.grad for weight in self.weights if weight.grad is not None]
+        if not gradients:
+            return
+        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(one) for one in gradients]))
+        if norm > CLIP:
+            shrink = CLIP / (norm + 1e-6)
+            for gradient in gradients:
+                gradient.mul_(shrink)
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.config.rate * self.rate()
+        self.optimiser.step()
+        self.optimiser.zero_grad()
+        self.done += 1
+
+    def rate(self) -> float:
+        """Return the factor of the learning rate for the next update."""
+        rising = int(self.config.warm_up * self.total)
+        if self.done < rising:
+            return (self.done + 1) / rising
+        return max(0.0, (self.total - self.done) / (self.total - rising))
+
+    def drift(self) -> None:
+        """Update once by momentum alone, then restore the optimiser's state: a slip of BELUGA's Fish."""
+        before = copy.deepcopy(self.optimiser.state_dict())
+        for weight in self.weights:
+            weight.grad = torch.zeros_like(weight)
+        self.optimiser.step()
+        self.optimiser.zero_grad()
+        self.optimiser.load_state_dict(before)

@@ -1,0 +1,83 @@
+"""Linear probing: train the head on a frozen encoder, alone (LP) or before everything else (LP-FT).
+
+LP-FT keeps an untrained head from distorting the encoder (Kumar et al. 2022, https://arxiv.org/abs/2202.10054).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from torch import nn
+
+from ...core.errors import PlanError
+from ..config import TrainConfig
+from .base import Method, Phase, refuse_outside
+
+
+@dataclass
+class LP(Method):
+    """Plain training of the head alone; the pooler counts as encoder.
+
+    The paper's code keeps dropout in the frozen encoder: `frozen_dropout`. We turn it off, so that each example is
+    encoded once.
+    """
+
+    frozen_dropout: bool = False
+
+    def phases(self, config: TrainConfig) -> list[Phase]:
+        """Return one phase, with a frozen encoder."""
+        return [probing(config, self.frozen_dropout)]
+
+
+def probing(config: TrainConfig, frozen_dropout: bool) -> Phase:
+    """Return a phase that trains the head only."""
+    return Phase(config, partial(frozen_encoder, dropout=frozen_dropout), frozen=not frozen_dropout)
+
+
+@contextmanager
+def frozen_encoder(network: nn.Module, dropout: bool) -> Iterator[None]:
+    """Freeze the encoder inside this block, by default without dropout."""
+    encoder = network.base_model
+    assert isinstance(encoder, nn.Module)
+    learning = [weight for weight in encoder.parameters() if weight.requires_grad]
+    for weight in learning:
+        weight.requires_grad_(False)
+    encoder.train(dropout)
+    try:
+        yield
+    finally:
+        for weight in learning:
+            weight.requires_grad_(True)
+
+
+@dataclass
+class LPFT(Method):
+    """Half of the epochs each, with optimiser and schedule anew in between: 1.5 and 1.5 of the paper's three.
+
+    The second half is plain training; the first has the learning rate and the batch of `lp`.
+    """
+
+    probe_learning_rate: float = 1e-3
+    probe_batch: int = 0
+    """0 for that of the second half."""
+    frozen_dropout: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.probe_learning_rate <= 10:
+            raise PlanError(
+                f"lp-ft: probe_learning_rate must be above 0, at most 10, found {self.probe_learning_rate!r}",
+                fix="probe_learning_rate = 1e-3",
+            )
+        refuse_outside("lp-ft: probe_batch", self.probe_batch, 0, 100_000, example=8)
+
+    def phases(self, config: TrainConfig) -> list[Phase]:
+        """Return the head's phase, then the whole network's."""
+        first = replace(
+            config,
+            learning_rate=self.probe_learning_rate,
+            batch=self.probe_batch or config.batch,
+            epochs=config.epochs / 2,
+        )
+        second = replace(config, epochs=config.epochs / 2)
+        return [probing(first, self.frozen_dropout), Phase(second)]
