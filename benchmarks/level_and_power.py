@@ -294,10 +294,10 @@ def marks_of_runs(tally: Tally) -> None:
             for number in range(times):
                 _several_runs(tally, functionalities, cases, templates, spread, drop, runs, number)
     for world in OWN_SD:
-        for runs in ((2, 2), (3, 3), (5, 5), (2, 5)):
+        for sides in ((2, 2), (3, 3), (5, 5), (2, 5)):
             for cases in (20, 81):
                 for number in range(60):
-                    _own_runs(tally, world, cases, runs, number)
+                    _own_runs(tally, world, cases, sides, number)
 
 
 def _own_runs(tally: Tally, world: str, cases: int, runs: tuple[int, int], number: int) -> None:

@@ -18,7 +18,7 @@ import torch
 from shoal.protocols.learning.iid import load_iid
 from shoal.protocols.learning.settings import Settings
 from shoal.protocols.learning.stages import make_recipe
-from shoal.protocols.learning.tuning import ask_all
+from shoal.protocols.learning.tuning import probabilities_of
 from shoal.runs.plan import read_plan
 from shoal.training.methods import METHODS
 from shoal.training.stage import silent
@@ -49,9 +49,9 @@ class Scores:
             if stage.title == "iid":
                 self.weights[shared] = {name: one.clone() for name, one in network.state_dict().items()}
         data = load_iid(settings)
-        answers = ask_all(model, [row.texts for row in data.test], data.labels, ())
-        said = [answers.labels[code] for code in answers.predictions.tolist()]
-        return float(np.mean([word == row.label for word, row in zip(said, data.test, strict=True)]))
+        chances = probabilities_of(model, [row.texts for row in data.test], data.labels)
+        predicted = [data.labels[code] for code in chances.argmax(axis=1).tolist()]
+        return float(np.mean([word == row.label for word, row in zip(predicted, data.test, strict=True)]))
 
 
 def main() -> None:

@@ -175,15 +175,15 @@ def test_a_model_is_asked_at_marks_too(text, tmp_path):
 
 
 def test_what_is_asked_on_the_way_is_trained_once_for_all_diagnostics_and_tasks(text, tmp_path, monkeypatch):
-    from shoal.training import masked
+    from shoal.training import from_scratch
 
-    trainings, train = [], masked.pretrain
+    trainings, train = [], from_scratch.pretrain
 
     def counted(model, text, how, length, seed, *more):
         trainings.append(seed)
         return train(model, text, how, length, seed, *more)
 
-    monkeypatch.setattr(masked, "pretrain", counted)
+    monkeypatch.setattr(from_scratch, "pretrain", counted)
     for part in ("train", "test"):
         rows = "".join(f"{word} {part} {number},{word}\n" for word in ("good", "bad") for number in range(4))
         (tmp_path / f"{part}.csv").write_text(f"text,label\n{rows}")

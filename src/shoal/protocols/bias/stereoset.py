@@ -113,7 +113,7 @@ def _masked_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Seq
     network = model.network("masked"), model.tokenizer
     if alone:
         gaps = [(examples[place][0].split(BLANK), words[place]) for place in known]
-        scores = likelihood.fillers_in_every_gap(*network, gaps)
+        scores = likelihood.fill_every_gap(*network, gaps)
     else:
         frames = [(frame(*examples[place]), words[place]) for place in known]
         scores = likelihood.fillers(*network, [(before, word, behind) for (before, behind), word in frames])
