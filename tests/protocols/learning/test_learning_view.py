@@ -319,7 +319,7 @@ def test_a_gain_by_one_answer_to_everything_is_the_first_warning():
         "forgotten", "it lost the task", (), 20.0, {"config": "iid>suite", "method": "vanilla"}
     )
     section = view(Settings(train=Train()), [], example(), [forgotten, warning])[0]
-    assert section.notes[3] == f"! {warning.text}"
+    assert section.notes[0] == f"! {warning.text}"
     elsewhere = replace(constant, groups={**about, "hold out": "functionality"})  # no gain there
     of_part = replace(constant, facts={"of a part": True})  # one label may be right for all that it was asked
     for finding in (elsewhere, of_part):

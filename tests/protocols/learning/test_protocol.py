@@ -55,7 +55,7 @@ def test_status_of_a_learning_plan_makes_no_training_data(tmp_path):
 def test_behaviour_does_not_import_learning():
     code = (
         "import sys; from shoal.cli import main\n"
-        "main(['try', 'behaviour', 'predictions:example', '--suite', 'sentiment'], standalone_mode=False)\n"
+        "main(['try', 'behaviour', 'predictions:example', '--set', 'suite=sentiment'], standalone_mode=False)\n"
         "print([name for name in sys.modules if name.startswith('shoal.protocols.learning')])"
     )
     assert python(code).splitlines()[-1] == "[]"

@@ -149,8 +149,8 @@ def test_the_loss_at_step_0_is_equation_6_of_the_model_that_training_starts_from
         ((0.3, 0.7), (0.45, 0.55), "not_less_2", 0.162519),
         ((1.0, 0.0), (0.0, 1.0), "not_less_conf", 100.0),
     ):
-        (found,) = losses_of_pairs(direction, np.array([before, after]))
-        assert found == pytest.approx(loss, abs=5e-7)
+        (value,) = losses_of_pairs(direction, np.array([before, after]))
+        assert value == pytest.approx(loss, abs=5e-7)
     suite, rng = suite_of(30), np.random.default_rng(3)
     iid = iid_rows(60, rng)
     positive = np.full(30 + 60, 0.7)
