@@ -439,7 +439,7 @@ def neutral_but_for(wrong: set[Example], example: Example) -> str:
     return "entailment" if example in wrong else "neutral"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_intervals_of_the_verb_hold_their_level(tmp_path):
     """Two problems of five variants on each of 40 premises, whose accuracy is drawn from Beta(4, 1): 95 % intervals.
 

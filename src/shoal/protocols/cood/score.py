@@ -189,11 +189,21 @@ def _selection(built: Built, chosen: str, validation: Measure, *, alone: bool) -
     rows = []
     if chosen:
         note = wording.LAST_EPOCH if alone or validation.value is None else wording.BEST_EPOCH
-        rows += [Measure("chosen epoch", float(chosen), validation.n, note=note), validation]
+        facts = {"chosen as": note}
+        rows += [Measure("chosen epoch", float(chosen), validation.n, note=note, facts=facts), validation]
     if built.about:
         dropped, total = sum(built.about["dropped"].values()), built.about["rows"]
         note = wording.dropped_texts(built.about["dropped"])
         rows.append(
-            Measure("texts left out", dropped / total, total, {}, wilson(dropped, total), "wilson", note=note)
+            Measure(
+                "texts left out",
+                dropped / total,
+                total,
+                {},
+                wilson(dropped, total),
+                "wilson",
+                note=note,
+                facts={"left out": dict(built.about["dropped"])},
+            )  # fmt: skip
         )
     return rows

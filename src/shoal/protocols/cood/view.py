@@ -96,7 +96,9 @@ def _heading(result: Result, setup: Groups) -> list[str]:
         _head(result),
         f"batch {batch_size(result.settings, str(result.job['model']))}" if settings.get("batch_of") else "",
         f"seed {settings['seed']}",
-        f"epoch {chosen.value:.0f} of {settings['epochs']}: {chosen.note}" if chosen.value else "",
+        f"epoch {chosen.value:.0f} of {settings['epochs']}: {chosen.facts['chosen as']}"
+        if chosen.value
+        else "",
     ]
 
 

@@ -115,7 +115,7 @@ def dropped_texts(counts: Mapping[str, int]) -> str:
 
 def dropped_note(row: Measure) -> str:
     """Return the note on dropped texts."""
-    return f"! Texts excluded, of {row.n:,}: {row.note}."
+    return f"! Texts excluded, of {row.n:,}: {dropped_texts(row.facts['left out'])}."
 
 
 def unanswered_note(errors: int) -> str:
