@@ -16,7 +16,6 @@ import sys
 from pathlib import Path
 
 from shoal.core.records import Finding, Measure
-from shoal.protocols.learning.against_iid import DRAWN_P, RECIPE_P
 from shoal.runs.plan import Job, reachable, read_plan
 from shoal.runs.results import find_stored
 from shoal.runs.scoring import compare_jobs
@@ -77,7 +76,6 @@ def of_table(measures: list[Measure]) -> Rows:
             "low": rounded(row.interval[0]) if row.interval else "",
             "high": rounded(row.interval[1]) if row.interval else "",
             "n": str(row.n),
-            "p over seeds": rounded(row.facts.get(RECIPE_P, row.facts.get(DRAWN_P))),
         }
         for row in measures
         if row.name in TOLD and not row.groups.keys() & NARROW and row.value is not None
