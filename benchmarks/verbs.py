@@ -395,7 +395,7 @@ def _of_bias() -> Iterator[World]:
                     alpha: told(first(measures, "Krippendorff alpha"), same),
                     icc: told(first(measures, "ICC(2,1)"), correlation),
                     recipes: covered(difference.interval, 0.0),
-                    p: difference.facts["p"] is not None and difference.facts["p"] <= 0.05,
+                    p: (of_score("p value").value or 0.0) <= 0.05,
                 }
 
             where = f"{seeds} checkpoints, {pairs} pairs"
