@@ -204,6 +204,6 @@ def _selection(built: Built, chosen: str, validation: Measure, *, alone: bool) -
                 "wilson",
                 note=note,
                 facts={"left out": dict(built.about["dropped"])},
-            )  # fmt: skip
+            )
         )
     return rows
