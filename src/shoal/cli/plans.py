@@ -284,9 +284,9 @@ def report(
 
 def _with_gate(page: "Page", path: Path) -> "Page":
     """Return the page with the verdict of a gate: of its only model, or of the second against the first."""
-    from ..comparing.gate_view import verdict_sections
-    from ..comparing.judge import judge
+    from ..comparing.gate import judge
     from ..comparing.rules import read_rules
+    from ..comparing.view import verdict_sections
     from ..render.page import with_gate
 
     rules, results = read_rules(path), list(page.results.values())
