@@ -1,14 +1,12 @@
-"""What every protocol offers.
+"""The interface of a protocol.
 
-A protocol is a folder whose module has these names: no base class to inherit, nothing to register by import. mypy
-checks that each fits.
+A protocol is a folder whose module has these names. There is no base class and no registration; mypy checks each.
 
     Settings ──► parts ──► build ──► recipe ──► ask ──► score ──► compare ──► view
     a table      its       cases     training   rows    one       across      what
     of a plan    jobs      kept      shared     kept    job       jobs        to show
 
-What decides a job's cases, answers and measures is derived from the tags of its settings (`identity`), never written
-by hand.
+The identity of a job's cases, answers and measures is derived from the tags of its settings (`identity`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,10 +24,10 @@ if TYPE_CHECKING:
 
 Step = Literal["cases", "answers", "scoring"]
 Asks = Literal["labels", "spans", "tokens", "vectors", "attributions"]
-"""What a model is asked for. Files of predictions hold labels or spans; the rest is kept as the model says it."""
+"""The kind of answer a job needs. Predictions files hold labels or spans."""
 
 
-# Settings and what they decide
+# Settings
 
 
 def changes(
@@ -40,18 +38,18 @@ def changes(
     resolve: Callable[[Any], Any] | None = None,
     advanced: bool = False,
 ) -> Any:
-    """A setting, with the first step that it bears on.
+    """Declare a setting with the first step that it changes.
 
-    `when` tells of given settings whether it bears on that step at all; if not, it only bears on scoring. `resolve`
-    gives what stands in the hash instead of the value: the content of a file, the words that a default means.
-    `advanced` settings stand in the reference, not in the guide; plans may put them under `[PROTOCOL.advanced]`.
+    If `when(settings)` is false, the setting changes scoring only. `resolve(settings)` replaces the value in the hash,
+    for example by the content of a file. `advanced` settings are documented in the reference, not in the guide;
+    plans may put them under `[PROTOCOL.advanced]`.
     """
     metadata = {"changes": step, "when": when, "resolve": resolve, "advanced": advanced}
     return field(default=default, metadata=metadata)
 
 
 def file_content(name: str) -> Callable[[Any], Any]:
-    """For `resolve`: a setting that names a file or folder counts by its content, another word as it is."""
+    """Return a `resolve` function: a file or folder counts by its content, any other value as it is."""
 
     def content(settings: Any) -> Any:
         value = getattr(settings, name)
@@ -62,20 +60,20 @@ def file_content(name: str) -> Callable[[Any], Any]:
 
 @dataclass(frozen=True, slots=True)
 class Profiled:
-    """Settings whose unset values a profile decides."""
+    """Settings whose unset values come from a profile."""
 
     VERSION: ClassVar[int] = 1
-    """Raised when building or asking changes meaning, so that old answers are not taken for new ones."""
+    """Increased when building or querying changes, so that old answers are not reused."""
     PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def resolved(self, name: str) -> Any:
-        """A setting's value, the profile's where the user gave none."""
+        """Return a setting's value, or the profile's if the user gave none."""
         given = getattr(self, name)
         return self.PROFILES[self.profile][name] if given is None else given  # type: ignore[attr-defined]
 
 
 def identity(settings: Any, *steps: Step) -> dict[str, Any]:
-    """Everything in the settings that decides these steps, resolved."""
+    """Return the settings that change these steps, resolved."""
     return {
         setting.name: _decisive(settings, setting)
         for setting in fields(settings)
@@ -84,10 +82,10 @@ def identity(settings: Any, *steps: Step) -> dict[str, Any]:
 
 
 def step_of(settings: Any, setting: "Field[Any]") -> Step:
-    """The first step that a field of given settings bears on."""
+    """Return the first step that a setting changes."""
     if "changes" not in setting.metadata:
         raise AssertionError(
-            f"{type(settings).__module__}.Settings.{setting.name} does not say what it changes"
+            f"{type(settings).__module__}.Settings.{setting.name} has no tag for the step it changes"
         )
     step: Step = setting.metadata["changes"]
     when = setting.metadata["when"]
@@ -105,7 +103,7 @@ def _decisive(settings: Any, setting: "Field[Any]") -> Any:
 
 
 def differing(settings: Any) -> dict[str, Any]:
-    """The settings that are not as the profile has them: what a reader of the results must know."""
+    """Return the settings that differ from their defaults, for the header of a result."""
     usual = type(settings)()
     aside = {"seed", "profile"}
     return {
@@ -115,34 +113,34 @@ def differing(settings: Any) -> dict[str, Any]:
     }
 
 
-# What is built
+# Cases
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Cases, with what asking and scoring need to know about them."""
+    """The cases, with all that querying and scoring need."""
 
     cases: Sequence[Case]
-    """What will be asked and scored."""
+    """The cases to query and score."""
     labels: tuple[str, ...] | None = None
-    """The names of the answers, where the cases name them."""
+    """The label names, if the cases name them."""
     asks: Asks = "labels"
     measures: Sequence[Measure] = ()
-    """What building has counted: a funnel of what was left out."""
+    """Counts made while building, such as a funnel of exclusions."""
     about: Mapping[str, Any] = field(default_factory=dict)
-    """Plain values about the whole: its name, what was left out."""
+    """Plain values about the whole suite, such as its name."""
     chosen_from: Sequence[Case] = ()
-    """What the cases were chosen from, where that is more: answers that are there already may be for all of it."""
+    """The complete suite, if `cases` is a part of it; stored predictions may cover all of it."""
 
     @property
     def whole(self) -> Sequence[Case]:
-        """What the cases were chosen from."""
+        """Return the complete suite."""
         return self.chosen_from or self.cases
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What the answers of one job come to."""
+    """The outcomes and measures of one job."""
 
     outcomes: Sequence[Outcome]
     measures: Sequence[Measure]
@@ -152,49 +150,49 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the jobs of a plan say together."""
+    """Results across the jobs of a plan."""
 
     measures: Sequence[Measure] = ()
     findings: Sequence[Finding] = ()
 
 
 class ProtocolModule(Protocol):
-    """One of the ways to audit a model."""
+    """The nine names of a protocol."""
 
     @property
     def Settings(self) -> type[Any]:  # noqa: N802 (a class)
-        """What a plan's table may say; each field says whether it changes cases, answers or only scoring."""
+        """The settings of a plan's table; each field is tagged with the step it changes."""
         ...
 
     def parts(self, settings: Any) -> list[Any]:
-        """The settings of the separate jobs that one table of a plan means."""
+        """Return the settings of the separate jobs that one table stands for."""
         ...
 
     def title(self, settings: Any) -> str:
-        """What its cases are in a word or two, for their name and the job's."""
+        """Return a word or two for file and job names."""
         ...
 
     def build(self, settings: Any, progress: "Progress") -> Built:
-        """The cases, the same for every model that will be asked. Called by the store only, which keeps them.
+        """Return the cases, the same for every model. Only the store calls this, and keeps the result.
 
-        A build that takes long may have a third argument, `so_far`: a file, and what is kept there is there again
-        after the build was stopped. The store lets nobody else write to it, and removes it when the cases are kept.
+        A long build may take a third argument, `so_far`: a file for resuming an interrupted build. The store locks
+        it, and deletes it when the build is complete.
         """
         ...
 
     def recipe(self, settings: Any, model: str) -> "Recipe | None":
-        """The training that comes before asking; None to ask the model as it is."""
+        """Return the training before the queries, or None to query the model as it is."""
         ...
 
     def ask(self, settings: Any, model: Any, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:
-        """What the model says of one batch of examples, in order: the only step that touches it.
+        """Return the model's answers to one batch of examples, in order: the only step that uses the model.
 
-        Of a model that has answered already, the batch is every example of the cases in order.
+        For stored answers the batch is every example of the cases, in order.
         """
         ...
 
     def score(self, settings: Any, built: Built, answers: Any) -> Scored:
-        """Outcomes, measures and findings of one job; pure.
+        """Return outcomes, measures and findings of one job; pure.
 
         `answers` are by mark, the last is the end of training: `Answers` where labels or spans were asked for, else
         the rows of each case (`models.answer_rows.answers_by_mark`).
@@ -202,7 +200,7 @@ class ProtocolModule(Protocol):
         ...
 
     def compare(self, settings: Any, results: Sequence[Result]) -> Compared:
-        """What only shows across jobs; pure. `results` are those of the plan's jobs that are done so far."""
+        """Return results across jobs; pure. `results` are those of the finished jobs."""
         ...
 
     def view(
@@ -212,30 +210,30 @@ class ProtocolModule(Protocol):
         measures: Sequence[Measure],
         findings: Sequence[Finding],
     ) -> list[Section]:
-        """What to show: of one result where `measures` is empty, else of what several say together."""
+        """Return the sections to show: of one result if `measures` is empty, else of the comparison."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form of its own in which a protocol writes what it built."""
+    """A file format in which a protocol exports its cases."""
 
     what: str
-    """What stands in the file, in a few words."""
+    """The content of the file, in a few words."""
     write: Callable[[Any, Built, Path], int]
-    """Of these settings, what was built, to this file; gives how many there are of what it says."""
+    """Writes the built cases to a file and returns their number."""
 
 
 @runtime_checkable
 class WritesForms(Protocol):
-    """A protocol whose cases can be written for use elsewhere: `shoal export`."""
+    """A protocol whose cases can be exported (`shoal export`)."""
 
     FORMS: Mapping[str, Form]
-    """The ending of a file to what is written there."""
+    """File suffix to format."""
 
 
 def is_random(settings: Any, recipe: "Recipe | None") -> bool:
-    """Whether the seed can change the answers: only then do a plan's seeds multiply its jobs."""
+    """Return whether the seed can change the answers: only then do a plan's seeds multiply its jobs."""
     seed = next((setting for setting in fields(settings) if setting.name == "seed"), None)
     samples = (
         seed is not None and seed.metadata.get("when") is not None and step_of(settings, seed) != "scoring"
@@ -244,7 +242,7 @@ def is_random(settings: Any, recipe: "Recipe | None") -> bool:
 
 
 def only_part(module: ProtocolModule, settings: Any) -> Any:
-    """The settings of the one job that they mean."""
+    """Return the settings of the only job, or raise if there are several."""
     parts = module.parts(settings)
     if len(parts) > 1:
         raise PlanError(
