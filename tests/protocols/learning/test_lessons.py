@@ -282,7 +282,7 @@ def test_iid_data_from_files(tmp_path):
     data = load_iid(settings)
     assert (len(data.train), len(data.test), data.labels) == (5, 4, TWO)
     with pytest.raises(PlanError, match="iid_test is missing"):
-        load_iid(learning(iid=str(tmp_path / "train.tsv")), THREE)
+        load_iid(learning(iid=str(tmp_path / "train.tsv")))
     with pytest.raises(PlanError, match="not a file") as caught:
         load_iid(learning(iid="sentimnet"))
     assert "sentiment" in str(caught.value)
@@ -337,13 +337,12 @@ def test_a_sample_of_functionalities_is_the_same_for_every_method_and_seed():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"hold_out": "capability"}, "nothing is trained"),
         ({"train": {"on": "iid>suite"}, "iid": ""}, "needs i.i.d. data"),
         (
             {"train": {"on": "iid>suite"}, "hold_out": "capability", "fold": "negatoin"},
-            "no capability of the suite",
+            "is not a capability of the suite",
         ),
-        ({"train": {"on": "iid>suite"}, "fold": "negation"}, "fold needs hold_out"),
+        ({"train": {"on": "iid>suite"}, "fold": "negation"}, "fold needs exactly one hold_out"),
     ],
 )
 def test_settings_that_cannot_mean_anything_are_refused(settings, message):
@@ -473,7 +472,7 @@ def test_any_number_in_any_option_makes_a_training_or_is_refused(method, profile
                 "options": {"vanilla": {"learning_rate": 1e-3}},
             },
             "train.learning_rate has no effect\n"
-            "  why: train.options.vanilla.learning_rate stands in its place; lp trains a head alone, at a rate of",
+            "  why: train.options.vanilla.learning_rate overrides it; lp only trains a head, at its own rate",
         ),
         ({"method": "lp", "learning_rate": 1, "options": {"lp": {"learning_rate": 2}}}, "has no effect\n"),
         (

@@ -134,9 +134,12 @@ def test_every_fold_and_seed_shares_one_search():
     assert fold.identity != stage.identity
 
 
-@pytest.mark.parametrize(("split", "tune"), [("train", False), ("validation", True)])
-def test_what_is_trained_on_or_chosen_by_is_not_tested_on(split, tune):
-    with pytest.raises(PlanError, match=f"split = '{split}' is what"):
+@pytest.mark.parametrize(
+    ("split", "tune", "use"),
+    [("train", False, "the training split"), ("validation", True, "the split that train.tune selects by")],
+)
+def test_the_training_and_selection_splits_are_not_tested_on(split, tune, use):
+    with pytest.raises(PlanError, match=f"split = '{split}' is {use}"):
         parts(Settings(iid="sentiment", split=split, train=Train(tune=tune)))
 
 

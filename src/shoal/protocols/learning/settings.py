@@ -97,6 +97,8 @@ def _asks_held_out(settings: "Settings") -> bool:
 
 
 def _held_out(settings: "Settings") -> Any:
+    if settings.hold_out_asks == "all":
+        return "all"  # else jobs of one plan would be scored differently, and could not be compared
     return {"hold out": list(settings.hold_out), "fold": settings.fold}
 
 
