@@ -35,6 +35,8 @@ from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.records import Answer, Answers
 from shoal.protocols import bias, merge, ranking
 from shoal.protocols.base import Built
+from shoal.protocols.bias.checkpoints import between_diagnostics
+from shoal.protocols.bias.family import Family
 from shoal.protocols.learning import compare_trainings
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.settings import Settings, Train
@@ -101,6 +103,7 @@ def worlds() -> Iterator[World]:
     yield from _of_learning()
     yield from _of_cood()
     yield from _of_bias()
+    yield from _of_diagnostics()
     yield from _of_seat()
     yield from _of_stereoset()
     yield from _of_merge()
@@ -403,6 +406,33 @@ def _of_bias() -> Iterator[World]:
             if seeds > 2:  # of two checkpoints no interval is given
                 promises |= {kappa: COVERS, alpha: COVERS, icc: COVERS}
             yield World("run, bias", where, promises, several, 200)
+
+
+BOTH = 0.6
+"""Correlation of what two diagnostics of one concept say of a checkpoint."""
+
+
+def _of_diagnostics() -> Iterator[World]:
+    together, apart = "correlation between diagnostics, interval", "difference between diagnostics, interval"
+    for runs in (4, 5, 10):
+
+        def repeat(rng: Generator, runs: int = runs) -> Kept:
+            """Scores of checkpoints by two diagnostics, normal."""
+            scores = rng.multivariate_normal([0.6, 0.55], 0.05**2 * np.array([[1, BOTH], [BOTH, 1]]), runs)
+            families = []
+            for diagnostic, column in zip(("crows", "stereoset"), scores.T.tolist(), strict=True):
+                rows = [Measure("stereotype score", score, 80, {"category": "gender"}) for score in column]
+                results = {str(run): Result({}, (), (), Measures([row])) for run, row in enumerate(rows)}
+                families.append(Family("r", diagnostic, "", results))
+            measures = Measures(between_diagnostics(*families))
+            return {
+                together: told(first(measures, "correlation between diagnostics"), BOTH),
+                apart: covered(first(measures, "difference between diagnostics").interval, 0.05),
+            }
+
+        yield World(
+            "run, bias", f"{runs} checkpoints, two diagnostics", {together: COVERS, apart: COVERS}, repeat
+        )
 
 
 def _of_seat() -> Iterator[World]:

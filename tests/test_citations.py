@@ -37,14 +37,10 @@ def missing(text: str) -> list[str]:
     return absent
 
 
-@pytest.mark.parametrize("source", sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_source_cites_nothing_outside_the_repository(source):
-    assert outside(source.read_text()) == []
-
-
-@pytest.mark.parametrize("source", sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_cited_page_and_section_is_there(source):
-    assert missing(source.read_text()) == []
+def test_sources_cite_only_pages_and_sections_of_the_repository():
+    citations = {path: outside(path.read_text()) + missing(path.read_text()) for path in sources()}
+    offenders = {str(path.relative_to(ROOT)): cited for path, cited in citations.items() if cited}
+    assert len(citations) > 100 and offenders == {}
 
 
 @pytest.mark.parametrize(

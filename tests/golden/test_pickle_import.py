@@ -11,7 +11,7 @@ from shoal.cli import main
 pytestmark = pytest.mark.golden
 
 
-@pytest.mark.parametrize("name", ["sentiment", "squad"])
+@pytest.mark.parametrize("name", [pytest.param("sentiment", marks=pytest.mark.nightly), "squad"])
 def test_an_imported_pickle_is_the_published_suite(data: Path, tmp_path: Path, name: str):
     out = tmp_path / "suite.jsonl"
     done = CliRunner().invoke(

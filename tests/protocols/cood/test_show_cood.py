@@ -114,7 +114,9 @@ def test_every_setup_of_a_comparison_has_its_verdict(settings, audited):
     results += [audited(settings(per_label=(2,)), "python:planted_readers:perfect")]
     kinds = [finding.kind for finding in cood.compare(settings(), results).findings]
     assert kinds == ["shortcut", "combines"]
-    assert "K 2, control none: It combines text and template: 100.0 %" in printed(*results)
+    text = printed(*results)
+    assert "K 2, control none: It combines text and template: 100.0 %" in text
+    assert "brackets" not in text
 
 
 def as_one_model(result):

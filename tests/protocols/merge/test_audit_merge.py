@@ -182,7 +182,7 @@ def test_a_job_is_exported_as_it_was_asked_and_with_no_other_cases(exported, tmp
     result = CliRunner().invoke(main, [*asked, "--out", str(tmp_path / "s.csv"), "--set", "audit_sample=3"])
     assert result.exit_code == 0 and len((tmp_path / "s.csv").read_text().splitlines()) == 7
     result = CliRunner().invoke(main, [*asked, "--out", str(tmp_path / "w.jsonl"), "--set", "limit=3"])
-    assert result.exit_code == 1 and "other cases than those of merge-tiny-nli" in result.output
+    assert result.exit_code == 1 and "change the cases of merge-tiny-nli" in result.output
     assert not (tmp_path / "w.jsonl").exists()
 
 

@@ -193,7 +193,7 @@ def test_words_that_the_suggester_does_not_know_are_counted(tmp_path):
 def test_without_the_tagger_there_is_a_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "HanTa", None)
     monkeypatch.setitem(sys.modules, "HanTa.HanoverTagger", None)
-    with pytest.raises(MissingExtra, match=r"shoal\[merge\]"):
+    with pytest.raises(MissingExtra, match="pip install HanTa"):
         Tagger()
 
 

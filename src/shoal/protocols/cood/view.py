@@ -246,7 +246,7 @@ def _sizes(setups: Mapping[Names, Measures]) -> list[Curves]:
 
 
 def _claims(measures: Sequence[Measure]) -> list[str]:
-    """Return the notes on seeds, intervals and columns."""
+    """Return the notes on seeds and intervals."""
     gaps = [row for row in measures if row.name == "gap" and "seeds" in row.facts]
     seeds = dict.fromkeys(tuple(row.facts["seeds"]) for row in gaps)
     notes = [*map(wording.seed_claim, seeds), wording.interval_note(any(len(each) > 1 for each in seeds))]
@@ -255,7 +255,7 @@ def _claims(measures: Sequence[Measure]) -> list[str]:
         if row.facts.get("not estimable"):
             setup = {name: row.groups[name] for name in SETUP if name in row.groups}
             notes.append(wording.not_estimable_note(row, _setup_name(setup)))
-    return [*notes, wording.BEYOND, wording.BRACKETS]
+    return notes
 
 
 def _setup_name(setup: Groups) -> str:
@@ -275,7 +275,7 @@ def _setups(setups: Mapping[Names, Measures]) -> Table:
     """Return a row per setup; COOD is in brackets if the trained combinations were hardly learnt."""
     columns = [Column(name, "left") for name, _ in next(iter(setups))]
     columns += [Column(name) for name in ("ID", "COOD", "", "beyond", "", "gap", "OOD")]
-    rows = []
+    rows, legend = [], [wording.BEYOND]
     for names, measures in setups.items():
         setup = dict(names)
         seen, unseen, third = (find_measure(measures, "accuracy", setup, kind=kind) for kind in KINDS)
@@ -284,6 +284,7 @@ def _setups(setups: Mapping[Names, Measures]) -> Table:
         rate: Cell = Number(unseen, ("strong", TONES["COOD"]))
         if not readable:
             rate = [Words("(", "quiet"), Number(unseen, "quiet"), Words(")", "quiet")]
+            legend = [wording.BEYOND, wording.BRACKETS]
         tone: Tone = "" if readable else "quiet"
         rows.append(
             Row([
@@ -291,7 +292,7 @@ def _setups(setups: Mapping[Names, Measures]) -> Table:
                 _interval(beyond), Number(gap, tone), Number(third, TONES["OOD"]),
             ])
         )  # fmt: skip
-    return Table(columns, rows)
+    return Table(columns, rows, legend=legend)
 
 
 def _interval(row: Measure) -> Cell:
