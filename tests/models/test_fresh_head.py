@@ -196,5 +196,5 @@ def test_new_weights_make_features_void(folders, tmp_path):
 
 def test_a_broken_table_is_named(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"PK nothing")
-    with pytest.raises(DataError, match=r"a.npz: not a table of features[\s\S]*delete it"):
+    with pytest.raises(DataError, match=r"a.npz: not a file of features[\s\S]*delete it"):
         load_features(tmp_path / "a.npz")

@@ -315,7 +315,7 @@ def test_a_converted_model_computes_as_many_batches_at_a_time_as_it_is_asked(fol
 def test_without_openvino_the_error_says_how_to_get_it(folders, monkeypatch):
     monkeypatch.delitem(sys.modules, "shoal.models.openvino", raising=False)
     monkeypatch.setitem(sys.modules, "openvino", None)
-    with pytest.raises(MissingExtra, match="shoal.openvino"):
+    with pytest.raises(MissingExtra, match="pip install openvino"):
         load_model(f"hf:{folders['classifier']}?engine=openvino&device=cpu").classify([("good",)], None)
 
 

@@ -108,7 +108,7 @@ def test_first_tokens_that_begin_two_labels_do_not_tell_them_apart(server):
         model_of(server, "mode=first token").classify(EXAMPLES, LABELS)
     model = model_of(server)
     model.classify(EXAMPLES, LABELS)
-    assert model.how.startswith("generate: 2.0% of the probability")
+    assert model.how.startswith("generate: 2.0% of the probability is on tokens that begin two labels")
     server.tokens = [("ne", 0.009), ("neu", 0.9)]
     assert model_of(server).classify(EXAMPLES, LABELS).details[0]["mass"] == pytest.approx(0.9)
 

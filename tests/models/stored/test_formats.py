@@ -277,8 +277,8 @@ def test_stereoset_scores_are_read_and_refused_for_suites(tmp_path, suite, write
     ("spec", "message"),
     [
         ("predictions:p.jsonl?formt=jsonl", r"unknown option 'formt'[\s\S]*try: \"format\""),
-        ("predictions:", "names no model"),
-        ("prediction:p.jsonl", r"cannot be loaded[\s\S]*try: \"predictions\""),
+        ("predictions:", "'predictions:' has no name"),
+        ("prediction:p.jsonl", r"unknown scheme 'prediction'[\s\S]*try: \"predictions\""),
     ],
 )
 def test_a_wrong_spec_is_named(spec, message):
@@ -465,12 +465,10 @@ def test_which_sheet_is_meant_has_to_be_said_where_there_are_several(tmp_path, s
 
 
 @pytest.mark.parametrize(("library", "name"), [("pyarrow", "p.parquet"), ("openpyxl", "p.xlsx")])
-def test_without_its_library_a_table_names_the_extra(tmp_path, suite, ask, monkeypatch, library, name):
+def test_without_its_library_a_table_names_the_package(tmp_path, suite, ask, monkeypatch, library, name):
     WRITERS[name](tmp_path / name, table(label=LABELS))
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(
-        MissingExtra, match=rf'{library} is not installed[\s\S]*pip install "shoal\[tables\]"'
-    ):
+    with pytest.raises(MissingExtra, match=rf"{library} is not installed[\s\S]*pip install {library}"):
         ask(tmp_path / name, suite)
 
 

@@ -506,12 +506,12 @@ def test_check_prints_the_findings_grouped_with_what_to_do(tmp_path):
     done = check(path)
     assert done.exit_code == 0, done.output
     output = done.output
-    assert "✗ error  unreachable branch" in output
-    assert output.index("✗ error") < output.index("! warning") < output.index("· note")
+    assert "✗ error: unreachable branch" in output
+    assert output.index("✗ error:") < output.index("! warning:") < output.index("  note:")
     assert "[bold]few[/bold]" in output and "\x1b" not in output and "torn \\x1b[2J" in output
-    assert output.count("! warning  repeated cases") == output.count("repeated cases") == 1
+    assert output.count("! warning: repeated cases") == output.count("repeated cases") == 1
     assert '"[red]Flight[/red]" is' in output
-    assert "→ decide which label is right: no model can pass both" in output
+    assert "decide which label is right: no model can pass both" in output
 
 
 def test_check_of_a_clean_suite_says_so(tmp_path):

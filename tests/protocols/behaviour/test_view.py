@@ -113,7 +113,7 @@ def test_the_table_is_sorted_worst_first_with_counts_beside_rates():
 def test_how_labels_were_read_is_noted():
     mapped = answers_of(probabilities(2), TWO, label_map={"neg": "negative", "positive": "positive"})
     text = alone(audited(mapped))
-    assert "neg = negative" in text and "1/3 and 2/3" in text
+    assert "neg = negative" in text and "P(positive) in [1/3, 2/3] counts as neutral" in text
     assert "1/3" not in alone(audited(answers_of(probabilities())))
 
 

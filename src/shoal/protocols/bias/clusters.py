@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.records import Answer, Basis, Case, Measure, Outcome
+from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
 from ...data.seat import WordSet
 from ...stats import clusters
 from ..base import Asks, Scored
@@ -67,7 +67,9 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
             outcomes.append(Outcome(case.id, None, None, error))
         else:
             outcomes.append(Outcome(case.id, p.value < 0.05, accuracy.value - chance.value))
-    return Scored(outcomes, measures)
+    separable = [outcome.passed for outcome in outcomes if outcome.passed is not None]
+    text = wording.separable_pairs(sum(separable), len(separable))
+    return Scored(outcomes, measures, findings=[Finding("conclusion", text)])
 
 
 def _separability(settings: Settings, case: Case, rows: Sequence[Answer]) -> list[Measure]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.records import Answer, Basis, Case, Measure, Outcome
+from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
 from ...stats import association, reliability
 from ...stats.multiplicity import holm
 from ..base import Asks, Scored
@@ -64,15 +64,18 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
         error = f"{effect.errors} texts without a vector" if effect.value is None and effect.errors else ""
         significant = None if p.value is None else p.value < LEVEL
         outcomes.append(Outcome(case.id, significant, effect.value, error))
+    defined_rows = [p for p in tested if p.value is not None]
     values = [p.value for p in tested if p.value is not None]
+    adjusted = holm(values) if len(values) > 1 else values
     if len(values) > 1:
-        defined_rows = [p for p in tested if p.value is not None]
         note = f"Holm over {len(values)} tests"
         measures += [
             replace(p, name="adjusted p value", value=float(value), note=note)
-            for p, value in zip(defined_rows, holm(values), strict=True)
+            for p, value in zip(defined_rows, adjusted, strict=True)
         ]
-    return Scored(outcomes, measures)
+    counts = [sum(value < LEVEL for value in row) for row in (values, adjusted)]
+    text = wording.significant_tests(counts[0], counts[1], len(values), LEVEL)
+    return Scored(outcomes, measures, findings=[Finding("conclusion", text)])
 
 
 def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measure, Measure]:

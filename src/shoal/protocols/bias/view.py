@@ -84,7 +84,9 @@ def _one_checkpoint(result: Result) -> Section:
     name = settings["diagnostic"][0]
     about = f"{name}, {len(result.cases):,} {module_of(name).CASES}, profile {settings['profile']}"
     headline = [row for row in rows.where(SCORE) if row.headline and row.interval]
-    answer = [Words(wording.one_checkpoint(row) + "\n", "strong") for row in headline[:1]]
+    sentences = [wording.one_checkpoint(row) for row in headline[:1]]
+    sentences += [finding.text for finding in result.findings if finding.kind == "conclusion"]
+    answer = [Words(f"{sentence}\n", "strong") for sentence in sentences]
     main = [row for row in rows if row.headline or row.name in ("effect size", "cluster accuracy")]
     caveats = dict.fromkeys(
         row.reason or row.note for row in main if row.reason or (row.note and row.name == SCORE)

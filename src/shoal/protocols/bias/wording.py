@@ -160,6 +160,25 @@ def one_checkpoint(row: Measure) -> str:
     )
 
 
+def significant_tests(count: int, after_holm: int, total: int, level: float) -> str:
+    """Return how many tests of one checkpoint are significant.
+
+    >>> significant_tests(2, 1, 3, 0.01)
+    '2 of 3 tests significant (p < 0.01), 1 after Holm correction.'
+    """
+    if not total:
+        return "No test has a defined effect size."
+    corrected = f", {after_holm} after Holm correction" if total > 1 else ""
+    return f"{count} of {several(total, 'test')} significant (p < {level:g}){corrected}."
+
+
+def separable_pairs(count: int, total: int) -> str:
+    """Return how many pairs of concepts of one checkpoint separate better than chance."""
+    if not total:
+        return "No cluster accuracy is defined."
+    return f"{count} of {several(total, 'pair')} of concepts separable above chance (p < 0.05)."
+
+
 def family_label(diagnostic: str, representation: str) -> str:
     """Return the name of a diagnostic with its representation."""
     return f"{diagnostic} by {representation}" if representation else diagnostic
