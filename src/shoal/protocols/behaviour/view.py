@@ -31,6 +31,8 @@ from .settings import Settings
 WORST = 3
 """How many capabilities the answer names, and of how many functionalities failing cases are shown."""
 EXAMPLES = 2
+OF_GROUPS = "Rates of capabilities and test types are means over functionalities."
+"""Passed and total of a group do not give its rate if its functionalities differ in size."""
 NOTES = 3
 APART = 0.05
 """From this difference on, the output says why the suite score and the pass rate disagree."""
@@ -267,7 +269,11 @@ def _table(measures: Measures, rates: Sequence[Measure]) -> Table:
         own = [rate for rate in rates if rate.groups["test type"] == row.groups["test type"]]
         rows.append(line(f"all {row.groups['test type']}", "", row, own, ""))
     rows += [line("i.i.d. score", "", row, [row], "strong") for row in measures.where("iid score")]
-    return Table(columns, rows)
+    unequal = any(
+        len({row.n for row in rates if row.groups["capability"] == block.groups["capability"]}) > 1
+        for block in blocks
+    )
+    return Table(columns, rows, legend=[OF_GROUPS] if unequal else [])
 
 
 def _worst_first(row: Measure) -> tuple[bool, float, int]:
