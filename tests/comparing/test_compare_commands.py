@@ -76,9 +76,8 @@ def test_a_page_says_the_whole_then_what_is_worse_each_with_its_numbers(shoal, p
     done = shoal("compare", *pair, "--set", f"suite={suite}", "--out", str(tmp_path / "page.html"))
     assert done.exit_code == 0, done.output
     page = (tmp_path / "page.html").read_text()
-    assert "B is worse overall" in page and "Worse in B: [bold]bad[/bold] −60.0." in page
-    assert "<b>−60.0</b>" in page, "its number, and a link to its cases"
-    assert "(A) to" in page
+    assert "is worse than" in page and "B is worse overall" in page
+    assert page.index("Got worse: 1 of 2") < page.index("90 → 30") < page.index("−60.0")
     beside = json.loads((tmp_path / "page.json").read_text())
     assert beside["findings"] == [], "they say no more than the table"
 
@@ -136,7 +135,7 @@ def test_a_result_file_cannot_be_paired(shoal, pair, suite, tmp_path, make):
     path = write_result(tmp_path / "result.json", make({"f": [1]}))
     done = shoal("compare", path, pair[1], "--set", f"suite={suite}")
     assert done.exit_code == 1
-    assert "holds rates, not outcomes" in done.output and "try: the model itself" in done.output
+    assert "has rates, not outcomes" in done.output and "try: the model itself" in done.output
 
 
 def test_jobs_of_a_store_are_compared(shoal, pair, suite, tmp_path):
@@ -237,12 +236,13 @@ def test_at_most_three_notes_stand_below_a_table(make):
 
 
 def test_the_header_names_the_settings_in_which_the_sides_differ(make):
-    one, same = (make({"f": [1] * 9}, settings={"suite": "s", "fold": "x"}) for _ in range(2))
-    other = make({"f": [1] * 9}, settings={"suite": "t", "fold": "x"})
+    one, same = (make({"f": [1] * 9}, settings={"suite": "s", "limit": 9}) for _ in range(2))
+    other = make({"f": [1] * 9}, settings={"suite": "t", "limit": 9})
     assert "A and B also differ in suite (s and t)." in printed(compare([one], [other]))
     assert "differ in" not in printed(compare([one], [same]))
     trained = [
-        make({"f": [1] * 9}, settings={"train": Train(method=(name,), epochs=2)}) for name in ("lp", "irm")
+        make({"f": [1] * 9}, protocol="learning", settings={"train": Train(method=(name,), epochs=2)})
+        for name in ("lp", "irm")
     ]
     assert "A and B also differ in train.method (lp and irm)." in printed(compare(trained[:1], trained[1:]))
 

@@ -105,8 +105,15 @@ def one_model(folder: Path, sizes: dict[str, int]) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("churn", [0.0, 0.15])
-@pytest.mark.parametrize("sizes", [{"f": 100}, {"f": 20, "g": 80}])
+@pytest.mark.parametrize(
+    ("sizes", "churn"),
+    [
+        ({"f": 100}, 0.0),
+        pytest.param({"f": 100}, 0.15, marks=pytest.mark.nightly),
+        pytest.param({"f": 20, "g": 80}, 0.0, marks=pytest.mark.nightly),
+        pytest.param({"f": 20, "g": 80}, 0.15, marks=pytest.mark.nightly),
+    ],
+)
 def test_the_size_named_keeps_its_promise_and_the_level(
     make: Make, shoal: Callable[..., Any], tmp_path: Path, sizes: dict[str, int], churn: float
 ) -> None:

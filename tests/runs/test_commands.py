@@ -99,7 +99,7 @@ def test_show_explains_the_worst_failures(folder, ran):
         shown = shoal(
             folder, "show", "plain", "--into", "DIR/runs", "--explain", "lime", "--only", "negation"
         )
-    assert "Why?" in shown and "in brackets how much a word counts" in shown
+    assert "Why?" in shown and "attribution of the word before" in shown
     assert shown.count("expected ") == 5 and "→ " in shown
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(Path(__file__).parent)

@@ -110,7 +110,7 @@ def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(fi
         ["status", str(store.folder.parent / "plan.toml"), "--into", str(store.folder)], standalone_mode=False
     )
     printed = capsys.readouterr().out
-    assert "2 done" in printed and "answers are errors" in printed
+    assert "2 done" in printed and "17 answers are" in printed and "--retry-errors" in printed
 
 
 def test_how_many_answers_are_errors_stands_beside_them_and_is_counted_where_it_does_not(finished):

@@ -150,8 +150,8 @@ def test_a_table_of_labels_in_a_plan_is_a_map_of_names():
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("hf:m?labels=a,b&labels=b,a", "is given twice"),
-        ("predictions:a.csv?label", "not of the form option=value"),
+        ("hf:m?labels=a,b&labels=b,a", "occurs twice"),
+        ("predictions:a.csv?label", "is not an option"),
     ],
 )
 def test_options_given_twice_or_without_a_value_are_errors(spec, words):

@@ -115,7 +115,7 @@ def test_the_probability_of_being_better():
     assert probability_better(10, 2) == pytest.approx(0.98877, abs=5e-6)
     assert probability_better(0, 0) == 0.5
     assert probability_better(3, 7) == pytest.approx(1 - probability_better(7, 3))
-    with pytest.raises(ValueError, match="not be negative"):
+    with pytest.raises(ValueError, match="not negative"):
         probability_better(-1, 2)
 
 

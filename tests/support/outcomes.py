@@ -6,6 +6,7 @@ from typing import Any
 from shoal import Case, Measures, Outcome, Result
 from shoal.protocols.behaviour.score import measure
 from shoal.protocols.behaviour.settings import Settings
+from shoal.protocols.learning.settings import Settings as LearningSettings
 
 Hits = Sequence[int | str | None]
 """1, 0, None (not applicable) or the text of an error, case by case."""
@@ -28,6 +29,7 @@ def result(
             cases.append(Case(f"{name}/{at}", ((f"text {at}",),), None, groups, cluster))
             passed = None if hit is None or isinstance(hit, str) else bool(hit)
             outcomes.append(Outcome(cases[-1].id, passed, None, hit if isinstance(hit, str) else ""))
-    settings = Settings(**job.get("settings", {}))
+    kind_of_settings = LearningSettings if job.get("protocol") == "learning" else Settings
+    settings = kind_of_settings(**job.get("settings", {}))
     about = {"protocol": "behaviour", "model": "m", "settings": {}, **job}
     return Result(about, cases, outcomes, Measures(measure(cases, outcomes)), settings=settings)

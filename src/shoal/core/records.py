@@ -251,7 +251,7 @@ class Measure:
     na: int = 0
     errors: int = 0
     note: str = ""
-    """For readers; no code uses it."""
+    """For readers; only layout and wording use it."""
     basis: Basis = field(default=Basis(), kw_only=True)
     of: str = field(default="", kw_only=True)
     """The measure that a difference, spread or p value is about."""
@@ -289,6 +289,10 @@ class Measure:
         ):
             if not getattr(self, name) and facts.get(key):
                 object.__setattr__(self, name, facts[key])
+
+    def with_note(self, text: str) -> "Measure":
+        """Return the measure with a text added to its note."""
+        return replace(self, note="; ".join(filter(None, [self.note, text])))
 
     def __hash__(self) -> int:
         return hash((self.name, self.value, self.n, tuple(self.groups.items())))

@@ -8,17 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal.core.measures import quantity
-from shoal.core.records import (
-    Answer,
-    Answers,
-    Case,
-    Example,
-    Finding,
-    Measure,
-    Measures,
-    Outcome,
-    Result,
-)
+from shoal.core.records import Answer, Answers, Case, Example, Finding, Measure, Measures, Outcome, Result
 from shoal.core.views import Column, Number, Row, Section, Table, Words
 from shoal.models.asking import answer_batch
 from shoal.protocols.base import Built, Compared, Profiled, Scored, changes

@@ -204,8 +204,7 @@ def _measures(cases: Sequence[Case], preferences: _Preferences) -> list[Measure]
         measures += _category(members, preferences, category)
     duplicates = near_duplicates(cases)
     if duplicates >= MANY_DUPLICATES * len(cases):
-        note = wording.near_duplicates(duplicates, len(cases))
-        measures[0] = replace(measures[0], note="; ".join(filter(None, [measures[0].note, note])))
+        measures[0] = measures[0].with_note(wording.near_duplicates(duplicates, len(cases)))
     counts = preferences.counts
     groups = {"diagnostic": "crows", "category": "all"}
     for direction in ("stereo", "antistereo"):

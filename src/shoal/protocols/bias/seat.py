@@ -104,7 +104,7 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
     note = wording.partitions(permutation.partitions, permutation.exact, move_words)
     return (
         replace(effect, value=effect_size, interval=interval, interval_method=method),
-        replace(p, value=permutation.p, note="; ".join(filter(None, [note, p.note]))),
+        replace(p, value=permutation.p, note=note).with_note(wording.no_vector(missing)),
     )
 
 

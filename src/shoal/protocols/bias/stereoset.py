@@ -241,8 +241,7 @@ def _measures(settings: Settings, cases: Sequence[Case], table: Floats, without_
             if (task, category) == (whole, "all"):
                 preferred = replace(preferred, headline=True)
             if without_head and task != "intrasentence":
-                note = "; ".join(filter(None, [preferred.note, wording.NO_HEAD]))
-                preferred = replace(preferred, note=note)
+                preferred = preferred.with_note(wording.NO_HEAD)
             measures += [preferred, *others]
     return measures
 
