@@ -371,5 +371,5 @@ def test_a_folder_that_is_not_there_is_named_with_what_to_do(tmp_path):
     place = tmp_path / "reports" / "page.html"
     with pytest.raises(StoreError) as refused, replacing(place) as beside:
         beside.write_text("page")
-    assert f"there is no folder {place.parent}" in str(refused.value)
+    assert f"the folder {place.parent} does not exist" in str(refused.value)
     assert f"mkdir -p {place.parent}" in str(refused.value)

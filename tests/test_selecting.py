@@ -51,7 +51,7 @@ def test_cases_are_chosen_by_their_groups(patterns, names, kinds):
     [
         ("functionality=typo", 'try: "typos"'),
         ("functionality=zzz", "there are negated praise, negated blame"),
-        ("functionalty=typos", "theirs are functionality, test type"),
+        ("functionalty=typos", "groups are functionality, test type"),
         ("Typos", 'try: "typos"'),
         ("", "no case is in ''"),
     ],
@@ -84,7 +84,7 @@ def test_try_asks_only_the_chosen_and_every_mean_says_so():
     means = [
         row for row in told["measures"] if row["name"] in ("pass rate", "suite score") and row not in rates
     ]
-    assert len(means) == 3  # a capability, a test type, the whole
+    assert len(means) == 4  # a capability, a test type, the whole by cases and by functionalities
     assert {row["facts"]["not asked"] for row in means} == {2200}
     assert all("2,200 cases of the suite were not asked" in row["note"] for row in means)
 

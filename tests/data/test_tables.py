@@ -136,10 +136,10 @@ def test_a_file_that_was_cut_is_said_to_be(tmp_path, name):
         ("pyarrow", "saved"),
     ],
 )
-def test_what_reads_a_format_is_an_extra(tmp_path, library, name, monkeypatch):
+def test_a_missing_reader_of_a_format_is_named(tmp_path, library, name, monkeypatch):
     FORMS[name](tmp_path / name)
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtra, match=r'pip install "shoal\[tables\]"'):
+    with pytest.raises(MissingExtra, match=f"pip install {library.partition('.')[0]}"):
         open_rows(tmp_path / name)
 
 

@@ -63,12 +63,13 @@ class Verdict:
 
     @property
     def name(self) -> str:
-        """The name of the judged group; for a number, such as a threshold, with the measure and the other groups."""
+        """The group that the rule names; for a number, such as a threshold, with the measure and the other groups."""
         groups = [value for value in self.measure.groups.values() if value != "all"]
         measure = self.measure.of or self.measure.name
         if any(value.replace(".", "", 1).isdecimal() for value in groups):
             return ", ".join([measure, *groups])
-        return groups[0] if groups else measure
+        named = [value for name, value in self.measure.groups.items() if self.rule.groups.get(name) == "*"]
+        return (named or groups or [measure])[0]
 
     @property
     def room(self) -> float:

@@ -273,7 +273,6 @@ def load_features(path: Path) -> Features:
     try:
         with np.load(path, allow_pickle=False) as table:
             return Features(table["names"].tolist(), table["vectors"])
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
-        raise DataError(
-            f"{path}: not a file of features", why=str(problem), fix="delete it; shoal makes it again"
-        ) from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        # numpy's own message recommends to unpickle the file.
+        raise DataError(f"{path}: not a file of features", fix="delete it; shoal makes it again") from None

@@ -234,10 +234,11 @@ def _caveats(measures: Measures) -> Iterator[str]:
 
 
 def worst_functionalities(rates: Sequence[Measure]) -> list[str]:
-    """Return the names of those with the lowest pass rates, worst first; none that passes everything."""
+    """Return the names of those with the lowest pass rates, worst first; rates on few cases after the others."""
     failing = [row for row in rates if row.value is not None and row.value < 1]
-    # Where nothing else fails, one case is better than no example.
-    return [row.groups["functionality"] for row in (lowest_first(failing) or failing)[:WORST]]
+    enough = lowest_first(failing)
+    few = sorted((row for row in failing if row not in enough), key=lambda row: (row.value or 0.0, -row.n))
+    return [row.groups["functionality"] for row in [*enough, *few][:WORST]]
 
 
 def _table(measures: Measures, rates: Sequence[Measure]) -> Table:
