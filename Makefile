@@ -34,8 +34,8 @@ types:
 	$(BIN)/mypy
 
 types-of-tests:  ## tests are run, so only names that do not exist are worth finding before that
-	MYPYPATH=src:tests/support $(BIN)/mypy --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --explicit-package-bases --no-warn-unused-ignores \
-	  $(foreach code,arg-type call-arg call-overload index misc operator union-attr var-annotated,--disable-error-code $(code)) tests
+	MYPYPATH=src:tests/support $(BIN)/mypy --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --explicit-package-bases --no-warn-unused-ignores --implicit-reexport \
+	  $(foreach code,arg-type assignment call-arg call-overload comparison-overlap index list-item misc operator union-attr var-annotated,--disable-error-code $(code)) tests
 
 quick: check  ## the inner loop: all but golden tests, simulations, trainings and attacks
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow and not golden and not cluster and not nightly" --ignore tests/end_to_end --ignore tests/training

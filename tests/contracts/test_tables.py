@@ -78,7 +78,7 @@ def test_every_setting_says_what_it_changes_and_has_words(name):
     described = {
         node.target.id
         for owner in type(settings).__mro__[:-1]
-        for node, after in pairwise(ast.parse(inspect.getsource(owner)).body[0].body)
+        for node, after in pairwise(ast.parse(inspect.getsource(owner)).body[0].body)  # type: ignore[attr-defined]
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
         and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
     }  # fmt: skip
