@@ -675,9 +675,11 @@ def _of_probability() -> Iterator[World]:
                 field = simulation.field_of_pool(sheets[:, :20])
                 for place in range(20):
                     simulation.label(field, sheets, place, None)
-                draws = simulation.draws_of(field.cases)
-                order, _ = simulation.order_by(field, draws)
-                pairs = {(pair.first, pair.second): pair for pair in simulation.pairs_of(field, draws, order)}
+                draws = simulation.labelled_draws(field.cases)
+                order, _ = simulation.rank_models(field, draws)
+                pairs = {
+                    (pair.first, pair.second): pair for pair in simulation.model_pairs(field, draws, order)
+                }
                 sure = [
                     (first, second)
                     for first, second in pairwise(order)

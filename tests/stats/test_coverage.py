@@ -36,7 +36,10 @@ def load_simulation() -> ModuleType:
 simulation = load_simulation()
 
 
-@pytest.mark.parametrize("clusters", simulation.CLUSTERS)
+@pytest.mark.parametrize(
+    "clusters",
+    [pytest.param(n, marks=[pytest.mark.nightly] if n == 1000 else []) for n in simulation.CLUSTERS],
+)
 @pytest.mark.parametrize("population", simulation.POPULATIONS, ids=lambda p: str(p.__name__))
 def test_intervals_cover_what_they_promise(population: Callable[..., Any], clusters: int) -> None:
     least, most = (0.90, 1.0) if clusters == 20 else (0.93, 0.97)

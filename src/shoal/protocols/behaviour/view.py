@@ -171,7 +171,8 @@ def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number
     yield Words(_beside(plain), "quiet")
     count = sum(row.value is not None for row in rates)
     interval = f", 95 % CI {shown_interval(whole)}" if whole.interval else ""
-    yield f"\nSuite score {shown(whole.value, RATE)} (mean over {count} functionalities){interval}\n"
+    averaged = f"{count} functionalit{'y' if count == 1 else 'ies'}"
+    yield f"\nSuite score {shown(whole.value, RATE)} (mean over {averaged}){interval}\n"
     yield from _why_apart(plain, whole, rates)
     weakest = lowest_first(result.measures.by("capability", "pass rate"))[:WORST]
     if len(weakest) > 1 and (weakest[0].value or 0.0) < 1:
