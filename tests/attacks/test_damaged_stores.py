@@ -156,7 +156,7 @@ def test_a_file_of_cases_that_lost_rows_is_built_again(finished, tmp_path):
 LEARNING = """
 models = ["tiny:sentiment"]
 seeds = [0, 1]
-[behaviour]
+[learning]
 suite = "suite.jsonl"
 limit = 8
 iid = "sentiment"
@@ -176,7 +176,7 @@ def test_weights_and_features_that_are_damaged_are_made_again_and_a_limit_with_s
     plan = read_plan(tmp_path / "plan.toml")
     jobs, store = check_plan(plan), RunStore(tmp_path / "runs")
     assert {problem for _, problem in run_here(jobs, store)} == {None}
-    assert compare_jobs(plan, jobs, store)["behaviour"].measures  # one sample for both seeds
+    assert compare_jobs(plan, jobs, store)["learning"].measures  # one sample for both seeds
     expected = [brief_result(job, store).measures for job in jobs]
     shared = sorted(path for kind in ("checkpoints", "features") for path in (store.folder / kind).iterdir())
     assert {path.suffix for path in shared} == {".safetensors", ".npz", ".digest"}

@@ -15,6 +15,7 @@ from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.behaviour.suite import write_suite
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan
+from shoal.runs.store_files import write_seal
 
 PLANS = {
     "lists inside each other": "models = " + "[" * 20_000 + "]" * 20_000,
@@ -35,7 +36,7 @@ def test_a_monstrous_plan_is_refused_in_words(tmp_path, name):
 
 
 def test_an_answer_that_is_missing_is_named_by_file_job_and_command_and_spares_the_others(tmp_path):
-    """In a store of before answers were sealed, where nothing else tells."""
+    """With the digest of what is left, so that nothing else tells."""
     plan = tmp_path / "plan.toml"
     plan.write_text(
         'models = ["predictions:example", "predictions:example?contradictions=keep"]\n'
@@ -46,7 +47,7 @@ def test_an_answer_that_is_missing_is_named_by_file_job_and_command_and_spares_t
     answers = store.job_folder(jobs[0].id) / "answers.jsonl"
     lines = answers.read_bytes().splitlines(keepends=True)
     answers.write_bytes(b"".join(lines[:10] + lines[11:]))
-    answers.with_suffix(".digest").unlink()
+    write_seal(answers, answers, errors=0)
     (store.job_folder(jobs[0].id) / "measures.json").unlink()
     (_, first), (_, second) = run_here(jobs, store)
     assert second is None and first is not None

@@ -145,11 +145,11 @@ def long_words(texts): raise RuntimeError("x" * 1_000_000)
     ("model", "words"),
     [
         ("nan", "not finite"),
-        ("margins", "no probabilities"),
+        ("margins", "not probabilities"),
         ("margin", "confidence -3"),
         ("one_too_many", "answers to"),
         ("one_too_few", "answers to"),
-        ("huge", "other than numbers"),
+        ("huge", "not numbers"),
         ("ends_the_program", "sys.exit(7)"),
         ("hangs?timeout=0.2", "no answer within 0.2 seconds"),
         ("cancelled", "CancelledError: lost the server"),

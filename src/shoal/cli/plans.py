@@ -66,7 +66,8 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
     todo = {job.id for job in jobs if not store.is_done(job.id)}
-    click.echo(f"{len(jobs)} jobs: {len(jobs) - len(todo)} done, {len(todo)} to run", err=as_json)
+    noun = "job" if len(jobs) == 1 else "jobs"
+    click.echo(f"{len(jobs)} {noun}: {len(jobs) - len(todo)} done, {len(todo)} to run", err=as_json)
     failed = 0
     with progress_bar() as progress:
         for job, problem in run_jobs(

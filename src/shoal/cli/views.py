@@ -14,6 +14,8 @@ from ..runs.store import RunStore
 
 MANY_JOBS = 40
 """Of more jobs than this, `status` lists only those with a note."""
+LONGEST_NOTE = 300
+"""Characters of an error that `status` shows; the job's error.txt has the rest."""
 MISMATCHES = 20
 """The number of mismatches that `reproduce` lists; `--json` has all."""
 TONES: dict[str, Tone] = {"done": "good", "failed": "bad", "to do": "quiet"}
@@ -25,8 +27,10 @@ def state(job: Job, store: RunStore) -> tuple[str, str]:
     if store.is_done(job.id):
         failed = store.errors(job.id)
         word, note = "done", f"{failed:,} answers are errors: shoal run PLAN --retry-errors" if failed else ""
-    elif error := store.error(job.id):
-        word, note = "failed", error.strip().splitlines()[-1 if error.startswith("Traceback") else 0]
+    elif error := store.error(job.id).strip():
+        line = error.splitlines()[-1 if error.startswith("Traceback") else 0]
+        cut = f"{line[:LONGEST_NOTE]} … (the rest: error.txt in jobs/{job.id})"
+        word, note = "failed", line if len(line) <= LONGEST_NOTE else cut
     else:
         kept = store.kept(job.id)
         word, note = ("begun", f"{kept:,} answers kept") if kept else ("to do", "")
