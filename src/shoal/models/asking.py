@@ -101,6 +101,8 @@ def answer_examples(
             )
         return answer_rows(extract_safely(model, examples), ids)
     if not isinstance(model, Classifier):
+        if hasattr(model, "refuse"):  # a model that a plan has yet to train
+            raise model.refuse()
         raise ModelError(
             f"{model!r} cannot predict labels", fix="predictions:FILE, hf:MODEL or python:module:name"
         )
