@@ -28,4 +28,4 @@ def test_a_model_with_one_answer_to_everything_is_reported(tmp_path, monkeypatch
     done = CliRunner().invoke(main, call)
     assert done.exit_code == 0, done.output
     (finding,) = [row for row in json.loads(done.stdout)["findings"] if row["kind"] == "degenerate"]
-    assert "the same label: negative" in finding["text"] and finding["disqualifies"]
+    assert "the same label, negative" in finding["text"] and finding["disqualifies"]
