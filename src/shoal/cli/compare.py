@@ -74,11 +74,6 @@ def first_protocol() -> str:
     help="Also test whether B is worse by less than this; 0.02 is two points.",
 )
 @click.option(
-    "--matrix",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Measure the agreement of runs in a table run_id, item_id, outcome instead.",
-)
-@click.option(
     "--paired-seeds", is_flag=True, help="Pair run k of A with run k of B (same initial checkpoint)."
 )
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
@@ -103,7 +98,6 @@ def compare_command(
     adjust: Any,
     over: Any,
     margin: float | None,
-    matrix: Path | None,
     paired_seeds: bool,
     changed: bool,
     full: bool,
@@ -129,13 +123,8 @@ def compare_command(
       shoal compare 3f9c1a2b 91be77d0 --into runs --margin 0.02 --out comparison.html
       shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --set data=example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
-      shoal compare --matrix runs_by_items.csv
     """
     form = one_form({"json": as_json, "markdown": as_markdown, "csv": as_csv, "latex": as_latex})
-    if matrix and out:
-        raise click.UsageError("--matrix and --out do not go together: a table of runs has no cases to show")
-    if matrix:
-        return _compare_runs(matrix, form)
     from ..comparing.pairs import Choices, compare
 
     if bool(names) == bool(seeds_a or seeds_b) or (names and len(names) != 2):
@@ -222,22 +211,6 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
         from ..render.latex import as_latex
 
         click.echo(as_latex([comparison_table(comparison)]), nl=False)
-
-
-def _compare_runs(matrix: Path, form: str) -> None:
-    from ..data.matrix import read_matrix
-    from ..render.terminal import print_sections
-    from ..runs.reliability import reliability
-    from .views import reliability_sections
-
-    if form not in ("", "json"):
-        raise click.UsageError(f"--matrix and --{form} do not go together; --json does")
-    found = read_matrix(matrix)
-    measures = reliability(found)
-    if form == "json":
-        echo_object([{"matrix": str(matrix), "runs": list(found.runs)}], measures, ())
-    else:
-        print_sections(reliability_sections(measures, len(found.runs)))
 
 
 @click.command("gate")

@@ -55,22 +55,19 @@ def check_command(file: Path, prompts: int, as_json: bool) -> None:
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
     from ..core.text import printable
     from ..render.terminal import print_sections
-    from ..runs.estimate import bill, estimate, prompts_shown
+    from ..runs.estimate import bill, prompts_shown
     from ..runs.plan import check_plan, read_plan
-    from .views import bill_section, estimate_section, job_sections
+    from .views import bill_section, job_sections
 
     jobs = check_plan(read_plan(file))
-    found, cost = estimate(jobs), bill(jobs)
+    cost = bill(jobs)
     shown = {job.id: prompts_shown(job, prompts) for job in jobs} if prompts else {}
     if as_json:
-        more = {"estimate": asdict(found)} if found else {}
-        more |= {"bill": asdict(cost)} if cost else {}
+        more = {"bill": asdict(cost)} if cost else {}
         more |= {"prompts": shown} if shown else {}
         click.echo(json.dumps({"jobs": [job.as_json() for job in jobs], "measures": [], **more}))
         return
-    costs = [estimate_section(found)] if found else []
-    costs += [bill_section(cost)] if cost else []
-    print_sections([*job_sections(jobs), *costs])
+    print_sections([*job_sections(jobs), *([bill_section(cost)] if cost else [])])
     for job_id, texts in shown.items():
         for number, prompt in enumerate(texts, start=1):
             click.echo(f"\n{job_id}, prompt {number}\n{printable(prompt)}")

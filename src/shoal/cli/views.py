@@ -1,16 +1,17 @@
-"""Sections for `status`, `check PLAN`, `compare --matrix` and `reproduce`."""
+"""Sections for `status`, `check PLAN` and `reproduce`."""
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ..core.records import Measure
-from ..core.views import Column, Number, Row, Section, Table, Text, Tone, Words
+from ..core.views import Column, Row, Section, Table, Text, Tone, Words
 from ..models.prompted.spending import spec_price
-from ..render.progress import duration
-from ..reproduce import Reproduction
-from ..runs.estimate import Bill, Estimate
 from ..runs.plan import Job
 from ..runs.store import RunStore
+
+if TYPE_CHECKING:
+    from ..reproduce import Reproduction
+    from ..runs.estimate import Bill
 
 MANY_JOBS = 40
 """Of more jobs than this, `status` lists only those with a note."""
@@ -76,17 +77,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def estimate_section(estimate: Estimate) -> Section:
-    """Return the expected time of a plan with training."""
-    trials = f", {_count(estimate.tries, 'tuning trial')}" if estimate.tries else ""
-    text = (
-        f"Estimate: {_count(estimate.trainings, 'training')}{trials}, {estimate.steps:,} steps, "
-        f"{estimate.questions:,} questions: about {duration(estimate.seconds)} in one process on this machine."
-    )
-    return Section(text=text)
-
-
-def bill_section(bill: Bill) -> Section:
+def bill_section(bill: "Bill") -> Section:
     """Return the expected cost of a plan with remote models."""
     cost = f" Cost: {bill.cost:.4g}." if bill.cost is not None else " Set price= to estimate the cost."
     text = (
@@ -96,28 +87,7 @@ def bill_section(bill: Bill) -> Section:
     return Section(text=text)
 
 
-def reliability_sections(measures: Sequence[Measure], runs: int) -> list[Section]:
-    """Return the agreement between runs: a table for all items, then one for each group of items."""
-    tables = []
-    for group in dict.fromkeys(measure.groups.get("group", "") for measure in measures):
-        columns = [
-            Column(group or "all items", "left"),
-            Column("value"),
-            Column("95 % CI"),
-            Column("", "left"),
-        ]
-        rows = []
-        for measure in measures:
-            if measure.groups.get("group", "") == group:
-                parts = [f"{key}: {value}" for key, value in measure.groups.items() if key != "group"]
-                name = " · ".join([measure.name, *parts])
-                note = Words(measure.note, "quiet")
-                rows.append(Row([name, Number(measure), Number(measure, part="interval"), note]))
-        tables.append(Table(columns, rows))
-    return [Section(f"{runs} runs on {measures[0].n:,} items", blocks=tables)]
-
-
-def reproduction_sections(reproduction: Reproduction) -> list[Section]:
+def reproduction_sections(reproduction: "Reproduction") -> list[Section]:
     """Return how many cells of a published table match, by column, and the mismatches."""
     total, missed = len(reproduction.cells), reproduction.mismatches
     answer = (

@@ -1,79 +1,16 @@
-"""Estimate the duration and the cost of a plan before it runs.
+"""Estimate the cost of a plan that queries endpoints, and show its prompts, before it runs. No request is sent."""
 
-trainings   stages without stored weights; a shared stage counts once
-tries       of searches that are not complete; a shared search counts once
-time        the number of steps and of questions, times the duration of a few that are run here
-"""
-
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
-from ..models.batching import batch_plan, distinct, make_questions
+from ..models.batching import distinct
 from ..models.interface import Prompted, RemoteModel
 from ..models.prompted.spending import spec_price
 from ..models.selfcheck import PAID_QUESTIONS
-from ..protocols import find_protocol
-from ..protocols.base import Built
-from ..training.stage import Stage, silent
+from ..training.stage import silent
 from .execute import load_for
 from .plan import Job
-from .store import MemoryStore, RunStore
-from .training import Training, checkpoint, is_found, search_name, threads, training_of
-
-MEASURED_STEPS = 12
-WARM_STEPS = 2
-MEASURED_BATCHES = 3
-
-
-class _EnoughSeenError(Exception):
-    """Stops a training that is only timed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """The remaining work of a plan, and its duration in one process on this machine."""
-
-    jobs: int
-    trainings: int
-    tries: int
-    """Additional trainings that search for settings."""
-    steps: int
-    """Steps of all trainings, searches included."""
-    questions: int
-    seconds: float
-
-
-def estimate(jobs: Sequence[Job], store: RunStore | None = None) -> Estimate | None:
-    """Return the estimate for the unfinished jobs; None if none of them trains."""
-    left = [job for job in jobs if store is None or not store.is_done(job.id)]
-    trainings = [(job, training) for job in left if (training := training_of(job)) is not None]
-    if not trainings:
-        return None
-    stages: dict[str, tuple[Job, Training, Stage]] = {}
-    for job, training in trainings:
-        for name, stage in zip(training.names, training.recipe.stages, strict=True):
-            if store is None or not checkpoint(store, name).exists():
-                stages.setdefault(name, (job, training, stage))
-    pace = _Pace()
-    seconds, tries, steps = 0.0, 0, 0
-    searched: set[str] = set()
-    for job, training, stage in stages.values():
-        new = [search for search in stage.searches if search_name(search) not in searched]
-        new = [search for search in new if store is None or not is_found(store, search)]
-        searched |= {search_name(search) for search in new}
-        tries += sum(len(search.tries) for search in new)
-        count = stage.count_steps() + sum(search.count_steps() for search in new)
-        steps += count
-        seconds += count * pace.of_step(job, training, stage)
-    asked = 0
-    for job, training in trainings:
-        count, each = pace.of_asking(job, training)
-        asked += count * len(training.marks)
-        seconds += count * len(training.marks) * each
-    return Estimate(len(left), len(stages), tries, steps, asked, seconds)
+from .store import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +24,13 @@ class Bill:
     """None if a model has no price."""
 
 
-def bill(jobs: Sequence[Job], store: RunStore | None = None) -> Bill | None:
-    """Return the cost of the unfinished jobs; None if none of them queries an endpoint. No request is sent."""
+def bill(jobs: Sequence[Job]) -> Bill | None:
+    """Return the cost of the jobs; None if none of them queries an endpoint."""
     rows: list[tuple[int, int, int, float | None]] = []
     with MemoryStore() as for_now:
         models = {job.model: load_for(job, for_now) for job in {job.model: job for job in jobs}.values()}
         for job in jobs:
-            model = None if store is not None and store.is_done(job.id) else models[job.model]
+            model = models[job.model]
             if isinstance(model, RemoteModel):
                 examples = distinct(for_now.built(job, silent).cases).examples
                 again = min(model.again, len(examples))
@@ -118,63 +55,3 @@ def prompts_shown(job: Job, count: int) -> list[str]:
         return [
             model.shown(example) for example in distinct(for_now.built(job, silent).cases).examples[:count]
         ]
-
-
-class _Pace:
-    """Seconds per step of each kind of training and per question, each measured once."""
-
-    def __init__(self) -> None:
-        self.steps: dict[Any, float] = {}
-        self.asking: dict[Any, float] = {}
-        self.questions: dict[str, int] = {}
-
-    def of_step(self, job: Job, training: Training, stage: Stage) -> float:
-        """Return the seconds per step of a model with a method and a batch size."""
-        how = stage.identity.get("how", {})
-        kind = (job.model, job.protocol, stage.identity.get("method"), how.get("batch"), stage.frozen is None)
-        if kind not in self.steps:
-            self.steps[kind] = _time_steps(training, stage)
-        return self.steps[kind]
-
-    def of_asking(self, job: Job, training: Training) -> tuple[int, float]:
-        """Return the number of questions of a job, and the seconds per question."""
-        kind = (job.model, job.protocol)  # cases of one protocol take about the same time
-        if job.cases not in self.questions or kind not in self.asking:
-            with MemoryStore() as store:
-                built = store.built(job, silent)
-            self.questions[job.cases] = len(distinct(built.cases).ids)
-            if kind not in self.asking:
-                self.asking[kind] = _time_asking(job, training, built)
-        return self.questions[job.cases], self.asking[kind]
-
-
-def _time_steps(training: Training, stage: Stage) -> float:
-    """Return the seconds per step, from a few steps without the first ones."""
-    moments: list[float] = []
-
-    def watch(step: str, done: int, total: int) -> None:
-        moments.append(time.perf_counter())
-        if len(moments) >= MEASURED_STEPS:
-            raise _EnoughSeenError
-
-    with threads(training.recipe.threads), suppress(_EnoughSeenError):
-        model = training.recipe.base(training.seed)
-        stage.prepare(model, training.seed)
-        stage.train(model, training.seed, watch, lambda name: None)
-    first = min(WARM_STEPS, len(moments) - 1)
-    return (moments[-1] - moments[first]) / max(1, len(moments) - 1 - first) if len(moments) > 1 else 0.0
-
-
-def _time_asking(job: Job, training: Training, built: Built) -> float:
-    """Return the seconds per question, from a few batches."""
-    module = find_protocol(job.protocol)
-    with threads(training.recipe.threads):
-        model = training.recipe.base(training.seed)
-        questions = make_questions(model, built.cases)
-        plan = batch_plan(model, questions)
-        middle = plan[len(plan) // 2 :][:MEASURED_BATCHES]
-        started, asked = time.perf_counter(), 0
-        for batch in middle:
-            module.ask(job.settings, model, built, [questions.examples[position] for position in batch])
-            asked += len(batch)
-        return (time.perf_counter() - started) / max(1, asked)

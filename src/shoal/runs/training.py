@@ -208,11 +208,6 @@ def search_name(search: Search) -> str:
     return short_hash(dict(search.identity), 16)
 
 
-def is_found(store: RunStore, search: Search) -> bool:
-    """Return whether a search is complete."""
-    return len(_scores_of(_path_of(store, search))) >= len(search.tries)
-
-
 def _path_of(store: RunStore, search: Search) -> Path:
     return store.folder / "searches" / f"{search_name(search)}.json"
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.cli.views import estimate_section
 from shoal.core.errors import ModelError, PlanError
 from shoal.core.records import Answers
 from shoal.data.grammar import make_rows
@@ -18,8 +17,6 @@ from shoal.protocols.learning.lessons import suite_environments
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.stages import make_recipe
 from shoal.protocols.learning.tuning import objective
-from shoal.runs.estimate import estimate
-from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import MemoryStore
 from shoal.runs.training import _settled
 from shoal.training.stage import BrokenTrainingError, Search, best_try, run_search, silent
@@ -155,20 +152,6 @@ def test_what_is_chosen_by_is_neither_trained_nor_tested_on():
     environments = suite_environments(settings(), ("negative", "positive"), "validation")
     asked = {text for environment in environments for item in environment.items for text in item.examples}
     assert asked <= {text for case in suite_cases(settings(), "validation") for text in case.examples}
-
-
-def test_check_counts_the_tries_of_a_plan(tmp_path):
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
-        'models = ["tiny:sentiment"]\nseeds = [0, 1]\n[learning]\niid = "sentiment"\niid_limit = 32\n'
-        'train.on = ["iid", "iid>suite"]\ntrain.method = ["lp-ft", "vanilla"]\ntrain.tune = true\ntrain.epochs = 0.1\n'
-    )
-    found = estimate(check_plan(read_plan(plan)))
-    assert found is not None
-    assert (
-        found.tries == 6 + 6 and found.trainings == 2 * 3
-    )  # vanilla's search is lp-ft's too; lp has its own
-    assert "6 trainings, 12 tuning trials" in str(estimate_section(found).text)
 
 
 def test_lp_ft_is_not_searched_it_takes_what_lp_and_vanilla_found():
