@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from importlib.metadata import entry_points
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -82,12 +81,6 @@ def test_a_functionality_or_capability_can_be_named(suite):
         assert_behaves(cheerful, suite, functionality="absent")
 
 
-def test_proof_about_new_cases_can_be_asked_for(suite):
-    assert_behaves(right, suite, functionality="*", at_least=0.6, judge="lower bound")
-    with pytest.raises(AssertionError, match="even 10 of 10"):
-        assert_behaves(right, suite, functionality="*", at_least=0.9, judge="lower bound")
-
-
 def test_no_answer_is_no_pass(suite):
     with pytest.raises(AssertionError, match="no answer to 1 of 20 cases") as caught:
         assert_behaves(nervous, suite, at_least=0.1)
@@ -107,15 +100,6 @@ def test_no_answer_is_no_pass(suite):
 def test_what_is_wrong_with_the_call_is_one_of_our_errors(suite, options, message):
     with pytest.raises(ShoalError, match=message):
         assert_behaves(right, suite, **options)
-
-
-def test_what_cannot_be_a_model_or_a_suite_is_refused(suite):
-    with pytest.raises(ShoalError, match="no such file"):
-        assert_behaves("predictions:absent.jsonl", "sentiment")
-    with pytest.raises(ShoalError, match="neither a file nor one that ships"):
-        assert_behaves(right, Path("absent.jsonl"))
-    with pytest.raises(ShoalError, match="is not callable"):
-        assert_behaves(3, suite)
 
 
 def test_the_fixture_is_offered_to_every_test(tmp_path):
@@ -192,16 +176,6 @@ def test_in_a_session_a_model_is_asked_once_and_again_only_if_it_has_changed(sui
         assert_behaves(model, suite, cache=cache)
 
 
-def test_another_content_of_an_object_is_another_model():
-    cache = AnswerCache()
-    fitted = SimpleNamespace(wrong="")
-    first = cache.identity_of(fitted)
-    fitted.wrong = "good 7"
-    assert cache.identity_of(fitted) != first
-    fitted.wrong = ""
-    assert cache.identity_of(fitted) == first
-
-
 def test_audit_takes_suites_and_models_as_they_are(suite):
     result = shoal.audit("behaviour", cheerful, suite=suite)
     assert result.measures.where("suite score")[0].value == 0.5
@@ -210,11 +184,11 @@ def test_audit_takes_suites_and_models_as_they_are(suite):
         shoal.audit("behaviour", 3, suite=suite)
 
 
-def test_an_object_whose_labels_have_no_names_is_told_how_to_carry_them(suite):
-    numbers = SimpleNamespace(classes_=[0, 1], predict_proba=lambda texts: [[0.2, 0.8]] * len(texts))
-    with pytest.raises(ShoalError, match=r"try: SimpleNamespace.classes_ = \('negative', 'positive'\)"):
-        shoal.audit("behaviour", numbers, suite=suite)
-    numbers.classes_ = ["negative", "positive"]
-    assert shoal.audit("behaviour", numbers, suite=suite).measures.where("suite score")[0].value == 0.5
-    with pytest.raises(ShoalError, match="the model is None"):
-        shoal.audit("behaviour", None, suite=suite)
+def test_another_content_of_an_object_is_another_model():
+    cache = AnswerCache()
+    fitted = SimpleNamespace(wrong="")
+    first = cache.identity_of(fitted)
+    fitted.wrong = "good 7"
+    assert cache.identity_of(fitted) != first
+    fitted.wrong = ""
+    assert cache.identity_of(fitted) == first

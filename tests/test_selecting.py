@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import pytest
@@ -64,29 +63,6 @@ def test_what_fits_no_case_is_refused(pattern, words):
 
 def run(*arguments: str) -> Result:
     return CliRunner(env={"COLUMNS": "120"}).invoke(main, arguments)
-
-
-def test_try_asks_only_the_chosen_and_every_mean_says_so():
-    done = run(
-        "try",
-        "behaviour",
-        "predictions:example",
-        "--only",
-        "functionality=neg*",
-        "--set",
-        "resamples=10",
-        "--json",
-    )
-    assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    rates = [row for row in told["measures"] if "functionality" in row["groups"]]
-    assert rates and all(row["groups"]["functionality"].startswith("neg") for row in rates)
-    means = [
-        row for row in told["measures"] if row["name"] in ("pass rate", "suite score") and row not in rates
-    ]
-    assert len(means) == 4  # a capability, a test type, the whole by cases and by functionalities
-    assert {row["facts"]["not asked"] for row in means} == {2200}
-    assert all("2,200 cases of the suite were not asked" in row["note"] for row in means)
 
 
 def test_a_model_is_not_asked_what_was_not_chosen():

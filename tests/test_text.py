@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.core.text import csv_lines, is_formula, on_one_line, printable
+from shoal.core.text import csv_lines, is_formula, printable
 
 
 @pytest.mark.parametrize(
@@ -24,10 +24,6 @@ from shoal.core.text import csv_lines, is_formula, on_one_line, printable
 def test_what_steers_a_terminal_is_spelt_out(text, shown):
     assert printable(text) == shown
     printable(text).encode()
-
-
-def test_line_ends_are_spelt_out_where_there_is_one_line():
-    assert (printable("a\nb"), on_one_line("a\nb\x1b")) == ("a\nb", r"a\nb\x1b")
 
 
 def test_plain_text_of_any_language_is_left_alone():

@@ -8,8 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.core.records import Measure
-from shoal.pytest_plugin import assert_behaves
 from shoal.training import loop
 
 WORDS = {
@@ -74,12 +72,3 @@ def test_compare_trains_both_models_once_and_keeps_them_if_asked_to(upside_down,
     monkeypatch.setattr(loop, "train", no_training)
     again = json.loads(shoal(*call, "--into", str(tmp_path / "runs")))["measures"]
     assert again == measures
-
-
-def test_try_trains_too(upside_down):
-    pairs = [word for key, value in upside_down.items() for word in ("--set", f"{key}={value}")]
-    tried = json.loads(shoal("try", "learning", "tiny:sentiment", *pairs, "--json"))
-    assert praise(tried["measures"]) < 0.2
-    untrained = assert_behaves("tiny:sentiment", "sentiment", 0.8, functionality="praise_is_positive")
-    rate = untrained.measures.where("pass rate", functionality="praise_is_positive")[0]
-    assert isinstance(rate, Measure) and rate.value == 1.0

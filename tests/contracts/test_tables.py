@@ -22,7 +22,6 @@ from shoal.models import SCHEMES, load_model
 from shoal.protocols import PROTOCOLS, find_protocol
 from shoal.protocols.base import differing, identity, is_random, step_of
 from shoal.protocols.bias import example
-from shoal.protocols.ranking.factors import FACTORS
 from shoal.runs.executors import EXECUTORS, run_jobs
 from shoal.runs.plan import check_plan
 
@@ -105,13 +104,6 @@ def test_every_measure_of_a_protocol_is_in_the_table_and_its_view_is_sections(na
     assert sections and all(isinstance(section, Section) for section in sections)
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
-def test_every_protocol_gives_the_same_twice(name, small):
-    model, settings = small(name)
-    first, second = (audit(name, model, **settings) for _ in range(2))
-    assert (first.measures, first.outcomes) == (second.measures, second.outcomes)
-
-
 # Models
 
 
@@ -138,13 +130,6 @@ def test_an_explainer_gives_every_word_of_every_text_a_number_and_the_same_twice
         assert len(one_time.values) == len(one_time.units.words) == len(word_spans(text))
         assert one_time.values.tolist() == other_time.values.tolist()
         assert {"absent", "samples"} <= one_time.facts.keys()
-
-
-@pytest.mark.parametrize("name", FACTORS)
-def test_a_factor_has_one_function_and_words(name):
-    factor = FACTORS[name]
-    functions = (factor.from_answers, factor.from_words, factor.order, factor.expected)
-    assert factor.about and sum(function is not None for function in functions) == 1
 
 
 # Suites, measures, executors

@@ -157,23 +157,6 @@ def test_the_table_says_so(learnt):
     assert of("iid score", config="iid")["none"] > 0.9
 
 
-def test_two_trainings_of_a_plan_can_be_compared(learnt, capsys):
-    """Before and after training on the suite: the first question that is asked of such a plan."""
-    _, store, jobs = learnt
-    before, after, fold = (
-        next(job.id for job in jobs if job.settings.hold_out == (name,))
-        for name in ("none", "seen", "functionality")
-    )
-    for one, other in ((before, after), (after, fold)):
-        main(["compare", one, other, "--into", str(store.folder), "--json"], standalone_mode=False)
-        measures = json.loads(capsys.readouterr().out)["measures"]
-        (change,) = [
-            row for row in measures
-            if row["name"] == "difference" and row["groups"].get("functionality") == "sarcastic_praise_is_negative"
-        ]  # fmt: skip
-        assert (change["value"] > 0.5) == (one == before)
-
-
 def test_the_shared_stage_is_kept_and_nothing_else(learnt):
     _, store, jobs = learnt
     # The i.i.d. stage; and the suite without sarcasm, which is a functionality and a capability.
@@ -217,21 +200,6 @@ def unbroken(tmp_path_factory):
     store, jobs = run_whole(plan, folder / "runs")
     table = repr(compare_jobs(plan, jobs, store))
     return folder, plan, content(folder / "runs"), table
-
-
-def test_stopping_after_any_job_and_going_on_gives_the_same_table(unbroken, tmp_path):
-    _, plan, whole, table = unbroken
-    jobs = check_plan(plan)
-    store = RunStore(tmp_path / "runs")
-    for job, problem in run_here(jobs, store):  # every job begun anew by a new generator
-        assert problem is None
-        done = [one.id for one in jobs if store.is_done(one.id)]
-        assert job.id in done
-        compare_jobs(plan, jobs, store)  # partial tables do not fail
-        for other in run_here(jobs[: len(done)], store):
-            assert other[1] is None
-    assert content(tmp_path / "runs") == whole
-    assert repr(compare_jobs(plan, jobs, store)) == table
 
 
 def test_the_number_of_workers_changes_nothing(unbroken, tmp_path):
@@ -305,16 +273,6 @@ def test_methods_at_their_defaults_keep_the_task_and_learn_the_suite(tmp_path):
         assert kept > iid[0] - 0.05 and learnt > untaught + 0.03, (name, kept, iid[0], learnt, untaught)
 
 
-def test_a_model_that_cannot_be_trained_is_refused_before_anything_runs(tmp_path):
-    from dataclasses import replace
-
-    from shoal.core.errors import PlanError
-
-    plan = plan_of(tmp_path, train={"on": ["iid"]})
-    with pytest.raises(PlanError, match="cannot be trained"):
-        check_plan(replace(plan, models={"x": "predictions:example"}))
-
-
 # Commands
 
 
@@ -335,8 +293,6 @@ def written(unbroken):
 
 def shoal(*words):
     from click.testing import CliRunner
-
-    from shoal.cli import main
 
     found = CliRunner().invoke(main, [str(word) for word in words])
     assert found.exit_code == 0, found.output
@@ -367,13 +323,6 @@ def test_status_prints_the_matrix_and_report_the_papers_files(written):
     assert (written / "page-results.csv").read_text().count("\n") == 1 + 5
     assert "sarcastic_praise_is_negative" in (written / "page-results_fine.csv").read_text()
     assert (written / "page-pvalues.csv").exists()
-
-
-def test_check_says_how_many_trainings_there_are_and_how_long_they_take(written):
-    told = " ".join(shoal("check", written / "plan.toml").split())
-    assert "17 jobs" in told
-    # The i.i.d. stage, and 4 folds by 2 methods by 2 configurations; the plan's jobs share the first.
-    assert "17 trainings" in told and "in one process on this machine" in told
 
 
 def test_one_training_can_be_tried_without_a_store(written):

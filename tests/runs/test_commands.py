@@ -53,14 +53,6 @@ def test_status_tells_done_from_failed(folder, ran):
     assert "2 done, 1 failed" in found and "purple" in found.replace("\n", "")
 
 
-def test_show_gives_the_measures_of_the_audit(folder, ran):
-    found = json.loads(shoal(folder, "show", "example", "--into", "DIR/runs", "--json"))
-    assert [row["value"] for row in found["measures"]] == [
-        row.value for row in audit("behaviour", "predictions:example").measures
-    ]
-    assert "suite score" in shoal(folder, "show", "example", "--into", "DIR/runs")
-
-
 def test_show_gives_every_case_as_rows(folder, ran):
     rows = list(csv.DictReader(io.StringIO(shoal(folder, "show", "example", "--into", "DIR/runs", "--csv"))))
     lines = [
@@ -87,10 +79,6 @@ def test_the_report_is_the_same_bytes_twice_and_fetches_nothing(folder, ran):
     assert (folder / "report.html").read_bytes() == page
     assert not re.search(rb"""(src|action)\s*=|href="(?!#)|url\(|@import""", page)
     assert json.loads((folder / "report.json").read_text())["measures"]
-
-
-def test_a_report_without_results_says_so(folder, tmp_path):
-    assert "no job of" in shoal(folder, "report", "DIR/plan.toml", "--into", str(tmp_path / "none"), code=1)
 
 
 def test_show_explains_the_worst_failures(folder, ran):

@@ -17,8 +17,7 @@ from shoal.runs import store as stores
 from shoal.runs import store_files as kept_columns
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan
-from shoal.runs.scoring import brief_result, dead_results, result_of
-from shoal.runs.viewing import case_lines, case_rows
+from shoal.runs.scoring import brief_result, result_of
 
 MODEL = """
 def moody(texts):
@@ -73,30 +72,6 @@ def test_a_result_read_back_has_the_checks_of_the_model_and_of_its_answers(finis
     assert [brief_result(job, store).job["checks"] for job in jobs] == checks
 
 
-def test_a_case_as_a_line_is_the_case_as_a_row(finished):
-    store, jobs = finished
-    for job in jobs:
-        for result in (brief_result(job, store), result_of(job, store)):
-            rows = {row["case_id"]: row for row in case_rows(result)}
-            lines = [json.loads(line) for line in case_lines(result, 'a "job"')]
-            assert [line["case_id"] for line in lines] == [case.id for case in result.cases]
-            assert lines == [{"job": 'a "job"', **rows[line["case_id"]]} for line in lines]
-            assert list(lines[0])[:3] == ["job", "case_id", "functionality"]
-
-
-def test_a_plain_answer_is_written_as_the_encoder_writes_it():
-    vectors = [{"no": 1e-05, 'ye"s\u2028': 0.99999}, {"no": 0.1 + 0.2, "yes": 0.7}, {"no": 0.0, "yes": 1.0}]
-    for name, vector in zip(("f/1#0", 'f"\\/2#0', "ж#1"), vectors, strict=True):
-        row = Answer(name, "probabilities", {"label": list(vector)[1], "probabilities": vector})
-        kept = {"example_id": name, "kind": row.kind, "data": row.data, "error": ""}
-        assert kept_columns.answer_line(row) == kept_columns.ENCODER.encode(kept) + "\n"
-
-
-def test_results_of_one_list_of_cases_share_it(finished):
-    store, jobs = finished
-    assert brief_result(jobs[0], store).cases is brief_result(jobs[1], store).cases
-
-
 def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(finished, capsys, monkeypatch):
     store, _ = finished
     monkeypatch.setattr(stores, "_built", {})
@@ -104,22 +79,13 @@ def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(fi
     def refuse(*_: object) -> None:
         raise AssertionError("this need not be read")
 
-    for owner, name in ((RunStore, "answers"), (stores, "load_built"), (kept_columns.StoredColumns, "_read")):
+    for owner, name in ((RunStore, "answers"), (stores, "load_built"), (kept_columns.StoredColumn, "_rows")):
         monkeypatch.setattr(owner, name, refuse)
     main(
         ["status", str(store.folder.parent / "plan.toml"), "--into", str(store.folder)], standalone_mode=False
     )
     printed = capsys.readouterr().out
     assert "2 done" in printed and "17 answers are" in printed and "--retry-errors" in printed
-
-
-def test_how_many_answers_are_errors_stands_beside_them_and_is_counted_where_it_does_not(finished):
-    store, jobs = finished
-    count = sum(bool(row.error) for row in store.read_answers(jobs[0].id))
-    assert 0 < count == store.errors(jobs[0].id) and store.errors(jobs[1].id) == 0
-    seal = store.job_folder(jobs[0].id) / "answers.digest"
-    seal.write_text(seal.read_text().replace("errors", "mistakes"))
-    assert store.errors(jobs[0].id) == count
 
 
 def test_a_job_that_was_interrupted_counts_the_errors_of_both_its_parts(finished):
@@ -160,11 +126,6 @@ def test_outcomes_that_are_scored_again_while_they_are_read_are_refused_in_words
     path.write_bytes(path.with_suffix(".old").read_bytes())
     with pytest.raises(StoreError, match="scored again by another process"):
         list(brief.outcomes)
-
-
-def test_only_a_model_that_answered_nothing_is_dead(finished):
-    store, jobs = finished
-    assert dead_results(jobs, store) == []
 
 
 # The columns behind rows

@@ -148,27 +148,3 @@ def test_a_task_that_is_lost_goes_on_elsewhere_from_what_was_sent(tmp_path, monk
     ).read_bytes()
     place.clear(task.job)
     assert not (place.store.folder / "midway").exists()
-
-
-def test_answers_that_are_lost_are_asked_again_though_the_training_was_kept_behind_them(tmp_path):
-    table = marked(tmp_path)
-    (job,) = check_plan(make_plan(table))
-    here, there = RunStore(tmp_path / "here"), RunStore(tmp_path / "there")
-    list(run_here([job], here))
-    trained = FORK.Value("i", 0)
-    process = FORK.Process(target=run_up_to, args=(30, trained, table, there.folder))
-    process.start()
-    process.join()
-    partial = there.job_folder(job.id) / "answers.partial.jsonl"
-    assert process.exitcode == -signal.SIGKILL and partial.stat().st_size, "it was killed before the mark"
-    partial.unlink()
-    list(run_here([job], there))
-    assert files(there.folder) == files(here.folder)
-
-
-def test_without_checkpoints_nothing_is_kept(tmp_path):
-    table = {**marked(tmp_path), "resources": {"checkpoints": 0}}
-    process = FORK.Process(target=run_up_to, args=(30, FORK.Value("i", 0), table, tmp_path / "there"))
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL and not (tmp_path / "there" / "midway").exists()

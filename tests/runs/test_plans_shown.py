@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from shoal import RunStore, read_plan
 from shoal.cli import main
-from shoal.runs.executors import run_jobs
-from shoal.runs.plan import check_plan
 
 SUITE: list[dict[str, Any]] = [
     {"suite": "toy", "label_names": ["negative", "positive"]},
@@ -85,27 +82,3 @@ def test_a_model_that_has_gone_does_not_hide_the_others(folder):
     assert "no such file" in shoal("run", "plan.toml").output  # nothing is run where something is missing
     plan("predictions:answers.jsonl")
     assert "plan.toml: answers.jsonl: no such file" in shoal("status", "plan.toml").output
-
-
-def test_nothing_is_written_beside_a_page_that_goes_into_a_device(folder):
-    plan("predictions:answers.jsonl")
-    assert shoal("run", "plan.toml").exit_code == 0
-    done = shoal("report", "plan.toml", "--out", "/dev/null")
-    assert done.exit_code == 0 and "/dev/null: the page alone" in done.output
-    assert not Path("/dev/null.json").exists()
-
-
-def test_jobs_that_were_done_are_counted_apart(folder):
-    """They take no time, and the time left of the others would follow from theirs."""
-
-    def told(workers: int) -> list[tuple[str, int, int]]:
-        steps: list[tuple[str, int, int]] = []
-        list(run_jobs(jobs, store, lambda *step: steps.append(step), workers=workers))
-        return [step for step in steps if step[0].endswith("jobs")]
-
-    Path("more_answers.jsonl").write_text(Path("answers.jsonl").read_text())
-    plan("python:shown_models:steady", "predictions:answers.jsonl", "predictions:more_answers.jsonl")
-    jobs, store = check_plan(read_plan(Path("plan.toml"))), RunStore(Path("runs"))
-    list(run_jobs(jobs[:1], store))
-    assert told(1) == [("finished jobs", 1, 1), ("jobs", 1, 2), ("jobs", 2, 2)]
-    assert told(2) == [("finished jobs", number, 3) for number in (1, 2, 3)]

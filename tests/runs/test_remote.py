@@ -20,9 +20,7 @@ from fake_server import by_words, error, serving
 import shoal
 from shoal import RunStore, ShoalError, audit, read_plan
 from shoal.cli import main
-from shoal.core.records import Answer
 from shoal.models.prompted.spending import Spending, read_spending
-from shoal.runs.answer_sources import SECOND, repeatability
 from shoal.runs.executors import run_here
 
 SOURCE = Path(shoal.__file__).parent.parent
@@ -191,16 +189,6 @@ def test_two_processes_share_one_budget(server, tmp_path):
     assert 1.5 < (spent["input"] + spent["output"]) / 1000 <= 2
 
 
-def test_a_line_of_spending_that_was_cut_off_does_not_swallow_the_next(tmp_path):
-    path = tmp_path / "spent.jsonl"
-    path.write_text('{"input": 5, "output": 1}\n{"input": 7, "out')
-    spending = Spending()
-    spending.keep_in(path)
-    spending.count(3, 1)
-    assert read_spending(path) == {"input": 8, "output": 2, "requests": 2, "estimated": 0}
-    assert (spending.read, spending.requests) == (8, 2)
-
-
 def test_no_answer_is_an_error_with_its_bounds_or_a_failure(server):
     server.rule = lambda question: "I cannot say" if "film" in question else "neutral"
     spec = f"openai:fake?url={server.url}&prompt=sentiment-plain&mode=generate&again=0"
@@ -258,61 +246,6 @@ def test_a_prompt_file_is_looked_for_beside_the_plan_and_prices_stand_in_a_table
     assert problems == [None] and asked(server)[-1].endswith("?")
 
 
-def test_prompts_multiply_the_models_that_are_asked_in_words(server, tmp_path):
-    models = f'["openai:fake?url={server.url}", "tiny:sentiment"]'
-    plan = tmp_path / "plan.toml"
-
-    def write(prompts, models=models):
-        plan.write_text(f"models = {models}\nprompts = {prompts}\n[behaviour]\nlimit = 5\n")
-
-    write('["sentiment-plain", "sentiment-expert"]')
-    jobs, problems = run(plan, RunStore(tmp_path / "runs"))
-    assert problems == [None] * 3
-    assert [job.model.rpartition("=")[2] for job in jobs] == [
-        "sentiment-plain",
-        "sentiment-expert",
-        "tiny:sentiment",
-    ]
-    for wrong, words in (
-        ('"plain"', "a list of prompt files"),
-        ('["a", "a"]', "twice"),
-        ("[3]", "a list of"),
-    ):
-        write(wrong)
-        with pytest.raises(ShoalError, match=words):
-            read_plan(plan)
-    write('["sentiment-plain"]', models.replace("/v1", "/v1&prompt=sentiment-plain"))
-    with pytest.raises(ShoalError, match="both model .* and the plan name prompts"):
-        read_plan(plan)
-
-
-def test_what_cannot_be_done_is_said(server, tmp_path):
-    spec = f"openai:fake?url={server.url}&prompt=sentiment-plain"
-    runner = CliRunner()
-    trained = runner.invoke(
-        main, ["try", "learning", spec, "--set", "train.on=iid", "--set", "iid=sentiment"]
-    )
-    assert trained.exit_code == 1 and "cannot be trained" in trained.output and "try:" in trained.output
-    local = runner.invoke(
-        main,
-        [
-            "try",
-            "learning",
-            "hf:x?prompt=sentiment-plain",
-            "--set",
-            "train.on=iid",
-            "--set",
-            "iid=sentiment",
-        ],
-    )
-    assert local.exit_code == 1 and "cannot be trained" in local.output
-    bias = runner.invoke(main, ["try", "bias", spec, "--set", "data=example", "--set", "diagnostic=crows"])
-    assert bias.exit_code == 1 and "Traceback" not in bias.output and "try:" in bias.output
-    cood = runner.invoke(main, ["try", "cood", spec])
-    assert cood.exit_code == 1 and "cannot be trained" in cood.output and "try:" in cood.output
-    assert server.bodies == []
-
-
 def test_endpoints_are_ranked_compared_and_reported_like_any_model(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     server.rule = lambda question: "positive" if question.startswith("Labels") else by_words(question)
@@ -350,12 +283,39 @@ def test_endpoints_are_ranked_compared_and_reported_like_any_model(server, tmp_p
     assert "+53.8" in compared
 
 
-def test_answers_that_change_are_counted_with_their_interval():
-    def row(name, label, mark=""):
-        return Answer(name, "label", {"label": label}, mark=mark)
+def test_a_line_of_spending_that_was_cut_off_does_not_swallow_the_next(tmp_path):
+    path = tmp_path / "spent.jsonl"
+    path.write_text('{"input": 5, "output": 1}\n{"input": 7, "out')
+    spending = Spending()
+    spending.keep_in(path)
+    spending.count(3, 1)
+    assert read_spending(path) == {"input": 8, "output": 2, "requests": 2, "estimated": 0}
+    assert (spending.read, spending.requests) == (8, 2)
 
-    rows = [row(f"{n}", "a") for n in range(50)] + [row(f"{n}", "a", SECOND) for n in range(50)]
-    assert repeatability(rows).detail == "0 of 50 changed (0.0% to 7.1%)" and repeatability(rows).ok
-    rows[-1] = row("49", "b", SECOND)
-    assert repeatability(rows).ok is False and repeatability(rows).detail.startswith("1 of 50 changed")
-    assert repeatability(rows[:50]).ok is None
+
+def test_prompts_multiply_the_models_that_are_asked_in_words(server, tmp_path):
+    models = f'["openai:fake?url={server.url}", "tiny:sentiment"]'
+    plan = tmp_path / "plan.toml"
+
+    def write(prompts, models=models):
+        plan.write_text(f"models = {models}\nprompts = {prompts}\n[behaviour]\nlimit = 5\n")
+
+    write('["sentiment-plain", "sentiment-expert"]')
+    jobs, problems = run(plan, RunStore(tmp_path / "runs"))
+    assert problems == [None] * 3
+    assert [job.model.rpartition("=")[2] for job in jobs] == [
+        "sentiment-plain",
+        "sentiment-expert",
+        "tiny:sentiment",
+    ]
+    for wrong, words in (
+        ('"plain"', "a list of prompt files"),
+        ('["a", "a"]', "twice"),
+        ("[3]", "a list of"),
+    ):
+        write(wrong)
+        with pytest.raises(ShoalError, match=words):
+            read_plan(plan)
+    write('["sentiment-plain"]', models.replace("/v1", "/v1&prompt=sentiment-plain"))
+    with pytest.raises(ShoalError, match="both model .* and the plan name prompts"):
+        read_plan(plan)

@@ -247,18 +247,6 @@ def test_what_failed_can_be_asked_again_and_only_that(plan_of, tmp_path, log, mo
     assert kept["measures"][0]["errors"] == 0
 
 
-def test_one_job_failing_does_not_stop_the_others(plan_of, tmp_path, log):
-    both = plan_of("wrong", "plain")
-    store = RunStore(tmp_path / "store")
-    jobs = check_plan(read_plan(both))
-    problems = dict(zip(("wrong", "plain"), (p for _, p in run_here(jobs, store)), strict=True))
-    assert problems["plain"] is None
-    assert (
-        problems["wrong"] is not None and "answers 'purple', which is not one of no, yes" in problems["wrong"]
-    )
-    assert "purple" in store.error(jobs[0].id)
-
-
 def test_scoring_settings_score_again_and_ask_nothing(plan, tmp_path, log, reference):
     store = RunStore(tmp_path / "store")
     (job,) = check_plan(read_plan(plan))

@@ -4,7 +4,6 @@ All readers use this module, so that a truncated gzip file or a stray byte gives
 streamed.
 """
 
-import csv
 import gc
 import gzip
 import hashlib
@@ -14,11 +13,10 @@ import os
 import re
 import tomllib
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import chain, repeat
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn, TextIO
 
@@ -28,8 +26,6 @@ LONGEST_LINE = 8 * 2**20
 """Bytes. A longer line means another kind of file, and would fill the memory."""
 LARGEST_WHOLE = 256 * 2**20
 """Bytes of a file that must be read whole, such as a JSON array."""
-MOST_EMPTY_LINES = 1_000_000
-"""In a row. A small gzip file can hold billions."""
 LONGEST_SHEET = 1_048_576
 """Rows of an Excel sheet; a damaged one may claim more."""
 DEEPEST = 100
@@ -37,44 +33,29 @@ DEEPEST = 100
 USUAL_SWELLING, SMALL = 200, 32 * 2**20
 """Largest compression ratio of a gzip file of text; files below SMALL bytes, unzipped, may exceed it."""
 
-csv.field_size_limit(
-    LONGEST_LINE
-)  # a text may be longer than the 131,072 letters that Python takes by default
-
 BROKEN_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield each line with its number from 1, without its line end; gzip is recognised by its first bytes."""
-    number = empty = 0
     with _open(path) as stream:
-        while raw := _next_line(stream, path, number):
-            number += 1
-            line = _decode(raw, path, number)
-            empty = 0 if line else empty + 1
-            if empty > MOST_EMPTY_LINES:
-                raise DataError(
-                    f"{path}, line {number}: over {MOST_EMPTY_LINES:,} empty lines in a row",
-                    fix="check that this is the file you meant, and that it was written to the end",
-                )
-            yield number, line
+        for number in count(1):
+            try:
+                raw = stream.readline(LONGEST_LINE + 1)
+            except BROKEN_GZIP as problem:
+                raise _broken_gzip(f"{path}, after line {number - 1}", problem) from None
+            if not raw:
+                return
+            yield number, _decode(raw, path, number)
 
 
-def _next_line(stream: BinaryIO, path: Path, number: int) -> bytes:
-    try:
-        return stream.readline(LONGEST_LINE + 1)
-    except BROKEN_GZIP as problem:
-        raise _broken_gzip(f"{path}, after line {number}", problem) from None
-
-
-def first_bytes(path: Path, count: int) -> bytes:
+def first_bytes(path: Path, size: int) -> bytes:
     """Return the first bytes of a file, unzipped."""
     with _open(path) as stream:
         try:
-            return stream.read(count)
+            return stream.read(size)
         except BROKEN_GZIP as problem:
             raise _broken_gzip(str(path), problem) from None
 
@@ -104,38 +85,21 @@ def is_folder(path: Path) -> bool:
 
 
 def _open(path: Path) -> BinaryIO:
-    """Open a file of lines, unzipped, with newlines as line ends."""
-    stream = _open_bytes(path)
-    try:
-        start = _start(stream)
-    except BROKEN_GZIP as problem:
-        raise _broken_gzip(f"{path}, after line 0", problem) from None
-    # Some spreadsheets end lines with a carriage return alone.
-    only_returns = b"\r" in start[:-1] and b"\n" not in start
-    return io.BufferedReader(_Returns(stream), 2**16) if only_returns else stream
-
-
-def _open_bytes(path: Path) -> BinaryIO:
     """Open a file, unzipped."""
     if not is_file(path):
         raise _no_file(path)
     try:
-        stream: BinaryIO = path.open("rb", buffering=2**16)
+        stream: io.BufferedReader = path.open("rb", buffering=2**16)
     except OSError as problem:
         raise DataError(
             f"{path}: cannot be read",
             why=problem.strerror or str(problem),
             fix="make it readable, or name another file",
         ) from None
-    if _start(stream)[:2] == GZIP_MAGIC:
+    if stream.peek()[:2] == GZIP_MAGIC:
         stream.close()
         stream = io.BufferedReader(_Unzipped(path), 2**20)
     return stream
-
-
-def _start(stream: Any) -> bytes:
-    start: bytes = stream.peek()
-    return start
 
 
 def _no_file(path: Path) -> DataError:
@@ -196,25 +160,6 @@ class _Unzipped(io.RawIOBase):
         super().close()
 
 
-class _Returns(io.RawIOBase):
-    """A file with its carriage returns replaced by newlines."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        content = self._stream.read(len(buffer)).replace(b"\r", b"\n")
-        buffer[: len(content)] = content
-        return len(content)
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()
-
-
 def _decode(raw: bytes, path: Path, number: int) -> str:
     """Return a line as text, without its line end."""
     text = _text(raw.removeprefix(BOM) if number == 1 else raw, path, number)
@@ -234,9 +179,10 @@ def _text(raw: bytes, path: Path, first: int) -> str:
     except UnicodeDecodeError as problem:
         number = first + raw.count(b"\n", 0, problem.start)
         column = problem.start - raw.rfind(b"\n", 0, problem.start)
+        encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin1"
         raise DataError(
             f"{path}, line {number}: not UTF-8 (byte 0x{raw[problem.start]:02x} at column {column})",
-            fix=f"save the file as UTF-8, for example: iconv -f {_likely_encoding(raw)} -t utf-8",
+            fix=f"save the file as UTF-8, for example: iconv -f {encoding} -t utf-8",
         ) from None
     if "\0" in text:
         raise DataError(
@@ -245,10 +191,6 @@ def _text(raw: bytes, path: Path, first: int) -> str:
             fix="save the file as UTF-8 text",
         )
     return text
-
-
-def _likely_encoding(raw: bytes) -> str:
-    return "utf-16" if raw[:2] in UTF_16 else "latin1"
 
 
 # JSON
@@ -273,7 +215,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def json_object(line: str) -> dict[str, Any]:
     """Return the JSON object on a line; raise ValueError if it is not JSON."""
-    return _object(_parse(line), line)
+    return _object(_DECODER.decode(line), line)
 
 
 def is_json_array(path: Path) -> bool:
@@ -312,7 +254,7 @@ def read_json_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def whole_bytes(path: Path) -> bytes:
     """Return the content of a file, unzipped."""
-    with _open_bytes(path) as stream:
+    with _open(path) as stream:
         try:
             raw = stream.read(LARGEST_WHOLE + 1)
         except BROKEN_GZIP as problem:
@@ -383,15 +325,6 @@ def _is_deep(row: Any) -> bool:
     return bool(level)
 
 
-def _parse(line: str) -> Any:
-    """Return the same as `json.loads`, in two thirds of its time for objects without surrounding white space."""
-    if line[:1] == "{" and line[-1] == "}":
-        row, end = _DECODER.raw_decode(line)
-        if end == len(line):
-            return row
-    return _DECODER.decode(line)
-
-
 def why_not_json(problem: ValueError | RecursionError) -> str:
     """Return why a text is not JSON or TOML, without Python's terms."""
     if isinstance(problem, RecursionError):
@@ -430,109 +363,6 @@ def read_toml(path: Path, looks: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as problem:
         why = why_not_json(problem)
         raise PlanError(f"{path}: not TOML", why=why, fix="check that this is the file you meant") from None
-
-
-# Tables
-
-
-def read_table(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """Return the column names of a CSV (comma or semicolon) or TSV file, and its rows with their line numbers."""
-    lines = read_lines(path)
-    first = next(lines, (1, ""))
-    if not first[1].strip():
-        raise DataError(
-            f"{path}, line 1: no column names",
-            why="the first line must name the columns",
-            fix="a first line such as: id,label",
-        )
-    rows = _fields(path, chain([first], lines), delimiter_of(first[1]))
-    columns = next(rows)[1]
-    twice = [name for name, count in Counter(columns).items() if count > 1]
-    if twice:
-        raise DataError(
-            f"{path}, line 1: column {min(twice)!r} is there twice", fix="give each column a name of its own"
-        )
-    return columns, _table_rows(path, columns, rows)
-
-
-def delimiter_of(first: str) -> str:
-    """Return the separator of a table from its header line.
-
-    >>> [delimiter_of(line) for line in ("id\\tlabel", "id;label", '"a;b;c",label')]
-    ['\\t', ';', ',']
-    """
-    if "\t" in first:
-        return "\t"
-    bare = re.sub(r'"[^"]*"?', "", first)
-    return ";" if bare.count(";") > bare.count(",") else ","
-
-
-def _table_rows(
-    path: Path, columns: list[str], rows: Iterator[tuple[int, list[str]]]
-) -> Iterator[tuple[int, dict[str, str]]]:
-    for start, row in rows:
-        if len(row) != len(columns):
-            raise DataError(
-                f"{path}, line {start}: {len(row)} fields where the first line names {len(columns)}",
-                fix="quote fields that hold the separator or a line end",
-            )
-        yield start, dict(zip(columns, row, strict=True))
-
-
-def _fields(path: Path, lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the fields of each non-blank row with the line it starts on."""
-    last = 0  # a quoted field may span several lines
-
-    def text() -> Iterator[str]:
-        nonlocal last
-        for number, line in lines:
-            last = number
-            yield line + "\n"
-
-    reader = _split(text(), delimiter)
-    while True:
-        start = last + 1
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as problem:
-            why, fix = next(
-                (words for sign, words in CROOKED.items() if sign in str(problem)), (str(problem), QUOTING)
-            )
-            raise DataError(f"{path}, line {start}: not a table row", why=why, fix=fix) from None
-        if row:
-            yield start, row
-
-
-QUOTING = "quote fields that hold the separator, a quote or a line end; double the quotes inside"
-CROOKED = {
-    "unexpected end of data": ("a quote is never closed", "close the quote that is opened in this row"),
-    "larger than field limit": (
-        f"a field is longer than {LONGEST_LINE // 2**20} MB",
-        "close the quote that is opened in this row, or cut the text",
-    ),
-    "new-line character": ("a carriage return stands outside quotes", QUOTING),
-}
-"""Errors of the csv module: cause and remedy."""
-
-
-def _split(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    """Yield the fields of each row. In TSV a quote is a plain character unless it wraps the whole field."""
-    if delimiter != "\t":
-        return csv.reader(lines, delimiter=delimiter, strict=True)
-    return (
-        [_unwrap(field) for field in line.rstrip("\n").split("\t")] if line != "\n" else [] for line in lines
-    )
-
-
-def _unwrap(field: str) -> str:
-    inner = field[1:-1].replace('""', "")
-    return (
-        field[1:-1].replace('""', '"')
-        if len(field) > 1 and field == f'"{field[1:-1]}"' and '"' not in inner
-        else field
-    )
 
 
 # Many rows
@@ -577,8 +407,11 @@ def collector_paused() -> Iterator[None]:
 
 def stands_alone(path: Path) -> bool:
     """Return whether a path is a device, a named pipe or an open file, next to which nothing can be written."""
-    is_special = path.exists() and not path.is_file() and not path.is_dir()
-    return is_special or any(path.absolute().is_relative_to(system) for system in ("/dev", "/proc"))
+    return _is_special(path) or any(path.absolute().is_relative_to(system) for system in ("/dev", "/proc"))
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def sweep(folder: Path, name: str = "*") -> None:
@@ -594,8 +427,7 @@ def writing(path: Path) -> Iterator[TextIO]:
     Devices and named pipes are written to directly.
     """
     with refusing(path):
-        is_special = path.exists() and not path.is_file() and not path.is_dir()
-        if is_special:
+        if _is_special(path):
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 yield stream
             return
@@ -656,94 +488,6 @@ def refusing(path: Path) -> Iterator[None]:
             why=f"the folder {path.parent} does not exist" if absent else problem.strerror or str(problem),
             fix=f"mkdir -p {path.parent}" if absent else "free some space, or name another place",
         ) from None
-
-
-@contextmanager
-def private_files() -> Iterator[None]:
-    """Create files that only their owner can read, in this process and its children."""
-    before = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(before)
-
-
-class ResumableLines:
-    """A file of lines that grows block by block, and can be resumed after a crash.
-
-    Opening it cuts off an unfinished block at the end, and everything if `head`, its first line, is another one.
-    """
-
-    def __init__(
-        self, path: Path, is_valid: Callable[[bytes], bool], sizes: Iterable[int] = (), head: bytes = b""
-    ) -> None:
-        self.path, self._head = path, head
-        self.blocks = 0
-        """Number of whole blocks that the file had when it was opened."""
-        with refusing(path):
-            self._cut(is_valid, sizes or repeat(1))
-            # Unbuffered: closing the file must not retry a write that failed.
-            self._stream = path.open("ab", buffering=0)
-            if head and not self._stream.tell():
-                self._stream.write(head)
-
-    def _cut(self, is_valid: Callable[[bytes], bool], sizes: Iterable[int]) -> None:
-        if not self.path.exists():
-            return
-        end = 0
-        with self.path.open("rb") as stream:
-            if not self._head or stream.readline() == self._head:
-                end = stream.tell()
-                for size in sizes:
-                    if not all([_is_line(stream.readline(), is_valid) for _ in range(size)]):
-                        break
-                    self.blocks, end = self.blocks + 1, stream.tell()
-        os.truncate(self.path, end)
-
-    def read(self) -> Iterator[bytes]:
-        """Yield every line behind the head."""
-        with self.path.open("rb") as stream:
-            stream.seek(len(self._head))
-            yield from stream
-
-    def append(self, lines: Iterable[str]) -> None:
-        """Add a block; a crash leaves at most a part of it at the end."""
-        try:
-            content = memoryview("".join(lines).encode())
-            while content:
-                content = content[self._stream.write(content) :]
-        except OSError as problem:
-            raise no_space(self.path, problem) from None
-
-    def restart(self) -> None:
-        """Continue with an empty file, and a new inode, so that a reader notices that the old one ended."""
-        before, temporary = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
-        self._stream = temporary.open("ab", buffering=0)
-        temporary.replace(self.path)
-        before.close()
-        self.blocks = 0
-
-    def settle(self) -> None:
-        """Flush to disk and close."""
-        settle(self._stream)
-        self._stream.close()
-
-    def close(self) -> None:
-        """Close; the content stays."""
-        self._stream.close()
-
-
-def _is_line(raw: bytes, is_valid: Callable[[bytes], bool]) -> bool:
-    return raw.endswith(b"\n") and is_valid(raw)
-
-
-def no_space(path: Path, problem: OSError) -> StoreError:
-    """Return the error for a file that could not be written to the end."""
-    return StoreError(
-        f"{path}: cannot be written",
-        why=problem.strerror or str(problem),
-        fix="free some space, then run the same command again: it resumes",
-    )
 
 
 def digest(path: Path) -> str:

@@ -12,14 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import DataError, some
-from ..core.files import (
-    first_bytes,
-    is_json_array,
-    read_json_array,
-    read_json_lines,
-    read_lines,
-    read_table,
-)
+from ..core.files import first_bytes, is_json_array, read_json_array, read_json_lines, read_lines
+from ..core.tables import read_table
 from .missing import is_missing
 from .tables import is_table, open_rows
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from ..core.files import read_table
+from ..core.tables import read_table
 from . import Glimpse, SuiteRows
 from .missing import is_missing
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import DataError, nearest
-from ..core.files import first_bytes, read_json_lines, read_table
+from ..core.files import first_bytes, read_json_lines
+from ..core.tables import read_table
 
 COLUMNS = ("sent_more", "sent_less", "stereo_antistereo", "bias_type")
 DIRECTIONS = ("stereo", "antistereo")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import DataError
-from ..core.files import read_table
+from ..core.tables import read_table
 from . import Glimpse, SuiteRows
 
 LABELS = ("non-hateful", "hateful")

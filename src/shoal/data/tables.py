@@ -26,9 +26,9 @@ from ..core.files import (
     read_json_array,
     read_json_lines,
     read_lines,
-    read_table,
     whole_bytes,
 )
+from ..core.tables import read_table
 
 Numbered = Iterator[tuple[int, Mapping[str, Any]]]
 

@@ -11,7 +11,7 @@ were in flight. `AnswerCache` lets audits in one process query a model once per 
 import hashlib
 import json
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 from itertools import repeat
@@ -25,7 +25,6 @@ from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check, answers_match, self_check
 from ..protocols import find_protocol
 from ..protocols.base import Built
-from ..stats.intervals import wilson
 from ..training.stage import Progress
 from .plan import Job
 from .store_files import PartialAnswers
@@ -36,32 +35,6 @@ SECOND = "again"
 """The mark of a second answer to the same example; it is compared with the first and then dropped."""
 
 
-class AnswerSource(Protocol):
-    """Answers the questions of one job."""
-
-    @property
-    def total(self) -> int:
-        """The number of distinct questions."""
-        ...
-
-    @property
-    def sizes(self) -> Iterable[int]:
-        """The number of answers in each block; an incomplete block is discarded on resume."""
-        ...
-
-    def self_check(self) -> list[dict[str, Any]]:
-        """Return the self-checks that precede the first question."""
-        ...
-
-    def missing(self, stored: PartialAnswers, progress: Progress) -> Iterator[Sequence[Answer]]:
-        """Yield the answers that are not stored yet, in blocks; the caller stores each before it takes the next."""
-        ...
-
-    def conclude(self, stored: PartialAnswers) -> list[Check]:
-        """Bring the stored answers into the order of the questions, and return what they show."""
-        ...
-
-
 class BatchDistributor(Protocol):
     """Answers batches of one job on several workers."""
 
@@ -70,13 +43,35 @@ class BatchDistributor(Protocol):
         ...
 
 
-class DirectAnswers:
-    """Answers from a model in this process, in the order of the batch plan."""
+class _Source:
+    """The model, the questions and the self-checks of one job."""
 
     def __init__(self, job: Job, model: Any, built: Built, cache: "AnswerCache | None" = None) -> None:
         self.model, self.built = model, built
         self.questions = make_questions(model, built.cases)
         self._job, self._cache = job, cache
+
+    @property
+    def total(self) -> int:
+        """The number of distinct questions."""
+        return len(self.questions.ids)
+
+    def self_check(self) -> list[dict[str, Any]]:
+        """Return the self-checks of the model; none for stored predictions, which cannot be queried."""
+
+        def check() -> list[dict[str, Any]]:
+            if isinstance(self.model, StoredAnswers) or self.built.asks not in ("labels", "spans"):
+                return []
+            return [asdict(row) for row in self_check(self.model, self.built.cases, self.built.labels)]
+
+        return check() if self._cache is None else self._cache.checks(self._job, self.built, check)
+
+
+class DirectAnswers(_Source):
+    """Answers from a model in this process, in the order of the batch plan."""
+
+    def __init__(self, job: Job, model: Any, built: Built, cache: "AnswerCache | None" = None) -> None:
+        super().__init__(job, model, built, cache)
         self._ask: Ask = partial(find_protocol(job.protocol).ask, job.settings, model, built)
         if cache is not None:
             self._ask = cache.asker(job, model, built, self._ask)
@@ -91,18 +86,9 @@ class DirectAnswers:
         return dict(zip(self.questions.ids, self.questions.examples, strict=True))
 
     @property
-    def total(self) -> int:
-        """The number of distinct questions."""
-        return len(self.questions.ids)
-
-    @property
     def sizes(self) -> list[int]:
         """The number of answers in each batch."""
         return [len(batch) for batch in self.batches]
-
-    def self_check(self) -> list[dict[str, Any]]:
-        """Return the self-checks of the model."""
-        return _self_check(self._job, self.model, self.built, self._cache)
 
     def answer(self, batches: Batches, *, in_parallel: bool = True) -> Iterator[Sequence[Answer]]:
         """Yield the answers to these batches; `in_parallel` lets models that can answer several at a time."""
@@ -149,7 +135,7 @@ class DistributedAnswers(DirectAnswers):
         return answers
 
 
-class RemoteAnswers:
+class RemoteAnswers(_Source):
     """Answers from an endpoint, in the order of arrival; failed requests are repeated on resume."""
 
     sizes = repeat(1)
@@ -157,23 +143,13 @@ class RemoteAnswers:
     def __init__(
         self, job: Job, model: RemoteModel, built: Built, cache: "AnswerCache | None" = None
     ) -> None:
-        self._job, self._model, self._built, self._cache = job, model, built, cache
-        self._questions = make_questions(model, built.cases)
+        super().__init__(job, model, built, cache)
         self._known = {} if cache is None else cache.known(job, built)
         self._stored: dict[tuple[str, str], Answer] = {}
 
-    @property
-    def total(self) -> int:
-        """The number of distinct questions."""
-        return len(self._questions.ids)
-
-    def self_check(self) -> list[dict[str, Any]]:
-        """Return the self-checks of the model."""
-        return _self_check(self._job, self._model, self._built, self._cache)
-
     def missing(self, stored: PartialAnswers, progress: Progress) -> Iterator[Sequence[Answer]]:
         """Yield answers as they arrive, those that the cache has first; some questions are sent twice."""
-        ids, examples = self._questions.ids, self._questions.examples
+        ids, examples = self.questions.ids, self.questions.examples
         self._stored = {(row.example_id, row.mark): row for row in stored.read() if not is_retryable(row)}
         self._resume_mode()
         pending = self._pending()
@@ -183,8 +159,8 @@ class RemoteAnswers:
                 [replace(self._known[examples[number]], example_id=ids[number]) for number in cached]
             )
             pending = self._pending()
-        self._ask(self._model, [])  # raises before the first request if the model cannot answer this job
-        for arrived in self._model.stream([examples[number] for number, _ in pending]):
+        self._ask(self.model, [])  # raises before the first request if the model cannot answer this job
+        for arrived in self.model.stream([examples[number] for number, _ in pending]):
             rows = []
             for position, replied in arrived:
                 number, mark = pending[position]
@@ -197,19 +173,19 @@ class RemoteAnswers:
     def conclude(self, stored: PartialAnswers) -> list[Check]:
         """Put the first answers into the order of the questions; return whether the second ones agree."""
         rows = list(self._stored.values())
-        stored.arrange(_first_label_map([self._stored[identity, ""] for identity in self._questions.ids]))
-        return [repeatability(rows), *_server_checks(self._model, rows)]
+        stored.arrange(_first_label_map([self._stored[identity, ""] for identity in self.questions.ids]))
+        return [repeatability(rows), *_server_checks(self.model, rows)]
 
     def _ask(self, model: Any, examples: Sequence[Example]) -> Sequence[Answer]:
-        return find_protocol(self._job.protocol).ask(self._job.settings, model, self._built, examples)
+        return find_protocol(self._job.protocol).ask(self._job.settings, model, self.built, examples)
 
     def _keep(self, rows: Sequence[Answer]) -> Sequence[Answer]:
         self._stored.update({(row.example_id, row.mark): row for row in rows})
         return rows
 
     def _pending(self) -> list[tuple[int, str]]:
-        twice = min(self._model.again, self.total)
-        ids = self._questions.ids
+        twice = min(self.model.again, self.total)
+        ids = self.questions.ids
         return [
             (number, mark)
             for number, mark in _sending_order(self.total, twice)
@@ -224,7 +200,11 @@ class RemoteAnswers:
             if isinstance(row.data, dict) and "mode" in row.data
         }
         if modes:
-            self._model.resume(modes.pop())
+            self.model.resume(modes.pop())
+
+
+AnswerSource = DirectAnswers | RemoteAnswers
+"""`missing` yields the answers that are not stored yet, in blocks of `sizes`; `conclude` brings them into order."""
 
 
 def find_source(
@@ -240,17 +220,6 @@ def find_source(
     if distribute is not None:
         return DistributedAnswers(job, model, built, distribute)
     return DirectAnswers(job, model, built, cache)
-
-
-def _self_check(job: Job, model: Any, built: Built, cache: "AnswerCache | None") -> list[dict[str, Any]]:
-    """Return the self-checks of a model; none for stored predictions, which cannot be queried."""
-
-    def check() -> list[dict[str, Any]]:
-        if isinstance(model, StoredAnswers) or built.asks not in ("labels", "spans"):
-            return []
-        return [asdict(row) for row in self_check(model, built.cases, built.labels)]
-
-    return check() if cache is None else cache.checks(job, built, check)
 
 
 # Remote answers
@@ -289,6 +258,8 @@ def repeatability(rows: Sequence[Answer]) -> Check:
     if not answered:
         return Check(title, None, "not tested: no question was sent twice")
     flips, n = sum(_content(row) != _content(other) for row, other in answered), len(answered)
+    from ..stats.intervals import wilson  # scipy
+
     low, high = wilson(flips, n)
     return Check(title, flips == 0, f"{flips} of {n} changed ({low:.1%} to {high:.1%})")
 

@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote_plus
 
 from ..core.errors import PlanError, ShoalError, nearest
 from ..core.files import read_toml
-from ..core.ranges import LARGEST_SEED
+from ..core.ranges import LARGEST_SEED, Count
 from ..models import SCHEMES, is_prompted, load_model, parse_spec
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
@@ -123,9 +123,9 @@ class Group:
     """Checkpoints of one recipe, possibly from several steps of a training."""
 
     models: tuple[str, ...]
-    steps: tuple[int, ...] = ()
+    steps: tuple[Count, ...] = ()
     """The training step of each model; may be empty."""
-    seeds: tuple[int, ...] = ()
+    seeds: tuple[Count, ...] = ()
     """The training run of each model; may be empty if every model is a run of its own."""
     before: str = ""
     """The group whose model at the same position each of these was trained from."""
@@ -433,42 +433,25 @@ def _groups(value: Any, where: str) -> dict[str, Group]:
 def _group(value: Any, place: str) -> Group:
     """Return a group from a list of specs, or from a table with a step and a seed for each model."""
     table = value if isinstance(value, Mapping) else {"models": value}
-    unknown = next((key for key in table if key not in GROUP), None)
-    if unknown:
-        raise PlanError(
-            f"{place}: unknown key {unknown!r}",
-            why=f"known: {', '.join(GROUP)}",
-            fix=nearest(unknown, GROUP) or "one of those",
-        )
-    specs = table.get("models")
-    if not isinstance(specs, list) or not specs or not all(isinstance(spec, str) for spec in specs):
-        raise PlanError(
-            f"{place} = {specs!r}",
-            why="a list of model specs is expected",
-            fix='["hf:seed-0", "hf:seed-1"], or a table with models and steps',
-        )
-    for axis in ("steps", "seeds"):
-        numbers = table.get(axis, [])
-        whole = isinstance(numbers, list) and all(
-            isinstance(number, int) and not isinstance(number, bool) and number >= 0 for number in numbers
-        )
-        if not whole or (axis in table and len(numbers) != len(specs)):
+    group: Group = make_settings(Group, table, place)
+    if not group.models:
+        fix = '["hf:seed-0", "hf:seed-1"], or a table with models and steps'
+        raise PlanError(f"{place}: no models", fix=fix)
+    numbers = list(range(len(group.models)))
+    for axis, values in (("steps", group.steps), ("seeds", group.seeds)):
+        if values and len(values) != len(numbers):
             raise PlanError(
-                f"{place}: {axis} = {numbers!r}",
-                why=f"a whole number for each of the {len(specs)} models is expected",
-                fix=f"{axis} = {list(range(len(specs)))}",
+                f"{place}: {axis} = {list(values)}",
+                why=f"a whole number for each of the {len(numbers)} models is expected",
+                fix=f"{axis} = {numbers}",
             )
-    before = table.get("before", "")
-    if not isinstance(before, str):
-        raise PlanError(f"{place}: before = {before!r}", fix='the name of another group: before = "base"')
-    group = Group(tuple(specs), tuple(table.get("steps", ())), tuple(table.get("seeds", ())), before)
-    places = list(zip(group.seeds or group.models, group.steps or group.seeds, strict=False))
-    if "steps" in table and "seeds" not in table:
+    if group.steps and not group.seeds:
         raise PlanError(
             f"{place}: steps without seeds",
             why="seeds say which models belong to the same training",
-            fix=f"seeds = {[0] * len(specs)}",
+            fix=f"seeds = {[0] * len(numbers)}",
         )
+    places = list(zip(group.seeds, group.steps or group.seeds, strict=True))
     if len(set(places)) < len(places):
         raise PlanError(f"{place}: two models have the same seed and step", fix="another seed or step")
     _refuse_early_ends(group, place)
@@ -488,9 +471,6 @@ def _refuse_early_ends(group: Group, place: str) -> None:
             why="the last step of every training is compared",
             fix=f"add its model at step {last:,}, or leave that training out",
         )
-
-
-GROUP = ("models", "steps", "seeds", "before")
 
 
 def check_plan(plan: Plan) -> list[Job]:

@@ -3,34 +3,57 @@
 [resources]
 cores = 2
 memory = "4 GB"
-checkpoints = 10         # checkpoints = 10         # minutes between two checkpoints of a training; 0 for none
+checkpoints = 10         # minutes between two checkpoints of a training; 0 for none
 
-[resources.merge]        # [resources.merge]        # for the jobs of this protocol
+[resources.merge]        # for the jobs of this protocol
 gpus = 0.5
 """
 
-import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import partial
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from ..core.errors import PlanError, nearest
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from ..core.errors import PlanError
+from ..core.ranges import Within
+from .settings import make_settings
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def _amount(value: Any) -> float:
+    """Return a number of cores or GPUs."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or value < 0 or (value > 1 and value % 1 != 0):
+        raise PydanticCustomError("amount", "a whole number, or a fraction below 1, is expected")
+    return float(value)
+
+
+def _bytes(value: Any) -> int:
+    """Return an amount of memory in bytes.
+
+    >>> _bytes("1.5 GB")
+    1500000000
+    """
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?B?)", str(value).strip())
+    if match is None or isinstance(value, bool) or match[2] not in UNITS:
+        raise PydanticCustomError("memory", 'an amount such as "4 GB" is expected')
+    return int(float(match[1]) * UNITS[match[2]])
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
     """Resources of one job; a fraction of a GPU if several jobs share it."""
 
-    cores: float | None = None
+    cores: Annotated[float, BeforeValidator(_amount), Within(0, above=True)] | None = None
     """None: the number of training threads of the job, or one."""
-    gpus: float = 0.0
-    memory: int = 0
+    gpus: Annotated[float, BeforeValidator(_amount)] = 0.0
+    memory: Annotated[int, BeforeValidator(_bytes)] = 0
     """Bytes; 0 if unknown."""
-    checkpoints: float | None = None
+    checkpoints: Annotated[float, Within(0)] | None = None
     """Minutes between two checkpoints of a training; 0 for none, None for the store's default."""
 
     def words(self) -> str:
@@ -41,84 +64,19 @@ class Resources:
         return ", ".join(parts)
 
 
-NAMES = tuple(field.name for field in fields(Resources))
-
-
 def read_resources(table: Any, protocols: Sequence[str], where: str) -> dict[str, Resources]:
     """Return the resources of every protocol from the table `[resources]`."""
-    known = (*NAMES, *protocols)
     if not isinstance(table, Mapping):
         raise PlanError(
-            f"{where}: [resources] must be a table, found {table!r}",
+            f"{where} must be a table, found {table!r}",
             fix="[resources] on a line of its own, cores = 2 below it",
         )
-    general = _read({key: value for key, value in table.items() if key not in protocols}, known, where)
+    general = {key: value for key, value in table.items() if key not in protocols}
     resources = {}
     for protocol in protocols:
-        specific = table.get(protocol, {})
-        place = f"{where}.{protocol}"
+        specific, place = table.get(protocol, {}), f"{where}.{protocol}"
         if not isinstance(specific, Mapping):
-            raise PlanError(
-                f"{place} = {specific!r}",
-                why="a table is expected",
-                fix=f"[resources.{protocol}], gpus = 1 below it",
-            )
-        resources[protocol] = replace(general, **_values(specific, NAMES, place))
+            fix = f"[resources.{protocol}], gpus = 1 below it"
+            raise PlanError(f"{place} = {specific!r}", why="a table is expected", fix=fix)
+        resources[protocol] = make_settings(Resources, {**general, **specific}, place if specific else where)
     return resources
-
-
-def _read(table: Mapping[str, Any], known: Sequence[str], where: str) -> Resources:
-    return Resources(**_values(table, known, where))
-
-
-def _values(table: Mapping[str, Any], known: Sequence[str], where: str) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name, value in table.items():
-        if name not in NAMES:
-            raise PlanError(
-                f'{where}: unknown key "{name}"',
-                why=f"known: {', '.join(known)}",
-                fix=nearest(name, known) or "one of those",
-            )
-        values[name] = READERS.get(name, partial(_amount, name))(value, where)
-    return values
-
-
-def _amount(name: str, value: Any, where: str) -> float:
-    """Return a number of cores or GPUs: a whole number, or a fraction of one."""
-    least = 0 if name == "gpus" else None
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not (value > 0 or value == least) or (value > 1 and value != int(value)):
-        raise PlanError(
-            f"{where}: {name} = {value!r}",
-            why="a whole number, or a fraction below 1, is expected",
-            fix=f"{name} = 1, or {name} = 0.5 where two jobs share one",
-        )
-    return float(value)
-
-
-def _minutes(value: Any, where: str) -> float:
-    """Return a number of minutes."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
-        raise PlanError(
-            f"{where}: checkpoints = {value!r}",
-            why="minutes of training between two are expected",
-            fix="checkpoints = 5, or 0 for none",
-        )
-    return float(value)
-
-
-def _bytes(value: Any, where: str) -> int:
-    """Return an amount of memory in bytes.
-
-    >>> _bytes("1.5 GB", "[resources]")
-    1500000000
-    """
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?B?)", str(value).strip())
-    unit = match[2] if match else "?"
-    if match is None or isinstance(value, bool) or unit not in UNITS or not float(match[1]) > 0:
-        raise PlanError(f"{where}: memory = {value!r}", fix='memory = "4 GB"')
-    return int(float(match[1]) * UNITS[unit])
-
-
-READERS: dict[str, Callable[[Any, str], Any]] = {"memory": _bytes, "checkpoints": _minutes}

@@ -59,14 +59,8 @@ def audit_with(
 
     With a cache, the model is queried once per example in any number of audits.
     """
-    module = find_protocol(protocol)
-    if store is not None:
-        chosen = only_part(module, make_settings(module.Settings, settings, where or protocol))
-        return execute(make_job(protocol, model, chosen), store, progress)
-    with MemoryStore() as temporary:
-        values = _as_files(settings, temporary.folder)
-        chosen = only_part(module, make_settings(module.Settings, values, where or protocol))
-        return execute(_temporary_job(protocol, model, chosen, cache), temporary, progress, cache=cache)
+    (result,) = audit_all([model], protocol, settings, progress, store, where or protocol, cache)
+    return result
 
 
 def audit_all(
@@ -76,16 +70,19 @@ def audit_all(
     progress: Progress = silent,
     store: RunStore | None = None,
     where: str = "--set",
+    cache: AnswerCache | None = None,
 ) -> list[Result]:
     """Audit several models under the same settings; shared steps run once."""
     if not models:
         return []
     module = find_protocol(protocol)
-    chosen = only_part(module, make_settings(module.Settings, settings, where))
-    if store is not None:
-        return [execute(make_job(protocol, model, chosen), store, progress) for model in models]
     with MemoryStore() as temporary:
-        return [execute(_temporary_job(protocol, model, chosen), temporary, progress) for model in models]
+        values = _as_files(settings, temporary.folder)
+        chosen = only_part(module, make_settings(module.Settings, values, where))
+        if store is not None:
+            return [execute(make_job(protocol, model, chosen), store, progress) for model in models]
+        jobs = [_temporary_job(protocol, model, chosen, cache) for model in models]
+        return [execute(job, temporary, progress, cache=cache) for job in jobs]
 
 
 def _as_files(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -208,14 +205,9 @@ def _checked(kind: type[T], rows: Any, name: str, path: Path) -> T:
         ) from None
 
 
-def has_outcomes(result: Result) -> bool:
-    """Return whether a result has the outcome of each case."""
-    return bool(result.outcomes)
-
-
 def with_outcomes(result: Result, name: str) -> Result:
     """Return the result; raise if it cannot be compared case by case."""
-    if not has_outcomes(result):
+    if not result.outcomes:
         raise DataError(
             f"{name}: a result file has rates, not outcomes",
             why="a paired comparison needs the outcome of each case",

@@ -30,9 +30,9 @@ from ..training.stage import Progress, silent
 from .plan import Job, Plan
 from .settings import make_settings
 from .store import RunStore
-from .store_files import VALUES, StoredColumn, StoredColumns, StoredValues
+from .store_files import VALUES, StoredColumn
 
-RULES = 5
+RULES = 6
 """Raised when scoring changes within one version of shoal: stored measures are then computed again."""
 
 
@@ -117,10 +117,7 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
             "findings": [finding_as_json(finding) for finding in result.findings],
             "checks": result.job["checks"],
         },
-        {
-            VALUES: [None if value != value else value for value in values_of(result.outcomes)],
-            **result.columns,
-        },
+        {VALUES: values_of(result.outcomes), **result.columns},
     )
     return result
 
@@ -155,17 +152,20 @@ def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Resu
 
 
 def _read_back(
-    job: Job, store: RunStore, kept: Mapping[str, Any], columns: StoredColumns, progress: Progress
+    job: Job,
+    store: RunStore,
+    kept: Mapping[str, Any],
+    columns: Mapping[str, StoredColumn],
+    progress: Progress,
 ) -> Result:
     cases = store.lazy_cases(job, len(kept["outcomes"]), progress)
     return Result(
         _described(job, kept["about"], kept["checks"]),
         cases,
-        Outcomes(
-            cases, kept["outcomes"], StoredValues(columns), {}
-        ),  # error messages are stored with the answers
+        # Error messages are stored with the answers.
+        Outcomes(cases, kept["outcomes"], columns[VALUES], {}),
         Measures(map(from_json, kept["measures"])),
-        {name: StoredColumn(columns, name) for name in columns.names if name != VALUES},
+        {name: column for name, column in columns.items() if name != VALUES},
         [finding_from_json(finding) for finding in kept["findings"]],
         job.settings,
     )

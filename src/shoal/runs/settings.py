@@ -25,13 +25,17 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
         return TypeAdapter(kind).validate_python(plain)
     except ValidationError as problem:
         first = problem.errors()[0]
+        if first["type"] == "missing":
+            *place, missing = map(str, first["loc"])
+            raise PlanError(f"{where}: {'.'.join(place)}: no {missing}", fix=f"{missing} = …") from None
         value: Any = plain
         names: list[str] = []
-        _refuse_table(kind, plain, first, where)
         for part in first["loc"]:
-            if not isinstance(value, Mapping) or part not in value:
+            try:
+                value = value[part]
+            except (LookupError, TypeError):
                 break
-            value, names = value[part], [*names, str(part)]
+            names.append(str(part))
         raise PlanError(
             f"{where}: {'.'.join(names)} = {value!r}",
             why=first["msg"][0].lower() + first["msg"][1:],
@@ -39,26 +43,10 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
         ) from None
 
 
-def _refuse_table(kind: type[Any], plain: Mapping[str, Any], problem: Mapping[str, Any], where: str) -> None:
-    """Raise if a list of tables is a single table, or if one of its tables lacks a setting."""
-    name, *rest = problem["loc"]
-    if not any(_table_in_list(hint) is not None for hint in _types(kind).get(name, ())):
-        return
-    if isinstance(plain[name], Mapping):
-        raise PlanError(
-            f"{where}: {name} is a single table",
-            why="a list of tables is expected",
-            fix=f"double brackets around its heading, as in [[bias.{name}]]",
-        )
-    if problem["type"] == "missing" and len(rest) == 2:
-        number, missing = rest
-        raise PlanError(
-            f"{where}: {name} {number + 1}: no {missing}", why="it has no default", fix=f"{missing} = …"
-        )
-
-
 def _remedy(kind: type[Any], names: Sequence[str], value: Any, problem: Mapping[str, Any]) -> str:
     """Return the allowed value most like the given one, or the advice to use the default."""
+    if problem["type"] == "tuple_type" and isinstance(value, Mapping):
+        return f"double brackets around its heading, as in [[bias.{names[-1]}]]"
     words = re.findall(r"'([^']*)'", str(problem.get("ctx", {}).get("expected", "")))
     close = nearest(str(value), words)
     if close:

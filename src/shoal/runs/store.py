@@ -29,7 +29,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
@@ -53,10 +52,9 @@ from .store_files import (
     DamagedError,
     MemoryAnswers,
     PartialAnswers,
-    StoredColumns,
+    StoredColumn,
     answer_line,
     is_kept,
-    is_whole,
     load_built,
     making,
     read_plain_json,
@@ -113,7 +111,7 @@ class RunStore:
         path = self.cases_file(job)
         with making(path.parent), self.lock(job.cases, wait=True, progress=progress):
             sweep(path.parent, path.name)
-            if not path.exists() or not is_whole(path):
+            if not _is_whole(path):
                 partial = path.with_suffix(".partial.jsonl")
                 build: Callable[..., Built] = find_protocol(job.protocol).build
                 is_resumable = "so_far" in signature(build).parameters
@@ -124,8 +122,7 @@ class RunStore:
 
     def repair_cases(self, job: Job, progress: Progress) -> None:
         """Build the cases of a finished job again if their file is missing or damaged."""
-        path = self.cases_file(job)
-        if not path.exists() or not _was_whole(path, path.stat().st_mtime_ns):
+        if not _is_whole(self.cases_file(job)):
             self._build(job, progress)
 
     def lazy_cases(self, job: Job, length: int, progress: Progress) -> Sequence[Case]:
@@ -286,12 +283,13 @@ class RunStore:
         answers = seal_words(folder / "answers.jsonl")[:1]
         write_sealed_json(folder / "measures.json", {**scored, "beside": beside, "answers": answers})
 
-    def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> StoredColumns | None:
+    def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> dict[str, StoredColumn] | None:
         """Return the columns that belong to these measures; None if they are missing or damaged."""
         path, known = self.job_folder(job_id) / "outcomes.jsonl", scored.get("beside")
         if known is None or not path.exists() or digest(path) != known["digest"]:
             return None
-        return StoredColumns(path, known["names"], len(scored["outcomes"]))
+        length = len(scored["outcomes"])
+        return {name: StoredColumn(path, number, length) for number, name in enumerate(known["names"])}
 
     def read_measures(self, job_id: str) -> dict[str, Any] | None:
         """Return the measures; None if they are missing, damaged, or made from other answers."""
@@ -525,11 +523,6 @@ def _locked(path: Path, seconds: float = -1) -> BaseFileLock:
     return lock
 
 
-@lru_cache(maxsize=64)
-def _was_whole(path: Path, _changed: int) -> bool:
-    return is_whole(path)
-
-
 MOST_CACHED = 2
 """Files of cases whose content is held in memory."""
 _built: dict[tuple[Path, int], Built] = {}
@@ -541,6 +534,13 @@ def _load_once(path: Path) -> Built:
     if key not in _built:
         _cache(path, load_built(path))
     return _built[key]
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        return path.exists() and bool(_load_once(path))
+    except DamagedError:
+        return False
 
 
 def _cache(path: Path, built: Built) -> None:

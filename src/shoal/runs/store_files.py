@@ -3,30 +3,30 @@
 Cases     a header line, a line per case, a line with their number and digest. A case repeats neither the groups nor the
           meta of the case before it, so that a large suite stays small and readable.
 Answers   a line per answer, appended in blocks while the model is queried, and renamed when complete.
-Columns   values by case, such as scores, in blocks: showing three cases reads the blocks they are in.
+Columns   values by case, such as scores, a line per column.
 """
 
 import hashlib
 import json
-import math
 import os
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
+from io import FileIO
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
 from ..core.errors import DataError, StoreError
 from ..core.files import (
     Alike,
-    ResumableLines,
     collector_paused,
     digest,
     json_object,
-    no_space,
     read_lines,
+    refusing,
     replacing,
+    settle,
     writing,
 )
 from ..core.records import Answer, Case, Large, as_json, from_json
@@ -56,13 +56,12 @@ def save_built(built: Built, path: Path) -> None:
         "measures": [as_json(measure) for measure in built.measures],
     }
     content, count = hashlib.sha256(), 0
-    encode = json.JSONEncoder(ensure_ascii=False).encode
     first = json.dumps(head, ensure_ascii=False)
     with writing(path) as stream:
         stream.write(first + "\n")
         for row in _case_rows(built):
             count += 1
-            line = encode(row)
+            line = _encode(row)
             content.update(_bytes(line))
             stream.write(line + "\n")
         stream.write(json.dumps(_end(first, count, content)) + "\n")
@@ -105,23 +104,6 @@ def load_built(path: Path) -> Built:
         return _load(path)
     except (DataError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as problem:
         raise _damaged(path, str(problem).splitlines()[0]) from None
-
-
-def is_whole(path: Path) -> bool:
-    """Return whether a file is complete and unchanged, without creating its cases."""
-    content, count, first, last = hashlib.sha256(), 0, "", ""
-    try:
-        for number, line in read_lines(path):
-            if number > 2:
-                content.update(_bytes(last))
-                count += 1
-            elif number == 2:
-                first = last
-            last = line
-        is_complete = json_object(last) == _end(first, count, content)
-        return is_complete and json_object(first).get("shoal cases") == CASES_FORMAT
-    except (DataError, ValueError):
-        return False
 
 
 def _end(first: str, count: int, content: "hashlib._Hash") -> dict[str, Any]:
@@ -191,15 +173,15 @@ def _case(row: dict[str, Any], shared: dict[str, Any], alike: Alike) -> Case:
 # Answers
 
 BLOCK = 10_000
-"""Answers written at a time (stored predictions arrive as one batch), and cases per block of a column."""
+"""Answers written at a time: stored predictions arrive as one batch."""
 ERRORS, OWNER = "errors", "job"
-ENCODER = json.JSONEncoder(ensure_ascii=False)
-"""Shared: creating an encoder takes as long as encoding a line."""
-PLAIN = {"label", "probabilities"}
 
 
 class PartialAnswers:
-    """Answers stored batch by batch until all are there."""
+    """Answers stored batch by batch in a file of lines, until all are there.
+
+    Opening the file cuts off an unfinished batch at its end.
+    """
 
     done: int
     """Number of whole batches that were stored before."""
@@ -207,49 +189,85 @@ class PartialAnswers:
     def __init__(self, folder: Path, sizes: Iterable[int]) -> None:
         self.path = folder / "answers.partial.jsonl"
         self.final = folder / "answers.jsonl"
-        self._lines = ResumableLines(self.path, _is_answer, sizes)
-        self.done = self._lines.blocks
+        with refusing(self.path):
+            self.done = self._cut(sizes)
+            self._stream = self._opened(self.path)
         self._errors = sum(bool(row.error) for row in self.read()) if self.done else 0
+
+    def _opened(self, path: Path) -> FileIO:
+        # Unbuffered: closing the file must not retry a write that failed.
+        return path.open("ab", buffering=0)
+
+    def _cut(self, sizes: Iterable[int]) -> int:
+        """Return the number of whole batches in the file, and cut off the rest."""
+        if not self.path.exists():
+            return 0
+        done = end = 0
+        with self.path.open("rb") as stream:
+            for size in sizes:
+                if not all([_is_answer(stream.readline()) for _ in range(size)]):
+                    break
+                done, end = done + 1, stream.tell()
+        os.truncate(self.path, end)
+        return done
 
     def read(self) -> list[Answer]:
         """Return the answers stored so far."""
-        return [Answer(**json.loads(raw)) for raw in self._lines.read()]
+        with self.path.open("rb") as stream:
+            return [Answer(**json.loads(raw)) for raw in stream]
 
     def restart(self) -> None:
-        """Discard the stored answers."""
-        self._lines.restart()
+        """Discard the stored answers; the new file has a new inode, so that a reader notices that the old one ended."""
+        before, temporary = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        self._stream = self._opened(temporary)
+        temporary.replace(self.path)
+        before.close()
         self.done = self._errors = 0
 
     def add(self, rows: Sequence[Answer]) -> None:
-        """Store a batch."""
+        """Store a batch; a crash leaves at most a part of it at the end."""
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
-            self._lines.append(map(answer_line, block))
+            content = memoryview("".join(map(answer_line, block)).encode())
+            try:
+                while content:
+                    content = content[self._stream.write(content) :]
+            except OSError as problem:
+                raise _no_space(self.path, problem) from None
             self._errors += sum(bool(row.error) for row in block)
 
     def arrange(self, rows: Sequence[Answer]) -> None:
         """Replace the stored answers by these rows, which are the same answers in another order."""
-        self._lines.close()
+        self._stream.close()
         with writing(self.path) as stream:
             stream.writelines(map(answer_line, rows))
         self._errors = sum(bool(row.error) for row in rows)
-        self._lines = ResumableLines(self.path, _is_answer)
+        self._stream = self._opened(self.path)
 
     def finish(self) -> None:
         """Rename the file: from now on the job has its answers."""
         try:
-            self._lines.settle()
+            settle(self._stream)
+            self._stream.close()
             write_seal(self.path, self.final, self._errors)
             self.path.replace(self.final)
         except OSError as problem:
-            raise no_space(self.final, problem) from None
+            raise _no_space(self.final, problem) from None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
         """Close the file; the stored answers stay."""
-        self._lines.close()
+        self._stream.close()
+
+
+def _no_space(path: Path, problem: OSError) -> StoreError:
+    return StoreError(
+        f"{path}: cannot be written",
+        why=problem.strerror or str(problem),
+        fix="free some space, then run the same command again: it resumes",
+    )
 
 
 class MemoryAnswers(PartialAnswers):
@@ -281,14 +299,14 @@ class MemoryAnswers(PartialAnswers):
 
 
 def _is_answer(raw: bytes) -> bool:
-    """Return whether a line holds an answer; someone may have edited the file."""
+    """Return whether a whole line holds an answer; someone may have edited the file."""
     try:
         row = Answer(**json.loads(raw))
     except (ValueError, TypeError, RecursionError):
         return False
     is_text = all(isinstance(word, str) for word in (row.example_id, row.kind, row.error, row.mark))
-    if not is_text or row.error or row.kind not in ("label", "probabilities"):
-        return is_text
+    if not is_text or not raw.endswith(b"\n") or row.error or row.kind not in ("label", "probabilities"):
+        return is_text and raw.endswith(b"\n")
     probabilities = row.data.get("probabilities", {}) if isinstance(row.data, dict) else None
     return (
         isinstance(probabilities, dict)
@@ -297,20 +315,14 @@ def _is_answer(raw: bytes) -> bool:
     )
 
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+"""Shared: creating an encoder takes as long as encoding a line."""
+
+
 def answer_line(row: Answer) -> str:
     """Return an answer as a line of the file; the mark only if there is one."""
-    if row.kind == "probabilities" and not row.error and not row.mark and row.data.keys() == PLAIN:
-        # Most lines of a large store. The general code below writes the same in twice the time.
-        label, probabilities = row.data["label"], row.data["probabilities"]
-        vector = ", ".join([f"{_quoted(name)}: {value!r}" for name, value in probabilities.items()])
-        begin = f'{{"example_id": {ENCODER.encode(row.example_id)}, "kind": "probabilities", "data": '
-        return f'{begin}{{"label": {_quoted(label)}, "probabilities": {{{vector}}}}}, "error": ""}}\n'
     plain = {"example_id": row.example_id, "kind": row.kind, "data": row.data, "error": row.error}
-    return ENCODER.encode({**plain, "mark": row.mark} if row.mark else plain) + "\n"
-
-
-_quoted = lru_cache(maxsize=4096)(ENCODER.encode)
-"""Label names recur on every line."""
+    return _encode({**plain, "mark": row.mark} if row.mark else plain) + "\n"
 
 
 # Columns
@@ -319,100 +331,40 @@ VALUES = "values"
 
 
 def write_columns(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
-    """Write columns of one length, a line per block, column after column."""
+    """Write columns of one length, a line each."""
     with writing(path) as stream:
-        for column in columns.values():
-            for start in range(0, len(column), BLOCK):
-                rows = list(column[start : start + BLOCK])
-                stream.write(json.dumps(rows, ensure_ascii=False) + "\n")
+        stream.writelines(f"{_encode(list(column))}\n" for column in columns.values())
 
 
-class StoredColumns:
-    """The file that `write_columns` wrote."""
+class StoredColumn(Sequence[Any]):
+    """A column that `write_columns` wrote, read at the first access."""
 
-    def __init__(self, path: Path, names: Sequence[str], length: int) -> None:
-        self.names = names
-        self.length = length
-        self._path = path
+    def __init__(self, path: Path, number: int, length: int) -> None:
+        self._path, self._number, self._length = path, number, length
         self._stamp = self._current_stamp()
-        self._last: tuple[int, list[Any]] = (-1, [])
 
     def _current_stamp(self) -> tuple[int, int]:
         state = self._path.stat()
         return state.st_mtime_ns, state.st_ino
 
     @cached_property
-    def _starts(self) -> array:  # type: ignore[type-arg]
-        """The offset of each line."""
-        starts, position = array("q"), 0
-        with self._path.open("rb") as stream:
-            for raw in stream:
-                starts.append(position)
-                position += len(raw)
-        return starts
-
-    def block(self, name: str, number: int) -> list[Any]:
-        """Return a block of a column; the last one is cached."""
-        blocks = math.ceil(self.length / BLOCK)
-        line = self.names.index(name) * blocks + number
-        if line != self._last[0]:
-            self._last = line, self._read(line)
-        return self._last[1]
-
-    def _read(self, line: int) -> list[Any]:
+    def _rows(self) -> list[Any]:
         if self._current_stamp() != self._stamp:
             raise StoreError(
                 f"{self._path}: scored again by another process", fix="run the same command again"
             )
         with self._path.open("rb") as stream:
-            stream.seek(self._starts[line])
-            rows: list[Any] = json.loads(stream.readline())
+            rows: list[Any] = json.loads(next(islice(stream, self._number, None)))
         return rows
 
-    @cached_property
-    def values(self) -> array:  # type: ignore[type-arg]
-        """The value of every outcome; NaN if it has none."""
-        values = array("d")
-        for number in range(math.ceil(self.length / BLOCK)):
-            values.extend(math.nan if value is None else value for value in self.block(VALUES, number))
-        return values
-
-
-class StoredColumn(Sequence[Any]):
-    """One stored column as a sequence that reads the blocks it needs."""
-
-    def __init__(self, columns: StoredColumns, name: str) -> None:
-        self._columns = columns
-        self._name = name
-
     def __len__(self) -> int:
-        return self._columns.length
+        return self._length
 
     def __getitem__(self, place: int | slice) -> Any:
-        if isinstance(place, slice):
-            return [self[position] for position in range(len(self))[place]]
-        position = range(len(self))[place]
-        return self._columns.block(self._name, position // BLOCK)[position % BLOCK]
+        return self._rows[place]
 
     def __iter__(self) -> Iterator[Any]:
-        for start in range(0, len(self), BLOCK):
-            yield from self._columns.block(self._name, start // BLOCK)
-
-
-class StoredValues(Sequence[float]):
-    """The values of stored outcomes, read at the first access."""
-
-    def __init__(self, columns: StoredColumns) -> None:
-        self._columns = columns
-
-    def __len__(self) -> int:
-        return self._columns.length
-
-    def __getitem__(self, place: int | slice) -> Any:
-        return self._columns.values[place]
-
-    def __iter__(self) -> Iterator[float]:
-        return iter(self._columns.values)
+        return iter(self._rows)
 
 
 # Digests

@@ -97,9 +97,9 @@ def test_wrong_tasks_are_refused(files, change, problem, message):
 @pytest.mark.parametrize(
     ("tasks", "message"),
     [
-        ([{"name": "words", "test": "test.tsv"}], r"tasks 1: no train[\s\S]*try: train = "),
-        ([{"train": "train.tsv"}], "tasks 1: no name"),
-        ({"name": "words", "train": "train.tsv"}, r"single table[\s\S]*\[\[bias\.tasks\]\]"),
+        ([{"name": "words", "test": "test.tsv"}], r"tasks.0: no train[\s\S]*try: train = "),
+        ([{"train": "train.tsv"}], "tasks.0: no name"),
+        ({"name": "words", "train": "train.tsv"}, r"\[\[bias\.tasks\]\]"),
     ],
 )
 def test_tables_of_tasks_that_lack_something_are_told_what(tasks, message):

@@ -6,7 +6,8 @@ from pathlib import Path
 from urllib.parse import quote_plus
 
 from ...core.errors import ModelError, some
-from ...core.files import first_bytes, read_table
+from ...core.files import first_bytes
+from ...core.tables import read_table
 from .. import parse_spec
 
 ANY = "*"

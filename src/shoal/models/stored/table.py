@@ -1,6 +1,7 @@
 """CSV and TSV, with commas, semicolons or tabs between the columns."""
 
-from ...core.files import delimiter_of, read_lines, read_table
+from ...core.files import read_lines
+from ...core.tables import delimiter_of, read_table
 from .asked import Request
 from .columns import Columns
 from .records import Records, read_records

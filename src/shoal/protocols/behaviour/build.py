@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import DataError, PlanError, nearest, some
-from ...core.files import is_file, read_table
+from ...core.files import is_file
 from ...core.records import Case, Label
 from ...core.selection import choose
+from ...core.tables import read_table
 from ...models.batching import is_reading
 from ...training.stage import Progress, silent
 from ..base import Asks, Built

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core.errors import DataError, PlanError
-from ...core.files import read_table
 from ...core.records import Measure, Result
+from ...core.tables import read_table
 from ...stats import reliability
 from ...stats.intervals import largest_sd, within
 from . import wording

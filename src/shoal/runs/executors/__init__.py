@@ -1,5 +1,6 @@
 """Executors: where tasks run. Results do not depend on it: a job has its own seed and number of threads."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -7,7 +8,6 @@ from importlib import import_module
 from typing import Any
 
 from ...core.errors import PlanError, nearest
-from ...core.files import private_files
 from ...models import is_remote
 from ...training.stage import Progress, silent
 from ..plan import Job
@@ -69,10 +69,13 @@ def run_jobs(
 
 
 def _privately(endings: Iterator[Ended]) -> Iterator[Ended]:
-    """Run the tasks with files that only their owner can read."""
+    """Run the tasks with files that only their owner can read, in this process and its children."""
     while True:
-        with private_files():
+        before = os.umask(0o077)
+        try:
             ended = next(endings, None)
+        finally:
+            os.umask(before)
         if ended is None:
             return
         yield ended

@@ -93,9 +93,10 @@ def _cluster(address: str) -> Iterator[None]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     named = address or os.environ.get("RAY_ADDRESS", "")
-    on = _as_written(address)
-    client = named.startswith("ray://")
-    quiet: dict[str, Any] = {} if client else {"log_to_driver": False, "include_dashboard": False}
+    on = named if named.startswith("ray://") else f"ray:{named}".removesuffix(":")
+    quiet: dict[str, Any] = (
+        {} if named.startswith("ray://") else {"log_to_driver": False, "include_dashboard": False}
+    )
     # Ray prints messages about lost nodes to standard output; the driver handles lost nodes itself.
     ray._private.worker.print_to_stdstream = lambda *_, **__: None
     try:
@@ -104,21 +105,14 @@ def _cluster(address: str) -> Iterator[None]:
             warnings.simplefilter("ignore", UserWarning)  # the error that follows says the same
             ray.init(address=address or None, logging_level=logging.ERROR, **quiet)
     except (OSError, RuntimeError, ValueError, ImportError) as trouble:
-        raise _not_connected(on, client, trouble) from None
+        raise _not_connected(on, trouble) from None
     try:
         yield
     finally:
         ray.shutdown()
 
 
-def _as_written(address: str) -> str:
-    """Return the value of --on, with the address from the environment if that applies."""
-    if not address and (named := os.environ.get("RAY_ADDRESS")):
-        return f"ray, RAY_ADDRESS={named}"
-    return address if address.startswith("ray://") else f"ray:{address}".removesuffix(":")
-
-
-def _not_connected(on: str, client: bool, trouble: Exception) -> PlanError:
+def _not_connected(on: str, trouble: Exception) -> PlanError:
     """Return the error for a failed connection."""
     lines = [line.strip() for line in str(trouble).splitlines() if line.strip()] or [type(trouble).__name__]
     if "ersion" in lines[0]:  # version of Ray or of Python
@@ -127,13 +121,10 @@ def _not_connected(on: str, client: bool, trouble: Exception) -> PlanError:
             why="; ".join(lines)[:300],
             fix="install the same Ray and Python on every node and here",
         )
-    start = "ray start --head on that machine"
     return PlanError(
         f"--on {on}: no cluster answers there",
         why=lines[0],
-        fix=f"{start} (its client port is usually 10001); RAY_AUTH_MODE=token if the cluster requires a token"
-        if client
-        else f"{start}; or --on ray:local, which starts one here",
+        fix="ray start --head on that machine, RAY_AUTH_MODE=token if it requires a token; or --on ray:local",
     )
 
 
@@ -149,33 +140,6 @@ def _knock(address: str, on: str) -> None:
             fix="--on ray:HOST:6379 or --on ray://HOST:10001; --on ray:local starts a cluster here",
         )
     socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
-    if address.startswith("ray://") or os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):
-        return  # Ray checks this itself
-    status = _head_status(address)
-    if status == "UNAUTHENTICATED" and os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
-        raise PlanError(
-            f"--on {on}: the cluster asks for a token",
-            why="Ray sends its token to a given address only if RAY_AUTH_MODE is set",
-            fix="set RAY_AUTH_MODE=token, and put the cluster's token where Ray looks for it",
-        )
-    if status in ("UNAVAILABLE", "UNIMPLEMENTED", "DEADLINE_EXCEEDED"):
-        raise OSError(
-            "something listens there that is not the head of a Ray cluster, whose port is mostly 6379"
-        )
-
-
-def _head_status(address: str) -> str:
-    """Return the gRPC status of a liveness request to a cluster's head."""
-    try:
-        import grpc
-    except ModuleNotFoundError:  # Ray checks this itself
-        return "OK"
-    with grpc.insecure_channel(address, options=[("grpc.enable_http_proxy", 0)]) as channel:
-        try:
-            channel.unary_unary("/ray.rpc.NodeInfoGcsService/CheckAlive")(b"", timeout=10)
-        except grpc.RpcError as trouble:
-            return str(trouble.code().name)
-    return "OK"
 
 
 # The driver
