@@ -236,6 +236,10 @@ class Basis:
     """The number of templates of its cases, where cases come from templates."""
     constant: float = 0.0
     """Added to the mean."""
+    interval_over_templates: tuple[float, float] | None = None
+    """The interval for new templates; None if they are too few."""
+    jobs: tuple[str, ...] = ()
+    """The ids of the jobs whose cases these are; empty for the result's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +271,9 @@ class Measure:
         facts = self.facts
         if not facts:
             return
-        if any(key in facts for key in ("mean over", "compare", "templates")):
+        if any(
+            key in facts for key in ("mean over", "compare", "templates", "interval over templates", "jobs")
+        ):
             own = self.basis
             basis = Basis(
                 facts.get("mean over", own.mean_over),
@@ -278,6 +284,8 @@ class Measure:
                 facts.get("compare") == "runs" or own.runs,
                 facts.get("templates", own.templates),
                 facts.get("constant", own.constant),
+                _pair(facts.get("interval over templates", own.interval_over_templates)),
+                tuple(facts.get("jobs", own.jobs)),
             )
             object.__setattr__(self, "basis", basis)
         for name, key in (
@@ -400,8 +408,8 @@ OVER_TEMPLATES = "over templates"
 def for_new_templates(result: Result) -> Result:
     """Return the result with intervals for new templates in place of those for new cases."""
     measures = [
-        replace(row, interval=_pair(row.facts.get("interval over templates")), interval_method=OVER_TEMPLATES)
-        if "templates" in row.facts
+        replace(row, interval=row.basis.interval_over_templates, interval_method=OVER_TEMPLATES)
+        if row.basis.templates is not None
         else row
         for row in result.measures
     ]
@@ -423,8 +431,12 @@ def as_json(measure: Measure) -> dict[str, Any]:
 
 def from_json(row: Mapping[str, Any]) -> Measure:
     """Return the measure that `as_json` wrote."""
-    basis = Basis(**row["basis"]) if "basis" in row else Basis()
-    return Measure(**{**row, "interval": row["interval"] and tuple(row["interval"]), "basis": basis})
+    basis = row.get("basis", {})
+    typed = {
+        "interval_over_templates": _pair(basis.get("interval_over_templates")),
+        "jobs": tuple(basis.get("jobs", ())),
+    }
+    return Measure(**{**row, "interval": _pair(row["interval"]), "basis": Basis(**{**basis, **typed})})
 
 
 def finding_as_json(finding: Finding) -> dict[str, Any]:

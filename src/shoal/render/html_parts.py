@@ -91,7 +91,7 @@ def _cases_of(measure: Measure) -> Markup:
         return EMPTY
     groups = {**measure.groups, **measure.basis.only}
     pairs = {name: printable(value) for name, value in groups.items() if isinstance(value, str)}
-    jobs = measure.facts.get("jobs")
+    jobs = measure.basis.jobs
     named = Markup(' data-j="{}"').format(" ".join(jobs)) if jobs else EMPTY
     return Markup(' data-g="{}"').format(urlencode(pairs)) + named
 
