@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # scipy.special takes 0.2 s to import: it is imported at its first use
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from .resampling import ClusterTable, degrees_of_freedom, difference, macro_mean, rate, sampling_variance
 
@@ -331,7 +331,7 @@ def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
     if n < 2:
         return UNDEFINED
     # chdtri takes the upper tail.
-    low, high = (math.sqrt((n - 1) / special.chdtri(n - 1, upper)) for upper in (tail, 1 - tail))
+    low, high = (math.sqrt((n - 1) / scipy.special.chdtri(n - 1, upper)) for upper in (tail, 1 - tail))
     return sd * low, sd * high
 
 
@@ -353,7 +353,7 @@ def percentile_interval(
     defined = _defined(replicates)
     if not len(defined) or math.isnan(z):
         return UNDEFINED
-    low, high = np.quantile(defined, special.ndtr([-z, z]))
+    low, high = np.quantile(defined, scipy.special.ndtr([-z, z]))
     return float(low), float(high)
 
 
@@ -403,12 +403,12 @@ def p_where(excludes: Callable[[float], bool]) -> float:
 
 def normal_quantile(level: float) -> float:
     """z for a two-sided interval: 1.96 at level .95."""
-    return float(special.ndtri((1 + _checked(level)) / 2))
+    return float(scipy.special.ndtri((1 + _checked(level)) / 2))
 
 
 def t_quantile(level: float, degrees: float) -> float:
     """t for a two-sided interval: 2.776 at level .95 with 4 degrees of freedom; NaN with none."""
-    return float(special.stdtrit(degrees, (1 + _checked(level)) / 2)) if degrees > 0 else float("nan")
+    return float(scipy.special.stdtrit(degrees, (1 + _checked(level)) / 2)) if degrees > 0 else float("nan")
 
 
 def _checked(level: float) -> float:
