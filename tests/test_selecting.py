@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import shoal
 from shoal.cli import main
 from shoal.core.errors import DataError
 from shoal.core.records import Case
@@ -65,23 +64,6 @@ def run(*arguments: str) -> Result:
     return CliRunner(env={"COLUMNS": "120"}).invoke(main, arguments)
 
 
-def test_a_model_is_not_asked_what_was_not_chosen():
-    asked: list[str] = []
-
-    def model(texts: list[str]) -> list[str]:
-        asked.extend(texts)
-        return ["positive"] * len(texts)
-
-    whole = shoal.audit("behaviour", "predictions:example", suite="sentiment", resamples=10)
-    part = shoal.audit("behaviour", model, suite="sentiment", only=["capability=temporal"], resamples=10)
-    temporal = [case for case in whole.cases if case.groups["capability"] == "temporal"]
-    texts = {text for case in temporal for (text,) in case.examples}
-    assert [case.id for case in part.cases] == [case.id for case in temporal]
-    assert texts <= set(asked)
-    longer = set(asked) - texts  # the self-check repeats a text to make it long
-    assert all(any(text in other for text in texts) for other in longer)
-
-
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("store")
@@ -95,18 +77,6 @@ def rows(*options: str, store: Path) -> list[dict[str, str]]:
     done = run("show", "example", "--into", str(store), "--csv", *options)
     assert done.exit_code == 0, done.output
     return list(csv.DictReader(io.StringIO(done.stdout)))
-
-
-def test_rows_of_cases_come_failing_first_the_worst_of_them_first(store):
-    every = rows(store=store)
-    outcomes = [row["outcome"] for row in every]
-    fails = outcomes.count("fail")
-    assert 0 < fails < len(every) and set(outcomes[:fails]) == {"fail"}
-    values = [float(row["value"]) for row in every[:fails]]
-    assert values == sorted(values)
-    assert [row["case_id"] for row in rows("--failing", store=store)] == [
-        row["case_id"] for row in every[:fails]
-    ]
 
 
 def test_show_lists_the_chosen_cases_and_never_ignores_a_choice(store):

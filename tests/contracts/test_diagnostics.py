@@ -15,7 +15,7 @@ from shoal.core.records import Measures, Result
 from shoal.core.views import Section, Table
 from shoal.models.interface import TokenScores
 from shoal.protocols import bias
-from shoal.protocols.bias.build import DIAGNOSTICS, module_of
+from shoal.protocols.bias.build import DIAGNOSTICS
 from shoal.render.csv_tables import tables_of
 from shoal.runs.settings import make_settings
 
@@ -58,16 +58,6 @@ def result_of(name, seed):
 def results():
     kept = {}  # type: ignore[var-annotated]
     return lambda name: kept.setdefault(name, [result_of(name, seed) for seed in range(3)])
-
-
-@pytest.mark.parametrize("name", DIAGNOSTICS)
-def test_a_diagnostic_has_words_cases_and_says_what_it_asks(name):
-    module = module_of(name)
-    assert DIAGNOSTICS[name][1] and module.CASES and module.FOLDER
-    assert module.ASKS in ("tokens", "vectors")
-    cases = module.make_cases(None, ())
-    assert len({case.id for case in cases}) == len(cases) > 1
-    assert {case.groups["diagnostic"] for case in cases} == {name}
 
 
 @pytest.mark.parametrize("name", DIAGNOSTICS)

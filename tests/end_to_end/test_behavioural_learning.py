@@ -157,17 +157,6 @@ def test_the_table_says_so(learnt):
     assert of("iid score", config="iid")["none"] > 0.9
 
 
-def test_the_shared_stage_is_kept_and_nothing_else(learnt):
-    _, store, jobs = learnt
-    # The i.i.d. stage; and the suite without sarcasm, which is a functionality and a capability.
-    assert len(list((store.folder / "checkpoints").glob("*.safetensors"))) == 2
-    assert len(list((store.folder / "cases").iterdir())) == 1  # a fold is a selection, not other cases
-    kept = {path.name for job in jobs for path in store.job_folder(job.id).iterdir()}
-    assert kept == {"job.json", "answers.digest", "answers.jsonl", "measures.json", "outcomes.jsonl"}
-    iid = [row for row in brief_result(jobs[-1], store).measures if row.name == "iid score"]
-    assert iid[0].n == 500  # held-out models answer the i.i.d. rows too
-
-
 # Interruptions
 
 
@@ -311,23 +300,3 @@ def test_run_prints_the_table_and_its_json(written):
         "none", "seen", "capability",
     }  # fmt: skip
     assert len(found["jobs"]) == 17 and all(job["state"] == "done" for job in found["jobs"])
-
-
-def test_status_prints_the_matrix_and_report_the_papers_files(written):
-    words = written / "plan.toml", "--into", written / "runs"
-    assert "sarcastic_praise_is_negative" in shoal("status", *words, "--matrix")
-    page = written / "page.html"
-    shoal("report", *words, "--out", page)
-    assert "G_seen" in page.read_text()
-    assert "iid&gt;suite" in page.read_text()  # text is never markup
-    assert (written / "page-results.csv").read_text().count("\n") == 1 + 5
-    assert "sarcastic_praise_is_negative" in (written / "page-results_fine.csv").read_text()
-    assert (written / "page-pvalues.csv").exists()
-
-
-def test_one_training_can_be_tried_without_a_store(written):
-    settings = ["train.on=iid>suite", "train.epochs=1", "train.iid_epochs=1", "iid=sentiment", "iid_limit=64"]
-    settings += [f"suite={written / 'planted.jsonl'}", "hold_out=capability", "fold=sarcasm"]
-    told = shoal("try", "learning", "tiny:sentiment", "--json", *(w for s in settings for w in ("--set", s)))
-    names = {row["name"] for row in json.loads(told)["measures"]}
-    assert {"iid score", "suite score", "pass rate"} <= names

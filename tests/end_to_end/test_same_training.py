@@ -80,17 +80,6 @@ def test_a_suite_of_one_test_type_has_every_cell_of_its_table(plan, folder):
     assert len(cells) == 5 and "–" not in cells and not any("of" in cell for cell in cells)
 
 
-def test_a_functionality_named_like_its_capability_has_a_job_for_each(plan, folder):
-    shoal("run", plan, "--into", folder / "runs")
-    told = json.loads(shoal("status", plan, "--into", folder / "runs", "--json"))
-    settings = [job["settings"] for job in told["jobs"]]
-    assert len({job["id"] for job in told["jobs"]}) == 8 and all(
-        job["state"] == "done" for job in told["jobs"]
-    )
-    without = [job["hold_out"] for job in settings if job["fold"] == "negation"]
-    assert sorted(without) == [["capability"], ["functionality"]]
-
-
 def test_what_was_trained_alike_answers_alike(plan, folder):
     shoal("run", plan, "--into", folder / "runs")
     shoal("report", plan, "--into", folder / "runs", "--out", folder / "page.html")
@@ -99,17 +88,6 @@ def test_what_was_trained_alike_answers_alike(plan, folder):
     # without its test type the model has seen i.i.d. data only
     assert all(rows["type"][name] == rows["standard"][name] for name in ("negation", "praise", "blame"))
     assert rows["func"]["negation"] == rows["class"]["negation"]
-
-
-def test_a_plan_of_one_fold_fills_the_cells_that_it_has(tmp_path):
-    plan = write_plan(
-        tmp_path, 'train.on = ["iid", "iid>suite"]', 'hold_out = ["capability"]', 'fold = "negation"'
-    )
-    table = shoal("run", plan, "--into", tmp_path / "runs")
-    assert "2 jobs: 0 done, 2 to run" in table
-    assert "G_class" in table and "G_seen" not in table
-    cells = row_of(table, "iid>suite")
-    assert len(cells) == 2 and "–" not in cells
 
 
 def test_asked_only_what_they_left_out_the_folds_make_the_same_table(tmp_path):
@@ -134,22 +112,3 @@ def test_asked_only_what_they_left_out_the_folds_make_the_same_table(tmp_path):
     for job in folds:
         answers = (runs / "jobs" / job["id"] / "answers.jsonl").read_text().splitlines()
         assert len(answers) == 2 + 500  # a quarter of its eight cases, and the i.i.d. rows
-
-
-def test_folds_alone_make_no_table_and_no_error(tmp_path):
-    plan = write_plan(
-        tmp_path, 'train.on = ["iid", "iid>suite"]', 'hold_out = ["capability"]', 'hold_out_asks = "held out"'
-    )
-    runs = tmp_path / "runs"
-    shoal("run", plan, "--into", runs)
-    told = json.loads(shoal("status", plan, "--into", runs, "--json"))
-    for job in told["jobs"]:
-        if not job["settings"]["fold"]:
-            (runs / "jobs" / job["id"] / "answers.jsonl").unlink()
-    assert "nothing to compare with" in shoal("status", plan, "--into", runs)
-
-
-def test_what_is_asked_of_folds_is_refused_where_there_are_none(tmp_path):
-    plan = write_plan(tmp_path, 'train.on = ["iid", "iid>suite"]', 'hold_out_asks = "held out"')
-    done = CliRunner().invoke(main, ["check", str(plan)])
-    assert done.exit_code == 1 and "hold_out_asks has no effect" in done.output

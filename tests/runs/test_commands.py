@@ -66,11 +66,6 @@ def test_show_gives_every_case_as_rows(folder, ran):
     assert f"{sum(row['outcome'] == 'fail' for row in rows):,} cases fail, 0 are errors" in failing
 
 
-def test_show_of_a_name_that_fits_none_or_several_lists_what_there_is(folder, ran):
-    assert "no job called 'zebra'" in shoal(folder, "show", "zebra", "--into", "DIR/runs", code=1)
-    assert "3 jobs called 'behaviour'" in shoal(folder, "show", "behaviour", "--into", "DIR/runs", code=1)
-
-
 def test_the_report_is_the_same_bytes_twice_and_fetches_nothing(folder, ran):
     first = shoal(folder, "report", "DIR/plan.toml", "--into", "DIR/runs", "--out", "DIR/report.html")
     assert "2 of 3 jobs" in first

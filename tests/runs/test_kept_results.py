@@ -1,18 +1,12 @@
 """What is kept of a scored job: read in part, when it is looked at, and the same as scoring anew gives."""
 
 import json
-from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from shoal import Answers, Case, RunStore, read_plan
+from shoal import Case, RunStore, read_plan
 from shoal.cli import main
 from shoal.core.errors import StoreError
-from shoal.core.records import Answer
-from shoal.models.answer_rows import AnswerRows, answers_by_mark
-from shoal.models.batching import PlaceNames, by_place
-from shoal.protocols.base import Built
 from shoal.runs import store as stores
 from shoal.runs import store_files as kept_columns
 from shoal.runs.executors import run_here
@@ -88,18 +82,6 @@ def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(fi
     assert "2 done" in printed and "17 answers are" in printed and "--retry-errors" in printed
 
 
-def test_a_job_that_was_interrupted_counts_the_errors_of_both_its_parts(finished):
-    store, jobs = finished
-    folder = store.job_folder(jobs[0].id)
-    whole, seal = (folder / "answers.jsonl").read_bytes(), (folder / "answers.digest").read_text()
-    (folder / "answers.jsonl").unlink()
-    (folder / "answers.partial.jsonl").write_bytes(whole[: len(whole) - 40])
-    assert [problem for _, problem in run_here(jobs[:1], store)] == [None]
-    assert (folder / "answers.jsonl").read_bytes() == whole and (
-        folder / "answers.digest"
-    ).read_text() == seal
-
-
 def test_a_job_of_another_format_is_refused_in_words_and_left_as_it_is(finished, capsys):
     store, jobs = finished
     path = store.job_folder(jobs[0].id) / "job.json"
@@ -131,45 +113,8 @@ def test_outcomes_that_are_scored_again_while_they_are_read_are_refused_in_words
 # The columns behind rows
 
 
-@pytest.mark.parametrize("change", ["", "map", "an error", "no probabilities", "half of them", "other cases"])
-def test_answers_that_are_at_hand_are_those_that_reading_them_back_gives(change):
-    rng = np.random.default_rng(1)
-    vectors = rng.dirichlet([1, 1], 6)
-    answers = Answers(("no", "yes"), vectors.argmax(axis=1), vectors, facts={"left behind": 1})
-    if change == "map":
-        answers = replace(answers, label_map={"0": "no", "1": "yes"}, band=True)
-    elif change == "an error":
-        answers = replace(answers, errors={2: "down"})
-    elif change == "no probabilities":
-        answers = replace(answers, probabilities=None, confidences=vectors.max(axis=1))
-    elif change == "half of them":
-        vectors[3] = np.nan
-    questions, built = by_place(CASES), Built(CASES, ("no", "yes"))
-    cases = list(CASES) if change == "other cases" else CASES
-    rows = AnswerRows(answers, PlaceNames(cases))
-    kept = [Answer(**json.loads(kept_columns.answer_line(row))) for row in rows]
-    at_hand, read = answers_by_mark(rows, questions, built)[""], answers_by_mark(kept, questions, built)[""]
-    for name in ("predictions", "probabilities", "confidences"):
-        np.testing.assert_array_equal(getattr(at_hand, name), getattr(read, name))
-    for name in ("labels", "texts", "errors", "facts", "label_map", "band", "unparsed"):
-        assert getattr(at_hand, name) == getattr(read, name)
-    assert (rows.read_back(CASES) is None) is (change not in ("", "map"))
-
-
 CASES = [
     Case("f/1", (("a",), ("b",)), ("no", "no")),
     Case("f/2", (("a",),), ("yes",)),
     Case("g/1", (("c",), ("a",), ("d",)), ("no", "no", "no")),
 ]
-
-
-def test_a_row_that_is_missing_is_missed_and_one_that_nobody_asked_for_is_passed_over():
-    questions = by_place(CASES)
-    rows = [Answer(name, "label", {"label": "yes"}) for name in questions.ids]
-    built = Built(CASES, ("no", "yes"))
-    assert (
-        len(answers_by_mark([rows[0], Answer("x", "label", {"label": "no"}), *rows[1:]], questions, built))
-        == 1
-    )
-    with pytest.raises(Exception, match="1 of 6 examples have no answer"):
-        answers_by_mark(rows[:2] + rows[3:], questions, built)

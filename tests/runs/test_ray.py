@@ -18,11 +18,9 @@ from typing import Any
 import pytest
 
 from shoal.core.errors import MissingExtra, PlanError
-from shoal.core.files import without_fsync, writing
 from shoal.runs.executors import find_executor, run_here
 from shoal.runs.object_transfer import (
     Held,
-    Piece,
     Workplace,
     files_in,
     inputs_of,
@@ -226,16 +224,6 @@ def test_resources_are_of_all_jobs_or_of_a_protocols_and_change_no_job():
     assert check_plan(plan) == check_plan(plain)
 
 
-def test_a_worker_does_not_wait_for_its_disk_and_the_driver_does(monkeypatch, tmp_path):
-    waited: list[int] = []
-    monkeypatch.setattr(os, "fsync", waited.append)
-    with without_fsync(), writing(tmp_path / "sent on"):
-        pass
-    assert not waited
-    put_in_place({"jobs/a/measures.json": Piece(0, b"{}")}, RunStore(tmp_path))
-    assert len(waited) == 1
-
-
 # On a cluster
 
 
@@ -344,17 +332,6 @@ def has_begun(store: Path) -> bool:
 
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")
-def test_of_twenty_nodes_killed_at_random_moments_and_some_drivers_nothing_is_lost_and_nothing_left(
-    cluster, tmp_path
-):
-    """Every run gives the files of `here`, no finished job is done again, the object store is empty after it."""
-    killed = scaling.kill_until(20, list(scaling.PLANS), tmp_path, cluster, random.Random(0))
-    assert killed["nodes"] >= 20
-    assert not scaling.left_behind()
-
-
-@pytest.mark.cluster
-@pytest.mark.filterwarnings("ignore")
 def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the_driver_are_lost(
     cluster, plan, tmp_path, environment, monkeypatch
 ):
@@ -381,26 +358,6 @@ def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the
     workers = {line.partition(",")[0] for line in log.read_text().splitlines()}
     assert len(workers) >= 3, "one copy asked everything"
     assert not scaling.left_behind()
-
-
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        ("Version mismatch: The cluster was started with:\n  Ray: 2.9.0", "the cluster runs another version"),
-        ("Could not find any running Ray instance.", "no cluster answers there"),
-    ],
-)
-def test_what_ray_says_when_it_cannot_connect_is_told_in_words(said, expected, monkeypatch):
-    ray = pytest.importorskip("ray")
-    from shoal.runs.executors.ray import execute
-
-    def refuse(**_: object) -> None:
-        raise ConnectionError(said) if "find" in said else RuntimeError(said)
-
-    monkeypatch.setattr(ray, "init", refuse)
-    with pytest.raises(PlanError, match=expected) as caught:
-        list(execute([], RunStore(HERE), lambda *_: None, address="auto"))
-    assert said.split("\n", maxsplit=1)[0] in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -229,60 +229,6 @@ def test_a_planted_key_is_nowhere_to_be_found(tmp_path, monkeypatch):
     assert holding == []
 
 
-def test_a_prompt_file_is_looked_for_beside_the_plan_and_prices_stand_in_a_table(server, tmp_path):
-    folder = tmp_path / "plans"
-    folder.mkdir()
-    (folder / "mine.toml").write_text(
-        'task = "text"\nuser = "{{ text }}?"\n[labels]\nnegative = "negative"\n'
-        'neutral = "neutral"\npositive = "positive"\n'
-    )
-    (folder / "plan.toml").write_text(
-        f'[models.fake]\nspec = "openai:fake?prompt=mine.toml"\nurl = "{server.url}"\nbudget = 5\n'
-        "price = {input = 1.5, output = 2}\n[behaviour]\nlimit = 5\n"
-    )
-    (job,) = read_plan(folder / "plan.toml").jobs()
-    assert job.id.startswith("behaviour-fake-mine-")
-    _, problems = run(folder / "plan.toml", RunStore(tmp_path / "runs"))
-    assert problems == [None] and asked(server)[-1].endswith("?")
-
-
-def test_endpoints_are_ranked_compared_and_reported_like_any_model(server, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    server.rule = lambda question: "positive" if question.startswith("Labels") else by_words(question)
-    texts = [
-        f"{word} {thing}"
-        for thing in ("film", "book", "meal")
-        for word in ("great", "bad", "lovely", "awful")
-    ]
-    labels = [by_words(text) for text in texts]
-    rows = [f"{text},{label}" for text, label in zip(texts, labels, strict=True)]
-    Path("data.csv").write_text("\n".join(["text,label", *rows, "a chair,neutral"]))
-    specs = [
-        f"openai:fake?url={server.url}&prompt=sentiment-{name}&mode=generate" for name in ("expert", "plain")
-    ]
-
-    def said(*arguments: str) -> str:
-        done = CliRunner(env={"COLUMNS": "160"}).invoke(main, list(arguments), catch_exceptions=False)
-        assert done.exit_code == 0, done.output
-        return done.output
-
-    told = json.loads(said("rank", *specs, "--data", "data.csv", "--json"))
-    right = [(row["groups"]["model"], row["value"]) for row in told["measures"] if row["name"] == "accuracy"]
-    assert right == [("plain", 1.0), ("expert", 6 / 13)]
-    (better,) = [row for row in told["measures"] if row["name"] == "probability better"]
-    assert (better["facts"]["only first"], better["facts"]["only second"]) == (7, 0)
-    listed = ", ".join(f'"{spec}"' for spec in specs)
-    Path("plan.toml").write_text(f'models = [{listed}]\n[ranking]\ndata = ["data.csv"]\nprobe_sets = 20\n')
-    shown = said("run", "plan.toml")
-    assert "CONF and CONF-GT are not applicable: the models give labels without probabilities" in shown
-    said("report", "plan.toml", "--out", "page.html")
-    assert "plain is best" in Path("page.html").read_text()
-    asked = len(server.bodies)
-    compared = said("compare", *sorted(job.name for job in Path("runs/jobs").iterdir()))
-    assert len(server.bodies) == asked, "what is known is not asked again"
-    assert "+53.8" in compared
-
-
 def test_a_line_of_spending_that_was_cut_off_does_not_swallow_the_next(tmp_path):
     path = tmp_path / "spent.jsonl"
     path.write_text('{"input": 5, "output": 1}\n{"input": 7, "out')

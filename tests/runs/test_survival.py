@@ -185,24 +185,6 @@ def test_a_read_only_store_is_a_clear_error(plan, tmp_path, log, reference):
     assert "Traceback" not in out.read_text()
 
 
-def test_a_half_written_batch_is_cut_off_and_asked_again(plan, tmp_path, log, reference):
-    store = RunStore(tmp_path / "store")
-    (job,) = check_plan(read_plan(plan))
-    for name, content in reference.items():
-        path = store.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    folder = store.job_folder(job.id)
-    (folder / "measures.json").unlink()
-    answers = (folder / "answers.jsonl").read_bytes()
-    (folder / "answers.jsonl").unlink()
-    for cut in (1, len(answers) // 3, len(answers) // 2, len(answers) - 1):
-        (folder / "answers.partial.jsonl").write_bytes(answers[:cut])
-        assert [problem for _, problem in run_here([job], store)] == [None]
-        assert files(store.folder) == reference
-        (folder / "answers.jsonl").unlink()
-
-
 def test_an_interrupt_stops_cleanly_and_the_next_run_goes_on(plan, tmp_path, log, reference, monkeypatch):
     monkeypatch.setenv("SHOAL_TEST_SLEEP", "0.2")  # time enough to be interrupted
     store, out = tmp_path / "store", tmp_path / "out.txt"

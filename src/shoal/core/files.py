@@ -89,7 +89,7 @@ def _open(path: Path) -> BinaryIO:
     if not is_file(path):
         raise _no_file(path)
     try:
-        stream: io.BufferedReader = path.open("rb", buffering=2**16)
+        stream = io.BufferedReader(io.FileIO(path), 2**16)
     except OSError as problem:
         raise DataError(
             f"{path}: cannot be read",
