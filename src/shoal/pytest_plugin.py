@@ -129,7 +129,6 @@ def _message(failed: "list[Verdict]", result: "Result") -> str:
     from .comparing.wording import measure_text, sentence
     from .core.views import shown_cases
     from .render.terminal import case_lines
-    from .runs.scoring import failing_of
 
     lines = ["the model does not behave:", *(f"  {sentence(verdict)}" for verdict in failed[:WORST])]
     if len(failed) > WORST:
@@ -146,7 +145,9 @@ def _message(failed: "list[Verdict]", result: "Result") -> str:
     if rates:
         lines += ["", "worst:"]
         lines += [f"  {rate.name}: {measure_text(rate.measure)}, n = {rate.measure.n:,}" for rate in rates]
-    examples = [case for rate in rates for case in failing_of(result, rate.parts[0][1])[:EXAMPLES]]
+    examples = [
+        case for rate in rates for case in result.failing_among(map(int, rate.parts[0][1]))[:EXAMPLES]
+    ]
     if examples:
         lines += ["", "failing:"]
         for shown in shown_cases(result, examples[:EXAMPLES]):

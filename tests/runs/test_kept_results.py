@@ -68,12 +68,11 @@ def test_a_result_read_back_has_the_checks_of_the_model_and_of_its_answers(finis
 
 def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(finished, capsys, monkeypatch):
     store, _ = finished
-    monkeypatch.setattr(stores, "_built", {})
 
     def refuse(*_: object) -> None:
         raise AssertionError("this need not be read")
 
-    for owner, name in ((RunStore, "answers"), (stores, "load_built"), (kept_columns.StoredColumn, "_rows")):
+    for owner, name in ((RunStore, "answers"), (stores, "load_once"), (kept_columns.StoredColumn, "_rows")):
         monkeypatch.setattr(owner, name, refuse)
     main(
         ["status", str(store.folder.parent / "plan.toml"), "--into", str(store.folder)], standalone_mode=False

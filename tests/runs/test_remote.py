@@ -92,7 +92,7 @@ def test_a_job_that_was_stopped_goes_on_and_nothing_that_arrived_is_asked_again(
     rows = store.read_answers(job.id)
     assert len(server.bodies) - before == len(rows) - len(arrived) + 1  # the trial
     assert {row.data["asked"] for row in rows} >= arrived and not any(row.error for row in rows)
-    spent = [json.loads(line) for line in store.spending_file(job.id).read_text().splitlines()]
+    spent = [json.loads(line) for line in (store.job_folder(job.id) / "spent.jsonl").read_text().splitlines()]
     assert len(spent) == len(rows) + 1 + 1 + 8  # both trials and the self-check
     state = CliRunner().invoke(main, ["status", str(plan), "--into", str(tmp_path / "runs")]).output
     assert f"{len(spent)} requests" in " ".join(state.split())
@@ -169,7 +169,7 @@ def test_a_budget_stops_the_job_and_a_larger_one_goes_on(server, tmp_path):
     assert kept > 5
     (same,), problems = run(plan_of(tmp_path, server, money + "9"), store)
     assert same.id == job.id and problems == [None]
-    spent = [json.loads(line) for line in store.spending_file(job.id).read_text().splitlines()]
+    spent = [json.loads(line) for line in (store.job_folder(job.id) / "spent.jsonl").read_text().splitlines()]
     assert sum(row["input"] + row["output"] for row in spent) / 1000 <= 9
 
 

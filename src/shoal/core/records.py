@@ -189,12 +189,6 @@ class Outcomes(Sequence[Outcome]):
         error = self.errors.get(range(len(self))[place], "error") if letter == "e" else ""
         return Outcome(self.cases[place].id, PASSED[letter], None if value != value else value, error)
 
-    def __iter__(self) -> Iterator[Outcome]:
-        columns = zip(self.cases, self.verdicts, self.values, strict=True)
-        for place, (case, letter, value) in enumerate(columns):
-            error = self.errors.get(place, "error") if letter == "e" else ""
-            yield Outcome(case.id, PASSED[letter], None if value != value else value, error)
-
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
 
@@ -391,7 +385,10 @@ class Result:
 
         A name may hold `*`, and its group may stand before it: `functionality=neg*` (see `selecting`).
         """
-        positions = choose(self.cases, names) if names else range(len(self.cases))
+        return self.failing_among(choose(self.cases, names) if names else range(len(self.cases)))
+
+    def failing_among(self, positions: Iterable[int]) -> list[Case]:
+        """Return the failing cases among these positions, worst first."""
         verdicts, values = verdicts_of(self.outcomes), values_of(self.outcomes)
         failed = [
             (0.0 if values[position] != values[position] else values[position], position)
@@ -441,15 +438,7 @@ def from_json(row: Mapping[str, Any]) -> Measure:
 
 def finding_as_json(finding: Finding) -> dict[str, Any]:
     """Return a finding as in the public `--json` output."""
-    return {
-        "kind": finding.kind,
-        "text": finding.text,
-        "weight": finding.weight,
-        "groups": dict(finding.groups),
-        "facts": dict(finding.facts),
-        "disqualifies": finding.disqualifies,
-        "measures": [as_json(measure) for measure in finding.measures],
-    }
+    return {**asdict(replace(finding, measures=())), "measures": [as_json(row) for row in finding.measures]}
 
 
 def finding_from_json(row: Mapping[str, Any]) -> Finding:

@@ -9,7 +9,6 @@ from .. import __version__
 from ..core.errors import StoreError
 from ..core.files import collector_paused
 from ..core.records import (
-    Case,
     Measures,
     Outcomes,
     Result,
@@ -88,16 +87,6 @@ def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dic
 def is_dead(result: Result) -> bool:
     """Return whether the model answered nothing."""
     return bool(result.outcomes) and set(verdicts_of(result.outcomes)) == {"e"}
-
-
-def failing_of(result: Result, positions: Iterable[int]) -> list[Case]:
-    """Return the failing cases among these positions, worst first."""
-    failed = [
-        (result.outcomes[position].value or 0.0, position)
-        for position in map(int, positions)
-        if result.outcomes[position].passed is False
-    ]
-    return [result.cases[position] for _, position in sorted(failed)]
 
 
 def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:

@@ -21,7 +21,6 @@ The files are the only state: no database, no status field. Locks are those of t
 process.
 """
 
-import errno
 import json
 import os
 import shutil
@@ -36,10 +35,10 @@ from platform import node
 from types import TracebackType
 from typing import Any, Self
 
-from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
+from filelock import Timeout
 
 from ..core.errors import DataError, StoreError
-from ..core.files import digest, read_json_lines, refusing, sweep, writing
+from ..core.files import digest, read_json_lines, sweep, writing
 from ..core.records import Answer, Case, LazyCases
 from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
@@ -53,9 +52,12 @@ from .store_files import (
     MemoryAnswers,
     PartialAnswers,
     StoredColumn,
+    acquire_lock,
     answer_line,
+    cache_built,
     is_kept,
-    load_built,
+    is_whole,
+    load_once,
     making,
     read_plain_json,
     read_sealed_json,
@@ -67,8 +69,6 @@ from .store_files import (
 
 FORMAT = 3
 """Format of a job's files. Raised when older files would be misread; reading them is then an error."""
-NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
-"""Errors of file systems without locks."""
 JOB = {"format", "id", "protocol", "model", "settings", "identity", "cases"}
 CHECK = {"name", "ok", "detail"}
 """Keys of `job.json`, and of each check."""
@@ -103,26 +103,26 @@ class RunStore:
         path = self.cases_file(job)
         if path.exists():  # Write nothing in this case: a finished store may be read-only.
             with suppress(DamagedError):  # the same settings build the same cases again
-                return _load_once(path)
+                return load_once(path)
         self._build(job, progress)
-        return _load_once(path)
+        return load_once(path)
 
     def _build(self, job: Job, progress: Progress) -> None:
         path = self.cases_file(job)
         with making(path.parent), self.lock(job.cases, wait=True, progress=progress):
             sweep(path.parent, path.name)
-            if not _is_whole(path):
+            if not is_whole(path):
                 partial = path.with_suffix(".partial.jsonl")
                 build: Callable[..., Built] = find_protocol(job.protocol).build
                 is_resumable = "so_far" in signature(build).parameters
                 built = build(job.settings, progress, **({"so_far": partial} if is_resumable else {}))
                 save_built(built, path)
                 partial.unlink(missing_ok=True)
-                _cache(path, built)
+                cache_built(path, built)
 
     def repair_cases(self, job: Job, progress: Progress) -> None:
         """Build the cases of a finished job again if their file is missing or damaged."""
-        if not _is_whole(self.cases_file(job)):
+        if not is_whole(self.cases_file(job)):
             self._build(job, progress)
 
     def lazy_cases(self, job: Job, length: int, progress: Progress) -> Sequence[Case]:
@@ -213,13 +213,13 @@ class RunStore:
         path = self.folder / "locks" / f"{name}.lock"
         with making(path.parent):
             try:
-                lock = _locked(path, PATIENCE if wait else 0)
+                lock = acquire_lock(path, PATIENCE if wait else 0)
             except Timeout:
                 if not wait:
                     yield False
                     return
                 progress(self.waiting_for(name), 0, 0)
-                lock = _locked(path)
+                lock = acquire_lock(path)
             holder = self._holder(name)
             try:
                 with suppress(OSError):  # informative only: a full disk must not stop the holder
@@ -313,10 +313,6 @@ class RunStore:
         path = self.job_folder(job_id) / "error.txt"
         return path.exists() and path.stat().st_mtime > moment
 
-    def remove_error(self, job_id: str) -> None:
-        """Remove the error of an earlier attempt."""
-        (self.job_folder(job_id) / "error.txt").unlink(missing_ok=True)
-
     # Answers
 
     def partial(self, job_id: str, sizes: Iterable[int]) -> PartialAnswers:
@@ -381,17 +377,13 @@ class RunStore:
 
     # Cost of remote models
 
-    def spending_file(self, job_id: str) -> Path:
-        """Return the file with the tokens of each response."""
-        return self.job_folder(job_id) / "spent.jsonl"
-
     def spent(self, job_id: str) -> dict[str, int]:
         """Return the requests and tokens spent so far."""
-        return read_spending(self.spending_file(job_id))
+        return read_spending(self.job_folder(job_id) / "spent.jsonl")
 
     def keep_spending(self, job_id: str, spending: Any) -> None:
-        """Let a model continue the spending file of its job."""
-        spending.keep_in(self.spending_file(job_id))
+        """Let a model continue the file with the tokens of each response to its job."""
+        spending.keep_in(self.job_folder(job_id) / "spent.jsonl")
 
 
 class MemoryStore(RunStore):
@@ -501,49 +493,3 @@ def _damaged_answers(path: Path, why: str) -> StoreError:
 def _is_owner(path: Path, job_id: str) -> bool:
     """Return whether answers belong to this job."""
     return seal_words(path)[3:5] == [OWNER, job_id]
-
-
-def _locked(path: Path, seconds: float = -1) -> BaseFileLock:
-    """Return an acquired lock of the operating system, or a lock file if the file system has no locks.
-
-    A lock file outlives a process that is killed. A process on the same machine takes it over; a process on another
-    machine waits, and reports for whom.
-    """
-    try:
-        lock: BaseFileLock = FileLock(path)
-        lock.acquire(timeout=seconds)
-    except Timeout:
-        raise
-    except OSError as problem:
-        if problem.errno not in NO_LOCKS:
-            with refusing(path):
-                raise
-        lock = SoftFileLock(path.with_suffix(".held"))
-        lock.acquire(timeout=seconds)
-    return lock
-
-
-MOST_CACHED = 2
-"""Files of cases whose content is held in memory."""
-_built: dict[tuple[Path, int], Built] = {}
-
-
-def _load_once(path: Path) -> Built:
-    """Return the content of a file of cases, read again only if it has changed."""
-    key = path, path.stat().st_mtime_ns
-    if key not in _built:
-        _cache(path, load_built(path))
-    return _built[key]
-
-
-def _is_whole(path: Path) -> bool:
-    try:
-        return path.exists() and bool(_load_once(path))
-    except DamagedError:
-        return False
-
-
-def _cache(path: Path, built: Built) -> None:
-    while len(_built) >= MOST_CACHED:
-        del _built[next(iter(_built))]
-    _built[path, path.stat().st_mtime_ns] = built

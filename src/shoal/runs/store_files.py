@@ -6,6 +6,7 @@ Answers   a line per answer, appended in blocks while the model is queried, and 
 Columns   values by case, such as scores, a line per column.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -16,6 +17,8 @@ from io import FileIO
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
+
+from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
 from ..core.errors import DataError, StoreError
 from ..core.files import (
@@ -70,15 +73,9 @@ def save_built(built: Built, path: Path) -> None:
 def _case_rows(built: Built) -> Iterator[dict[str, Any]]:
     """Yield every case as a plain object, marked if it is only in `whole` or only in `cases`."""
     before: dict[str, Any] = {}
-    if built.whole is built.cases:
-        for case in built.cases:
-            row, before = _case_row(case, before)
-            yield row
-        return
     asked = {case.id: case for case in built.cases}
-    known = set()
+    known = {case.id for case in built.whole}
     for case in built.whole:
-        known.add(case.id)
         row, before = _case_row(asked.get(case.id, case), before)
         yield row if case.id in asked else {**row, "only": WHOLE}
     for case in built.cases:
@@ -168,6 +165,34 @@ def _case(row: dict[str, Any], shared: dict[str, Any], alike: Alike) -> Case:
     return Case(
         row["id"], examples, labels, shared["groups"], alike.text(row.get("cluster", "")), shared["meta"]
     )
+
+
+MOST_CACHED = 2
+"""Files of cases whose content is held in memory."""
+_built: dict[tuple[Path, int], Built] = {}
+
+
+def load_once(path: Path) -> Built:
+    """Return the content of a file of cases, read again only if it has changed."""
+    key = path, path.stat().st_mtime_ns
+    if key not in _built:
+        cache_built(path, load_built(path))
+    return _built[key]
+
+
+def is_whole(path: Path) -> bool:
+    """Return whether a file of cases exists, complete and unchanged."""
+    try:
+        return path.exists() and bool(load_once(path))
+    except DamagedError:
+        return False
+
+
+def cache_built(path: Path, built: Built) -> None:
+    """Hold the content of a file of cases in memory."""
+    while len(_built) >= MOST_CACHED:
+        del _built[next(iter(_built))]
+    _built[path, path.stat().st_mtime_ns] = built
 
 
 # Answers
@@ -448,3 +473,29 @@ def making(folder: Path) -> Iterator[None]:
             f"{folder}: cannot be written", why="the folder is read-only", fix="--into another folder"
         )
     yield
+
+
+# Locks
+
+NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
+"""Errors of file systems without locks."""
+
+
+def acquire_lock(path: Path, seconds: float = -1) -> BaseFileLock:
+    """Return an acquired lock of the operating system, or a lock file if the file system has no locks.
+
+    A lock file outlives a process that is killed. A process on the same machine takes it over; a process on another
+    machine waits, and reports for whom.
+    """
+    try:
+        lock: BaseFileLock = FileLock(path)
+        lock.acquire(timeout=seconds)
+    except Timeout:
+        raise
+    except OSError as problem:
+        if problem.errno not in NO_LOCKS:
+            with refusing(path):
+                raise
+        lock = SoftFileLock(path.with_suffix(".held"))
+        lock.acquire(timeout=seconds)
+    return lock

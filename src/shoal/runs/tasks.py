@@ -155,7 +155,7 @@ def _run_job(
         if task.retry_errors and store.is_done(job.id):
             retry_errors(job, store, progress, shared=task.shared)
         execute(job, store, progress, shared=task.shared, distribute=distribute)
-        store.remove_error(job.id)
+        (store.job_folder(job.id) / "error.txt").unlink(missing_ok=True)
     return None
 
 
