@@ -102,6 +102,7 @@ def test_what_is_wrong_with_the_call_is_one_of_our_errors(suite, options, messag
         assert_behaves(right, suite, **options)
 
 
+@pytest.mark.slow
 def test_the_fixture_is_offered_to_every_test(tmp_path):
     (tmp_path / "test_release.py").write_text(
         "def test_good(assert_behaves):\n"

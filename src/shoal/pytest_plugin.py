@@ -82,7 +82,6 @@ def assert_behaves(
             why=f"settings: {', '.join(sorted(known))}; {problem}",
             fix=next((close for key in groups if (close := nearest(key, known))), "one of those"),
         ) from None
-    _refuse_unknown(groups, known, result)
     failed = [verdict for verdict in judge_rules([rule], result) if not verdict.is_met]
     if failed:
         raise AssertionError(_message(failed, result))
@@ -97,22 +96,6 @@ def _needed(
     judged = [f"{group}={value}" for group, value in groups.items() if value != "*"]
     chosen = {"only": judged} if judged and "only" in known and "only" not in settings else {}
     return {**named, **chosen, **settings}
-
-
-def _refuse_unknown(groups: "dict[str, Any]", known: "set[str]", result: "Result") -> None:
-    """Raise if a keyword is neither a setting nor a group of the result."""
-    from .core.errors import PlanError, nearest
-
-    there = {group for row in result.measures for group in row.groups}
-    for group in groups:
-        if group not in there:
-            names = sorted({*known, *(name.replace(" ", "_") for name in there)})
-            key = group.replace(" ", "_")
-            raise PlanError(
-                f'assert_behaves: unknown setting "{key}"',
-                why=f"known: {', '.join(names)}",
-                fix=nearest(key, names) or "one of those",
-            )
 
 
 @pytest.fixture(name="assert_behaves", scope="session")

@@ -51,6 +51,7 @@ def praise(measures: list[dict[str, Any]], **groups: str) -> float:
     return float(rows[0]["value"])
 
 
+@pytest.mark.slow
 def test_compare_trains_both_models_once_and_keeps_them_if_asked_to(upside_down, tmp_path, monkeypatch):
     pairs = [word for key, value in upside_down.items() for word in ("--set", f"{key}={value}")]
     call = (

@@ -158,6 +158,7 @@ limit = 60
 """
 
 
+@pytest.mark.slow
 def test_every_executor_leaves_the_same_bytes(tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN)

@@ -19,6 +19,7 @@ from shoal.runs.store import RunStore
 from shoal.runs.tasks import run_task, tasks_of
 from shoal.training import checkpointing
 
+pytestmark = pytest.mark.slow
 FORK = multiprocessing.get_context("fork")
 LEARNING = {
     "models": ["tiny:sentiment"],

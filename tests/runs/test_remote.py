@@ -98,6 +98,7 @@ def test_a_job_that_was_stopped_goes_on_and_nothing_that_arrived_is_asked_again(
     assert f"{len(spent)} requests" in " ".join(state.split())
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_loses_no_more_than_what_was_under_way(server, tmp_path):
     server.delay = 0.03
     plan = plan_of(tmp_path, server, "&mode=generate&again=0&concurrency=2")
@@ -137,6 +138,7 @@ def test_killed_at_any_moment_it_loses_no_more_than_what_was_under_way(server, t
         ).read_bytes()
 
 
+@pytest.mark.slow
 def test_errors_are_counted_and_only_they_are_asked_again(server, tmp_path):
     server.rule = lambda question: "who knows?" if "film" in question else by_words(question)
     plan, store = (
@@ -173,6 +175,7 @@ def test_a_budget_stops_the_job_and_a_larger_one_goes_on(server, tmp_path):
     assert sum(row["input"] + row["output"] for row in spent) / 1000 <= 9
 
 
+@pytest.mark.slow
 def test_two_processes_share_one_budget(server, tmp_path):
     server.delay = 0.01
     plan = plan_of(tmp_path, server, "&mode=generate&again=0&price=input:1000,output:1000&budget=2")

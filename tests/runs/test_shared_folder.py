@@ -17,6 +17,7 @@ from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, read_plan
 from shoal.runs.store import RunStore
 
+pytestmark = pytest.mark.slow
 FORK = multiprocessing.get_context("fork")
 ROOT = Path(__file__).parent.parent.parent
 NAMES = ("slow_a", "slow_b", "slow_c", "slow_d", "slow_e")

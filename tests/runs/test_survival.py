@@ -126,6 +126,7 @@ def test_killed_at_random_moments_the_files_are_the_same_and_no_finished_batch_i
     assert finished >= 1 and kills_while_asking >= wanted // 10
 
 
+@pytest.mark.slow
 def test_two_processes_finish_a_plan_together_and_no_job_is_done_twice(plan_of, tmp_path, log, monkeypatch):
     (tmp_path / "meeting").mkdir()
     monkeypatch.setenv("SHOAL_TEST_MEETING", str(tmp_path / "meeting"))
@@ -185,6 +186,7 @@ def test_a_read_only_store_is_a_clear_error(plan, tmp_path, log, reference):
     assert "Traceback" not in out.read_text()
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_cleanly_and_the_next_run_goes_on(plan, tmp_path, log, reference, monkeypatch):
     monkeypatch.setenv("SHOAL_TEST_SLEEP", "0.2")  # time enough to be interrupted
     store, out = tmp_path / "store", tmp_path / "out.txt"

@@ -85,11 +85,24 @@ def is_folder(path: Path) -> bool:
 
 
 def _open(path: Path) -> BinaryIO:
+    """Open a file of lines, unzipped, with newlines as line ends."""
+    stream = _open_bytes(path)
+    try:
+        start = stream.peek()
+    except BROKEN_GZIP as problem:
+        raise _broken_gzip(f"{path}, after line 0", problem) from None
+    if b"\r" in start[:-1] and b"\n" not in start:  # some spreadsheets end lines with a carriage return alone
+        stream.close()
+        return io.BytesIO(whole_bytes(path).replace(b"\r", b"\n"))
+    return stream
+
+
+def _open_bytes(path: Path) -> "io.BufferedReader[Any]":
     """Open a file, unzipped."""
     if not is_file(path):
         raise _no_file(path)
     try:
-        stream = io.BufferedReader(io.FileIO(path), 2**16)
+        stream: io.BufferedReader[Any] = io.BufferedReader(io.FileIO(path), 2**16)
     except OSError as problem:
         raise DataError(
             f"{path}: cannot be read",
@@ -215,7 +228,9 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def json_object(line: str) -> dict[str, Any]:
     """Return the JSON object on a line; raise ValueError if it is not JSON."""
-    return _object(_DECODER.decode(line), line)
+    row = _object(_DECODER.decode(line), line)
+    _check_letters(row, line)
+    return row
 
 
 def is_json_array(path: Path) -> bool:
@@ -225,36 +240,16 @@ def is_json_array(path: Path) -> bool:
 
 def read_json_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object of a JSON array with its number from 1."""
-    text = _whole(path)
-    number, position = 0, _after_space(text, text.index("[") + 1)
-    if text[position : position + 1] == "]":
-        return
-    while True:
-        number += 1
-        where = f"{path}, row {number}"
+    for number, row in enumerate(read_json(path), start=1):
         try:
-            row, end = _DECODER.raw_decode(text, position)
-            _object(row, text[position:end])
+            yield number, _object(row)
         except DataError as problem:
-            raise problem.at(where) from None
-        except (ValueError, RecursionError) as problem:
-            raise DataError(f"{where}: not JSON", why=why_not_json(problem), fix=ROWS) from None
-        yield number, row
-        end = _after_space(text, end)
-        if text[end : end + 1] == "]" and _after_space(text, end + 1) == len(text):
-            return
-        if text[end : end + 1] != ",":
-            raise DataError(
-                f"{where}: not JSON",
-                why="behind it a comma, or the end of the array, is expected",
-                fix=ROWS,
-            )
-        position = _after_space(text, end + 1)
+            raise problem.at(f"{path}, row {number}") from None
 
 
 def whole_bytes(path: Path) -> bytes:
     """Return the content of a file, unzipped."""
-    with _open(path) as stream:
+    with _open_bytes(path) as stream:
         try:
             raw = stream.read(LARGEST_WHOLE + 1)
         except BROKEN_GZIP as problem:
@@ -272,12 +267,6 @@ def _whole(path: Path) -> str:
     return _text(whole_bytes(path).removeprefix(BOM), path, 1)
 
 
-def _after_space(text: str, position: int) -> int:
-    found = _SPACE.match(text, position)
-    assert found is not None
-    return found.end()
-
-
 def read_json(path: Path) -> Any:
     """Return the JSON value in a file."""
     text = _whole(path)
@@ -293,13 +282,13 @@ def read_json(path: Path) -> Any:
     return value
 
 
-def _object(row: Any, text: str) -> dict[str, Any]:
-    """Return a parsed value; raise if it is not an object, or has incomplete characters."""
+def _object(row: Any, text: str = "") -> dict[str, Any]:
+    """Return a parsed value; raise if it is not an object, or nested too deeply."""
     if not isinstance(row, dict):
         raise DataError(f"an object is expected, found {type(row).__name__}", fix=ROWS)
-    if text.count("{") + text.count("[") > DEEPEST and _is_deep(row):
+    may_be_deep = not text or text.count("{") + text.count("[") > DEEPEST
+    if may_be_deep and _is_deep(row):
         raise DataError("not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
-    _check_letters(row, text)
     return row
 
 
@@ -320,6 +309,8 @@ def _check_letters(value: Any, text: str) -> None:
 def _is_deep(row: Any) -> bool:
     level = [row]
     for _ in range(DEEPEST):
+        if not level:
+            return False
         inside = [value.values() if isinstance(value, dict) else value for value in level]
         level = [value for values in inside for value in values if isinstance(value, dict | list)]
     return bool(level)
@@ -338,7 +329,6 @@ def refuse_constant(text: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(parse_constant=refuse_constant)
-_SPACE = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 

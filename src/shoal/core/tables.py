@@ -92,7 +92,7 @@ CROOKED = {
     ),
     "new-line character": (
         "a carriage return stands outside quotes",
-        "save the file with newlines at the end of its lines, and quote fields that hold one",
+        QUOTING,
     ),
 }
 """Errors of the csv module: cause and remedy."""

@@ -489,16 +489,12 @@ def reachable(plan: Plan) -> tuple[Plan, list[Job], dict[str, str]]:
     try:
         return plan, plan.jobs(), {}
     except ShoalError:
-        problems = {spec: problem for spec in plan.models.values() if (problem := _problem_of(spec))}
+        problems = {}
+    for spec in plan.models.values():
+        try:
+            fingerprint_of(spec)
+        except ShoalError as problem:
+            problems[spec] = str(problem)
     models = {name: spec for name, spec in plan.models.items() if spec not in problems}
     narrowed = replace(plan, models=models) if models else plan
     return narrowed, check_plan(narrowed), problems
-
-
-def _problem_of(spec: str) -> str:
-    """Return why a model cannot be loaded; empty if it can."""
-    try:
-        fingerprint_of(spec)
-    except ShoalError as problem:
-        return str(problem)
-    return ""

@@ -106,7 +106,7 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
             "findings": [finding_as_json(finding) for finding in result.findings],
             "checks": result.job["checks"],
         },
-        {VALUES: values_of(result.outcomes), **result.columns},
+        {VALUES: [None if v != v else v for v in values_of(result.outcomes)], **result.columns},
     )
     return result
 

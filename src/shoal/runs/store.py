@@ -39,7 +39,7 @@ from filelock import Timeout
 
 from ..core.errors import DataError, StoreError
 from ..core.files import digest, read_json_lines, sweep, writing
-from ..core.records import Answer, Case, LazyCases
+from ..core.records import NAN, Answer, Case, LazyCases
 from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
@@ -48,6 +48,7 @@ from .plan import Job
 from .store_files import (
     ERRORS,
     OWNER,
+    VALUES,
     DamagedError,
     MemoryAnswers,
     PartialAnswers,
@@ -289,7 +290,10 @@ class RunStore:
         if known is None or not path.exists() or digest(path) != known["digest"]:
             return None
         length = len(scored["outcomes"])
-        return {name: StoredColumn(path, number, length) for number, name in enumerate(known["names"])}
+        return {
+            name: StoredColumn(path, number, length, NAN if name == VALUES else None)
+            for number, name in enumerate(known["names"])
+        }
 
     def read_measures(self, job_id: str) -> dict[str, Any] | None:
         """Return the measures; None if they are missing, damaged, or made from other answers."""

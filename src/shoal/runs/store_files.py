@@ -11,12 +11,12 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, lru_cache
 from io import FileIO
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
@@ -202,7 +202,7 @@ BLOCK = 10_000
 ERRORS, OWNER = "errors", "job"
 
 
-class PartialAnswers:
+class PartialAnswers(AbstractContextManager["PartialAnswers"]):
     """Answers stored batch by batch in a file of lines, until all are there.
 
     Opening the file cuts off an unfinished batch at its end.
@@ -278,9 +278,6 @@ class PartialAnswers:
             self.path.replace(self.final)
         except OSError as problem:
             raise _no_space(self.final, problem) from None
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *exception: object) -> None:
         """Close the file; the stored answers stay."""
@@ -364,8 +361,9 @@ def write_columns(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
 class StoredColumn(Sequence[Any]):
     """A column that `write_columns` wrote, read at the first access."""
 
-    def __init__(self, path: Path, number: int, length: int) -> None:
+    def __init__(self, path: Path, number: int, length: int, missing: float | None = None) -> None:
         self._path, self._number, self._length = path, number, length
+        self._missing = missing  # stands for null
         self._stamp = self._current_stamp()
 
     def _current_stamp(self) -> tuple[int, int]:
@@ -379,8 +377,8 @@ class StoredColumn(Sequence[Any]):
                 f"{self._path}: scored again by another process", fix="run the same command again"
             )
         with self._path.open("rb") as stream:
-            rows: list[Any] = json.loads(next(islice(stream, self._number, None)))
-        return rows
+            rows = json.loads(next(islice(stream, self._number, None)))
+        return [self._missing if row is None else row for row in rows]
 
     def __len__(self) -> int:
         return self._length
