@@ -38,7 +38,7 @@ types-of-tests:  ## tests are run, so only names that do not exist are worth fin
 	  $(foreach code,arg-type assignment call-arg call-overload comparison-overlap index list-item misc operator union-attr var-annotated,--disable-error-code $(code)) tests
 
 quick: check  ## the inner loop: all but golden tests, simulations, trainings and attacks
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow and not golden and not cluster and not nightly" --ignore tests/end_to_end --ignore tests/training
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q -m "not slow and not golden and not cluster and not nightly" --ignore tests/end_to_end --ignore tests/training --ignore tests/attacks
 
 browser:  ## the page is tested in Debian's Chromium, installed here where that is allowed; without it those tests are skipped
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
