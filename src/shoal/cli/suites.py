@@ -55,8 +55,8 @@ def check_command(file: Path, prompts: int, as_json: bool) -> None:
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
     from ..core.text import printable
     from ..render.terminal import print_sections
-    from ..runs.estimate import bill, prompts_shown
     from ..runs.plan import check_plan, read_plan
+    from ..runs.results import bill, prompts_shown
     from .views import bill_section, job_sections
 
     jobs = check_plan(read_plan(file))

@@ -11,7 +11,7 @@ from ..runs.store import RunStore
 
 if TYPE_CHECKING:
     from ..reproduce import Reproduction
-    from ..runs.estimate import Bill
+    from ..runs.results import Bill
 
 MANY_JOBS = 40
 """Of more jobs than this, `status` lists only those with a note."""
