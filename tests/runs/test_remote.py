@@ -268,3 +268,13 @@ def test_prompts_multiply_the_models_that_are_asked_in_words(server, tmp_path):
     write('["sentiment-plain"]', models.replace("/v1", "/v1&prompt=sentiment-plain"))
     with pytest.raises(ShoalError, match="both model .* and the plan name prompts"):
         read_plan(plan)
+
+
+def test_check_estimates_the_cost_and_sends_no_request(server, tmp_path):
+    plan = plan_of(tmp_path, server, "&again=5&price=input:1,output:2")
+    done = CliRunner().invoke(main, ["check", str(plan), "--json", "--prompts", "1"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    bill = told["bill"]
+    assert bill["requests"] > 45 and bill["cost"] == pytest.approx((bill["read"] + 2 * bill["written"]) / 1e6)
+    assert len(next(iter(told["prompts"].values()))) == 1 and server.bodies == []
