@@ -3,8 +3,8 @@
     hf:DIR_OR_ID?labels=negative,positive&max_length=256
 
 The request decides which head is loaded; a checkpoint without that head is an error (`checkpoint.py`). Texts longer
-than the model's limit are truncated at the end, the longer text of a pair first, and counted; `?long=error` makes them
-errors instead. `?reads=last` shows a classifier only the last text of each example.
+than the model's limit are truncated at the end, the longer text of a pair first, and counted. `?reads=last` shows
+a classifier only the last text of each example.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from .batching import BATCH_TOKENS, batches
 from .caches import Columns, Features, Tokenised, shared_tokens
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .forward import Tokens, tokenize
-from .interface import Blank, Filler, Fillers, TokenScores
+from .interface import Blank, Fillers, TokenScores
 from .labels import Spellings, extreme_labels, in_suite_order, parse_labels, suite_names
 from .prompted.options import LOCAL as PROMPTED
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 CHOICES = {
     "dtype": DTYPES,
-    "long": ("cut", "error"),
     "allow_pickle": ("yes", "no"),
     "task": tuple(HEADS),
     "engine": ("eager", "openvino"),
@@ -46,7 +45,7 @@ CHOICES = {
 """Options with a fixed set of values; the first is the default."""
 PLAIN = (*CHOICES, "labels", "revision", "max_length", "device")
 OPTIONS = (*PLAIN, *PROMPTED)
-UNPROMPTED = ("labels", "long", "engine", "task", "reads")
+UNPROMPTED = ("labels", "engine", "task", "reads")
 """Options that have no meaning with a prompt."""
 MOST_PARALLEL = 16
 """The most batches at a time, one core each; Python itself limits the gain."""
@@ -139,7 +138,7 @@ class HFModel:
         kept = {
             name: value
             for name, value in self.options.items()
-            if name in ("labels", "max_length", "long", "task", "engine")
+            if name in ("labels", "max_length", "task", "engine")
         }
         checkpoint = self.checkpoint.fingerprint()
         if self.language_model == "causal" and not self.checkpoint.has_bos:
@@ -259,23 +258,12 @@ class HFModel:
             )
         return encoded.to(self.device)
 
-    def too_long(self, examples: Sequence[Example]) -> dict[int, str]:
-        """Return an error for each example above the length limit, under `?long=error`."""
-        if self.options.get("long") != "error":
-            return {}
-        return {
-            row: f"{length:,} tokens; the model takes {self.longest:,} (long=error)"
-            for row, length in enumerate(self.lengths(examples))
-            if length > self.longest
-        }
-
     # Labels and spans
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Return probabilities of the suite's labels for each example, a text or a pair of texts."""
         theirs = suite_names(self.own_labels, labels, repr(self))
         names = in_suite_order(theirs, labels)
-        errors = self.too_long(examples)
         torch, _ = libraries()
         with torch.inference_mode():
             logits = self._logits(examples)
@@ -285,7 +273,6 @@ class HFModel:
             tuple(names),
             np.nan_to_num(arranged).argmax(axis=1),
             arranged,
-            errors=errors,
             label_map=dict(zip(self._written_labels, theirs, strict=True)),
             band=tuple(names) == extreme_labels(labels or ()),
         )
@@ -408,10 +395,6 @@ class HFModel:
         kind = self.language_model
         score = likelihood.causal if kind == "causal" else likelihood.masked
         return score(self.network(kind), self.tokenizer, self._whole_tokens(examples), only)
-
-    def fill(self, examples: Sequence[Example], k: int = 10) -> list[list[Filler]]:
-        """Return the k most probable tokens for the one mask (`tokenizer.mask_token`) of each example."""
-        return likelihood.fill(self.network("masked"), self.tokenizer, self._whole_tokens(examples), k)
 
     def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
         """Return the words among the k most probable items of each blank, and the hidden word's probability."""

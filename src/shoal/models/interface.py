@@ -149,14 +149,6 @@ class TokenScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Filler:
-    """A token that a masked model suggests for a mask."""
-
-    token: str
-    probability: float
-
-
-@dataclass(frozen=True, slots=True)
 class Blank:
     """A text, or pair of texts, with occurrences of a word masked; the model predicts one of them."""
 
@@ -200,15 +192,6 @@ class LanguageModel(Protocol):
         self, examples: Sequence[Example], only: Sequence[Sequence[int]] | None = None
     ) -> list[TokenScores]:
         """Return the log-probability of each token, or of the positions that `only` lists for each example."""
-        ...
-
-
-@runtime_checkable
-class MaskFiller(Protocol):
-    """A model that suggests tokens for a mask."""
-
-    def fill(self, examples: Sequence[Example], k: int = 10) -> list[list[Filler]]:
-        """Return the k most probable tokens for the one mask of each example."""
         ...
 
 

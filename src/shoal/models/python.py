@@ -26,7 +26,7 @@ from ..core.errors import ModelError, nearest, some
 from ..core.records import Answers, Example
 from . import ModelSpec
 from .identity import call_watched, import_watched, module_contents, short_names
-from .interface import Classifier, Embedder, Extractor, LanguageModel, MaskFiller, StoredAnswers
+from .interface import Classifier, Embedder, Extractor, LanguageModel, StoredAnswers
 from .labels import (
     NAMELESS,
     LabelNames,
@@ -66,7 +66,7 @@ def as_model(model: Any) -> Any:
     """Return a model unchanged, and wrap functions, scikit-learn objects and pipelines."""
     if model is None:
         raise ModelError("the model is None", fix="a spec such as tiny:sentiment, a function or an object")
-    known = (StoredAnswers, Classifier, Extractor, LanguageModel, MaskFiller, Embedder)
+    known = (StoredAnswers, Classifier, Extractor, LanguageModel, Embedder)
     return model if isinstance(model, known) else wrap(model)
 
 

@@ -10,7 +10,7 @@ from .. import ModelSpec
 
 ASKING = ("prompt", "mode", "max_tokens", "thinks")
 """Options of every prompted model."""
-LOCAL = (*ASKING, "normalise", "end", "chat", "date")
+LOCAL = (*ASKING, "chat", "date")
 """Options of models with local weights."""
 MAX_TOKENS, THINKING_TOKENS, READING_TOKENS = 16, 2_048, 32
 

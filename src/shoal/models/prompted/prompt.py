@@ -44,9 +44,6 @@ PROMPTS: dict[str, str] = {
 }
 """The prompts that ship with shoal; the five of a task are paraphrases."""
 FOLDER = Path(__file__).parent / "prompts"
-CONTENT_FREE = ("", "N/A", "[MASK]")
-"""Inputs without content, to measure a model's prior."""
-
 PROBES = ("The quick brown fox jumps over the lazy dog.", "All five wizards boxed my jug of fine quartz")
 """Two texts of the same length, to test whether a prompt shows its text."""
 
@@ -101,10 +98,6 @@ class Prompt:
         for question, reply in zip(talk[:-1:2], talk[1::2], strict=True):
             shown.append(question + joiner(question) + reply)
         return "\n\n".join([*shown, talk[-1]])
-
-    def content_free(self) -> list[Example]:
-        """Return examples without content."""
-        return [(text,) * len(TASKS[self.task]) for text in CONTENT_FREE]
 
     def _question(self, texts: Mapping[str, str]) -> str:
         inputs = {name: texts[name] for name in TASKS[self.task]}
