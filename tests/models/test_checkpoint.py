@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 from shoal import load_model  # noqa: E402
 from shoal.core.errors import ModelError  # noqa: E402
 from shoal.models.asking import classify_safely  # noqa: E402
-from shoal.models.next_sentence import follows, has_next_sentence_head  # noqa: E402
+from shoal.models.likelihood import follows, has_next_sentence_head  # noqa: E402
 
 SENTIMENT = ("negative", "neutral", "positive")
 TEXTS = [("the film was good",), ("bad",)]

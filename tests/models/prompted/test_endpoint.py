@@ -14,7 +14,7 @@ from fake_server import by_words, error, serving
 from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.models.prompted.client import IN_A_ROW, LONGEST_WAIT, run
-from shoal.models.prompted.rate_limit import RateLimiter
+from shoal.models.prompted.client import RateLimiter
 
 LABELS = ("negative", "neutral", "positive")
 EXAMPLES = [("A great film.",), ("A terrible film.",), ("We leave at nine.",)]

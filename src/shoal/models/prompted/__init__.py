@@ -3,7 +3,6 @@
 prompt.py      a prompt file, checked and rendered for an example
 template.py    its templates, with bounds on work
 replies.py     a reply, parsed to a label or "no answer"
-options.py     the options of a spec
 local.py       hf:DIR?prompt=FILE: local weights, chat template and tokens
   likelihood.py  log-likelihoods and probabilities of labels
 endpoint.py    openai:MODEL?url=URL&prompt=FILE: a chat-completions endpoint

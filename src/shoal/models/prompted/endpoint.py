@@ -22,16 +22,17 @@ from urllib.parse import urlsplit
 from ...core.errors import ModelError
 from ...core.records import Answers, Example
 from .. import ModelSpec
+from ..options import Options
 from .client import Client, FailedError, RateLimiter, RefusedError, event_loop, require_library, run
 from .likelihood import LOW_MASS, from_first_tokens, one_begins_another
-from .options import ASKING, Options
-from .prompt import Message, Prompt, read_prompt
+from .prompt import OPTIONS as PROMPT_OPTIONS
+from .prompt import Message, Prompt, max_tokens, read_prompt
 from .replies import Reply, check_task, no_answer, text_reply, to_answers
 from .response import Completion
 from .spending import Spending, estimated_tokens, parse_price
 
 OPTIONS = (
-    *ASKING,
+    *PROMPT_OPTIONS,
     *("url", "key_from", "temperature", "seed", "concurrency", "requests_per_minute"),
     *("tokens_per_minute", "tries", "timeout", "price", "budget", "again"),
 )
@@ -92,7 +93,7 @@ class Endpoint:
                 fix="add mode=generate, or remove it",
             )
         self.thinks = options.yes("thinks")
-        self.max_tokens = options.max_tokens(reading=reading)
+        self.max_tokens = max_tokens(options, prompt)
         self.concurrency = options.whole("concurrency", 8, 1, 1_000)
         self.again = options.whole("again", AGAIN, 0)
         self.client = Client(

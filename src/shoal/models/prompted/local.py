@@ -20,11 +20,12 @@ from ...core.errors import ModelError
 from ...core.records import Answers, Example
 from .. import ModelSpec
 from ..checkpoint import first_line, libraries
-from ..hf import BEGINS_WITH, HFModel
+from ..hf import HFModel
+from ..loaded import BEGINS_WITH
+from ..options import Options
 from . import likelihood
 from .likelihood import LOW_MASS
-from .options import Options
-from .prompt import Message, Prompt, joiner, read_prompt
+from .prompt import Message, Prompt, joiner, max_tokens, read_prompt
 from .replies import Reply, check_task, text_reply, to_answers
 
 MODES = ("likelihood", "generate")
@@ -179,8 +180,10 @@ class PromptedModel:
     def __init__(self, model: HFModel, prompt: Prompt, options: Options, mode: str) -> None:
         self.model, self.prompt, self.mode = model, prompt, mode
         self.checkpoint = model.checkpoint
-        self.chat, self.date = options.yes("chat", default=True), options.date("date")
-        self.max_tokens = options.max_tokens(reading=prompt.task == "reading")
+        self.chat, self.date = options.yes("chat", default=True), options.text("date")
+        if self.date and not re.fullmatch(r"\d{4}-\d\d-\d\d", self.date):
+            raise ModelError(f"{options.who}: date is {self.date!r}", fix="date=2026-01-31")
+        self.max_tokens = max_tokens(options, prompt)
         self._lengths: dict[Example, int] = {}
 
     def __repr__(self) -> str:

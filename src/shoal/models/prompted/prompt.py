@@ -25,6 +25,7 @@ from typing import Any
 from ...core.errors import ModelError, nearest, some
 from ...core.files import read_toml
 from ...core.records import Example
+from ..options import Options
 from ..validate import exception_text
 from .template import Template, TemplateError
 
@@ -34,6 +35,10 @@ TASKS: dict[str, tuple[str, ...]] = {
     "reading": ("context", "question"),
 }
 """Task to the variables for an example's texts."""
+OPTIONS = ("prompt", "mode", "max_tokens", "thinks")
+"""Options of every prompted model."""
+LOCAL_OPTIONS = (*OPTIONS, "chat", "date")
+MAX_TOKENS, THINKING_TOKENS, READING_TOKENS = 16, 2_048, 32
 KEYS = ("task", "system", "user", "instruction", "unanswerable", "labels", "shots")
 WAYS = ("plain", "polite", "question", "expert", "letters")
 PROMPTS: dict[str, str] = {
@@ -154,6 +159,12 @@ def read_prompt(name: str) -> Prompt:
         path, 'lines such as task = "text" and user = "Review: {{ text }} Sentiment:", and [labels]'
     )
     return make_prompt(table, path.stem if path.parent == FOLDER else name)
+
+
+def max_tokens(options: Options, prompt: Prompt) -> int:
+    """Return the most tokens of an answer: the option, or the default for the task."""
+    usual = READING_TOKENS if prompt.task == "reading" else MAX_TOKENS
+    return options.whole("max_tokens", THINKING_TOKENS if options.yes("thinks") else usual, 1)
 
 
 def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
