@@ -6,10 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from small_world import HEADER, answer_rows, lines, suite_rows
-
-from shoal.cli import main
+from small_world import run_shoal as shoal
+from small_world import write_world
 
 SUITE = ("--set", "suite=suite.jsonl", "--set", "resamples=10")
 MODELS = ("predictions:answers.jsonl", "python:models_on_disk:by_length")
@@ -18,14 +16,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "report": ("report", "plan.toml", "--into", "done"),
     "report --format csv": ("report", "plan.toml", "--into", "done", "--format", "csv"),
     "report --figures": (
-        "report",
-        "plan.toml",
-        "--into",
-        "done",
-        "--out",
-        "/dev/null",
-        "--figures",
-        "figures",
+        *("report", "plan.toml", "--into", "done"),
+        *("--out", "/dev/null", "--figures", "figures"),
     ),
     "import": ("import", "table.csv", "--text", "text", "--label", "label", "--out", "out.jsonl"),
     "export": ("export", "suite.jsonl", "--out", "out.jsonl"),
@@ -40,8 +32,7 @@ VERBS: dict[str, tuple[str, ...]] = {
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "suite.jsonl").write_bytes(lines([HEADER, *suite_rows()]))
-    (tmp_path / "answers.jsonl").write_bytes(lines(answer_rows()))
+    write_world(tmp_path)
     (tmp_path / "models_on_disk.py").write_text(
         "def by_length(texts):\n    return ['positive' if len(text) % 2 else 'negative' for text in texts]\n"
         "def positive(texts):\n    return ['positive' for _ in texts]\n"
@@ -49,17 +40,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "plan.toml").write_text(
         f'models = ["{MODELS[0]}", "{MODELS[1]}"]\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 10\n'
     )
-    (tmp_path / "gate.toml").write_text("[[rule]]\nat_least = 0.1\n")
-    rows = (f"good {n},positive\nbad {n},negative\n" for n in range(10))
-    (tmp_path / "table.csv").write_text("text,label\n" + "".join(rows))
     assert shoal("run", "plan.toml", "--into", "done").exit_code == 0
     return tmp_path
-
-
-def shoal(*arguments: str) -> Result:
-    done = CliRunner(env={"COLUMNS": "100"}).invoke(main, arguments)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
-    return done
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from pathlib import Path
 from unicodedata import category
 
 import pytest
-from click.testing import CliRunner, Result
 from small_world import LABELS, answer_rows, lines, suite_rows
+from small_world import run_shoal as shoal
 
 from shoal.cli import main
 from shoal.core.text import STEERING
@@ -113,12 +113,6 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         with (tmp_path / name).open("w", newline="") as stream:
             csv.writer(stream).writerows(rows)
     return tmp_path
-
-
-def shoal(*arguments: str) -> Result:
-    done = CliRunner(env={"COLUMNS": "100"}).invoke(main, arguments)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
-    return done
 
 
 def steering(text: str) -> set[str]:

@@ -39,7 +39,7 @@ def test_an_answer_that_is_missing_is_named_by_file_job_and_command_and_spares_t
     """With the digest of what is left, so that nothing else tells."""
     plan = tmp_path / "plan.toml"
     plan.write_text(
-        'models = ["predictions:example", "predictions:example?contradictions=keep"]\n'
+        'models = ["predictions:example", "predictions:example?format=jsonl"]\n'
         '[behaviour]\nsuite = "sentiment"\n'
     )
     store, jobs = RunStore(tmp_path / "runs"), check_plan(read_plan(plan))

@@ -5,10 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from small_world import HEADER, answer_rows, lines, suite_rows
-
-from shoal.cli import main
+from small_world import lines, write_world
+from small_world import run_shoal as shoal
 
 PLAN = """
 models = ["predictions:answers.jsonl", "python:models_to_swap:positive"]
@@ -22,20 +20,13 @@ resamples = 10
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "suite.jsonl").write_bytes(lines([HEADER, *suite_rows()]))
-    (tmp_path / "answers.jsonl").write_bytes(lines(answer_rows()))
+    write_world(tmp_path)
     (tmp_path / "models_to_swap.py").write_text(
         "def positive(texts):\n    return ['positive' for _ in texts]\n"
     )
     (tmp_path / "plan.toml").write_text(PLAN)
     assert shoal("run", "plan.toml").exit_code == 0
     return tmp_path
-
-
-def shoal(*arguments: str) -> Result:
-    done = CliRunner(env={"COLUMNS": "100"}).invoke(main, arguments)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
-    return done
 
 
 def folders(world: Path) -> tuple[Path, Path]:

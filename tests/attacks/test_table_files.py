@@ -7,10 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from small_world import HEADER, lines, suite_rows
-
-from shoal.cli import main
+from click.testing import Result
+from small_world import run_shoal as shoal
+from small_world import write_world
 
 SHEET = "xl/worksheets/sheet1.xml"
 ANSWERS = ("--set", "suite=suite.jsonl", "--set", "resamples=10")
@@ -19,13 +18,7 @@ ANSWERS = ("--set", "suite=suite.jsonl", "--set", "resamples=10")
 @pytest.fixture(autouse=True)
 def _world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "suite.jsonl").write_bytes(lines([HEADER, *suite_rows()]))
-
-
-def shoal(*arguments: str) -> Result:
-    done = CliRunner(env={"COLUMNS": "100"}).invoke(main, arguments)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
-    return done
+    write_world(tmp_path)
 
 
 def read_by_both(file: str) -> list[Result]:
