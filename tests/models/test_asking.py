@@ -14,7 +14,7 @@ from shoal.core.errors import ModelError
 from shoal.core.records import Answers, Case
 from shoal.models import asking, batching
 from shoal.models.answer_rows import gather
-from shoal.models.asking import answer_examples, classify_safely, extract_safely
+from shoal.models.asking import classify_safely, extract_safely
 from shoal.models.batching import batch_plan, distinct
 from shoal.protocols.behaviour.score import note_of
 
@@ -120,16 +120,6 @@ def test_batches_hold_a_number_of_tokens_where_the_model_counts_them(folders):
     assert padded < 1.2 * sum(map(sum, lengths)), "examples of like length go together"
 
 
-def test_the_plan_is_that_of_the_examples_not_of_their_order(folders):
-    model = load_model(f"hf:{folders['classifier']}")
-    texts = some_texts(200)
-    plans = []
-    for order in (texts, texts[::-1]):
-        questions = distinct(cases_of(order))
-        plans.append([[questions.examples[at] for at in batch] for batch in batch_plan(model, questions)])
-    assert plans[0] == plans[1]
-
-
 # Memory
 
 
@@ -183,12 +173,6 @@ def test_an_example_that_does_not_fit_alone_is_an_error_and_the_others_are_answe
     assert np.isfinite(vectors(answers)[1:]).all()
 
 
-def test_other_errors_do_not_halve():
-    small = Small(5, ValueError("no"))
-    classify_safely(small, [("x",)] * 8, ("no", "yes"))
-    assert small.asked == [8] + [1] * 8
-
-
 # Long examples
 
 
@@ -201,12 +185,6 @@ def test_what_was_cut_is_counted_and_said(folders):
     )
     short = cases_of([("good",)])
     assert ask_cases(load_model(f"hf:{folders['classifier']}"), short, short, LABELS).facts == {}
-
-
-def test_long_examples_that_are_errors_are_not_counted_as_cut(folders):
-    cases = cases_of([("good " * 100,), ("fine",)])
-    answers = ask_cases(load_model(f"hf:{folders['classifier']}?long=error"), cases, cases, LABELS)
-    assert list(answers.errors) == [0] and answers.facts == {}
 
 
 # Reading comprehension
@@ -235,11 +213,6 @@ def test_a_function_may_answer_in_words(module):
     module.numbers = lambda pairs: [1 for _ in pairs]
     with pytest.raises(ModelError, match="expected a text"):
         ask_cases(load_model("python:answers_here:numbers"), reading, reading, None)
-
-
-def test_a_model_that_finds_no_words_is_refused():
-    with pytest.raises(ModelError, match="cannot answer with spans"):
-        answer_examples(Small(1, MemoryError()), [("a", "b")], ["x"], None, reading=True)
 
 
 def test_a_question_on_which_a_reader_fails_is_an_error_even_if_all_do(module):

@@ -36,16 +36,6 @@ def test_what_a_model_prints_goes_to_standard_error(module, capsys):
     assert captured.out == "ours\n" and captured.err == "thinking about 2\n"
 
 
-def test_what_a_module_prints_when_it_is_imported_goes_there_too(tmp_path, monkeypatch, capsys):
-    (tmp_path / "prints_at_once.py").write_text(
-        "print('loading')\ndef f(texts): return ['no' for t in texts]\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    load_model("python:prints_at_once:f").fingerprint()
-    captured = capsys.readouterr()
-    assert captured.out == "" and captured.err == "loading\n"
-
-
 @pytest.mark.parametrize("code", [None, "no weights"])
 @pytest.mark.parametrize("option", ["", "?timeout=30"])
 def test_a_model_that_calls_exit_ends_its_job_and_nothing_else(module, code, option):
@@ -55,15 +45,6 @@ def test_a_model_that_calls_exit_ends_its_job_and_nothing_else(module, code, opt
     module.exits = exits
     with pytest.raises(ModelError, match=r"called sys.exit\([\s\S]*try: raise an exception"):
         classify_safely(load_model(f"python:calling_here:exits{option}"), TEXTS, LABELS)
-
-
-def test_a_module_that_calls_exit_when_imported_ends_its_job(tmp_path, monkeypatch):
-    (tmp_path / "exits_at_once.py").write_text("import sys\nsys.exit(1)\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    model = load_model("python:exits_at_once:f")
-    model.fingerprint()
-    with pytest.raises(ModelError, match=r"called sys.exit\(1\)"):
-        classify_safely(model, TEXTS, LABELS)
 
 
 def test_a_model_that_hangs_is_left_behind_and_not_asked_again(module):

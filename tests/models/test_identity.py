@@ -263,12 +263,6 @@ def test_a_file_that_is_opened_only_when_asked_is_told_by_the_self_check(project
     assert late("python:mine:model") == []
 
 
-def test_answers_are_not_asked_for_to_know_a_model(project):
-    project(mine="def model(texts):\n    open('asked', 'w')\n    return ['yes' for t in texts]\n")
-    known_by()
-    assert not Path("asked").exists()
-
-
 def test_another_process_knows_the_model_by_the_same(project):
     project(mine='import helper\nweights = open("data.txt").read()\n' + ANSWER, helper="", data__dot__txt="1")
     script = "from shoal import load_model; print(load_model('python:mine:model').fingerprint())"

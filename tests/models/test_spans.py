@@ -100,11 +100,6 @@ def test_a_span_is_at_most_thirty_tokens_and_in_the_context():
             assert score == pytest.approx(starts[first] + ends[last])
 
 
-def test_no_possible_span_has_no_score():
-    assert best_span(np.zeros(3), np.zeros(3), [False] * 3)[2] == -np.inf
-    assert best_span(np.array([0.0, 9.0]), np.array([9.0, 0.0]), [True, True])[2] == 9.0
-
-
 def test_padding_that_the_network_likes_is_never_looked_at(folders):
     """In a batch with a long context more than twenty paddings stand behind a short one."""
     from types import SimpleNamespace

@@ -98,7 +98,7 @@ class Checkpoint:
                 fix="merge it into its base model and save that, or remove adapter_config.json",
             )
         self._json("config.json")
-        _refuse_pointers(self._files(TOKENIZER), self.name)
+        _refuse_pointers([*self._files(TOKENIZER), *self.weights], self.name)
         self._refuse_code()
         return self.place
 
@@ -132,7 +132,6 @@ class Checkpoint:
                 fix="save it with save_pretrained, which writes safetensors; or, if you trust its source, "
                 f"hf:{self.name}?allow_pickle=yes",
             )
-        _refuse_pointers(named, self.name)
         return sorted({entry, *named})
 
     @cached_property

@@ -15,6 +15,7 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, NoReturn
 
@@ -416,21 +417,26 @@ def user_code(who: str) -> Iterator[None]:
 
 
 class TimeLimit:
-    """Runs calls in threads, with a limit on the seconds of each.
+    """Runs calls in one thread, with a limit on the seconds of each.
 
     Python cannot end a thread: one that hangs is abandoned until the process ends, and every later call fails.
     """
 
     def __init__(self, who: str, seconds: float) -> None:
         self.who, self.seconds = who, seconds
+        self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self._thread: Thread | None = None
         self._hangs = False
 
     def __call__(self, call: Callable[[], Any]) -> Any:
         """Return the result of a call; raise if this or an earlier call exceeded the limit."""
-        outcome: Future[Any] = Future()
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name=f"asking {self.who}", daemon=True)
+            self._thread.start()
         if not self._hangs:
             self._hangs = True  # until the call ends, also if the wait is interrupted
-            Thread(target=_run, args=(call, outcome), name=f"asking {self.who}", daemon=True).start()
+            outcome: Future[Any] = Future()
+            self._calls.put((call, outcome))
             if wait([outcome], self.seconds).done:
                 self._hangs = False
                 return outcome.result()
@@ -440,9 +446,10 @@ class TimeLimit:
             fix="a larger timeout=, or none",
         )
 
-
-def _run(call: Callable[[], Any], outcome: "Future[Any]") -> None:
-    try:
-        outcome.set_result(call())
-    except BaseException as problem:
-        outcome.set_exception(problem)
+    def _work(self) -> None:
+        while True:
+            call, outcome = self._calls.get()
+            try:
+                outcome.set_result(call())
+            except BaseException as problem:
+                outcome.set_exception(problem)

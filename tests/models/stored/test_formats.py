@@ -35,11 +35,6 @@ def test_json_lines_in_any_order_plain_or_zipped(tmp_path, suite, write, ask):
         assert ask(zipped, suite).predictions.tolist() == [2, 0, 1, 1]
 
 
-def test_predictions_of_cases_that_were_not_chosen_do_not_matter(tmp_path, suite, write, ask):
-    answers = ask(write(tmp_path / "p.jsonl", rows()), suite, cases=suite.cases[1:2])
-    assert answers.predictions.tolist() == [0]
-
-
 def test_labels_by_name_and_the_files_own_order_of_probabilities(tmp_path, suite, write, ask):
     lines = [{**row, "pred": SENTIMENT[row["pred"]]} for row in rows()]
     assert ask(write(tmp_path / "a.jsonl", lines), suite).predictions.tolist() == [2, 0, 1, 1]
@@ -48,14 +43,6 @@ def test_labels_by_name_and_the_files_own_order_of_probabilities(tmp_path, suite
     assert answers.predictions.tolist() == [2, 0, 1, 1]
     assert answers.probabilities is not None
     assert answers.probabilities.argmax(axis=1).tolist() == [2, 0, 1, 1]
-
-
-def test_a_prediction_may_be_left_to_the_probabilities_and_ties_go_to_the_first(tmp_path, suite, write, ask):
-    lines = rows()
-    for row, conf in zip(lines, ([0, 0, 1], [0.4, 0.4, 0.2], [0.1, 0.8, 0.1], [0.2, 0.4, 0.4]), strict=True):
-        row["conf"] = conf
-        del row["pred"]
-    assert ask(write(tmp_path / "p.jsonl", lines), suite).predictions.tolist() == [2, 0, 1, 1]
 
 
 def test_no_confidences_and_one_confidence(tmp_path, suite, write, ask):
@@ -85,10 +72,10 @@ def test_an_error_is_carried_to_its_example(tmp_path, suite, write, ask):
             lambda r: r.append({**r[0], "functionality": "word"}),
             r"word/1 is not in the suite[\s\S]*try: \"words\"",
         ),
-        (lambda r: r[1].update(conf=[0.5, 0.4, 0.2]), "line 2: probabilities sum to 1.1, not to 1"),
-        (lambda r: r[1].update(conf=[1, 2e-6, 0]), "line 2: probabilities sum to 1, not to 1|sum to 1.0"),
+        (lambda r: r[1].update(conf=[0.5, 0.4, 0.2]), "line 2: probabilities do not sum to 1"),
+        (lambda r: r[1].update(conf=[1, 2e-3, 0]), "line 2: probabilities do not sum to 1"),
         (lambda r: r[1].update(conf=[-0.5, 0.5, 1.0]), "line 2: a confidence is outside 0 to 1"),
-        (lambda r: r[2].update(conf=[0.2, 0.2, 0.2, 0.4]), "probabilities where others have|4 probabilities"),
+        (lambda r: r[2].update(conf=[0.2, 0.2, 0.2, 0.4]), "3 probabilities, others have 4"),
         (lambda r: r[1].update(conf="high"), "line 2: 'conf' must be"),
         (lambda r: r[1].update(conf=[True, False, False]), "line 2: 'conf' must be"),
         (lambda r: r[1].update(pred=3), "line 2: label 3 is not one of negative, neutral, positive"),
@@ -96,12 +83,12 @@ def test_an_error_is_carried_to_its_example(tmp_path, suite, write, ask):
         (lambda r: r[1].update(pred=1.5), "line 2: 'pred' must be"),
         (
             lambda r: r[1].update(pred=2),
-            r"line 2: the label is positive, the largest probability that of negative",
+            "line 2: the label is positive, but negative is more probable",
         ),
-        (lambda r: r[1].update(conf=0.9), "line 2: 1 probabilities where others have 3"),
+        (lambda r: r[1].update(conf=0.9), "line 2: 1 probabilities, others have 3"),
         (lambda r: r[1].update(pred=None, conf=None), "line 2: neither 'pred' nor"),
-        (lambda r: r[1].update(case_id=None), "line 2: 'case_id' must be"),
-        (lambda r: r[1].update(example_idx=-1), "line 2: 'example_idx' must be"),
+        (lambda r: r[1].update(case_id=None), "line 2: 'case_id' or 'example_idx' is not valid"),
+        (lambda r: r[1].update(example_idx=-1), "line 2: 'case_id' or 'example_idx' is not valid"),
         (lambda r: r.clear(), "no predictions"),
     ],
 )
@@ -112,14 +99,6 @@ def test_a_wrong_line_is_named(tmp_path, suite, change, message, write, ask):
     with pytest.raises(DataError, match=message) as caught:
         ask(path, suite, "?format=jsonl")
     assert "  try: " in str(caught.value)
-
-
-def test_sums_are_taken_to_a_millionth_in_json_and_a_thousandth_in_text(tmp_path, suite, write, ask):
-    near = [{**row, "conf": [1 - 9e-7, 0.0, 0.0], "pred": 0} for row in rows()]
-    assert ask(write(tmp_path / "a.jsonl", near), suite).predictions.tolist() == [0] * 4
-    assert ask(write(tmp_path / "a.txt", ["0 0.9991 0 0"] * 4), suite).predictions.tolist() == [0] * 4
-    with pytest.raises(DataError, match="line 1: probabilities sum to 0.998"):
-        ask(write(tmp_path / "b.txt", ["0 0.998 0 0"] * 4), suite)
 
 
 # CheckList's five text formats
@@ -134,8 +113,6 @@ def test_sums_are_taken_to_a_millionth_in_json_and_a_thousandth_in_text(tmp_path
         ("pred_and_conf", ["2 .9", "0 .8", "1 .7", "1 .6"], [2, 0, 1, 1], None, [0.9, 0.8, 0.7, 0.6]),
         ("pred_and_softmax", ["2 .1 .1 .8", "0 .8 .1 .1", "1 0 1 0", "1 0 .5 .5"],
          [2, 0, 1, 1], [0.8, 0.1, 0, 0.5], None),
-        ("pred_and_softmax&contradictions=keep", ["2 .1 .1 .8", "0 .1 .1 .8", "1 0 1 0", "1 0 1 0"],
-         [2, 0, 1, 1], [0.8, 0.8, 0, 0], None),
         ("binary_conf&labels=negative,positive", ["0.9", "0.1", "0.5", "0.51"],
          [1, 0, 0, 1], [0.9, 0.1, 0.5, 0.51], None),
     ],
@@ -151,56 +128,7 @@ def test_checklists_text_formats(
     assert given == confidences
 
 
-def test_a_header_line_of_a_text_format_is_passed_over(tmp_path, suite, write, ask):
-    path = write(tmp_path / "q.txt", ["prediction", "2", "0", "1", "1"])
-    assert ask(path, suite, "?format=pred_only&header=yes").predictions.tolist() == [2, 0, 1, 1]
-
-
-@pytest.mark.parametrize(
-    ("name", "line", "message"),
-    [
-        ("pred_and_softmax", "0.1 0.9", r"a label and two or more probabilities[\s\S]*format=pred_only"),
-        ("pred_and_softmax", "", "line 2: empty"),
-        ("pred_and_conf", "1 0.9 0.1", "a label and a confidence"),
-        ("pred_and_conf", "1 high", "'high' is not a probability"),
-        ("pred_and_conf", "1 0.2", "line 2: a confidence of 0.2 leaves more for another of 3 labels"),
-        (
-            "pred_and_softmax",
-            "0 .1 .1 .8",
-            "line 2: the label is negative, the largest probability that of positive",
-        ),
-        ("pred_and_conf", "1 nan", "'nan' is not a probability"),
-        ("softmax", "1", "two or more probabilities"),
-        ("binary_conf", "1.2", "a confidence is outside 0 to 1"),
-    ],
-)
-def test_a_wrong_text_line_is_named(tmp_path, suite, name, line, message, write, ask):
-    fine = {"pred_and_softmax": "0 1 0 0", "pred_and_conf": "1 .5", "softmax": "1 0 0", "binary_conf": ".5"}[
-        name
-    ]
-    with pytest.raises(DataError, match=message):
-        ask(write(tmp_path / "p.txt", [fine, line, fine, fine]), suite, f"?format={name}")
-
-
 # CSV
-
-
-def test_csv_with_labels_or_probability_columns(tmp_path, suite, write, ask):
-    head = "functionality,case_id,example_idx,"
-    ids = ["words,1,0", "words,2,0", "names,1,0", "names,1,1"]
-    labels = ["positive", "negative", "neutral", "neutral"]
-    path = write(
-        tmp_path / "a.csv", [head + "label", *(f"{i},{label}" for i, label in zip(ids, labels, strict=True))]
-    )
-    assert ask(path, suite).predictions.tolist() == [2, 0, 1, 1]
-    columns = "positive,negative,neutral"  # not the suite's order
-    numbers = ["1,0,0", "0,1,0", "0,.2,.8", "0,0,1"]
-    path = write(
-        tmp_path / "b.csv", [head + columns, *(f"{i},{n}" for i, n in zip(ids, numbers, strict=True))]
-    )
-    answers = ask(path, suite)
-    assert answers.predictions.tolist() == [2, 0, 1, 1]
-    assert answers.probabilities is not None and answers.probabilities[2].tolist() == [0.2, 0.8, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +139,7 @@ def test_csv_with_labels_or_probability_columns(tmp_path, suite, write, ask):
         (["id,prediction", "1,x"], "?label=predicton", r"no column 'predicton'[\s\S]*try: \"prediction\""),
         (["id,label", "1,"], "", "line 2: no label"),
         (["id,positive,negative,neutral", "1,x,1,0"], "", "line 2: 'x' is not a probability"),
-        (["id,label,example_idx", "1,positive,first"], "", "'example_idx' must be a whole number"),
+        (["id,label,example_idx", "1,positive,first"], "", "'id' or 'example_idx' is not valid"),
         (
             ["id,a,b", "1,.5,.5"],
             "",
@@ -226,12 +154,12 @@ def test_csv_with_labels_or_probability_columns(tmp_path, suite, write, ask):
         (
             ["id,label,prediction", "1,positive,positive"],
             "",
-            r"it may be label or prediction[\s\S]*\?label=prediction",
+            r"several columns may hold[\s\S]*\?label=prediction",
         ),
         (
             ["id,label,positive", "1,positive,.9"],
             "",
-            "column 'positive' is called as a label, the other labels have none",
+            "the other labels have no column",
         ),
         (
             ["id,label,Positive,positive", "1,positive,.9,.1"],
@@ -246,7 +174,7 @@ def test_csv_with_labels_or_probability_columns(tmp_path, suite, write, ask):
         (
             ["id,label,negative,neutral,positive", "1,positive,.8,.1,.1"],
             "",
-            "the label is positive, the largest probability that of negative",
+            "the label is positive, but negative is more probable",
         ),
     ],
 )
@@ -271,24 +199,6 @@ def test_stereoset_scores_are_read_and_refused_for_suites(tmp_path, suite, write
     scores["intrasentence"].append({"id": "a", "score": 0.1})
     with pytest.raises(DataError, match="'a' is scored twice"):
         read_scores(write(tmp_path / "p.json", [scores]))
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("predictions:p.jsonl?formt=jsonl", r"unknown option 'formt'[\s\S]*try: \"format\""),
-        ("predictions:", "'predictions:' has no name"),
-        ("prediction:p.jsonl", r"unknown scheme 'prediction'[\s\S]*try: \"predictions\""),
-    ],
-)
-def test_a_wrong_spec_is_named(spec, message):
-    with pytest.raises(ModelError, match=message):
-        load_model(spec)
-
-
-def test_an_unknown_format_is_named(tmp_path, suite, write, ask):
-    with pytest.raises(ModelError, match=r"unknown format 'sofmax'[\s\S]*try: \"softmax\""):
-        ask(write(tmp_path / "p.txt", ["1"]), suite, "?format=sofmax")
 
 
 # Tables as other programs write them
@@ -368,16 +278,6 @@ def test_a_table_of_any_kind_is_read_with_its_label_and_probability_columns(tmp_
     assert answers.probabilities is not None and answers.probabilities[0].tolist() == [0.1, 0.2, 0.7]
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_a_label_that_its_probabilities_contradict_is_an_error_with_its_row(tmp_path, suite, ask, name):
-    WRITERS[name](tmp_path / name, table(label=["negative", *LABELS[1:]], **NUMBERS))
-    with pytest.raises(
-        DataError, match=r"(row|line) [12]: the label is negative, the largest probability that of pos"
-    ):
-        ask(tmp_path / name, suite)
-    assert ask(tmp_path / name, suite, "?contradictions=keep").predictions.tolist() == [0, 0, 1, 1]
-
-
 @pytest.mark.parametrize("name", [*WRITERS, "p.json"])
 def test_columns_under_their_own_names(tmp_path, suite, ask, name):
     columns = {"which": table()["id"], "example_idx": [0, 0, 0, 1], "said": LABELS}
@@ -428,8 +328,8 @@ def test_a_datasets_folder_is_known_by_the_content_of_its_files(tmp_path):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"dataset_dict.json": "{}", "test/state.json": "{}"}, r"a dictionary of datasets[\s\S]*predictions:.*/test"),
-        ({"weights.bin": ""}, "not one that Dataset.save_to_disk wrote"),
+        ({"dataset_dict.json": "{}", "test/state.json": "{}"}, r"the splits test[\s\S]*predictions:.*/test"),
+        ({"weights.bin": ""}, "not a folder that Dataset.save_to_disk wrote"),
         ({"state.json": "{}"}, "names no data files"),
         ({"state.json": '{"_data_files": [{"filename": "../x.arrow"}]}'}, "names no data files"),
         ({"state.json": '{"_data_files": [{"filename": "x.arrow"}], "_indices_data_files": [1]}'}, "flatten_indices"),
@@ -453,15 +353,8 @@ def test_an_arrow_file_that_points_outside_itself_is_refused(tmp_path, suite, as
     )
     labels = pyarrow.StringArray.from_buffers(2, offsets, letters)
     write_arrow(tmp_path / "p.arrow", {"id": ["words/1", "words/2"], "label": labels})
-    with pytest.raises(DataError, match=r"cannot be read as arrow[\s\S]*try: write or fetch the file again"):
+    with pytest.raises(DataError, match=r"cannot be read as arrow[\s\S]*try: write or download"):
         ask(tmp_path / "p.arrow", suite)
-
-
-def test_which_sheet_is_meant_has_to_be_said_where_there_are_several(tmp_path, suite, ask):
-    write_workbook(tmp_path / "p.xlsx", table(label=LABELS), sheets=("one", "two"))
-    with pytest.raises(DataError, match=r"it has one, two[\s\S]*try: \?sheet=one"):
-        ask(tmp_path / "p.xlsx", suite)
-    assert ask(tmp_path / "p.xlsx", suite, "?sheet=two").predictions.tolist() == [2, 0, 1, 1]
 
 
 @pytest.mark.parametrize(("library", "name"), [("pyarrow", "p.parquet"), ("openpyxl", "p.xlsx")])
@@ -516,32 +409,20 @@ def test_a_first_line_says_what_numbers_and_places_mean(tmp_path, suite, write, 
     for names in (["a"], ["a", "a"], "a", ["a", 1]):
         with pytest.raises(DataError, match="line 1: label_names must be a list of different names"):
             ask(write(tmp_path / "q.jsonl", [{"label_names": names}, *lines]), suite)
-    with pytest.raises(DataError, match="2 probabilities, and the file names 3 labels"):
+    with pytest.raises(DataError, match="2 probabilities and 3 names of labels"):
         ask(write(tmp_path / "r.jsonl", [{"label_names": list(SENTIMENT)}, *lines]), suite)
 
 
 # Options
 
 
-@pytest.mark.parametrize("name", [name for name in READERS if name != "stereoset"])
-def test_an_option_that_means_nothing_to_the_format_is_refused(tmp_path, suite, ask, name):
+def test_an_option_without_meaning_in_the_format_is_an_error(tmp_path, suite, ask):
     path = tmp_path / "p"
     path.write_text("x")
-    idle = next(option for option in ("id", "header", "sheet") if option not in READERS[name].options)
-    with pytest.raises(ModelError, match=rf"'{idle}' means nothing in format {name}[\s\S]*try: leave"):
-        ask(path, suite, f"?format={name}&{idle}=1")
-
-
-def test_rounded_probabilities_are_divided_by_their_sum_if_the_user_says_so(tmp_path, suite, write, ask):
-    lines = [{**row, "conf": [0.334, 0.333, 0.332], "pred": None} for row in rows()]
-    path = write(tmp_path / "p.jsonl", lines)
-    with pytest.raises(DataError, match=r"sum to 0.999, not to 1[\s\S]*try: \?normalise=yes"):
-        ask(path, suite)
-    answers = ask(path, suite, "?normalise=yes")
-    assert answers.probabilities.sum(axis=1).tolist() == pytest.approx([1.0] * 4, abs=1e-12)
-    with pytest.raises(DataError, match="sum to 0.85"):
-        ask(write(tmp_path / "q.jsonl", [{**row, "conf": [0.8, 0.05, 0], "pred": None} for row in rows()]), suite,
-            "?normalise=yes")  # fmt: skip
+    for name, reader in READERS.items():
+        for option in {"id", "rows"} - set(reader.options):
+            with pytest.raises(ModelError, match=f"'{option}' has no meaning in format {name}"):
+                ask(path, suite, f"?format={name}&{option}=1")
 
 
 def test_probabilities_can_be_left_unread(tmp_path, suite, write, ask):

@@ -79,11 +79,6 @@ def test_what_cannot_be_told_or_is_not_there_is_refused(ids, keys, message):
     assert "  try: " in str(caught.value) and len(str(caught.value)) < 600
 
 
-def test_cases_beside_the_suite_are_known_by_their_ids_too():
-    suite, beside = cases("a/1"), cases("iid/7")
-    assert match_rows(by_id("iid/7", "a/1"), [*suite, *beside], suite).tolist() == [1, 0]
-
-
 def test_an_example_that_its_case_does_not_have_is_refused():
     columns = Columns("p.csv")  # type: ignore[arg-type]
     columns.add(2, "x", (), Key("a", "1", 0))
@@ -134,13 +129,6 @@ def test_ids_are_found_in_linear_time():
     whole = [case.id for case in suite]
     assert match_rows(by_id(*reversed(whole)), suite, suite).tolist() == list(range(len(whole)))[::-1]
     assert time.process_time() - began < 20  # hours, if every id is looked for among all
-
-
-def test_an_id_of_nothing_but_slashes_is_no_flood():
-    suite = cases("/" * 1_000_000, "a/1")
-    began = time.process_time()
-    assert match_rows(by_id("1", "/" * 1_000_000), suite, suite).tolist() == [1, 0]
-    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("edits", ["none", "repaired"])

@@ -17,8 +17,9 @@ NODES = frozenset(
 FILTERS = ("capitalize", "join", "length", "lower", "title", "trim", "upper")
 DEEPEST = 40
 """Nodes inside each other."""
+LONGEST_SOURCE = 100_000
 LONGEST = 1_000_000
-"""Characters of a template, and of what it renders besides its inputs."""
+"""Characters that a template renders besides its inputs."""
 REPEATED = 20
 """Times that the inputs may be rendered."""
 
@@ -33,8 +34,8 @@ class Template:
     def __init__(self, source: str) -> None:
         from jinja2 import TemplateSyntaxError, meta
 
-        if len(source) > LONGEST:
-            raise TemplateError(f"longer than {LONGEST:,} characters")
+        if len(source) > LONGEST_SOURCE:
+            raise TemplateError(f"longer than {LONGEST_SOURCE:,} characters")
         environment = _environment()
         try:
             tree = environment.parse(source)
