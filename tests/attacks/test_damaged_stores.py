@@ -7,7 +7,7 @@ import shutil
 import pytest
 from small_world import HEADER, lines, suite_rows
 
-from shoal import RunStore, ShoalError, read_plan
+from shoal import RunStore, read_plan
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan
 from shoal.runs.scoring import brief_result, compare_jobs, result_of
@@ -76,33 +76,6 @@ def test_every_damaged_file_is_mended_or_named(finished, tmp_path, damage):
                 assert len(list(brief.outcomes)) == len(list(brief.columns["said"])) == len(list(brief.cases))
             else:  # said in words that name the file and a way out
                 assert "try:" in problem and "answers.jsonl" in problem and "Traceback" not in problem
-
-
-def test_a_bad_line_inside_partial_answers_is_cut_there_and_asked_again(finished, tmp_path, monkeypatch):
-    folder, jobs, measures = finished
-    store = RunStore(tmp_path / "store")
-    shutil.copytree(folder / "runs", store.folder)
-    job = jobs[1]
-    final = store.job_folder(job.id) / "answers.jsonl"
-    lines = final.read_bytes().splitlines(keepends=True)
-    lines[3] = b'{"example_id": broken\n'
-    (store.job_folder(job.id) / "answers.partial.jsonl").write_bytes(b"".join(lines))
-    final.unlink()
-    assert [problem for _, problem in run_here([job], store)] == [None]
-    assert result_of(job, store).measures == measures[1]
-
-
-def test_a_job_that_is_damaged_spares_the_others(finished, tmp_path):
-    folder, jobs, _ = finished
-    store = RunStore(tmp_path / "store")
-    shutil.copytree(folder / "runs", store.folder)
-    for name in ("answers.jsonl", "measures.json"):
-        path = store.job_folder(jobs[0].id) / name
-        path.write_text(path.read_text()[:200])
-    (_, first), (_, second) = run_here(jobs, store)
-    assert first is not None and "try: rm" in first and second is None
-    with pytest.raises(ShoalError, match="damaged"):
-        store.read_answers(jobs[0].id)
 
 
 def test_a_resumed_job_whose_model_has_changed_begins_again(finished, tmp_path):

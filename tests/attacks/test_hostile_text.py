@@ -162,12 +162,3 @@ def test_no_cell_of_any_csv_begins_as_a_formula_does(world, start):
     assert not [cell for cell in formulas if cell.startswith(start)]
     refused = shoal("export", "suite.jsonl", "--out", "out.csv")
     assert refused.exit_code == 1 and "--verbatim" in refused.output and not (world / "out.csv").exists()
-
-
-def test_a_table_on_a_terminal_is_printable_and_in_a_pipe_as_it_is(world, monkeypatch, capsys):
-    command = ["compare", A, B, *SUITE, "--csv"]
-    main(command, standalone_mode=False)
-    assert HOSTILE[:-1] in capsys.readouterr().out
-    monkeypatch.setattr("shoal.cli.options.is_terminal", lambda: True)
-    main(command, standalone_mode=False)
-    assert not steering(capsys.readouterr().out)

@@ -99,18 +99,3 @@ def test_a_sheet_whose_last_row_has_a_number_of_twelve_digits_ends():
     rewritten(lambda sheet: sheet.replace(b'<row r="21"', b'<row r="999999999999"'))
     imported, _ = read_by_both("table.xlsx")
     assert imported.exit_code == 1 and "at most 1,048,576 rows" in imported.output, imported.output
-
-
-def test_a_workbook_without_sheets_is_refused():
-    parts = zipfile.ZipFile(io.BytesIO(workbook()))
-    with zipfile.ZipFile("table.xlsx", "w") as archive:
-        for name in set(parts.namelist()) - {SHEET}:
-            archive.writestr(name, parts.read(name))
-    for done in read_by_both("table.xlsx"):
-        assert done.exit_code == 1 and "\n  try: " in done.output, done.output
-
-
-def test_a_cell_that_is_nowhere_is_refused():
-    rewritten(lambda sheet: sheet.replace(b'r="A1"', b'r="ZZZZZZ9"'))
-    for done in read_by_both("table.xlsx"):
-        assert done.exit_code == 1 and "\n  try: " in done.output, done.output

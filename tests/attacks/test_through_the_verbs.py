@@ -8,7 +8,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 from threading import Thread
 
@@ -85,17 +84,6 @@ def test_a_report_goes_into_a_pipe_as_a_page_alone(world, form="html"):
     assert {path.name for path in world.iterdir()} == before | {"pipe"}
 
 
-def test_a_report_on_standard_output_is_nothing_but_the_page(world):
-    (world / "plan.toml").write_text(PLAN)
-    assert shoal("run", "plan.toml").exit_code == 0
-    assert shoal("report", "plan.toml", "--out", "page.html").exit_code == 0
-    words = ["report", "plan.toml", "--out", "/dev/stdout"]
-    command = [sys.executable, "-c", "from shoal.cli import main; main()", *words]
-    page = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-    assert page == (world / "page.html").read_bytes()
-    assert not list(Path("/dev").glob("stdout*.*"))
-
-
 def test_a_folder_is_refused_in_words(world):
     (world / "folder.jsonl").mkdir()
     for verb in WRITERS.values():
@@ -140,18 +128,6 @@ def long_words(texts): raise RuntimeError("x" * 1_000_000)
 def test_answers_that_cannot_be_right_are_refused_and_none_becomes_a_label(world, model, words):
     (world / "bad_models.py").write_text(MODELS)
     assert words in refused("try", "behaviour", f"python:bad_models:{model}", *SUITE).replace("\n", " ")
-
-
-def test_a_number_that_is_none_makes_its_case_an_error_and_no_label(world):
-    (world / "bad_models.py").write_text(MODELS)
-    done = shoal("try", "behaviour", "python:bad_models:nan_for_praise", *SUITE, "--json")
-    measures = {
-        row["groups"].get("functionality"): row
-        for row in json.loads(done.stdout)["measures"]
-        if row["name"] == "pass rate"
-    }
-    assert (measures["praise"]["value"], measures["praise"]["errors"]) == (None, 4)
-    assert (measures["insult"]["value"], measures["insult"]["errors"]) == (1.0, 0)
 
 
 # A model that changes between a kill and the next run
@@ -263,30 +239,3 @@ def test_a_crooked_file_is_refused_in_words_and_in_time(world, name):
     command, file, content = CROOKED[name]
     (world / file).write_bytes(content)
     refused(*command)
-
-
-def seconds_of(*arguments: str) -> float:
-    start = time.process_time()
-    assert shoal(*arguments).exit_code == 0
-    return time.process_time() - start
-
-
-@pytest.mark.slow
-def test_many_columns_and_many_labels_cost_in_proportion(world):
-    """Four times as many may cost eight times as much, not sixteen; both are long enough to be measured.
-
-    Labels are fewer than columns: at most 10,000 are taken for labels.
-    """
-    columns, labels = [], []
-    (world / "answers.jsonl").write_bytes(lines([row | {"conf": None} for row in answer_rows()]))
-    for count in (5_000, 20_000):
-        names, cells = (",".join(f"{word}{n}" for n in range(count)) for word in ("name", "cell"))
-        (world / "table.csv").write_text(f"text,label,{names}\ngood,positive,{cells}\nbad,negative,{cells}\n")
-        columns.append(seconds_of(*IMPORT))
-        header = HEADER | {
-            "label_names": [*HEADER["label_names"], *(f"label {n}" for n in range(count * 2 // 5))]
-        }
-        (world / "suite.jsonl").write_bytes(lines([header, *suite_rows()]))
-        labels.append(seconds_of(*CHECK) + seconds_of(*TRY))
-    assert columns[1] < 8 * columns[0] + 1, columns
-    assert labels[1] < 8 * labels[0] + 1, labels

@@ -9,12 +9,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
-from asking import ask_cases  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from shoal import load_model  # noqa: E402
 from shoal.core.errors import ModelError  # noqa: E402
-from shoal.core.records import Case  # noqa: E402
 from shoal.training.checkpointing import load_features, save_features  # noqa: E402
 
 LABELS = ("different", "same", "unsure")
@@ -133,25 +131,6 @@ def test_from_features_a_model_answers_as_it_does_from_texts(folders, tmp_path):
     assert model.classify(TEXTS, None).probabilities == pytest.approx(whole, abs=1e-6)
     assert model.classify(TEXTS[::-1], None).probabilities == pytest.approx(whole[::-1], abs=1e-6)
     assert model.frozen_features(TEXTS).shape == (4, 32)
-
-
-def test_what_the_table_does_not_hold_is_computed(folders):
-    model = load_model(f"hf:{folders['classifier']}")
-    cases = [Case(str(at), (text,)) for at, text in enumerate(TEXTS)]
-    whole = ask_cases(model, cases, cases, None).probabilities
-    model.frozen = model.features(TEXTS[:1])
-    assert ask_cases(model, cases, cases, None).probabilities == pytest.approx(whole, abs=1e-6)
-    assert len(model.frozen) == 4
-
-
-def test_features_are_the_same_whatever_else_was_asked_before(folders):
-    first = load_model(f"hf:{folders['classifier']}").features(TEXTS).rows(TEXTS)
-    model = load_model(f"hf:{folders['classifier']}")
-    model.features(TEXTS[:2])
-    said = []
-    again = model.features([*TEXTS, *TEXTS], lambda done, total: said.append((done, total))).rows(TEXTS)
-    assert np.array_equal(first, again) and first.dtype == np.float32
-    assert said[-1] == (4, 4)
 
 
 @pytest.mark.parametrize("kind", ["decoder", "roberta"])

@@ -15,13 +15,6 @@ from shoal.core.errors import MissingExtra, ModelError  # noqa: E402
 from shoal.core.records import Case  # noqa: E402
 from shoal.models.asking import answer_batch, ask_batches  # noqa: E402
 from shoal.models.batching import make_questions  # noqa: E402
-from shoal.models.interface import (  # noqa: E402
-    Classifier,
-    Embedder,
-    Extractor,
-    HasTokens,
-    LanguageModel,
-)
 from shoal.models.selfcheck import self_check  # noqa: E402
 from shoal.protocols.base import Built  # noqa: E402
 
@@ -78,18 +71,6 @@ def test_labels_without_names_must_be_named(folders):
 def test_labels_that_are_not_the_suites_are_refused_and_both_sides_named(folders, options, suite, message):
     with pytest.raises(ModelError, match=message):
         load_model(f"hf:{folders['classifier']}{options}").classify(TEXTS, suite)
-
-
-def test_a_model_that_gives_one_number_is_no_classifier(folders, tmp_path, save):
-    folder = save(tmp_path / "regression", "BertForSequenceClassification", num_labels=1)
-    with pytest.raises(ModelError, match="is not a single-label classifier"):
-        load_model(f"hf:{folder}").classify(TEXTS, SENTIMENT)
-
-
-def test_pairs_and_texts_may_stand_in_one_batch(folders):
-    mixed = [("good", "the film was bad"), ("good",), ("not", "a b")]
-    answers = load_model(f"hf:{folders['classifier']}").classify(mixed, ("negative", "positive"))
-    assert answers.probabilities == pytest.approx(by_hand(folders["classifier"], mixed), abs=1e-6)
 
 
 # Refused
@@ -207,12 +188,6 @@ def test_the_fingerprint_is_what_the_answers_depend_on(folders, tmp_path):
 
 
 # Vectors, gradients, precision
-
-
-def test_an_hf_model_offers_everything_that_can_be_asked(folders):
-    model = load_model(f"hf:{folders['classifier']}")
-    for what in (Classifier, Extractor, HasTokens, LanguageModel, Embedder):
-        assert isinstance(model, what)
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean"])

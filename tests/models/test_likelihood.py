@@ -72,20 +72,6 @@ def check_masked(network, tokenizer, rows):
             assert score == pytest.approx(float(expected), abs=2e-5)
 
 
-def test_one_layer_is_first_and_last(folders):
-    tokenizer = load_model(f"hf:{folders['masked']}").tokenizer
-    network = random_masked_lm("Bert", len(tokenizer), tokenizer.pad_token_id, "sdpa", layers=1)
-    check_masked(network, tokenizer, likelihood.tokenize(tokenizer, [text[0] for text in TEXTS]))
-
-
-def test_padding_inside_a_text_moves_the_places_behind_it(folders):
-    tokenizer = load_model(f"hf:{folders['masked']}").tokenizer
-    network = random_masked_lm("Roberta", len(tokenizer), tokenizer.pad_token_id, "sdpa")
-    words = tokenizer("the film was very good .")["input_ids"]
-    hole = [*words[:2], tokenizer.pad_token_id, *words[3:]]
-    check_masked(network, tokenizer, [likelihood.Tokens(words), likelihood.Tokens(hole)])
-
-
 def random_masked_lm(kind, vocabulary, pad, attention, layers=2):
     """Few layers in which every weight counts, biases too."""
     sizes = {
@@ -163,35 +149,6 @@ def test_only_some_positions_can_be_asked_for(folders, name):
     for one, all_of_it in zip(some, whole, strict=True):
         known = dict(zip(all_of_it.positions, all_of_it.scores, strict=True))
         assert [known[place] for place in one.positions] == pytest.approx(one.scores, abs=1e-5)
-
-
-def test_the_number_of_threads_changes_nothing_and_is_left_as_it_was(folders, monkeypatch):
-    model = load_model(f"hf:{folders['masked']}")
-    monkeypatch.setattr("shoal.models.forward.FEW_TOKENS", 16)
-    monkeypatch.setattr("shoal.models.forward.TOKENS", 16)  # many small parts
-    before, told = torch.get_num_threads(), {}
-    try:
-        for threads in (1, 2, 6):
-            torch.set_num_threads(threads)
-            told[threads] = [scored.scores for scored in model.log_likelihood(TEXTS)]
-            assert torch.get_num_threads() == threads
-    finally:
-        torch.set_num_threads(before)
-    for threads in (2, 6):
-        for one, other in zip(told[1], told[threads], strict=True):
-            assert one == pytest.approx(other, abs=1e-6)
-
-
-def test_an_error_in_one_part_is_an_error_of_all(folders, monkeypatch):
-    model = load_model(f"hf:{folders['masked']}")
-    monkeypatch.setattr(likelihood, "padded", lambda *_: {"input_ids": torch.full((1, 3), 10**6)})
-    before = torch.get_num_threads()
-    for threads in (1, 2):
-        torch.set_num_threads(threads)
-        with pytest.raises(IndexError):
-            model.log_likelihood(TEXTS)
-    torch.set_num_threads(before)
-    assert "forward" not in vars(model.network("masked").base_model.encoder.layer[-1])
 
 
 def test_a_text_above_the_limit_has_no_likelihood(folders):

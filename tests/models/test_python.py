@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from asking import ask_cases
 
-from shoal import case, load_model
+from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.models.asking import classify_safely
 from shoal.models.python import wrap
@@ -229,13 +228,6 @@ def test_what_the_documents_say_happens(module):
         assert happens == "1 error" or answers.labels[answers.predictions[0]] == "positive", gives
 
 
-def test_pairs_come_as_tuples(module):
-    seen = []
-    module.pairs = lambda pairs: [seen.append(pair) or "no" for pair in pairs]  # type: ignore[func-returns-value]
-    load_model("python:answering:pairs").classify([("a", "b")], ("no", "yes"))
-    assert seen == [("a", "b")]
-
-
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
@@ -253,12 +245,3 @@ def test_pairs_come_as_tuples(module):
 def test_a_spec_that_names_nothing_is_refused(spec, message):
     with pytest.raises(ModelError, match=message):
         load_model(spec).classify(TEXTS, LABELS)
-
-
-def test_identical_examples_are_asked_once(module):
-    asked = []
-    module.counted = lambda texts: [LABELS[RIGHT[asked.append(t) or t]] for t in texts]  # type: ignore[func-returns-value]
-    cases = [case(text) for (text,) in TEXTS * 2]
-    answers = ask_cases(load_model("python:answering:counted"), cases, cases, LABELS)
-    assert sorted(asked) == ["bad", "good", "so so"]
-    assert answers.predictions.tolist() == [2, 0, 1, 2, 0, 1]

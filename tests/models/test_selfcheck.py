@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal import load_model
-from shoal.core.records import Answer, Answers, Case
+from shoal.core.records import Answers, Case
 from shoal.models.asking import answer_examples
 from shoal.models.batching import example_id
 from shoal.models.selfcheck import answers_match, check_label_order, self_check
@@ -150,15 +150,6 @@ def test_a_model_that_raises_is_found_and_named():
     assert check.ok is False and "ValueError: no gardens" in check.detail
 
 
-def test_a_model_that_raises_on_everything_is_found_and_nothing_else_is_made_of_it():
-    class Dead(Reads):
-        def classify(self, examples, labels):
-            raise ValueError("no model here")
-
-    (check,) = self_check(Dead(), cases(), LABELS)
-    assert check.ok is False and check.detail == "the model answers none of 32: ValueError: no model here"
-
-
 class Says:
     """Labels alone."""
 
@@ -239,16 +230,6 @@ def test_a_probability_that_moves_tells_too_and_so_does_an_error():
     rows, examples = kept_answers(Reads(), [case.examples[0] for case in cases()])
     assert "a probability moved by 0.05" in answers_match(Sharper(), rows, examples, LABELS).detail
     assert "is now an error: ValueError: gone" in answers_match(Dead(), rows, examples, LABELS).detail
-
-
-def test_where_nothing_was_kept_nothing_is_asked_again():
-    class Untouchable:
-        def classify(self, examples, labels):
-            raise AssertionError("asked")
-
-    failed_rows = [Answer("x", "label", None, "ValueError: no")]
-    for rows in ([], failed_rows, [Answer("y", "tokens", {"tokens": []})]):
-        assert answers_match(Untouchable(), rows, {"x": ("a",), "y": ("b",)}, LABELS).ok is None
 
 
 def test_stored_predictions_are_checked_without_asking(tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 import random
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -62,14 +61,6 @@ def test_first_tokens_where_the_server_gives_them(server):
     assert model.how == "first token: the server gives the 20 likeliest tokens"
 
 
-def test_fewer_first_tokens_where_the_server_allows_no_more(server):
-    server.most_top = 5
-    model = model_of(server)
-    assert words(model.classify(EXAMPLES, LABELS)) == SAID
-    assert server.bodies[-1]["top_logprobs"] == 5 and model.waits == []
-    assert [body["top_logprobs"] for body in server.bodies].count(20) == 1
-
-
 def test_in_words_where_it_gives_none(server):
     server.logprobs = False
     model = model_of(server)
@@ -78,12 +69,6 @@ def test_in_words_where_it_gives_none(server):
     assert answers.details[0]["said"] == "positive" and answers.details[0]["finish"] == "stop"
     assert model.how == "generate: the server gives no log-probabilities"
     assert server.bodies[-1]["max_tokens"] == 16
-
-
-def test_first_token_of_a_server_without_is_refused_if_it_was_asked_for(server):
-    server.logprobs = False
-    with pytest.raises(ModelError, match="gives no log-probabilities"):
-        model_of(server, "mode=first token").classify(EXAMPLES, LABELS)
 
 
 def test_labels_of_which_one_begins_another_have_no_first_token(server, tmp_path):
@@ -97,18 +82,6 @@ def test_labels_of_which_one_begins_another_have_no_first_token(server, tmp_path
     model = model_of(server, prompt=prompt)
     model.classify(EXAMPLES, LABELS)
     assert model.how == "generate: 'bad' begins 'badly'"
-
-
-def test_first_tokens_that_begin_two_labels_do_not_tell_them_apart(server):
-    server.rule = lambda question: "neutral"
-    server.tokens = [("ne", 0.02), ("neu", 0.9)]
-    with pytest.raises(ModelError, match="2.0% of the probability is on tokens that begin two labels"):
-        model_of(server, "mode=first token").classify(EXAMPLES, LABELS)
-    model = model_of(server)
-    model.classify(EXAMPLES, LABELS)
-    assert model.how.startswith("generate: 2.0% of the probability is on tokens that begin two labels")
-    server.tokens = [("ne", 0.009), ("neu", 0.9)]
-    assert model_of(server).classify(EXAMPLES, LABELS).details[0]["mass"] == pytest.approx(0.9)
 
 
 def test_a_job_goes_on_in_the_mode_it_began_in(server):
@@ -149,15 +122,6 @@ def test_what_is_no_label_is_kept_and_counted(server):
     )
 
 
-def test_first_tokens_elsewhere_are_flagged_or_no_answer(server):
-    server.rule = lambda question: "positive"
-    model = model_of(server)
-    model.classify(EXAMPLES[:1], LABELS)
-    server.rule = lambda question: "I think"
-    answers = model.classify(EXAMPLES[:1], LABELS)  # "neu" has .2 of it
-    assert answers.details[0]["low mass"] and words(answers) == ["neutral"]
-
-
 def test_a_content_filter_is_no_answer(server):
     server.finish = "content_filter"
     for mode in ("generate", "first token"):
@@ -172,12 +136,6 @@ def test_a_later_400_is_that_examples_no_answer(server):
     answers = model.classify(EXAMPLES[:1], LABELS)
     assert "maximum context length exceeded" in answers.errors[0] and "no answer" in answers.details[0]
     assert model.waits == []
-
-
-def test_a_400_on_trial_stops_the_job_with_the_servers_words(server):
-    server.troubles = [error(400, "this model wants flowers")]
-    with pytest.raises(ModelError, match="the server says 400: this model wants flowers"):
-        model_of(server, "mode=generate").classify(EXAMPLES, LABELS)
 
 
 # Again
@@ -268,15 +226,6 @@ def test_no_server_and_a_slow_one(server):
         model_of(server, "mode=generate", "timeout=0.1").classify(EXAMPLES, LABELS)
 
 
-def test_several_threads_may_ask_at_once(server):
-    model = model_of(server, "mode=generate", "concurrency=3")
-    server.delay = 0.02
-    with ThreadPoolExecutor(4) as pool:
-        given = list(pool.map(lambda number: model.classify(EXAMPLES[number % 3 :], LABELS), range(12)))
-    assert [words(answers) for answers in given] == [SAID[number % 3 :] for number in range(12)]
-    assert server.most_under_way == 3
-
-
 def test_requests_go_through_the_proxy_of_the_environment(server, monkeypatch, tmp_path):
     (tmp_path / "netrc").write_text("machine models.invalid login me password hush\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
@@ -308,12 +257,6 @@ def test_the_key_goes_to_the_server_and_nowhere_else(monkeypatch):
         with pytest.raises(ModelError, match="does not hold a key") as caught:
             model.classify(EXAMPLES, LABELS)
         assert "planted" not in str(caught.value)
-
-
-def test_another_server_than_openais_is_not_sent_openais_key(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted")
-    with serving(key="none") as server:
-        assert words(model_of(server).classify(EXAMPLES, LABELS)) == SAID
 
 
 # Money and pace

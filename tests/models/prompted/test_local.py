@@ -240,12 +240,6 @@ def test_what_it_says_is_what_the_likeliest_tokens_say(models, tmp_path, which):
         assert details["finish"] == ("stop" if tokenizer.eos_token_id in said else "length")
 
 
-def test_what_is_no_label_is_an_error_with_what_was_said(models, tmp_path):
-    _, answers = ask(models["plain"], write(tmp_path), "mode=generate")
-    assert len(answers.errors) == len(EXAMPLES)  # random weights say nothing of use
-    assert all("no answer" in row and row["said"] for row in answers.details)
-
-
 def test_a_prompt_that_is_too_long_is_an_error_and_takes_no_other_with_it(models, tmp_path):
     _, answers = ask(models["plain"], write(tmp_path), examples=[("good " * 300,), ("good",)])
     assert list(answers.errors) == [0]
@@ -286,12 +280,6 @@ def test_an_encoder_cannot_be_asked_in_words(folders):
     model = load_model(f"hf:{folders['masked']}?prompt=sentiment-plain")
     with pytest.raises(ModelError, match="cannot be prompted"):
         model.classify([("x",)], LABELS)
-
-
-def test_labels_of_another_suite_are_refused(models):
-    model = load_model(f"hf:{models['plain']}?prompt=paraphrase-plain")
-    with pytest.raises(ModelError, match="labels of prompt paraphrase-plain are different, duplicate"):
-        model.classify([("a", "b")], LABELS)
 
 
 def test_a_job_is_another_one_when_the_prompt_or_the_way_of_asking_is(models, tmp_path):

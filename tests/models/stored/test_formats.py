@@ -35,16 +35,6 @@ def test_json_lines_in_any_order_plain_or_zipped(tmp_path, suite, write, ask):
         assert ask(zipped, suite).predictions.tolist() == [2, 0, 1, 1]
 
 
-def test_labels_by_name_and_the_files_own_order_of_probabilities(tmp_path, suite, write, ask):
-    lines = [{**row, "pred": SENTIMENT[row["pred"]]} for row in rows()]
-    assert ask(write(tmp_path / "a.jsonl", lines), suite).predictions.tolist() == [2, 0, 1, 1]
-    flipped = [{**row, "pred": 2 - row["pred"], "conf": row["conf"][::-1]} for row in rows()]
-    answers = ask(write(tmp_path / "b.jsonl", flipped), suite, "?labels=positive,neutral,negative")
-    assert answers.predictions.tolist() == [2, 0, 1, 1]
-    assert answers.probabilities is not None
-    assert answers.probabilities.argmax(axis=1).tolist() == [2, 0, 1, 1]
-
-
 def test_no_confidences_and_one_confidence(tmp_path, suite, write, ask):
     bare = ask(write(tmp_path / "a.jsonl", [{**row, "conf": None} for row in rows()]), suite)
     assert bare.probabilities is None and bare.confidences is None
@@ -73,22 +63,17 @@ def test_an_error_is_carried_to_its_example(tmp_path, suite, write, ask):
             r"word/1 is not in the suite[\s\S]*try: \"words\"",
         ),
         (lambda r: r[1].update(conf=[0.5, 0.4, 0.2]), "line 2: probabilities do not sum to 1"),
-        (lambda r: r[1].update(conf=[1, 2e-3, 0]), "line 2: probabilities do not sum to 1"),
         (lambda r: r[1].update(conf=[-0.5, 0.5, 1.0]), "line 2: a confidence is outside 0 to 1"),
         (lambda r: r[2].update(conf=[0.2, 0.2, 0.2, 0.4]), "3 probabilities, others have 4"),
-        (lambda r: r[1].update(conf="high"), "line 2: 'conf' must be"),
         (lambda r: r[1].update(conf=[True, False, False]), "line 2: 'conf' must be"),
         (lambda r: r[1].update(pred=3), "line 2: label 3 is not one of negative, neutral, positive"),
         (lambda r: r[1].update(pred="postive"), r"line 2: label 'postive'[\s\S]*try: \"positive\""),
-        (lambda r: r[1].update(pred=1.5), "line 2: 'pred' must be"),
         (
             lambda r: r[1].update(pred=2),
             "line 2: the label is positive, but negative is more probable",
         ),
-        (lambda r: r[1].update(conf=0.9), "line 2: 1 probabilities, others have 3"),
         (lambda r: r[1].update(pred=None, conf=None), "line 2: neither 'pred' nor"),
         (lambda r: r[1].update(case_id=None), "line 2: 'case_id' or 'example_idx' is not valid"),
-        (lambda r: r[1].update(example_idx=-1), "line 2: 'case_id' or 'example_idx' is not valid"),
         (lambda r: r.clear(), "no predictions"),
     ],
 )
@@ -138,8 +123,6 @@ def test_checklists_text_formats(
         (["id,colour", "1,x"], "", r"neither a column 'label' nor[\s\S]*\?label=COLUMN"),
         (["id,prediction", "1,x"], "?label=predicton", r"no column 'predicton'[\s\S]*try: \"prediction\""),
         (["id,label", "1,"], "", "line 2: no label"),
-        (["id,positive,negative,neutral", "1,x,1,0"], "", "line 2: 'x' is not a probability"),
-        (["id,label,example_idx", "1,positive,first"], "", "'id' or 'example_idx' is not valid"),
         (
             ["id,a,b", "1,.5,.5"],
             "",
@@ -150,7 +133,6 @@ def test_checklists_text_formats(
             "?probabilities=a,b",
             r"it has a, b; the suite's labels are[\s\S]*\?labels=a:NAME,b:NAME",
         ),
-        (["id,neg,pos", "1,.5,.5"], "?probabilities=neg,pos", r"try: \?labels=neg:negative,pos:positive"),
         (
             ["id,label,prediction", "1,positive,positive"],
             "",
@@ -296,16 +278,6 @@ def test_columns_under_their_own_names(tmp_path, suite, ask, name):
     assert ask(tmp_path / name, suite, f"{mapped}&label=said").probabilities[0].tolist() == [0.1, 0.2, 0.7]
 
 
-@pytest.mark.parametrize("name", ["p.parquet", "p.feather", "folder"])
-def test_a_list_in_a_column_is_read_and_its_order_is_the_users(tmp_path, suite, ask, name):
-    lists = [[row[1], row[2], row[0]] for row in zip(*NUMBERS.values(), strict=True)]
-    WRITERS[name](tmp_path / name, table(probs=lists))
-    with pytest.raises(DataError, match=r"3 probabilities without names[\s\S]*try: \?labels=NAME,NAME,NAME"):
-        ask(tmp_path / name, suite, "?probabilities=probs")
-    answers = ask(tmp_path / name, suite, "?probabilities=probs&labels=neutral,positive,negative")
-    assert answers.predictions.tolist() == [2, 0, 1, 1]
-
-
 def test_a_datasets_classes_say_what_its_numbers_mean(tmp_path, suite, ask):
     numbers = table(label=[0, 1, 2, 2])
     write_dataset(tmp_path / "named", numbers, names=["Positive", "NEGATIVE", "neutral"])
@@ -342,19 +314,6 @@ def test_a_folder_that_is_no_dataset_is_named(tmp_path, suite, ask, files, messa
         (tmp_path / "f" / name).write_text(content)
     with pytest.raises(DataError, match=message):
         ask(tmp_path / "f", suite)
-
-
-def test_an_arrow_file_that_points_outside_itself_is_refused(tmp_path, suite, ask):
-    import pyarrow
-
-    offsets, letters = (
-        pyarrow.array([0, 2**30, 8], pyarrow.int32()).buffers()[1],
-        pyarrow.py_buffer(b"positive"),
-    )
-    labels = pyarrow.StringArray.from_buffers(2, offsets, letters)
-    write_arrow(tmp_path / "p.arrow", {"id": ["words/1", "words/2"], "label": labels})
-    with pytest.raises(DataError, match=r"cannot be read as arrow[\s\S]*try: write or download"):
-        ask(tmp_path / "p.arrow", suite)
 
 
 @pytest.mark.parametrize(("library", "name"), [("pyarrow", "p.parquet"), ("openpyxl", "p.xlsx")])

@@ -79,15 +79,6 @@ def test_what_cannot_be_told_or_is_not_there_is_refused(ids, keys, message):
     assert "  try: " in str(caught.value) and len(str(caught.value)) < 600
 
 
-def test_an_example_that_its_case_does_not_have_is_refused():
-    columns = Columns("p.csv")  # type: ignore[arg-type]
-    columns.add(2, "x", (), Key("a", "1", 0))
-    columns.add(3, "x", (), Key("a", "1", 1))
-    suite = cases("a/1")
-    with pytest.raises(DataError, match="line 3: a/1 example 1 is not in the suite"):
-        match_rows(columns, suite, suite)
-
-
 # By order: the file has a line for every example of the suite as the user's file has it
 
 
@@ -109,12 +100,6 @@ def test_any_other_number_of_lines_is_refused(lines):
     whole = cases("a/1", "a/2", "a/3", size=2)
     with pytest.raises(DataError, match=rf"{lines} lines for 6 examples[\s\S]*try: predict the whole suite"):
         match_rows(by_order(lines), [whole[0], whole[2]], whole)
-
-
-def test_answers_by_order_say_nothing_of_cases_beside_the_suite():
-    whole = cases("a/1", "a/2")
-    with pytest.raises(DataError, match="case .iid.0. is not in the suite"):
-        match_rows(by_order(2), [*whole, *cases("iid/0")], whole)
 
 
 # In time that grows with the number of rows

@@ -7,7 +7,7 @@
     400 later, stopped by a content filter             the example has no answer
     many errors in a row                               the job stops
 
-Every request reads the key from the environment. `redact.py` removes the key from everything that a server says.
+Every request reads the key from the environment. `response.py` removes the key from everything that a server says.
 """
 
 import asyncio
