@@ -70,12 +70,6 @@ def test_a_full_disk_is_named_and_the_same_command_works_once_there_is_room(worl
     assert size and shoal(*VERBS[verb]).exit_code == 0
 
 
-def test_a_job_that_finds_the_disk_full_is_reported_as_failed_and_the_others_are_tried(world):
-    with room_for(0):
-        done = shoal("run", "plan.toml")
-    assert done.output.count("  failed: ") == 2 and "error.txt" not in done.output, done.output
-
-
 def test_weights_that_do_not_fit_are_a_full_disk_too(world):
     pytest.importorskip("torch", reason="needs shoal[hf]")
     (world / "learn.toml").write_text(
@@ -85,9 +79,3 @@ def test_weights_that_do_not_fit_are_a_full_disk_too(world):
     with room_for(20_000):
         done = shoal("run", "learn.toml")
     assert ".safetensors: cannot be written" in done.output, done.output
-
-
-def test_a_folder_of_figures_that_cannot_be_made_is_named(world):
-    pytest.importorskip("matplotlib", reason="needs shoal[plots]")
-    done = shoal("report", "plan.toml", "--into", "done", "--figures", "/proc/shoal")
-    assert done.exit_code == 1 and "/proc/shoal: cannot be written" in done.output

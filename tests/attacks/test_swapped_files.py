@@ -1,7 +1,6 @@
 """Stores edited by hand: files of another job, files of another kind and other values are named, or made again."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -63,12 +62,6 @@ def test_the_description_of_another_job_is_named(world):
     swap(world, "job.json")
     done = shoal("show", folders(world)[0].name)
     assert done.exit_code == 1 and "job.json: damaged" in done.output and "\n  try: " in done.output
-
-
-def test_a_store_that_was_copied_is_as_good_as_the_first(world):
-    before = shoal("status", "plan.toml", "--json").stdout
-    shutil.move(world / "runs", world / "elsewhere")
-    assert shoal("status", "plan.toml", "--json", "--into", "elsewhere").stdout == before
 
 
 def without_digest(path: Path, **fields: object) -> None:

@@ -1,8 +1,6 @@
 """Any callable as a model: every form of answer, the suite's label order, and errors that take no other with them."""
 
 import re
-import sys
-import types
 from pathlib import Path
 
 import numpy as np
@@ -84,14 +82,8 @@ BAD = {
 
 
 @pytest.fixture(autouse=True)
-def module(monkeypatch, tmp_path):
-    made = types.ModuleType("answering")
-    vars(made).update(MODELS | {name: model for name, (model, _) in BAD.items()})
-    (tmp_path / "answering.py").write_text("")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(sys.modules, "answering", made)
-    made.__spec__ = types.SimpleNamespace(origin=str(tmp_path / "answering.py"), name="answering")  # type: ignore[assignment]
-    return made
+def _models(module):
+    vars(module).update(MODELS | {name: model for name, (model, _) in BAD.items()})
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
+from table_files import write_table
 
 from shoal import Suite, case
 from shoal.core.errors import DataError
@@ -27,33 +27,13 @@ def suite() -> Suite:
     return made
 
 
-def write(path: Path, lines: list[str]) -> Any:
-    """The lines as they are, or as the table that the file's name promises."""
+def write(path: Path, lines: list[str]) -> None:
+    """Write the lines as they are, or as the table that the file's name promises."""
     if path.suffix in (".csv", ".txt", ".json", ".jsonl"):
         path.write_text("\n".join(lines) + "\n")
-        return None
-    names, *rows = (line.split(",") for line in lines)
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    if path.suffix == ".xlsx":
-        import openpyxl
-
-        book = openpyxl.Workbook()
-        for row in (names, *rows):
-            book.active.append(row)
-        return book.save(path)
-    import pyarrow
-    from pyarrow import feather, ipc, parquet
-
-    table = pyarrow.table(columns)
-    if path.suffix == ".parquet":
-        return parquet.write_table(table, path)
-    if path.suffix == ".feather":
-        return feather.write_feather(table, str(path))
-    path.mkdir()
-    (path / "state.json").write_text('{"_data_files": [{"filename": "data.arrow"}]}')
-    with ipc.new_stream(path / "data.arrow", table.schema) as out:
-        out.write_table(table)
-    return None
+    else:
+        names, *rows = (line.split(",") for line in lines)
+        write_table(path, dict(zip(names, zip(*rows, strict=True), strict=True)))
 
 
 def test_what_the_page_says_happens(tmp_path, suite, ask, named):

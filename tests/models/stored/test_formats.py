@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from table_files import write_table
 
 from shoal import load_model
 from shoal.core.errors import DataError, MissingExtra, ModelError
@@ -115,58 +116,20 @@ def test_checklists_text_formats(
 
 # CSV
 
+WRONG_TABLES = {
+    "nr,label\n1,x": "no column 'case_id' or 'id'",
+    "id,colour\n1,x": r"neither a column 'label' nor[\s\S]*\?label=COLUMN",
+    "id,label\nwords/1,\nwords/2,positive": "no prediction for 2 of 4 examples",
+    "id,label,positive\n1,positive,.9": "the other labels have no column",
+    "id,label,Positive,positive\n1,positive,.9,.1": "columns 'Positive' and 'positive' are one label",
+    "id,label,p1,p2\n1,positive,.9,.1": r"look like probabilities[\s\S]*\?probabilities=p1,p2",
+}
 
-@pytest.mark.parametrize(
-    ("lines", "options", "message"),
-    [
-        (["nr,label", "1,x"], "", "no column 'case_id' or 'id'"),
-        (["id,colour", "1,x"], "", r"neither a column 'label' nor[\s\S]*\?label=COLUMN"),
-        (["id,prediction", "1,x"], "?label=predicton", r"no column 'predicton'[\s\S]*try: \"prediction\""),
-        (["id,label", "1,"], "", "line 2: no label"),
-        (
-            ["id,a,b", "1,.5,.5"],
-            "",
-            r"neither a column 'label' nor[\s\S]*\?probabilities=COLUMN,COLUMN&labels=",
-        ),
-        (
-            ["id,a,b", "1,.5,.5"],
-            "?probabilities=a,b",
-            r"it has a, b; the suite's labels are[\s\S]*\?labels=a:NAME,b:NAME",
-        ),
-        (
-            ["id,label,prediction", "1,positive,positive"],
-            "",
-            r"several columns may hold[\s\S]*\?label=prediction",
-        ),
-        (
-            ["id,label,positive", "1,positive,.9"],
-            "",
-            "the other labels have no column",
-        ),
-        (
-            ["id,label,Positive,positive", "1,positive,.9,.1"],
-            "",
-            "columns 'Positive' and 'positive' are one label",
-        ),
-        (
-            ["id,label,p1,p2", "1,positive,.9,.1"],
-            "",
-            r"columns p1, p2 look like probabilities[\s\S]*\?probabilities=p1,p2",
-        ),
-        (
-            ["id,label,negative,neutral,positive", "1,positive,.8,.1,.1"],
-            "",
-            "the label is positive, but negative is more probable",
-        ),
-    ],
-)
-def test_a_wrong_table_is_named(tmp_path, suite, lines, options, message, write):
-    only = suite.cases[:1]
-    with pytest.raises(DataError, match=message) as caught:
-        load_model(f"predictions:{write(tmp_path / 'p.csv', lines)}{options}").answer_cases(
-            only, only, suite.labels
-        )
-    assert "  try: " in str(caught.value)
+
+@pytest.mark.parametrize("text", WRONG_TABLES)
+def test_a_wrong_table_is_named(tmp_path, suite, text, write, ask):
+    with pytest.raises(DataError, match=WRONG_TABLES[text]):
+        ask(write(tmp_path / "p.csv", [text]), suite)
 
 
 # StereoSet, options, labels without names
@@ -198,73 +161,22 @@ NUMBERS = {
 }
 
 
-def write_arrow(path, columns, names=None, *, stream=False):
-    import pyarrow
-
-    made = pyarrow.table(columns)
-    if names:
-        features = {"info": {"features": {"label": {"names": list(names), "_type": "ClassLabel"}}}}
-        made = made.replace_schema_metadata({"huggingface": json.dumps(features)})
-    opened = pyarrow.ipc.new_stream if stream else pyarrow.ipc.new_file
-    with pyarrow.OSFile(str(path), "wb") as out, opened(out, made.schema) as writer:
-        writer.write_table(made)
+FILES = ("p.parquet", "p.feather", "p.arrow", "p.xlsx", "p.csv", "folder")
 
 
-def write_parquet(path, columns):
-    import pyarrow
-    from pyarrow import parquet
-
-    parquet.write_table(pyarrow.table(columns), path)
-
-
-def write_workbook(path, columns, sheets=("Sheet",)):
-    import openpyxl
-
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for name in sheets:
-        sheet = book.create_sheet(name)
-        for row in zip(*([name, *cells] for name, cells in columns.items()), strict=True):
-            sheet.append(row)
-    book.save(path)
-
-
-def write_semicolons(path, columns):
-    lines = [";".join(columns), *(";".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
-    path.write_text("\r\n".join(lines).replace(".", ","))
-
-
-def write_json(path, columns):
-    path.write_text(
-        json.dumps([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
-    )
-
-
-def write_dataset(path, columns, names=None):
-    path.mkdir()
-    write_arrow(path / "data-00000-of-00001.arrow", columns, names, stream=True)
-    (path / "state.json").write_text(json.dumps({"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}))
-
-
-WRITERS = {
-    "p.parquet": write_parquet, "p.feather": write_arrow, "p.arrow": lambda *a: write_arrow(*a, stream=True),
-    "p.xlsx": write_workbook, "p.csv": write_semicolons, "folder": write_dataset,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", FILES)
 def test_a_table_of_any_kind_is_read_with_its_label_and_probability_columns(tmp_path, suite, ask, name):
-    WRITERS[name](tmp_path / name, table(label=LABELS, **NUMBERS))
+    write_table(tmp_path / name, table(label=LABELS, **NUMBERS))
     answers = ask(tmp_path / name, suite)
     assert answers.predictions.tolist() == [2, 0, 1, 1]
     assert answers.probabilities is not None and answers.probabilities[0].tolist() == [0.1, 0.2, 0.7]
 
 
-@pytest.mark.parametrize("name", [*WRITERS, "p.json"])
+@pytest.mark.parametrize("name", [*FILES, "p.json"])
 def test_columns_under_their_own_names(tmp_path, suite, ask, name):
     columns = {"which": table()["id"], "example_idx": [0, 0, 0, 1], "said": LABELS}
     columns |= {f"p_{label[:3]}": NUMBERS[label] for label in ("positive", "negative", "neutral")}
-    (WRITERS | {"p.json": write_json})[name](tmp_path / name, columns)
+    write_table(tmp_path / name, columns)
     given = "?id=which&label=said&probabilities=p_pos,p_neg,p_neu&labels=positive,negative,neutral"
     answers = ask(tmp_path / name, suite, given)
     assert answers.predictions.tolist() == [2, 0, 1, 1] and answers.probabilities[0].tolist() == [
@@ -280,9 +192,9 @@ def test_columns_under_their_own_names(tmp_path, suite, ask, name):
 
 def test_a_datasets_classes_say_what_its_numbers_mean(tmp_path, suite, ask):
     numbers = table(label=[0, 1, 2, 2])
-    write_dataset(tmp_path / "named", numbers, names=["Positive", "NEGATIVE", "neutral"])
+    write_table(tmp_path / "named", numbers, class_names=["Positive", "NEGATIVE", "neutral"])
     assert ask(tmp_path / "named", suite).predictions.tolist() == [2, 0, 1, 1]
-    write_dataset(tmp_path / "bare", numbers)
+    write_table(tmp_path / "bare", numbers)
     with pytest.raises(
         DataError, match=r"it has answers 0, 1, 2; the suite's labels are negative, neutral, positive"
     ):
@@ -290,9 +202,9 @@ def test_a_datasets_classes_say_what_its_numbers_mean(tmp_path, suite, ask):
 
 
 def test_a_datasets_folder_is_known_by_the_content_of_its_files(tmp_path):
-    write_dataset(tmp_path / "a", table(label=LABELS))
-    write_dataset(tmp_path / "b", table(label=LABELS))
-    write_dataset(tmp_path / "c", table(label=LABELS[::-1]))
+    write_table(tmp_path / "a", table(label=LABELS))
+    write_table(tmp_path / "b", table(label=LABELS))
+    write_table(tmp_path / "c", table(label=LABELS[::-1]))
     one, same, other = (load_model(f"predictions:{tmp_path / name}").fingerprint() for name in "abc")
     assert one == same != other
 
@@ -318,7 +230,7 @@ def test_a_folder_that_is_no_dataset_is_named(tmp_path, suite, ask, files, messa
 
 @pytest.mark.parametrize(("library", "name"), [("pyarrow", "p.parquet"), ("openpyxl", "p.xlsx")])
 def test_without_its_library_a_table_names_the_package(tmp_path, suite, ask, monkeypatch, library, name):
-    WRITERS[name](tmp_path / name, table(label=LABELS))
+    write_table(tmp_path / name, table(label=LABELS))
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtra, match=rf"{library} is not installed[\s\S]*pip install {library}"):
         ask(tmp_path / name, suite)

@@ -144,42 +144,13 @@ def wrong_binaries() -> Iterator[File]:
         yield "p.parquet", out.getvalue()
 
 
+WRONG_OPTIONS = """format=excel format=parquet format=jsonl format=dataset format=softmax format=stereoset id= id=nr
+id=label label=positive label=a.b.c labels=a,b labels=a:b labels=negative,neutral labels=positive:negative rows=a
+labels=\\ header=yes sheet=one probabilities=negative probabilities=negative,positive probabilities=, %ff ="""
+
+
 def wrong_options() -> Iterator[File]:
-    for options in (
-        *(
-            "format=excel",
-            "format=parquet",
-            "format=jsonl",
-            "format=dataset",
-            "format=softmax",
-            "format=stereoset",
-        ),
-        *(
-            "id=",
-            "id=nr",
-            "id=label",
-            "label=positive",
-            "label=a.b.c",
-            "label=" + "a." * 20_000,
-            "labels=a,b",
-        ),
-        *(
-            "labels=a:b",
-            "labels=negative,neutral",
-            "labels=positive:negative",
-            "labels=\\",
-            "rows=a",
-            "header=yes",
-        ),
-        *(
-            "probabilities=negative",
-            "probabilities=negative,positive",
-            "probabilities=,",
-            "%ff",
-            "=",
-            "sheet=one",
-        ),
-    ):
+    for options in (*WRONG_OPTIONS.split(), "label=" + "a." * 20_000):
         yield f"p.csv?{options}", ("\n".join(CSV) + "\n").encode()
 
 
