@@ -171,12 +171,7 @@ class FirstToken:
 
 
 def from_first_tokens(returned: Sequence[tuple[str, float]], verbalisers: Sequence[str]) -> FirstToken:
-    """Assign every returned token, with its log-probability, to the label that it begins.
-
-    >>> first = from_first_tokens([("pos", np.log(.5)), ("I", np.log(.3))], ("positive", "negative"))
-    >>> round(first.masses[0], 3), first.masses[1]
-    (0.5, 0.0)
-    """
+    """Assign every returned token, with its log-probability, to the label that it begins."""
     masses, ambiguous, total = [0.0] * len(verbalisers), 0.0, 0.0
     for token, log_probability in returned:
         mass = float(np.exp(log_probability))
