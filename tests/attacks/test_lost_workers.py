@@ -16,7 +16,7 @@ from shoal.runs.executors import local, run_jobs
 from shoal.runs.plan import check_plan
 
 MODELS = """
-import os, signal, threading, time
+import os, signal, time
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -48,11 +48,6 @@ def forks_and_is_killed(texts):
         time.sleep(30)
         os._exit(0)
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def exits_and_lives_on(texts):
-    threading.Thread(target=time.sleep, args=(600,)).start()
-    raise SystemExit(5)
 
 
 def ignores_the_end(texts):
