@@ -6,10 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from small_world import HEADER, answer_rows, lines, suite_rows
-
-from shoal.cli import main
+from small_world import run_shoal as shoal
+from small_world import write_world
 
 SUITE = ("--set", "suite=suite.jsonl", "--set", "resamples=10")
 MODELS = ("predictions:answers.jsonl", "python:models_on_disk:by_length")
@@ -18,14 +16,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "report": ("report", "plan.toml", "--into", "done"),
     "report --format csv": ("report", "plan.toml", "--into", "done", "--format", "csv"),
     "report --figures": (
-        "report",
-        "plan.toml",
-        "--into",
-        "done",
-        "--out",
-        "/dev/null",
-        "--figures",
-        "figures",
+        *("report", "plan.toml", "--into", "done"),
+        *("--out", "/dev/null", "--figures", "figures"),
     ),
     "import": ("import", "table.csv", "--text", "text", "--label", "label", "--out", "out.jsonl"),
     "export": ("export", "suite.jsonl", "--out", "out.jsonl"),
@@ -40,8 +32,7 @@ VERBS: dict[str, tuple[str, ...]] = {
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "suite.jsonl").write_bytes(lines([HEADER, *suite_rows()]))
-    (tmp_path / "answers.jsonl").write_bytes(lines(answer_rows()))
+    write_world(tmp_path)
     (tmp_path / "models_on_disk.py").write_text(
         "def by_length(texts):\n    return ['positive' if len(text) % 2 else 'negative' for text in texts]\n"
         "def positive(texts):\n    return ['positive' for _ in texts]\n"
@@ -49,17 +40,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "plan.toml").write_text(
         f'models = ["{MODELS[0]}", "{MODELS[1]}"]\n[behaviour]\nsuite = "suite.jsonl"\nresamples = 10\n'
     )
-    (tmp_path / "gate.toml").write_text("[[rule]]\nat_least = 0.1\n")
-    rows = (f"good {n},positive\nbad {n},negative\n" for n in range(10))
-    (tmp_path / "table.csv").write_text("text,label\n" + "".join(rows))
     assert shoal("run", "plan.toml", "--into", "done").exit_code == 0
     return tmp_path
-
-
-def shoal(*arguments: str) -> Result:
-    done = CliRunner(env={"COLUMNS": "100"}).invoke(main, arguments)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
-    return done
 
 
 @contextmanager
@@ -88,12 +70,6 @@ def test_a_full_disk_is_named_and_the_same_command_works_once_there_is_room(worl
     assert size and shoal(*VERBS[verb]).exit_code == 0
 
 
-def test_a_job_that_finds_the_disk_full_is_reported_as_failed_and_the_others_are_tried(world):
-    with room_for(0):
-        done = shoal("run", "plan.toml")
-    assert done.output.count("  failed: ") == 2 and "error.txt" not in done.output, done.output
-
-
 def test_weights_that_do_not_fit_are_a_full_disk_too(world):
     pytest.importorskip("torch", reason="needs shoal[hf]")
     (world / "learn.toml").write_text(
@@ -103,9 +79,3 @@ def test_weights_that_do_not_fit_are_a_full_disk_too(world):
     with room_for(20_000):
         done = shoal("run", "learn.toml")
     assert ".safetensors: cannot be written" in done.output, done.output
-
-
-def test_a_folder_of_figures_that_cannot_be_made_is_named(world):
-    pytest.importorskip("matplotlib", reason="needs shoal[plots]")
-    done = shoal("report", "plan.toml", "--into", "done", "--figures", "/proc/shoal")
-    assert done.exit_code == 1 and "/proc/shoal: cannot be written" in done.output

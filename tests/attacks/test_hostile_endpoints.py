@@ -210,3 +210,7 @@ def test_stores_of_endpoints_are_for_their_owner_only(server, tmp_path):
 def test_short_keys_are_placeholders_and_do_not_change_answers():
     assert clean("none of them", "none") == "none of them"
     assert clean(f"a {KEY}{KEY} b {KEY[:11]}", KEY) == f"a {MASK}{MASK} b {KEY[:11]}"
+
+
+def test_jinja2_is_required_with_its_sandbox_fixes():
+    assert '"jinja2>=3.1.6"' in (Path(__file__).parents[2] / "pyproject.toml").read_text()

@@ -8,8 +8,8 @@ from pathlib import Path
 from unicodedata import category
 
 import pytest
-from click.testing import CliRunner, Result
 from small_world import LABELS, answer_rows, lines, suite_rows
+from small_world import run_shoal as shoal
 
 from shoal.cli import main
 from shoal.core.text import STEERING
@@ -111,12 +111,6 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def shoal(*arguments: str) -> Result:
-    done = CliRunner(env={"COLUMNS": "100"}).invoke(main, arguments)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
-    return done
-
-
 def steering(text: str) -> set[str]:
     return {ascii(letter) for letter in text if category(letter) in STEERING and letter != "\n"}
 
@@ -164,12 +158,3 @@ def test_no_cell_of_any_csv_begins_as_a_formula_does(world, start):
     assert not [cell for cell in formulas if cell.startswith(start)]
     refused = shoal("export", "suite.jsonl", "--out", "out.csv")
     assert refused.exit_code == 1 and "--verbatim" in refused.output and not (world / "out.csv").exists()
-
-
-def test_a_table_on_a_terminal_is_printable_and_in_a_pipe_as_it_is(world, monkeypatch, capsys):
-    command = ["compare", A, B, *SUITE, "--csv"]
-    main(command, standalone_mode=False)
-    assert HOSTILE[:-1] in capsys.readouterr().out
-    monkeypatch.setattr("shoal.cli.options.is_terminal", lambda: True)
-    main(command, standalone_mode=False)
-    assert not steering(capsys.readouterr().out)

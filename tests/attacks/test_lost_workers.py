@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from shoal.runs.executors import local, run_jobs
 from shoal.runs.plan import check_plan
 
 MODELS = """
-import os, signal, threading, time
+import os, signal, time
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -49,11 +48,6 @@ def forks_and_is_killed(texts):
         time.sleep(30)
         os._exit(0)
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def exits_and_lives_on(texts):
-    threading.Thread(target=time.sleep, args=(600,)).start()
-    raise SystemExit(5)
 
 
 def ignores_the_end(texts):
@@ -163,40 +157,3 @@ def test_a_run_that_is_interrupted_ends_although_a_model_ignores_sigterm(plan_of
     workers = multiprocessing.active_children()
     ended.close()  # type: ignore[attr-defined]  # a generator, declared as an iterator
     assert not any(worker.is_alive() for worker in workers)
-
-
-@pytest.mark.slow
-def test_a_worker_that_exits_but_whose_threads_live_on_does_not_hang_the_run(plan_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(local, "GRACE", 0.5)
-    jobs = check_plan(read_plan(plan_of("exits_and_lives_on", "fine")))
-    began = time.monotonic()
-    ended = [problem for _, problem in run_jobs(jobs, RunStore(tmp_path / "runs"), workers=2)]
-    assert ended.count(None) == 1 and any("called sys.exit(5)" in (problem or "") for problem in ended)
-    assert not multiprocessing.active_children()
-    assert time.monotonic() - began < 300  # the threads sleep for 600 seconds
-
-
-@pytest.mark.slow
-def test_the_first_words_come_before_the_workers_have_started_and_they_report_what_they_do(plan_of, tmp_path):
-    told: list[tuple[str, int, int]] = []
-    (tmp_path / "killed").touch()  # nobody is to be killed
-    jobs = check_plan(read_plan(plan_of("fine", "killed_once")))
-    for _ in run_jobs(jobs, RunStore(tmp_path / "runs"), lambda *words: told.append(words), workers=2):
-        pass
-    assert told[0] == ("starting 2 workers", 0, 0)
-    assert any(step.startswith("worker ") and step.endswith(": asking") for step, _, _ in told)
-    assert not any("asking" in step and not step.startswith("worker ") for step, _, _ in told)
-
-
-@pytest.mark.slow
-def test_workers_that_cannot_start_end_the_run(plan_of, tmp_path, monkeypatch):
-    """A task larger than the pipe's buffer is refused by a worker that dies at once: that counts as a loss."""
-    monkeypatch.setattr(local, "_work", _dies_at_once)
-    jobs = check_plan(read_plan(plan_of("fine")))
-    large = [replace(jobs[0], given=b"x" * 10_000_000)]
-    ((_, problem),) = run_jobs(large, RunStore(tmp_path / "runs"), on="processes")
-    assert problem is not None and "lost" in problem
-
-
-def _dies_at_once(*_: object) -> None:
-    os._exit(3)

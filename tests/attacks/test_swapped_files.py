@@ -1,14 +1,11 @@
 """Stores edited by hand: files of another job, files of another kind and other values are named, or made again."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from small_world import HEADER, answer_rows, lines, suite_rows
-
-from shoal.cli import main
+from small_world import lines, write_world
+from small_world import run_shoal as shoal
 
 PLAN = """
 models = ["predictions:answers.jsonl", "python:models_to_swap:positive"]
@@ -22,20 +19,13 @@ resamples = 10
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "suite.jsonl").write_bytes(lines([HEADER, *suite_rows()]))
-    (tmp_path / "answers.jsonl").write_bytes(lines(answer_rows()))
+    write_world(tmp_path)
     (tmp_path / "models_to_swap.py").write_text(
         "def positive(texts):\n    return ['positive' for _ in texts]\n"
     )
     (tmp_path / "plan.toml").write_text(PLAN)
     assert shoal("run", "plan.toml").exit_code == 0
     return tmp_path
-
-
-def shoal(*arguments: str) -> Result:
-    done = CliRunner(env={"COLUMNS": "100"}).invoke(main, arguments)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
-    return done
 
 
 def folders(world: Path) -> tuple[Path, Path]:
@@ -72,33 +62,6 @@ def test_the_description_of_another_job_is_named(world):
     swap(world, "job.json")
     done = shoal("show", folders(world)[0].name)
     assert done.exit_code == 1 and "job.json: damaged" in done.output and "\n  try: " in done.output
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"\n \n", b"\xff\xfe", b"x" * 5_000_000, None],
-    ids=["empty", "blank", "not text", "long", "folder"],
-)
-def test_an_error_that_cannot_be_read_spares_status(world, content):
-    stored, _ = folders(world)
-    (stored / "answers.jsonl").unlink()
-    (stored / "error.txt").mkdir() if content is None else (stored / "error.txt").write_bytes(content)
-    done = shoal("status", "plan.toml")
-    assert done.exit_code == 0 and len(done.output) < 5_000
-
-
-def test_a_folder_in_the_place_of_a_digest_is_named(world):
-    stored, _ = folders(world)
-    (stored / "answers.digest").unlink()
-    (stored / "answers.digest").mkdir()
-    done = shoal("show", stored.name)
-    assert done.exit_code == 1 and "answers.jsonl: damaged" in done.output
-
-
-def test_a_store_that_was_copied_is_as_good_as_the_first(world):
-    before = shoal("status", "plan.toml", "--json").stdout
-    shutil.move(world / "runs", world / "elsewhere")
-    assert shoal("status", "plan.toml", "--json", "--into", "elsewhere").stdout == before
 
 
 def without_digest(path: Path, **fields: object) -> None:
@@ -154,15 +117,3 @@ def test_an_answer_that_is_none_is_named_and_not_counted_as_wrong(world, fields)
     done = shoal("run", "plan.toml")
     resumed = (stored / "answers.jsonl").exists() and (stored / "answers.jsonl").read_text().count("\n")
     assert (done.exit_code == 0 and resumed == len(rows)) or "\n  try: rm " in done.output, done.output
-
-
-def test_cases_whose_labels_were_edited_are_built_again(world):
-    stored, _ = folders(world)
-    before = shoal("show", stored.name, "--json").stdout
-    (cases,) = (world / "runs" / "cases").glob("*.jsonl")
-    content = cases.read_bytes()
-    head, _, rest = content.partition(b"\n")
-    edited = json.loads(head)
-    edited["labels"] = edited["labels"][::-1]
-    cases.write_bytes(json.dumps(edited).encode() + b"\n" + rest)
-    assert shoal("show", stored.name, "--json").stdout == before and cases.read_bytes() == content

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from small_world import HEADER, lines, suite_rows
-
-from shoal.cli import main
+from click.testing import Result
+from small_world import run_shoal as shoal
+from small_world import write_world
 
 SHEET = "xl/worksheets/sheet1.xml"
 ANSWERS = ("--set", "suite=suite.jsonl", "--set", "resamples=10")
@@ -19,13 +18,7 @@ ANSWERS = ("--set", "suite=suite.jsonl", "--set", "resamples=10")
 @pytest.fixture(autouse=True)
 def _world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "suite.jsonl").write_bytes(lines([HEADER, *suite_rows()]))
-
-
-def shoal(*arguments: str) -> Result:
-    done = CliRunner(env={"COLUMNS": "100"}).invoke(main, arguments)
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
-    return done
+    write_world(tmp_path)
 
 
 def read_by_both(file: str) -> list[Result]:
@@ -106,18 +99,3 @@ def test_a_sheet_whose_last_row_has_a_number_of_twelve_digits_ends():
     rewritten(lambda sheet: sheet.replace(b'<row r="21"', b'<row r="999999999999"'))
     imported, _ = read_by_both("table.xlsx")
     assert imported.exit_code == 1 and "at most 1,048,576 rows" in imported.output, imported.output
-
-
-def test_a_workbook_without_sheets_is_refused():
-    parts = zipfile.ZipFile(io.BytesIO(workbook()))
-    with zipfile.ZipFile("table.xlsx", "w") as archive:
-        for name in set(parts.namelist()) - {SHEET}:
-            archive.writestr(name, parts.read(name))
-    for done in read_by_both("table.xlsx"):
-        assert done.exit_code == 1 and "\n  try: " in done.output, done.output
-
-
-def test_a_cell_that_is_nowhere_is_refused():
-    rewritten(lambda sheet: sheet.replace(b'r="A1"', b'r="ZZZZZZ9"'))
-    for done in read_by_both("table.xlsx"):
-        assert done.exit_code == 1 and "\n  try: " in done.output, done.output

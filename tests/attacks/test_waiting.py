@@ -13,7 +13,6 @@ import pytest
 from shoal import RunStore, read_plan
 from shoal.cli import main
 from shoal.render import progress
-from shoal.render.progress import progress_bar
 from shoal.runs import store as stores
 from shoal.runs import tasks
 from shoal.runs.executors import run_jobs
@@ -89,30 +88,6 @@ def test_the_workers_of_a_run_wait_and_their_parent_says_for_whom(job, tmp_path)
     assert len(words) == 1 and f"process {pid}" in words[0]
 
 
-def test_a_wait_for_a_process_that_does_not_say_who_it_is_is_said_all_the_same(tmp_path):
-    store = RunStore(tmp_path / "runs")
-    with held(store.folder, "something"):
-        (store.folder / "locks" / "something.holder").unlink()
-        assert store.waiting_for("something") == "waiting for another process, which works on something"
-
-
-def test_a_short_wait_is_not_worth_a_word(job, tmp_path):
-    store = RunStore(tmp_path / "runs")
-    words = []
-    with held(store.folder, job.cases) as (_, over):
-        over.set()
-        store.built(job, lambda step, done, total: words.append((step, total)))
-    assert all(total for _, total in words)
-
-
-def test_without_a_terminal_only_what_there_is_to_say_is_printed(capsys):
-    with progress_bar() as progress:
-        progress("asking", 3, 10)
-        progress("waiting for process 1\x1b[2J", 0, 0)
-    printed = capsys.readouterr().err
-    assert "waiting for process 1" in printed and "asking" not in printed and "\x1b" not in printed
-
-
 def test_a_holder_that_was_killed_holds_nothing(job, tmp_path):
     store = RunStore(tmp_path / "runs")
     (store.folder / "locks").mkdir(parents=True)
@@ -141,11 +116,3 @@ def test_a_minute_without_a_word_is_said_once_with_what_helps(tmp_path, monkeypa
         and "?timeout=SECONDS" in output.err
         and "No progress" not in output.out
     )
-
-
-def test_who_is_told_something_is_not_told_of_silence():
-    lines: list[str] = []
-    told: list[tuple[str, int, int]] = []
-    with progress.silence_noticed(lambda *words: told.append(words), lines.append) as tell:
-        tell("asking", 1, 2)
-    assert told == [("asking", 1, 2)] and not lines

@@ -1,5 +1,7 @@
 """Tiny Transformers models with random weights, saved as others' are: safetensors, tokenizer.json, config.json."""
 
+import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +92,14 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def save() -> Any:
     """`save_model`, for a test that needs a model of its own."""
     return save_model
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> types.ModuleType:
+    """A module of the user's, `answering`, into which a test puts models."""
+    made = types.ModuleType("answering")
+    (tmp_path / "answering.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "answering", made)
+    made.__spec__ = types.SimpleNamespace(origin=str(tmp_path / "answering.py"), name="answering")  # type: ignore[assignment]
+    return made

@@ -43,14 +43,6 @@ def test_a_second_model_takes_nothing_apart_again(forgotten, monkeypatch):
     assert same(second.tokenise(TEXTS), first.tokenise(TEXTS)) and second.lengths(TEXTS) == lengths
 
 
-def test_cut_elsewhere_or_by_another_tokenizer_it_is_another(forgotten):
-    long = [("word " * 60,)]
-    assert len(trained("tiny:sentiment?max_length=16").tokenise(long)["input_ids"][0]) == 16
-    assert len(trained().tokenise(long)["input_ids"][0]) > 16
-    names = {load_model(spec).checkpoint.tokenizer_name() for spec in ("tiny:sentiment", "tiny:paraphrase")}
-    assert len(names) == 2
-
-
 def test_no_more_is_remembered_than_there_is_room_for(monkeypatch):
     monkeypatch.setattr("shoal.models.caches.MOST", 3)
     asked = []

@@ -42,27 +42,6 @@ def test_fillers_are_the_softmax_at_each_of_several_masks(folders):
         assert filler.of_word == pytest.approx(table[place, word].item(), abs=1e-6)
 
 
-def test_the_order_of_what_is_hidden_does_not_matter(folders):
-    model = load_model(f"hf:{folders['masked']}")
-    straight, turned = model.fill_words([blank(asked=1), blank(asked=0, hidden=HIDDEN[::-1])], k=5)
-    assert straight == turned
-
-
-def test_batches_change_nothing(folders):
-    model = load_model(f"hf:{folders['masked']}")
-    texts = [PAIR, ("a film", "the film went to paris and it was so very boring"), ("film", "film")]
-    blanks = [
-        blank(texts=texts[0]),
-        blank(texts=texts[1], hidden=((0, 2, 6), (1, 4, 8))),
-        blank(texts=texts[2], hidden=((0, 0, 4), (1, 0, 4)), asked=1),
-    ]
-    together = model.fill_words(blanks * 5, k=6)[:3]
-    for alone, beside in zip((model.fill_words([each], k=6)[0] for each in blanks), together, strict=True):
-        assert alone.words == beside.words and alone.probabilities == pytest.approx(
-            beside.probabilities, abs=1e-6
-        )
-
-
 def test_what_cannot_be_filled_says_why(folders):
     model = load_model(f"hf:{folders['masked']}")
     long = ("the film " * 40, "a film")

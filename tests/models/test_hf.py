@@ -15,14 +15,6 @@ from shoal.core.errors import MissingExtra, ModelError  # noqa: E402
 from shoal.core.records import Case  # noqa: E402
 from shoal.models.asking import answer_batch, ask_batches  # noqa: E402
 from shoal.models.batching import make_questions  # noqa: E402
-from shoal.models.interface import (  # noqa: E402
-    Classifier,
-    Embedder,
-    Extractor,
-    HasTokens,
-    LanguageModel,
-    MaskFiller,
-)
 from shoal.models.selfcheck import self_check  # noqa: E402
 from shoal.protocols.base import Built  # noqa: E402
 
@@ -81,18 +73,6 @@ def test_labels_that_are_not_the_suites_are_refused_and_both_sides_named(folders
         load_model(f"hf:{folders['classifier']}{options}").classify(TEXTS, suite)
 
 
-def test_a_model_that_gives_one_number_is_no_classifier(folders, tmp_path, save):
-    folder = save(tmp_path / "regression", "BertForSequenceClassification", num_labels=1)
-    with pytest.raises(ModelError, match="is not a single-label classifier"):
-        load_model(f"hf:{folder}").classify(TEXTS, SENTIMENT)
-
-
-def test_pairs_and_texts_may_stand_in_one_batch(folders):
-    mixed = [("good", "the film was bad"), ("good",), ("not", "a b")]
-    answers = load_model(f"hf:{folders['classifier']}").classify(mixed, ("negative", "positive"))
-    assert answers.probabilities == pytest.approx(by_hand(folders["classifier"], mixed), abs=1e-6)
-
-
 # Refused
 
 
@@ -104,18 +84,6 @@ def test_an_encoder_without_a_head_is_refused(folders):
         load_model(f"hf:{folders['encoder']}").extract([("paris", "where")])
     with pytest.raises(ModelError, match="has no trained masked language model head"):
         load_model(f"hf:{folders['classifier']}").log_likelihood(TEXTS)
-
-
-def test_pickled_weights_are_refused_unless_the_user_says_so(folders, tmp_path):
-    folder = shutil.copytree(folders["classifier"], tmp_path / "pickled")
-    from safetensors.torch import load_file
-
-    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
-    (folder / "model.safetensors").unlink()
-    with pytest.raises(ModelError, match=r"weights are pickles \(pytorch_model.bin\)[\s\S]*allow_pickle=yes"):
-        load_model(f"hf:{folder}").classify(TEXTS, SENTIMENT)
-    answers = load_model(f"hf:{folder}?allow_pickle=yes").classify(TEXTS, ("negative", "positive"))
-    assert answers.probabilities == pytest.approx(by_hand(folders["classifier"], TEXTS), abs=1e-6)
 
 
 def test_code_that_comes_with_a_model_is_never_run(folders, tmp_path):
@@ -138,8 +106,8 @@ def test_code_that_comes_with_a_model_is_never_run(folders, tmp_path):
         ("hf:some.gguf", "no such folder"),
         ("hf:x?lables=a", r"unknown option 'lables'[\s\S]*try: \"labels\""),
         ("hf:x?dtype=float23", r"dtype is 'float23'[\s\S]*try: \"float32\""),
-        ("hf:x?long=skip", "long is 'skip'"),
-        ("hf:x?max_length=many", "expected an integer from 8"),
+        ("hf:x?long=error", r"unknown option 'long'[\s\S]*counts the truncated texts"),
+        ("hf:x?max_length=many", "max_length is 'many'"),
     ],
 )
 def test_a_spec_that_cannot_be_is_named(spec, message):
@@ -162,7 +130,7 @@ def test_a_folder_without_config_or_weights_says_so(folders, tmp_path):
         load_model(f"hf:{tmp_path}").fingerprint()
     (tmp_path / "config.json").unlink()
     (tmp_path / "adapter_config.json").write_text("{}")
-    with pytest.raises(ModelError, match=r"only an adapter[\s\S]*merge"):
+    with pytest.raises(ModelError, match=r"has an adapter[\s\S]*merge"):
         load_model(f"hf:{tmp_path}").fingerprint()
 
 
@@ -196,12 +164,6 @@ def test_the_longest_text_is_cut_from_its_end(folders):
         assert answers.probabilities[0] == pytest.approx(answers.probabilities[1], abs=1e-7)
 
 
-def test_long_texts_can_be_errors_instead(folders):
-    model = load_model(f"hf:{folders['classifier']}?max_length=10&long=error")
-    answers = model.classify([("good " * 30,), ("good",)], ("negative", "positive"))
-    assert answers.errors == {0: "32 tokens; the model takes 10 (long=error)"}
-
-
 # Fingerprints
 
 
@@ -228,18 +190,12 @@ def test_the_fingerprint_is_what_the_answers_depend_on(folders, tmp_path):
 # Vectors, gradients, precision
 
 
-def test_an_hf_model_offers_everything_that_can_be_asked(folders):
-    model = load_model(f"hf:{folders['classifier']}")
-    for what in (Classifier, Extractor, HasTokens, LanguageModel, MaskFiller, Embedder):
-        assert isinstance(model, what)
-
-
-@pytest.mark.parametrize("pooling", ["cls", "mean", "last"])
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
 def test_vectors_do_not_depend_on_the_company(folders, pooling):
     from transformers import AutoModel, AutoTokenizer
 
     model = load_model(f"hf:{folders['encoder']}")
-    together = model.embed(TEXTS, pooling, layer=1)
+    together = model.embed(TEXTS, pooling)
     network, tokenizer = (
         AutoModel.from_pretrained(folders["encoder"]),
         AutoTokenizer.from_pretrained(folders["encoder"]),
@@ -248,14 +204,9 @@ def test_vectors_do_not_depend_on_the_company(folders, pooling):
         with torch.no_grad():
             states = network(
                 **tokenizer(*text, return_tensors="pt"), output_hidden_states=True
-            ).hidden_states[1][0]
-        expected = {"cls": states[0], "mean": states.mean(dim=0), "last": states[-1]}[pooling]
+            ).hidden_states[-1][0]
+        expected = {"cls": states[0], "mean": states.mean(dim=0)}[pooling]
         assert vector == pytest.approx(expected.numpy(), abs=1e-5)
-
-
-def test_an_unknown_pooling_is_named(folders):
-    with pytest.raises(ModelError, match=r"pooling 'men'[\s\S]*\"mean\""):
-        load_model(f"hf:{folders['encoder']}").embed(TEXTS, "men")
 
 
 def test_half_precision_is_only_used_when_asked_for(folders, tmp_path):
@@ -265,11 +216,6 @@ def test_half_precision_is_only_used_when_asked_for(folders, tmp_path):
     AutoModelForSequenceClassification.from_pretrained(folder).half().save_pretrained(folder)
     assert load_model(f"hf:{folder}").network("classify").dtype == torch.float32
     assert load_model(f"hf:{folder}?dtype=bfloat16").network("classify").dtype == torch.bfloat16
-
-
-def test_an_engine_that_is_not_known_is_named(folders):
-    with pytest.raises(ModelError, match="engine is 'turbo'"):
-        load_model(f"hf:{folders['classifier']}?engine=turbo")
 
 
 @pytest.mark.filterwarnings("ignore")  # the tracer warns about itself
@@ -295,21 +241,6 @@ def test_a_converted_model_gives_the_same_answers_is_kept_and_a_damaged_one_is_m
         c = again.classify(examples, ("negative", "positive"))
         assert c.probabilities.tolist() == b.probabilities.tolist()
         assert weights.read_bytes() == whole
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_converted_model_computes_as_many_batches_at_a_time_as_it_is_asked(folders):
-    pytest.importorskip("openvino")
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        model = load_model(f"hf:{folders['classifier']}?engine=openvino&device=cpu")
-        cases = [Case(str(at), (("good " * at,),)) for at in range(1, 200)]
-        built, questions = Built(cases, ("negative", "positive")), make_questions(model, cases)
-        list(ask_batches(lambda part: answer_batch(model, built, part), model, questions, labels=True))
-        assert model._engine_network.streams == model.parallel_batches == 2
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_without_openvino_the_error_says_how_to_get_it(folders, monkeypatch):

@@ -1,18 +1,14 @@
 """Any callable as a model: every form of answer, the suite's label order, and errors that take no other with them."""
 
 import re
-import sys
-import types
 from pathlib import Path
 
 import numpy as np
 import pytest
-from asking import ask_cases
 
-from shoal import case, load_model
+from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.models.asking import classify_safely
-from shoal.models.batching import batches
 from shoal.models.python import wrap
 
 LABELS = ("negative", "neutral", "positive")
@@ -75,19 +71,10 @@ BAD = {
     "one_number": (lambda texts: [0.5] * len(texts), "one number per example"),
     "nothing": (lambda texts: None, r"returned None"),
     "word": (lambda texts: "positive", r"gave 'positive' \(str\) for 3 examples"),
-    "mapping": (lambda texts: {"label": "positive"}, r"\(dict\) for 3 examples"),
     "mixed": (lambda texts: ["positive", [0.1, 0.1, 0.8], "positive"], "mixes two forms"),
-    "uneven": (lambda texts: [[0.5, 0.5], [0.2, 0.3, 0.5], [0.5, 0.5]], "gave 2 numbers for one example and 3"),
-    "deep": (lambda texts: np.zeros((len(texts), 3, 2)), "3 dimensions"),
-    "words": (lambda texts: [["a", "b", "c"]] * len(texts), "not numbers"),
-    "huge": (lambda texts: [[10**400, 0, 0]] * len(texts), "not numbers"),
-    "three_things": (lambda texts: (["positive"] * 3, [0.5] * 3, 0), "a tuple of 3"),
-    "confidence_over": (lambda texts: (["positive"] * 3, [0.5] * 4), "4 answers to 3 examples"),
     "confidence_short": (lambda texts: (["positive"] * 3, [0.5] * 2), "2 answers to 3 examples"),
-    "unscored": (lambda texts: [{"label": "positive"}] * 3, 'without "label" and "score"'),
     "twice": (lambda texts: [[{"label": "positive", "score": 0.5}] * 2] * 3, "scores a label twice"),
     "class": (Sklearn, "is a class, not a model"),
-    "width": (lambda texts: [dict.fromkeys("abcd", 0.25)] * len(texts), "answers a, b, c, d; the suite's labels"),
     "foreign": (lambda texts: [[{"label": "LABEL_0", "score": 1.0}, {"label": "LABEL_1", "score": 0.0}]] * len(texts),
                 r"LABEL_0, LABEL_1[\s\S]*\?labels="),
     "object": (3, "is not callable"),
@@ -95,14 +82,8 @@ BAD = {
 
 
 @pytest.fixture(autouse=True)
-def module(monkeypatch, tmp_path):
-    made = types.ModuleType("answering")
-    vars(made).update(MODELS | {name: model for name, (model, _) in BAD.items()})
-    (tmp_path / "answering.py").write_text("")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(sys.modules, "answering", made)
-    made.__spec__ = types.SimpleNamespace(origin=str(tmp_path / "answering.py"), name="answering")  # type: ignore[assignment]
-    return made
+def _models(module):
+    vars(module).update(MODELS | {name: model for name, (model, _) in BAD.items()})
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -118,12 +99,6 @@ def test_every_form_of_answer_is_understood(name):
 def test_answers_that_cannot_be_are_refused(name):
     with pytest.raises(ModelError, match=BAD[name][1]):
         load_model(f"python:answering:{name}").classify(TEXTS, LABELS)
-
-
-def test_the_order_of_nameless_probabilities_can_be_told(module):
-    module.turned = lambda texts: [vector(t)[::-1] for t in texts]
-    answers = load_model("python:answering:turned?labels=positive,neutral,negative").classify(TEXTS, LABELS)
-    assert answers.predictions.tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize("name", NAMELESS)
@@ -199,15 +174,6 @@ def test_numbers_are_names_where_the_suite_calls_its_labels_so(module):
         load_model("python:answering:names").classify(TEXTS, ("0", "1", "2"))
 
 
-def test_a_function_may_carry_the_names_of_its_columns(module):
-    def named(texts):
-        return [vector(t)[::-1] for t in texts]
-
-    vars(named)["classes_"] = LABELS[::-1]
-    module.named = named
-    assert load_model("python:answering:named").classify(TEXTS, LABELS).predictions.tolist() == [2, 0, 1]
-
-
 def test_an_object_that_is_here_already_is_told_how_to_carry_its_names():
     def mine(texts):
         return [vector(t) for t in texts]
@@ -231,17 +197,6 @@ def test_no_answer_to_an_example_is_an_error_of_that_example(module):
     assert list(answers.errors) == [1] and answers.predictions.tolist()[::2] == [2, 1]
 
 
-def test_names_may_be_written_differently(module):
-    module.shouted = lambda texts: [
-        [{"label": "POS", "score": vector(t)[2]}, {"label": "NEGATIVE", "score": 1 - vector(t)[2]}]
-        for t in texts
-    ]
-    answers = load_model("python:answering:shouted").classify(TEXTS, LABELS)
-    assert answers.labels == ("negative", "positive") and answers.predictions.tolist() == [1, 0, 0]
-    module.words = lambda texts: ["POSITIVE"] * len(texts)
-    assert load_model("python:answering:words").classify(TEXTS, LABELS).predictions.tolist() == [2, 2, 2]
-
-
 def table_of_answers():
     """The rows of the table in docs/models.md: what a model gives, what happens."""
     page = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
@@ -249,28 +204,20 @@ def table_of_answers():
     return [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in table.splitlines()]
 
 
-@pytest.mark.parametrize(("gives", "happens"), table_of_answers())
-def test_what_the_documents_say_happens(module, gives, happens):
-    module.documented = lambda texts: eval(gives.strip("`"))
-    spec, two = "python:answering:documented", TEXTS[:2]
-    if happens.startswith("refused"):
-        with pytest.raises(ModelError, match="  try: "):
-            classify_safely(load_model(spec), two, LABELS)
-        option = re.search(r"read with `(.*)`", happens)
-        if option is None:
-            return
-        spec += option[1]
-    answers = classify_safely(load_model(spec), two, LABELS)
-    assert len(answers.errors) == (1 if happens == "1 error" else 0)
-    assert happens == "1 error" or answers.labels[answers.predictions[0]] == "positive"
-    assert ("between" in happens or gives == "`[[0.3, 0.7]] * 2`" or "nan" in gives) == answers.band
-
-
-def test_pairs_come_as_tuples(module):
-    seen = []
-    module.pairs = lambda pairs: [seen.append(pair) or "no" for pair in pairs]  # type: ignore[func-returns-value]
-    load_model("python:answering:pairs").classify([("a", "b")], ("no", "yes"))
-    assert seen == [("a", "b")]
+def test_what_the_documents_say_happens(module):
+    for gives, happens in table_of_answers():
+        module.documented = lambda texts, gives=gives: eval(gives.strip("`"))
+        spec, two = "python:answering:documented", TEXTS[:2]
+        if happens.startswith("refused"):
+            with pytest.raises(ModelError, match="  try: "):
+                classify_safely(load_model(spec), two, LABELS)
+            option = re.search(r"read with `(.*)`", happens)
+            if option is None:
+                continue
+            spec += option[1]
+        answers = classify_safely(load_model(spec), two, LABELS)
+        assert len(answers.errors) == (1 if happens == "1 error" else 0), gives
+        assert happens == "1 error" or answers.labels[answers.predictions[0]] == "positive", gives
 
 
 @pytest.mark.parametrize(
@@ -280,8 +227,7 @@ def test_pairs_come_as_tuples(module):
         ("python:answering", "no object after the module"),
         ("python:answering:lists?lables=a", r"unknown option 'lables'[\s\S]*try: \"labels\""),
         ("python:answering:lists?labels=a,,b", "is not valid"),
-        ("python:answering:lists?timeout=soon", r"timeout=soon[\s\S]*seconds above 0"),
-        ("python:answering:lists?timeout=-1", r"timeout=-1[\s\S]*seconds above 0"),
+        ("python:answering:lists?timeout=soon", "timeout is 'soon'"),
         ("python:answering:lists?labels=a,b", r"gives 3 probabilities and 2 names"),
         ("python:clf.joblib:clf", r"no module[\s\S]*joblib.load"),
         ("python:folder/my_model.py:clf", r"no module[\s\S]*from the folder folder: python:my_model:clf"),
@@ -291,21 +237,3 @@ def test_pairs_come_as_tuples(module):
 def test_a_spec_that_names_nothing_is_refused(spec, message):
     with pytest.raises(ModelError, match=message):
         load_model(spec).classify(TEXTS, LABELS)
-
-
-def test_identical_examples_are_asked_once(module):
-    asked = []
-    module.counted = lambda texts: [LABELS[RIGHT[asked.append(t) or t]] for t in texts]  # type: ignore[func-returns-value]
-    cases = [case(text) for (text,) in TEXTS * 2]
-    answers = ask_cases(load_model("python:answering:counted"), cases, cases, LABELS)
-    assert sorted(asked) == ["bad", "good", "so so"]
-    assert answers.predictions.tolist() == [2, 0, 1, 2, 0, 1]
-
-
-def test_batches_are_alike_in_length_bounded_and_complete():
-    examples = [("x" * n,) for n in [5, 40_000, 7, 300] + [20] * 200]
-    planned = batches(examples)
-    assert sorted(at for batch in planned for at in batch) == list(range(len(examples)))
-    assert planned[0] == [1] and all(len(batch) <= 64 for batch in planned)
-    lengths = [len(examples[at][0]) for batch in planned for at in batch]
-    assert lengths == sorted(lengths, reverse=True)

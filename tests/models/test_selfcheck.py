@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from shoal import load_model
-from shoal.core.records import Answer, Answers, Case
+from shoal.core.records import Answers, Case
 from shoal.models.asking import answer_examples
 from shoal.models.batching import example_id
-from shoal.models.selfcheck import answers_match, check_label_order, labelled, sample, self_check
+from shoal.models.selfcheck import answers_match, check_label_order, self_check
 
 LABELS = ("negative", "neutral", "positive")
 WORDS = {"negative": ["bad", "awful"], "neutral": ["red", "wooden"], "positive": ["good", "great"]}
@@ -78,49 +78,6 @@ def test_labels_in_another_order_are_called_likely_and_the_order_is_named(calls,
     assert detail.startswith("likely wrong") and f"If so, set ?labels={order}" in detail
 
 
-def test_the_order_that_is_named_mends_an_hf_model(folders, save_named):
-    """Train nothing: take a classifier's own answers for the truth, then call its labels the other way round."""
-    rng = np.random.default_rng(0)
-    texts = [" ".join(rng.choice(KNOWN.split(), 10)) for _ in range(60)]
-    spec = f"hf:{folders['classifier']}"
-    truth = load_model(spec).classify([(text,) for text in texts], ("negative", "positive"))
-    assert len(set(truth.predictions.tolist())) == 2
-    groups = {"functionality": "f", "test type": "MFT"}
-    planted = [
-        Case(f"f/{at}", ((text,),), (truth.labels[code],), groups)
-        for at, (text, code) in enumerate(zip(texts, truth.predictions, strict=True))
-    ]
-    assert pick(self_check(load_model(spec), planted, LABELS), "label order").ok
-    wrong = self_check(load_model(f"{spec}?labels=positive,negative"), planted, LABELS)
-    assert "?labels=negative,positive" in pick(wrong, "label order").detail
-    turned = save_named("POSITIVE", "NEGATIVE")  # the same weights under swapped names
-    wrong = self_check(load_model(f"hf:{turned}"), planted, LABELS)
-    assert "?labels=negative,positive" in pick(wrong, "label order").detail
-
-
-KNOWN = (
-    "the film was very good a meal is not bad but it so awful i think great boring anna bob carol paris in"
-)
-
-
-@pytest.fixture
-def save_named(tmp_path, folders):
-    def save(*names):
-        import json
-        import shutil
-
-        folder = shutil.copytree(folders["classifier"], tmp_path / "-".join(names))
-        config = json.loads((folder / "config.json").read_text())
-        config |= {
-            "id2label": dict(enumerate(names)),
-            "label2id": {name: at for at, name in enumerate(names)},
-        }
-        (folder / "config.json").write_text(json.dumps(config))
-        return folder
-
-    return save
-
-
 def test_a_bad_model_is_not_blamed_on_the_order_of_its_labels():
     """SiftNinja on HateCheck: nearly everything is harmless to it, and most of the suite is not."""
     expected = ["hateful"] * 2563 + ["non-hateful"] * 1165
@@ -172,8 +129,8 @@ def test_a_coin_and_a_constant_are_not_blamed_on_the_order():
 @pytest.mark.parametrize(
     ("flaw", "names"),
     [
-        ("padding", {"same answer in batches of 1 and 32", "same answer beside a long example"}),
-        ("noise", {"same answer in batches of 1 and 32", "same answer beside a long example"}),
+        ("padding", {"same answer in every batch"}),
+        ("noise", {"same answer in every batch"}),
         ("untrained", {"head is trained"}),
         ("constant", {"not the same label for everything"}),
     ],
@@ -191,15 +148,6 @@ def test_a_model_that_raises_is_found_and_named():
 
     check = pick(self_check(Moody(), cases(), LABELS), "every example is answered")
     assert check.ok is False and "ValueError: no gardens" in check.detail
-
-
-def test_a_model_that_raises_on_everything_is_found_and_nothing_else_is_made_of_it():
-    class Dead(Reads):
-        def classify(self, examples, labels):
-            raise ValueError("no model here")
-
-    (check,) = self_check(Dead(), cases(), LABELS)
-    assert check.ok is False and check.detail == "the model answers none of 32: ValueError: no model here"
 
 
 class Says:
@@ -284,16 +232,6 @@ def test_a_probability_that_moves_tells_too_and_so_does_an_error():
     assert "is now an error: ValueError: gone" in answers_match(Dead(), rows, examples, LABELS).detail
 
 
-def test_where_nothing_was_kept_nothing_is_asked_again():
-    class Untouchable:
-        def classify(self, examples, labels):
-            raise AssertionError("asked")
-
-    failed_rows = [Answer("x", "label", None, "ValueError: no")]
-    for rows in ([], failed_rows, [Answer("y", "tokens", {"tokens": []})]):
-        assert answers_match(Untouchable(), rows, {"x": ("a",), "y": ("b",)}, LABELS).ok is None
-
-
 def test_stored_predictions_are_checked_without_asking(tmp_path):
     suite = cases()
     turned = dict(zip(LABELS, ("positive", "neutral", "negative"), strict=True))
@@ -304,19 +242,6 @@ def test_stored_predictions_are_checked_without_asking(tmp_path):
     assert failed(checks) == {"label order"}
 
 
-def test_labelled_examples_are_of_all_labels_and_labels_may_be_numbers():
-    numbered = [Case(one.id, one.examples, (LABELS.index(one.labels[0]),), one.groups) for one in cases()]
-    chosen = labelled(numbered, ("negative", "positive"), LABELS)
-    assert {one.label for one in chosen} == {"negative", "positive"}
-    assert labelled(cases(test_type="INV"), LABELS, LABELS) == []
-
-
-def test_a_sample_has_the_longest_and_the_shortest_whatever_the_order():
-    texts = [("x" * n,) for n in range(100)]
-    assert sample(texts, 4) == sample(texts[::-1], 4)
-    assert sample(texts, 4)[0] == texts[-1] and sample(texts, 4)[-1] == texts[0]
-
-
 @pytest.mark.parametrize("name", ["sentiment", "paraphrase", "reading"])
 def test_the_shipped_models_pass(name):
     pytest.importorskip("torch", reason="needs shoal[hf]")
@@ -324,4 +249,4 @@ def test_the_shipped_models_pass(name):
 
     suite = import_module(f"shoal.protocols.behaviour.suites.{name}").suite
     checks = self_check(load_model(f"tiny:{name}"), suite.cases, suite.labels)
-    assert failed(checks) == set() and len(checks) >= 3
+    assert failed(checks) == set() and len(checks) >= 2

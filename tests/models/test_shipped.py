@@ -49,11 +49,6 @@ def test_a_shipped_model_fails_what_the_readme_says(name):
         assert value is not None and value < 0.5, functionality
 
 
-def test_the_shipped_models_are_small():
-    folder = ROOT / "src" / "shoal" / "models" / "tiny"
-    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 5_000_000
-
-
 def test_a_model_that_does_not_ship_is_named():
     with pytest.raises(ModelError, match=r"no such model[\s\S]*try: \"sentiment\""):
         load_model("tiny:sentimant")

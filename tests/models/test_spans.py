@@ -7,7 +7,6 @@ torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 from shoal import load_model  # noqa: E402
-from shoal.models.spans import best_span  # noqa: E402
 
 TEXT = "anna bob carol lives works in paris london as doctor baker the film was good bad"
 
@@ -87,22 +86,6 @@ def test_a_long_question_leaves_windows_that_get_on_all_the_same(folders, words)
     assert max(len(ids) for _, ids, _, _ in windows) <= 48
     assert "".join(context[a:b] for a, b in sorted(read)) == context.replace(" ", "")
     assert not model.extract([(context, "who " * words)]).errors
-
-
-def test_a_span_is_at_most_thirty_tokens_and_in_the_context():
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        size = int(rng.integers(1, 80))
-        starts, ends, inside = rng.normal(size=size), rng.normal(size=size), rng.random(size) < 0.7
-        first, last, score = best_span(starts, ends, inside.tolist())
-        if np.isfinite(score):
-            assert inside[first] and inside[last] and 0 <= last - first < 30
-            assert score == pytest.approx(starts[first] + ends[last])
-
-
-def test_no_possible_span_has_no_score():
-    assert best_span(np.zeros(3), np.zeros(3), [False] * 3)[2] == -np.inf
-    assert best_span(np.array([0.0, 9.0]), np.array([9.0, 0.0]), [True, True])[2] == 9.0
 
 
 def test_padding_that_the_network_likes_is_never_looked_at(folders):

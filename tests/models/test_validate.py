@@ -9,10 +9,10 @@ import pytest
 from shoal.core.errors import DataError, ModelError
 from shoal.core.records import Answer, Answers, Case
 from shoal.models.answer_rows import answers_by_mark
-from shoal.models.asking import answer_batch, classify_safely, extract_safely
+from shoal.models.asking import answer_batch, classify_safely
 from shoal.models.batching import distinct
 from shoal.models.selfcheck import self_check
-from shoal.models.validate import LONGEST_MESSAGE, NOT_FINITE, exception_text, validated
+from shoal.models.validate import NOT_FINITE
 from shoal.protocols.behaviour.rules import label_index
 
 LABELS = ("negative", "neutral", "positive")
@@ -90,46 +90,6 @@ def test_what_is_right_stays_as_it_is():
     assert not classify_safely(Gives(probabilities=half), FOUR, LABELS).errors
     tie = Gives(probabilities=[[0.4, 0.2, 0.4]] * 4, predictions=[2, 0, 2, 0])
     assert classify_safely(tie, FOUR, LABELS).predictions.tolist() == [2, 0, 2, 0]
-
-
-def test_answers_in_words_are_counted():
-    class Reader:
-        def extract(self, examples):
-            return Answers((), np.zeros(len(examples), np.int64), texts=["x"] * (len(examples) + 1))
-
-    with pytest.raises(ModelError, match="3 answers to 2 examples"):
-        extract_safely(Reader(), [("a", "b"), ("c", "d")])
-
-
-def test_a_model_of_the_users_own_that_gives_no_answers_is_refused():
-    class Own:
-        def classify(self, examples, labels):
-            return ["positive"] * len(examples)
-
-    with pytest.raises(ModelError, match="returned list, not Answers"):
-        classify_safely(Own(), FOUR, LABELS)
-
-
-def test_what_a_model_says_when_it_fails_is_cut_to_what_can_be_read():
-    class Loud:
-        def classify(self, examples, labels):
-            raise ValueError("x" * 100_000)
-
-    message = classify_safely(Loud(), FOUR[:1], LABELS).errors[0]
-    assert message.startswith("ValueError: xxx") and len(message) < LONGEST_MESSAGE + 40
-    assert "100,012 characters" in message
-    kept = validated(
-        Gives(predictions=[0], errors={0: "y" * 9_000}).classify([], None), 1, LABELS, "the model"
-    )
-    assert len(kept.errors[0]) < LONGEST_MESSAGE + 40
-
-
-def test_an_exception_that_cannot_be_shown_is_still_an_error():
-    class MuteError(Exception):
-        def __str__(self):
-            raise RuntimeError("no")
-
-    assert exception_text(MuteError()) == "MuteError: (message not available)"
 
 
 # Suites whose labels are bare numbers

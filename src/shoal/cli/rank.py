@@ -67,7 +67,7 @@ def rank_command(
       shoal rank predictions:a.csv predictions:b.csv --data nli.csv --set text=premise,hypothesis
       shoal rank "predictions:answers.csv?label=pred_*" --data examples.csv
     """
-    from ..models.stored.several import every_model
+    from ..models.stored import every_model
     from ..protocols import find_protocol
     from ..protocols.ranking.labelling import export
     from ..render.progress import progress_bar

@@ -35,6 +35,16 @@ SCHEMES: dict[str, tuple[str, str]] = {
     "vectors": ("vectors", "word vectors in text form, for association tests"),
 }
 """Scheme to the module that loads it and a description."""
+REMOVED = {
+    "contradictions": "?probabilities=no, which reads labels alone",
+    "end": "words in the prompt's [labels] of which none begins another, such as letters",
+    "header": "remove the first line of the file",
+    "long": "remove it; shoal counts the truncated texts",
+    "normalise": "remove it; in a predictions file, divide each row's probabilities by their sum",
+    "samples": "remove it; seed= and temperature= draw one answer",
+    "sheet": "save the sheet as CSV, or as a workbook of its own",
+}
+"""Options that shoal no longer has, and what to do instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +130,6 @@ def load_model(spec: str) -> Any:
             raise ModelError(
                 f"{parsed.scheme}:{parsed.name}: unknown option {option!r}",
                 why=f"known: {', '.join(module.OPTIONS)}" if module.OPTIONS else "it takes none",
-                fix=nearest(option, module.OPTIONS) or "remove it",
+                fix=REMOVED.get(option) or nearest(option, module.OPTIONS) or "remove it",
             )
     return module.load(parsed)

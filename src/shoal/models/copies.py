@@ -14,8 +14,9 @@ from ..core.errors import ModelError
 from ..core.records import Example
 from .checkpoint import libraries
 from .forward import label_logits, length_batches, padded, run_parallel, tokens_per_batch
-from .hf import HFModel, tokenizer_inputs
+from .hf import HFModel
 from .labels import in_suite_order, suite_names
+from .loaded import tokenizer_inputs
 
 Numbers = NDArray[np.int64]
 SPECIAL = -1

@@ -3,32 +3,31 @@
     hf:DIR_OR_ID?labels=negative,positive&max_length=256
 
 The request decides which head is loaded; a checkpoint without that head is an error (`checkpoint.py`). Texts longer
-than the model's limit are truncated at the end, the longer text of a pair first, and counted; `?long=error` makes them
-errors instead. `?reads=last` shows a classifier only the last text of each example.
+than the model's limit are truncated at the end, the longer text of a pair first, and counted. `?reads=last` shows
+a classifier only the last text of each example.
 """
 
 import hashlib
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import ModelError, nearest
+from ..core.errors import ModelError
 from ..core.records import Answers, Example
 from . import ModelSpec, likelihood, spans
 from .batching import BATCH_TOKENS, batches
-from .caches import Columns, Features, Tokenised, shared_tokens
+from .caches import Features, shared_tokens
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
-from .forward import Tokens, tokenize
-from .interface import Blank, Filler, Fillers, TokenScores
+from .interface import Blank, Fillers, TokenScores
 from .labels import Spellings, extreme_labels, in_suite_order, parse_labels, suite_names
-from .prompted.options import LOCAL as PROMPTED
+from .loaded import LoadedModel
+from .options import Options
+from .prompted.prompt import LOCAL_OPTIONS as PROMPTED
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,8 +36,7 @@ if TYPE_CHECKING:
 
 CHOICES = {
     "dtype": DTYPES,
-    "long": ("cut", "error"),
-    "allow_pickle": ("yes", "no"),
+    "allow_pickle": ("no", "yes"),
     "task": tuple(HEADS),
     "engine": ("eager", "openvino"),
     "reads": ("all", "last"),
@@ -46,14 +44,10 @@ CHOICES = {
 """Options with a fixed set of values; the first is the default."""
 PLAIN = (*CHOICES, "labels", "revision", "max_length", "device")
 OPTIONS = (*PLAIN, *PROMPTED)
-UNPROMPTED = ("labels", "long", "engine", "task", "reads")
+UNPROMPTED = ("labels", "engine", "task", "reads")
 """Options that have no meaning with a prompt."""
 MOST_PARALLEL = 16
 """The most batches at a time, one core each; Python itself limits the gain."""
-TOKENISED_AT_ONCE = 2_000
-POOLINGS = ("cls", "mean", "last")
-BEGINS_WITH = "likelihoods begin with"
-"""Fingerprint key: the token before the first one, if it is not BOS."""
 
 
 def load(spec: ModelSpec) -> "HFModel | LastText | PromptedModel":
@@ -83,24 +77,13 @@ def load_unprompted(spec: ModelSpec) -> "HFModel | LastText":
 
 def _load_checkpoint(spec: ModelSpec) -> "HFModel":
     """Check a spec's options and return its model; the first request reads the weights."""
-    options = spec.options
+    options, read = spec.options, Options(spec)
     if "labels" in options:
-        parse_labels(options["labels"], f"hf:{spec.name}")
+        parse_labels(options["labels"], read.who)
     for option, known in CHOICES.items():
-        value = options.get(option, known[0])
-        if value not in known:
-            raise ModelError(
-                f"hf:{spec.name}: {option} is {value!r}",
-                why=f"known: {', '.join(known)}",
-                fix=nearest(value, known) or f"{option}={known[0]}",
-            )
-    length = options.get("max_length")
-    if length is not None and (not length.isdigit() or int(length) < 8):
-        raise ModelError(
-            f"hf:{spec.name}: max_length is {length!r}",
-            why="expected an integer from 8",
-            fix="max_length=256",
-        )
+        read.one_of(option, known, known[0])
+    if "max_length" in options:
+        read.whole("max_length", 256, 8)
     checkpoint = Checkpoint(
         spec.name,
         options.get("revision"),
@@ -110,15 +93,11 @@ def _load_checkpoint(spec: ModelSpec) -> "HFModel":
     return HFModel(checkpoint, options)
 
 
-class HFModel:
-    """A checkpoint with one or more heads, each loaded on its first request."""
+class HFModel(LoadedModel):
+    """A model of Transformers: it predicts labels, spans, likelihoods and vectors, and can be trained."""
 
     def __init__(self, checkpoint: Checkpoint, options: Mapping[str, str] | None = None) -> None:
-        self.checkpoint, self.options = checkpoint, dict(options or {})
-        self._networks: dict[str, Any] = {}
-        self._lengths: dict[Example, int] = {}
-        self._tokenised: Tokenised | None = None  # shared by models in training
-        self._tokenizing = Lock()  # a tokenizer is not thread-safe
+        super().__init__(checkpoint, options)
         self.trained = "classify"
         """The network that is trained, saved and loaded."""
         self.engines: Path | None = None
@@ -130,152 +109,12 @@ class HFModel:
         self.frozen: Features | None = None
         """The features of a frozen encoder: `classify` then computes only the head."""
 
-    def __repr__(self) -> str:
-        options = "&".join(f"{name}={value}" for name, value in self.options.items())
-        return f"hf:{self.checkpoint.name}{'?' if options else ''}{options}"
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return everything that answers depend on; not the device."""
-        kept = {
-            name: value
-            for name, value in self.options.items()
-            if name in ("labels", "max_length", "long", "task", "engine")
-        }
-        checkpoint = self.checkpoint.fingerprint()
-        if self.language_model == "causal" and not self.checkpoint.has_bos:
-            kept[BEGINS_WITH] = "eos"
-        return {**checkpoint, **kept}
-
-    # Loading
-
-    def network(self, asked: str) -> Any:
-        """Return the network with the head for a request; loaded once."""
-        if asked not in self._networks:
-            self._add(asked, self.checkpoint.network(asked))
-        return self._networks[asked]
-
-    def _add(self, asked: str, network: Any) -> None:
-        self._check_vocabulary(network)
-        if network.config.pad_token_id is None:  # as in GPT-2; any token works, because it is masked
-            network.config.pad_token_id = self.tokenizer.pad_token_id
-        network.to(self.device)
-        self._networks[asked] = network
-
-    @cached_property
-    def device(self) -> str:
-        """The torch device."""
-        torch, _ = libraries()
-        name = self.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
-        try:
-            torch.zeros(1, device=name).tolist()
-        except Exception as problem:
-            raise ModelError(
-                f"{self!r}: device {name!r} does not work",
-                why=first_line(problem),
-                fix="device=cuda needs an NVIDIA GPU and torch with CUDA; device=cpu always works",
-            ) from None
-        return name
-
-    @cached_property
-    def tokenizer(self) -> Any:
-        """The checkpoint's tokenizer, set to pad and truncate on the right."""
-        tokenizer = self.checkpoint.tokenizer()
-        tokenizer.padding_side = tokenizer.truncation_side = "right"
-        if tokenizer.pad_token is None:
-            tokenizer.pad_token = tokenizer.eos_token or tokenizer.bos_token or tokenizer.unk_token
-        return tokenizer
-
-    @cached_property
-    def longest(self) -> int:
-        """The most tokens of an example: the model's limit, or `max_length`."""
-        written = self.tokenizer.model_max_length
-        if not isinstance(written, int | float):
-            raise ModelError(
-                f"{self!r}: model_max_length is {repr(written)[:60]} in tokenizer_config.json",
-                why="expected a number",
-                fix="restore the tokenizer_config.json that save_pretrained wrote",
-            )
-        known = [int(n) for n in (written, self._positions) if n and n < 10**6]
-        limit = min(known, default=sys.maxsize)
-        requested = int(self.options.get("max_length", limit))
-        if requested > limit:
-            raise ModelError(
-                f"{self!r}: max_length is {requested}; the model takes {limit} tokens",
-                fix=f"max_length={limit}, or remove it",
-            )
-        return requested
-
-    @cached_property
-    def _positions(self) -> int | None:
-        """The size of the position table; RoBERTa's positions start after the padding index."""
-        positions = self.checkpoint.whole("max_position_embeddings") or self.checkpoint.whole("n_positions")
-        if positions is None:
-            return None
-        kind = str(self.checkpoint.config.get("model_type"))
-        if not any(word in kind for word in ("roberta", "camembert", "mpnet", "longformer")):
-            return positions
-        padding = self.checkpoint.whole("pad_token_id")
-        return positions - (1 if padding is None else padding) - 1
-
-    def _check_vocabulary(self, network: Any) -> None:
-        rows = network.get_input_embeddings().weight.shape[0]
-        if len(self.tokenizer) > rows:
-            raise ModelError(
-                f"{self!r}: tokenizer and weights do not match",
-                why=f"the tokenizer has {len(self.tokenizer):,} tokens, the weights {rows:,}",
-                fix="put the tokenizer that the model was trained with into the folder",
-            )
-
-    # Tokens
-
-    def lengths(self, examples: Sequence[Example]) -> list[int]:
-        """Return the number of tokens of each example before truncation."""
-        fresh = [example for example in dict.fromkeys(examples) if example not in self._lengths]
-        for start in range(0, len(fresh), TOKENISED_AT_ONCE):
-            part = fresh[start : start + TOKENISED_AT_ONCE]
-            with self._tokenizing:
-                rows = self.tokenizer(
-                    tokenizer_inputs(part),
-                    return_attention_mask=False,
-                    return_token_type_ids=False,
-                    verbose=False,
-                )["input_ids"]
-            self._lengths |= {example: len(row) for example, row in zip(part, rows, strict=True)}
-        return [self._lengths[example] for example in examples]
-
-    @property
-    def _truncation(self) -> dict[str, Any]:
-        return {"truncation": "longest_first", "max_length": self.longest} if self.longest < 10**6 else {}
-
-    def encode(self, examples: Sequence[Example]) -> Any:
-        """Return the examples as tensors, padded to the longest and truncated."""
-        with self._tokenizing:
-            encoded = self.tokenizer(
-                tokenizer_inputs(examples),
-                padding=True,
-                return_tensors="pt",
-                verbose=False,
-                **self._truncation,
-            )
-        return encoded.to(self.device)
-
-    def too_long(self, examples: Sequence[Example]) -> dict[int, str]:
-        """Return an error for each example above the length limit, under `?long=error`."""
-        if self.options.get("long") != "error":
-            return {}
-        return {
-            row: f"{length:,} tokens; the model takes {self.longest:,} (long=error)"
-            for row, length in enumerate(self.lengths(examples))
-            if length > self.longest
-        }
-
     # Labels and spans
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Return probabilities of the suite's labels for each example, a text or a pair of texts."""
         theirs = suite_names(self.own_labels, labels, repr(self))
         names = in_suite_order(theirs, labels)
-        errors = self.too_long(examples)
         torch, _ = libraries()
         with torch.inference_mode():
             logits = self._logits(examples)
@@ -285,7 +124,6 @@ class HFModel:
             tuple(names),
             np.nan_to_num(arranged).argmax(axis=1),
             arranged,
-            errors=errors,
             label_map=dict(zip(self._written_labels, theirs, strict=True)),
             band=tuple(names) == extreme_labels(labels or ()),
         )
@@ -391,11 +229,6 @@ class HFModel:
                 ) from None
         return rows
 
-    @property
-    def takes_segments(self) -> bool:
-        """Whether the network takes token type ids."""
-        return "token_type_ids" in self.tokenizer.model_input_names
-
     # Likelihoods and vectors
 
     def log_likelihood(
@@ -409,10 +242,6 @@ class HFModel:
         score = likelihood.causal if kind == "causal" else likelihood.masked
         return score(self.network(kind), self.tokenizer, self._whole_tokens(examples), only)
 
-    def fill(self, examples: Sequence[Example], k: int = 10) -> list[list[Filler]]:
-        """Return the k most probable tokens for the one mask (`tokenizer.mask_token`) of each example."""
-        return likelihood.fill(self.network("masked"), self.tokenizer, self._whole_tokens(examples), k)
-
     def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
         """Return the words among the k most probable items of each blank, and the hidden word's probability."""
         return likelihood.fill_words(self.network("masked"), self._vocabulary, self.longest, blanks, k)
@@ -421,48 +250,14 @@ class HFModel:
     def _vocabulary(self) -> "likelihood.Vocabulary":
         return likelihood.Vocabulary(self.tokenizer)
 
-    def _whole_tokens(self, examples: Sequence[Example]) -> list[Tokens]:
-        longest = max(self.lengths(examples), default=0)
-        if longest > self.longest:
-            raise ModelError(
-                f"{self!r}: a text of {longest:,} tokens; the model takes {self.longest:,}",
-                why="a truncated text has another likelihood",
-                fix="shorter texts, or a model with a longer limit",
-            )
-        return tokenize(self.tokenizer, tokenizer_inputs(examples))
-
-    @property
-    def language_model(self) -> str:
-        """`masked` or `causal`, from `task` or the checkpoint's architecture."""
-        task = self.options.get("task")
-        if task in ("masked", "causal"):
-            return task
-        architectures = self.checkpoint.config.get("architectures")
-        written = " ".join(map(str, architectures)) if isinstance(architectures, list) else ""
-        causal = self.checkpoint.gguf or "CausalLM" in written or "LMHead" in written
-        return "causal" if causal else "masked"
-
-    def embed(
-        self, examples: Sequence[Example], pooling: str = "mean", layer: int = -1
-    ) -> NDArray[np.float64]:
-        """Return one vector per example from a layer: the first token's state, the last one's, or the mean."""
-        if pooling not in POOLINGS:
-            raise ModelError(
-                f"pooling {pooling!r}",
-                why=f"known: {', '.join(POOLINGS)}",
-                fix=nearest(pooling, POOLINGS) or POOLINGS[0],
-            )
+    def embed(self, examples: Sequence[Example], pooling: str = "mean") -> NDArray[np.float64]:
+        """Return one vector per example from the last layer: the first token's state (`cls`) or the mean."""
         torch, _ = libraries()
         encoded = self.encode(examples)
         with torch.inference_mode():
-            states = self.network("embed")(**encoded, output_hidden_states=True).hidden_states[layer].double()
-        mask = encoded["attention_mask"].double()
-        if pooling == "cls":
-            vectors = states[:, 0]
-        elif pooling == "last":
-            vectors = states[torch.arange(len(states)), mask.sum(dim=1).long() - 1]
-        else:
-            vectors = (states * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+            states = self.network("embed")(**encoded, output_hidden_states=True).hidden_states[-1].double()
+        mask = encoded["attention_mask"].double()[:, :, None]
+        vectors = states[:, 0] if pooling == "cls" else (states * mask).sum(dim=1) / mask.sum(dim=1)
         rows: NDArray[np.float64] = vectors.cpu().numpy()
         return rows
 
@@ -558,24 +353,6 @@ class HFModel:
                 why=first_line(problem),
                 fix="remove the file; shoal writes it again",
             ) from None
-
-    def tokenise(self, examples: Sequence[Example]) -> Columns:
-        """Return every input column, one row per example, truncated and not padded."""
-        make = self._tokenise
-        return make(examples) if self._tokenised is None else self._tokenised.columns(examples, make)
-
-    def _tokenise(self, examples: Sequence[Example]) -> Columns:
-        columns: Columns = {}
-        for start in range(0, len(examples), TOKENISED_AT_ONCE):
-            part = tokenizer_inputs(examples[start : start + TOKENISED_AT_ONCE])
-            for name, rows in self.tokenizer(part, verbose=False, **self._truncation).items():
-                columns.setdefault(name, []).extend(np.array(row, np.int64) for row in rows)
-        return columns
-
-    @property
-    def padding(self) -> dict[str, int]:
-        """The padding value of each column."""
-        return {"input_ids": self.tokenizer.pad_token_id, "token_type_ids": self.tokenizer.pad_token_type_id}
 
     def forward(self, inputs: Mapping[str, "Tensor"]) -> "Tensor":
         """Return the logits of the trained network; from encoder features, only the head is computed."""
@@ -688,15 +465,3 @@ def _reads_vectors(network: Any, head: Any) -> bool:
     finally:
         hook.remove()
     return widths == [2]
-
-
-def tokenizer_inputs(examples: Sequence[Example]) -> list[Any]:
-    """Return examples as a tokenizer takes them: texts, or pairs of texts."""
-    wide = next((example for example in examples if not 1 <= len(example) <= 2), None)
-    if wide is not None:
-        raise ModelError(
-            f"an example of {len(wide)} texts: {repr(wide)[:200]}",
-            why="Transformers models take one text or two",
-            fix="join the texts of an example into one or two",
-        )
-    return [example[0] if len(example) == 1 else example for example in examples]

@@ -12,7 +12,7 @@ import hashlib
 import os
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -63,6 +63,15 @@ class _Watch:
     opened: list[tuple[str, bool, tuple[str, ...]]] = field(default_factory=list)
     """Path, whether for writing, modules."""
 
+    def read(self) -> list[tuple[Path, tuple[str, ...]]]:
+        """Return the files that were only read, with the modules being imported."""
+        written = {path for path, writes, _ in self.opened if writes}
+        return [
+            (Path(path), running)
+            for path, _, running in self.opened
+            if path not in written and _counts(Path(path))
+        ]
+
 
 _watch: _Watch | None = None
 _hooked = False
@@ -78,28 +87,26 @@ def import_watched(name: str) -> ModuleType:
     with _watching(sys._getframe()) as watch:
         module = import_module(name)
     fresh = {key: sys.modules[key] for key in set(sys.modules) - before if _is_user_module(sys.modules[key])}
-    written = {path for path, writes, _ in watch.opened if writes}
     for key in fresh:
         _read_by[key] = {}
-    for path, _, running in watch.opened:
-        if path not in written and running and running[0] in fresh and _counts(Path(path)):
+    for path, running in watch.read():
+        if running and running[0] in fresh:
             for key in set(running) & set(fresh):
-                _read_by[key][Path(path)] = _digest(Path(path))
+                _read_by[key][path] = _digest(path)
     _seen.update(fresh)
     return module
 
 
-def call_watched(call: Callable[[], Any], reads: list[Path]) -> Any:
-    """Return the result of a call, and append the user's files that it read to `reads`."""
+@contextmanager
+def reads_recorded() -> Iterator[list[Path]]:
+    """Yield a list that has, after the block, the user's files that code in the block read."""
+    reads: list[Path] = []
     with _watching(sys._getframe()) as watch:
-        try:
-            return call()
-        finally:
-            written = {path for path, writes, _ in watch.opened if writes}
-            for path, _, running in dict.fromkeys(watch.opened):
-                is_users = not running or _is_user_module(sys.modules.get(running[0]))
-                if path not in written and is_users and _counts(Path(path)):
-                    reads.append(Path(path))
+        yield reads
+    is_users = {
+        path: not running or _is_user_module(sys.modules.get(running[0])) for path, running in watch.read()
+    }
+    reads += [path for path, users in is_users.items() if users]
 
 
 def module_contents(name: str) -> ModuleContents:

@@ -20,22 +20,18 @@ class Asked(Protocol):
     @property
     def cases(self) -> Sequence[Case]:
         """The cases to answer."""
-        ...
 
     @property
     def whole(self) -> Sequence[Case]:
         """All cases of the suite, before `limit` and `only`."""
-        ...
 
     @property
     def labels(self) -> tuple[str, ...] | None:
         """The label names of the suite."""
-        ...
 
     @property
     def asks(self) -> str:
         """labels, spans, tokens, vectors or attributions."""
-        ...
 
 
 # Labels and spans
@@ -49,7 +45,6 @@ class StoredAnswers(Protocol):
         self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
     ) -> Answers:
         """Return the answers to every example of the cases, in order."""
-        ...
 
 
 @runtime_checkable
@@ -58,7 +53,6 @@ class Classifier(Protocol):
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Return the answers to these examples, in order; `labels` are the suite's names."""
-        ...
 
 
 @runtime_checkable
@@ -67,7 +61,6 @@ class Extractor(Protocol):
 
     def extract(self, examples: Sequence[Example]) -> Answers:
         """Return the answer text to each (context, question)."""
-        ...
 
 
 @runtime_checkable
@@ -77,11 +70,9 @@ class HasTokens(Protocol):
     @property
     def longest(self) -> int:
         """The most tokens that the model takes; `classify` truncates longer examples."""
-        ...
 
     def lengths(self, examples: Sequence[Example]) -> list[int]:
         """Return the number of tokens of each example before truncation."""
-        ...
 
 
 # Prompts and endpoints
@@ -93,7 +84,6 @@ class Prompted(Protocol):
 
     def shown(self, example: Example) -> str:
         """Return the whole prompt for an example."""
-        ...
 
 
 @runtime_checkable
@@ -103,37 +93,30 @@ class RemoteModel(Protocol):
     @property
     def concurrency(self) -> int:
         """The most requests in flight."""
-        ...
 
     @property
     def again(self) -> int:
         """The number of examples to query twice, to measure whether answers repeat."""
-        ...
 
     @property
     def how(self) -> str:
         """The mode and the reason for it."""
-        ...
 
     @property
     def spending(self) -> Any:
         """The tokens spent; `keep_in(path)` appends them to a file."""
-        ...
 
     def worst(self, example: Example) -> tuple[int, int]:
         """Return upper bounds on the input and output tokens of an example."""
-        ...
 
     def resume(self, mode: str) -> None:
         """Use the mode of the answers that are stored already."""
-        ...
 
     def stream(self, examples: Sequence[Example]) -> Iterator[Sequence[tuple[int, Any]]]:
         """Yield answers as they arrive: the example's position, and a model that answers it without a request.
 
         The next requests start when the caller takes the next step: by then it has stored these answers.
         """
-        ...
 
 
 # Language models and vectors
@@ -146,14 +129,6 @@ class TokenScores:
     tokens: tuple[str, ...]
     positions: tuple[int, ...]  # among all tokens of the text, special ones included
     scores: tuple[float, ...]  # natural logarithms
-
-
-@dataclass(frozen=True, slots=True)
-class Filler:
-    """A token that a masked model suggests for a mask."""
-
-    token: str
-    probability: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +164,6 @@ class WordFiller(Protocol):
 
     def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
         """Return the words among the k most probable items of each blank, ignoring case."""
-        ...
 
 
 @runtime_checkable
@@ -200,24 +174,11 @@ class LanguageModel(Protocol):
         self, examples: Sequence[Example], only: Sequence[Sequence[int]] | None = None
     ) -> list[TokenScores]:
         """Return the log-probability of each token, or of the positions that `only` lists for each example."""
-        ...
-
-
-@runtime_checkable
-class MaskFiller(Protocol):
-    """A model that suggests tokens for a mask."""
-
-    def fill(self, examples: Sequence[Example], k: int = 10) -> list[list[Filler]]:
-        """Return the k most probable tokens for the one mask of each example."""
-        ...
 
 
 @runtime_checkable
 class Embedder(Protocol):
     """A model that turns examples into vectors."""
 
-    def embed(
-        self, examples: Sequence[Example], pooling: str = "mean", layer: int = -1
-    ) -> NDArray[np.float64]:
+    def embed(self, examples: Sequence[Example], pooling: str = "mean") -> NDArray[np.float64]:
         """Return one vector per example: (examples, width)."""
-        ...

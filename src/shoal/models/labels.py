@@ -56,11 +56,7 @@ class LabelNames:
 
 
 def parse_labels(option: str, who: str) -> LabelNames:
-    """Parse `?labels=` of the model `who`.
-
-    >>> parse_labels("negative,positive", "m").order, parse_labels("neg:negative,pos:positive", "m").names
-    (('negative', 'positive'), {'neg': 'negative', 'pos': 'positive'})
-    """
+    """Parse `?labels=` of the model `who`."""
     entries = [split_names(entry, ":") for entry in _split(option, ",")]
     if any(not name for entry in entries for name in entry) or len({len(entry) for entry in entries}) > 1:
         raise ModelError(
@@ -121,23 +117,14 @@ def _escaped(name: str) -> str:
 
 
 def spelled(name: str) -> str:
-    """Return a name without case, spaces and punctuation.
-
-    >>> spelled("Non_Hateful ") == spelled("non-hateful"), spelled("A-") == spelled("A"), spelled("-1")
-    (True, False, '-1')
-    """
+    """Return a name without case, spaces and punctuation."""
     word = unicodedata.normalize("NFKC", name).casefold().strip()
     bare = word if any(map(str.isdigit, word)) else word.strip(AROUND)
     return BETWEEN_LETTERS.sub("", bare or word)
 
 
 class Spellings:
-    """Finds labels by name, ignoring case, spaces and punctuation.
-
-    >>> labels = Spellings(["negative", "positive"])
-    >>> labels.get("POSITIVE"), labels.get("pos")
-    ('positive', None)
-    """
+    """Finds labels by name, ignoring case, spaces and punctuation."""
 
     def __init__(self, labels: Iterable[str]) -> None:
         self._labels = dict.fromkeys(labels)
@@ -197,11 +184,7 @@ def suite_names(
 
 
 def respell(names: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
-    """Return names in the suite's spelling; unknown names stay unchanged.
-
-    >>> respell(["POS", "toxic"], ["negative", "positive"])
-    ('positive', 'toxic')
-    """
+    """Return names in the suite's spelling; unknown names stay unchanged."""
     theirs = _unique({label: plain(label) for label in labels})
     return tuple(name if name in labels else theirs.get(plain(name), name) for name in names)
 
@@ -214,11 +197,7 @@ def matches(names: Sequence[str], labels: Sequence[str]) -> bool:
 
 
 def extreme_labels(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the two extremes of three labels with neutral between them: the labels of a binary model.
-
-    >>> extreme_labels(["negative", "neutral", "positive"]), extreme_labels(["hateful", "offensive", "fine"])
-    (('negative', 'positive'), ())
-    """
+    """Return the two extremes of three labels with neutral between them: the labels of a binary model."""
     between = len(labels) == 3 and plain(labels[1]) == "neutral"
     return (labels[0], labels[2]) if between else ()
 

@@ -30,11 +30,12 @@ from .forward import (
     tokenize,
     tokens_per_batch,
 )
-from .interface import Blank, Filler, Fillers, TokenScores
+from .interface import Blank, Fillers, TokenScores
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+NEXT_SENTENCE_HEAD = "seq_relationship.weight"
 CELLS = 2**25
 """The most numbers in a batch's table of tokens and vocabulary: 128 MB."""
 MARKERS = ("Ġ", "▁")
@@ -201,28 +202,6 @@ def _at_masks(
 
     look_at(network, tokenizer, [rows[at] for at in once], [places[at] for at in once], note)
     return logs
-
-
-def fill(network: Any, tokenizer: Any, rows: Sequence[Tokens], k: int) -> list[list[Filler]]:
-    """Return the k most probable tokens for the one mask of each text."""
-    mask = mask_id(tokenizer)
-    for row in rows:
-        if row.ids.count(mask) != 1:
-            raise ModelError(
-                f"a text with {row.ids.count(mask)} masks: {tokenizer.decode(row.ids)!r}",
-                fix=f"put one {tokenizer.mask_token} into each text",
-            )
-    best: list[list[Filler]] = [[] for _ in rows]
-
-    def note(part: list[int], logits: "Tensor") -> None:
-        top = logits.double().softmax(dim=-1).topk(k)
-        for number, at in enumerate(part):
-            tokens = tokenizer.convert_ids_to_tokens(top.indices[number].tolist())
-            pairs = zip(tokens, top.values[number].tolist(), strict=True)
-            best[at] = [Filler(token, probability) for token, probability in pairs]
-
-    look_at(network, tokenizer, rows, [row.ids.index(mask) for row in rows], note)
-    return best
 
 
 def look_at(
@@ -442,3 +421,23 @@ def needs_masks(model: object) -> ModelError:
         why="it is not a masked language model",
         fix="hf:MODEL of a masked language model, or example, which ships with shoal",
     )
+
+
+# Next sentences
+
+
+def has_next_sentence_head(model: Any) -> bool:
+    """Return whether a model's checkpoint has the weights of a next-sentence head, without loading it."""
+    checkpoint = getattr(model, "checkpoint", None)
+    if checkpoint is None or getattr(model, "trained", "classify") == "masked":
+        return False
+    return any(name.endswith(NEXT_SENTENCE_HEAD) for name in checkpoint.weight_names)
+
+
+def follows(model: Any, examples: Sequence[Example]) -> list[float]:
+    """Return P(the second text follows the first) for each pair: index 0 of BERT's head."""
+    torch, _ = libraries()
+    with torch.inference_mode():
+        logits = model.network("next")(**model.encode(examples)).logits
+    probabilities: list[float] = logits.double().softmax(dim=-1)[:, 0].cpu().tolist()
+    return probabilities

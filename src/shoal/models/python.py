@@ -8,14 +8,14 @@ with `predict_proba` give probabilities. Labels are matched by name: from the an
 """
 
 import json
-import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, NoReturn
 
@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from ..core.errors import ModelError, nearest, some
 from ..core.records import Answers, Example
 from . import ModelSpec
-from .identity import call_watched, import_watched, module_contents, short_names
-from .interface import Classifier, Embedder, Extractor, LanguageModel, MaskFiller, StoredAnswers
+from .identity import import_watched, module_contents, reads_recorded, short_names
+from .interface import Classifier, Embedder, Extractor, LanguageModel, StoredAnswers
 from .labels import (
     NAMELESS,
     LabelNames,
@@ -38,6 +38,7 @@ from .labels import (
     suggested_names,
     suite_names,
 )
+from .options import Options
 from .validate import NO_NAME, NO_OUTPUT, Given, exception_text, listed, read_given
 
 OPTIONS = ("labels", "version", "timeout")
@@ -52,7 +53,8 @@ def load(spec: ModelSpec) -> "PythonModel":
             f"python:{spec.name}: no object after the module",
             fix="python:package.module:name, with the name of a function or object",
         )
-    return PythonModel(module, name, spec.options, _seconds(spec))
+    seconds = Options(spec).number("timeout", 60, 0.001) if "timeout" in spec.options else None
+    return PythonModel(module, name, spec.options, seconds)
 
 
 def wrap(answerer: Any) -> "PythonModel":
@@ -66,24 +68,8 @@ def as_model(model: Any) -> Any:
     """Return a model unchanged, and wrap functions, scikit-learn objects and pipelines."""
     if model is None:
         raise ModelError("the model is None", fix="a spec such as tiny:sentiment, a function or an object")
-    known = (StoredAnswers, Classifier, Extractor, LanguageModel, MaskFiller, Embedder)
+    known = (StoredAnswers, Classifier, Extractor, LanguageModel, Embedder)
     return model if isinstance(model, known) else wrap(model)
-
-
-def _seconds(spec: ModelSpec) -> float | None:
-    if "timeout" not in spec.options:
-        return None
-    try:
-        seconds = float(spec.options["timeout"])
-    except ValueError:
-        seconds = math.nan
-    if not (0 < seconds < math.inf):
-        raise ModelError(
-            f"python:{spec.name}: timeout={spec.options['timeout']}",
-            why="expected a number of seconds above 0",
-            fix="timeout=60",
-        )
-    return seconds
 
 
 class PythonModel:
@@ -103,8 +89,8 @@ class PythonModel:
         self.late_reads: list[Path] = []
         """Files that the first request opened; they are not part of the fingerprint."""
         self._answerer: Any = None
+        self._is_first = True
         self._is_wrapped = False
-        self._watch_next = False
         self._limit = TimeLimit(repr(self), seconds) if seconds else None
         if str(Path.cwd()) not in sys.path:
             sys.path.insert(0, str(Path.cwd()))  # as `python -m` does
@@ -172,7 +158,6 @@ class PythonModel:
                         fix=nearest(self.name, public) or f"one of: {some(public)}",
                     )
                 self._answerer = getattr(module, self.name)
-                self._watch_next = True
         return self._answerer
 
     def _module(self) -> Any:
@@ -221,17 +206,16 @@ class PythonModel:
 
     def _call(self, call: Callable[[], Any]) -> Any:
         """Run the user's code; the first time, record which files it opens."""
-        watch, self._watch_next = self._watch_next, False
-        limited = self._limit or (lambda function: function())
+        run = self._limit or (lambda function: function())
+        first, self._is_first = self._is_first and not self._is_wrapped, False
         with user_code(repr(self)):
-            if not watch:
-                return limited(call)
-            reads: list[Path] = []
-            try:
-                return call_watched(lambda: limited(call), reads)
-            finally:
-                known = module_contents(self.module).reads
-                self.late_reads = [path for path in dict.fromkeys(reads) if path not in known]
+            if not first:
+                return run(call)
+            with reads_recorded() as reads:
+                answer = run(call)
+        known = module_contents(self.module).reads
+        self.late_reads = [path for path in reads if path not in known]
+        return answer
 
     # Labels
 
@@ -433,35 +417,29 @@ def user_code(who: str) -> Iterator[None]:
 
 
 class TimeLimit:
-    """Runs calls in a thread, with a limit on the seconds of each.
+    """Runs calls in one thread, with a limit on the seconds of each.
 
     Python cannot end a thread: one that hangs is abandoned until the process ends, and every later call fails.
     """
 
     def __init__(self, who: str, seconds: float) -> None:
         self.who, self.seconds = who, seconds
-        self._calls: SimpleQueue[Callable[[], Any]] = SimpleQueue()
-        self._ends: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+        self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
         self._thread: Thread | None = None
         self._hangs = False
 
     def __call__(self, call: Callable[[], Any]) -> Any:
         """Return the result of a call; raise if this or an earlier call exceeded the limit."""
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name=f"asking {self.who}", daemon=True)
+            self._thread.start()
         if not self._hangs:
-            if self._thread is None:
-                self._thread = Thread(target=self._work, name=f"asking {self.who}", daemon=True)
-                self._thread.start()
-            self._hangs = True  # until it returns: an interrupted wait leaves a result in the queue
-            self._calls.put(call)
-            try:
-                result, problem = self._ends.get(timeout=self.seconds)
-            except Empty:
-                pass
-            else:
+            self._hangs = True  # until the call ends, also if the wait is interrupted
+            outcome: Future[Any] = Future()
+            self._calls.put((call, outcome))
+            if wait([outcome], self.seconds).done:
                 self._hangs = False
-                if problem is not None:
-                    raise problem
-                return result
+                return outcome.result()
         raise ModelError(
             f"{self.who} gave no answer within {self.seconds:g} seconds",
             why="timeout= limits each batch",
@@ -470,8 +448,8 @@ class TimeLimit:
 
     def _work(self) -> None:
         while True:
-            call = self._calls.get()
+            call, outcome = self._calls.get()
             try:
-                self._ends.put((call(), None))
+                outcome.set_result(call())
             except BaseException as problem:
-                self._ends.put((None, problem))
+                outcome.set_exception(problem)

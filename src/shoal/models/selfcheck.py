@@ -84,7 +84,7 @@ def self_check(
     if len(answers.errors) == len(answers.predictions):
         return [_check_answered(answers)]
     if reading:
-        return [_check_answered(answers), *_check_batching(model, examples, answers, None, reading)]
+        return [_check_answered(answers), _check_batching(model, examples, answers, None, reading)]
     if labels is None:
         check_numbers(answers, number_labels(cases), repr(model))
     marked = labelled(cases, answers.labels, labels)
@@ -101,7 +101,7 @@ def self_check(
         _check_head(model, answers, expected),
         _check_varied(list(words.values()), expected),
         *_check_engine(model, examples, answers, labels),
-        *_check_batching(model, examples, answers, labels, reading),
+        _check_batching(model, examples, answers, labels, reading),
         check_label_order(predicted, expected, answers.labels, order, fixed=hasattr(model, "prompt")),
     ]
     if len(examples[0]) == 2:
@@ -227,10 +227,8 @@ def _check_late_reads(model: object) -> list[Check]:
     late = [path.name for path in getattr(model, "late_reads", ())]
     if not late or getattr(model, "version", None) is not None:
         return []
-    detail = (
-        f"the first request opened {some(late, 3)}: shoal will not notice changes of it. Open it when the "
-    )
-    return [Check("known by what it reads", False, detail + "module is imported, or set ?version=")]
+    detail = f"the first request opened {some(late, 3)}: shoal will not notice changes of it. Open it when the module "
+    return [Check("known by what it reads", False, detail + "is imported, or set ?version=")]
 
 
 def _check_varied(words: Sequence[str], expected: Sequence[str]) -> Check:
@@ -284,19 +282,18 @@ def _check_engine(
 
 def _check_batching(
     model: object, examples: Sequence[Example], batched: Answers, labels: Sequence[str] | None, reading: bool
-) -> list[Check]:
+) -> Check:
     """Compare answers to the same examples alone, in a batch of 32, and padded by a long example."""
     rows = list(range(len(examples)))[:: max(1, len(examples) // ALONE)][:ALONE]
     few = [examples[row] for row in rows]
     alone = [_ask(model, [example], labels, reading) for example in few]
-    with_long = _ask(model, [*few[-WITH_LONG:], _lengthened(few[0])], labels, reading)
+    check = _same_answers(few, alone, batched, rows)
+    if not check.ok:
+        return check
     last = few[-WITH_LONG:]
-    return [
-        _same_answers("same answer in batches of 1 and 32", few, alone, batched, rows),
-        _same_answers(
-            "same answer beside a long example", last, alone[-WITH_LONG:], with_long, range(WITH_LONG)
-        ),
-    ]
+    with_long = _ask(model, [*last, _lengthened(few[0])], labels, reading)
+    padded = _same_answers(last, alone[-WITH_LONG:], with_long, range(WITH_LONG))
+    return check if padded.ok else padded
 
 
 def _lengthened(example: Example) -> Example:
@@ -307,9 +304,10 @@ def _lengthened(example: Example) -> Example:
 
 
 def _same_answers(
-    name: str, examples: Sequence[Example], alone: Sequence[Answers], other: Answers, rows: Sequence[int]
+    examples: Sequence[Example], alone: Sequence[Answers], other: Answers, rows: Sequence[int]
 ) -> Check:
     """Compare each example's answer alone with its row of the other answers."""
+    name = "same answer in every batch"
     moved = 0.0
     for example, single, row in zip(examples, alone, rows, strict=False):
         if 0 in single.errors or row in other.errors:

@@ -4,14 +4,15 @@ A long context is read in overlapping windows, without truncation. In each windo
 the 20 best ends. The best pair over all windows is the answer; without a possible pair it is empty.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.records import Answers, Example
 from .checkpoint import first_line, libraries
+from .forward import length_batches, padded
 
 WINDOW = 384
 """Tokens of question and context together."""
@@ -24,8 +25,17 @@ WINDOW_TOKENS = 4_096
 """The most tokens in a batch."""
 
 Floats = NDArray[np.float64]
-Window = tuple[int, list[int], list[int], list[tuple[int, int] | None]]
-"""Index of the example, token ids, segments, and each token's span in the context (None outside of it)."""
+
+
+class Window(NamedTuple):
+    """A part of a context with its question, as tokens."""
+
+    row: int
+    """The index of the example."""
+    ids: list[int]
+    segments: list[int] | None
+    places: list[tuple[int, int] | None]
+    """Each token's span in the context; None outside of it."""
 
 
 def extract(network: Any, tokenizer: Any, examples: Sequence[Example], room: int = WINDOW) -> Answers:
@@ -41,14 +51,13 @@ def extract(network: Any, tokenizer: Any, examples: Sequence[Example], room: int
             errors[row] = (
                 f"the question leaves no room for the context in {room} tokens: {first_line(problem)}"
             )
-    for part in _batches(windows):
-        for (row, _, _, places), (start, end, score) in zip(
-            part, _best_spans(network, tokenizer, part), strict=True
-        ):
-            first, last = places[start], places[end]
-            if score > best[row] and first is not None and last is not None:
-                best[row] = score
-                texts[row] = examples[row][0][first[0] : last[1]].replace("\n", " ")
+    for part in length_batches([len(window.ids) for window in windows], WINDOW_TOKENS):
+        chosen = [windows[at] for at in part]
+        for window, (start, end, score) in zip(chosen, _best_spans(network, tokenizer, chosen), strict=True):
+            first, last = window.places[start], window.places[end]
+            if score > best[window.row] and first is not None and last is not None:
+                best[window.row] = score
+                texts[window.row] = examples[window.row][0][first[0] : last[1]].replace("\n", " ")
     return Answers((), np.zeros(len(examples), np.int64), texts=texts, errors=errors)
 
 
@@ -70,43 +79,28 @@ def context_windows(tokenizer: Any, row: int, context: str, question: str, room:
         return_token_type_ids=True,
         verbose=False,
     )
+    takes_segments = "token_type_ids" in tokenizer.model_input_names
     windows: list[Window] = []
     for at, ids in enumerate(encoded["input_ids"]):
         owners = encoded.sequence_ids(at)
         offsets = encoded["offset_mapping"][at]
         places = [tuple(place) if owner == 1 else None for place, owner in zip(offsets, owners, strict=True)]
-        windows.append((row, ids, encoded["token_type_ids"][at], places))
+        windows.append(Window(row, ids, encoded["token_type_ids"][at] if takes_segments else None, places))
     return windows
-
-
-def _batches(windows: Sequence[Window]) -> Iterator[list[Window]]:
-    """Yield batches of windows of similar length."""
-    waiting = sorted(windows, key=lambda window: -len(window[1]))
-    while waiting:
-        count = max(1, WINDOW_TOKENS // len(waiting[0][1]))
-        yield waiting[:count]
-        waiting = waiting[count:]
 
 
 def _best_spans(network: Any, tokenizer: Any, windows: Sequence[Window]) -> list[tuple[int, int, float]]:
     torch, _ = libraries()
-    width = len(windows[0][1])
-    ids = torch.full((len(windows), width), tokenizer.pad_token_id)
-    segments, mask = torch.zeros_like(ids), torch.zeros_like(ids)
-    for row, (_, tokens, kinds, _) in enumerate(windows):
-        ids[row, : len(tokens)], segments[row, : len(tokens)] = torch.tensor(tokens), torch.tensor(kinds)
-        mask[row, : len(tokens)] = 1
-    inputs = {"input_ids": ids, "attention_mask": mask}
-    if "token_type_ids" in tokenizer.model_input_names:
-        inputs["token_type_ids"] = segments
     with torch.inference_mode():
-        output = network(**{name: tensor.to(network.device) for name, tensor in inputs.items()})
-    starts, ends = output.start_logits.double().cpu().numpy(), output.end_logits.double().cpu().numpy()
+        output = network(**padded(windows, tokenizer.pad_token_id, network.device))
+    starts, ends = (part.double().cpu().numpy() for part in (output.start_logits, output.end_logits))
     return [
         best_span(
-            starts[row, : len(tokens)], ends[row, : len(tokens)], [place is not None for place in places]
+            starts[row, : len(window.ids)],
+            ends[row, : len(window.ids)],
+            [place is not None for place in window.places],
         )
-        for row, (_, tokens, _, places) in enumerate(windows)
+        for row, window in enumerate(windows)
     ]
 
 

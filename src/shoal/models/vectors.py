@@ -65,9 +65,7 @@ class WordVectors:
         known = [self.table[word] for word in words if word in self.table] if len(words) > 1 else []
         return np.mean(known, axis=0) if known else None
 
-    def embed(
-        self, examples: Sequence[Example], pooling: str = "mean", layer: int = -1
-    ) -> NDArray[np.float64]:
+    def embed(self, examples: Sequence[Example], pooling: str = "mean") -> NDArray[np.float64]:
         """Return a vector per example, NaN without one."""
         width = len(next(iter(self.table.values())))
         vectors = [self.vector(example[0]) for example in examples]
@@ -121,7 +119,7 @@ def represent(model: Any, examples: Sequence[Example], representation: str) -> V
     return REPRESENTATIONS[representation](model, examples)
 
 
-def cls(model: Any, examples: Sequence[Example]) -> Vectors:
+def first_token(model: Any, examples: Sequence[Example]) -> Vectors:
     """Return the state at [CLS]; the model must use it."""
     tokenizer = model.tokenizer
     begins = tokenizer("a", verbose=False)["input_ids"][:1] == [tokenizer.cls_token_id]
@@ -154,7 +152,7 @@ def first_piece_no_specials(model: Any, examples: Sequence[Example]) -> Vectors:
 
 
 REPRESENTATIONS: dict[str, Callable[[Any, Sequence[Example]], Vectors]] = {
-    "cls": cls,
+    "cls": first_token,
     "mean": mean,
     "word_mean": word_mean,
     "first_piece_no_specials": first_piece_no_specials,

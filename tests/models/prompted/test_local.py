@@ -12,7 +12,6 @@ tokenizers = pytest.importorskip("tokenizers", reason="needs shoal[hf]")
 
 from shoal import load_model  # noqa: E402
 from shoal.core.errors import ModelError  # noqa: E402
-from shoal.models.prompted import likelihood  # noqa: E402
 
 TEXT = """The film was very good and the meal was not bad at all. Review: what a lovely day! Sentiment: positive.
 Is it negative, neutral or positive? Boring films are bad, and nothing is worse than a terribly negative review."""
@@ -103,7 +102,7 @@ def ask(folder, prompt, *options, examples=EXAMPLES):
     return model, model.classify(examples, LABELS)
 
 
-def by_hand(folder, texts, words, joiner, *, end=False, special=True):
+def by_hand(folder, texts, words, joiner, *, special=True):
     """Each label by itself: the log-probabilities of the tokens that the prompt and the other labels do not share."""
     network = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -111,7 +110,6 @@ def by_hand(folder, texts, words, joiner, *, end=False, special=True):
     for text in texts:
         own = tokenizer(text, add_special_tokens=special)["input_ids"]
         whole = [tokenizer(text + joiner + word, add_special_tokens=special)["input_ids"] for word in words]
-        whole = [[*ids, *([tokenizer.eos_token_id] if end else [])] for ids in whole]
         apart = (at for at in range(len(own)) if any(ids[at : at + 1] != [own[at]] for ids in whole))
         k = next(apart, len(own))
         row = []
@@ -144,34 +142,11 @@ def test_likelihoods_are_those_of_every_label_by_itself(models, tmp_path, words,
     assert answers.label_map == dict(zip(words, LABELS, strict=True))
 
 
-def test_normalised_by_tokens_and_by_the_leaning_of_the_model(models, tmp_path):
-    words = WORDS[1]
-    prompt = write(tmp_path, words)
-    texts = [f"Review: {text} Sentiment:" for (text,) in EXAMPLES]
-    scores, sizes = by_hand(models["plain"], texts, words, " ")
-    assert ask(models["plain"], prompt, "normalise=tokens")[1].probabilities == pytest.approx(
-        softmax(scores / sizes), abs=1e-5
-    )
-    free, _ = by_hand(models["plain"], [f"Review: {t} Sentiment:" for t in ("", "N/A", "[MASK]")], words, " ")
-    leaning = softmax(free).mean(axis=0)
-    assert ask(models["plain"], prompt, "normalise=prior")[1].probabilities == pytest.approx(
-        softmax(scores - np.log(leaning)), abs=1e-5
-    )
-
-
-def test_a_label_that_begins_another_is_refused_unless_the_end_counts(models, tmp_path):
-    words = ("not", "not bad", "good")
-    prompt = write(tmp_path, words)
+def test_a_label_that_begins_another_is_an_error(models, tmp_path):
     with pytest.raises(
-        ModelError, match="the tokens of 'not' begin those of 'not bad'.*\n.*\n  try: end=yes"
+        ModelError, match="the tokens of 'not' begin those of 'not bad'[\\s\\S]*such as letters"
     ):
-        ask(models["plain"], prompt)
-    scores, _ = by_hand(
-        models["plain"], [f"Review: {text} Sentiment:" for (text,) in EXAMPLES], words, " ", end=True
-    )
-    assert ask(models["plain"], prompt, "end=yes")[1].probabilities == pytest.approx(
-        softmax(scores), abs=1e-5
-    )
+        ask(models["plain"], write(tmp_path, ("not", "not bad", "good")))
 
 
 def test_an_answer_does_not_depend_on_its_company(models, tmp_path):
@@ -179,13 +154,6 @@ def test_an_answer_does_not_depend_on_its_company(models, tmp_path):
     for row, example in enumerate(EXAMPLES):
         alone = model.classify([example], LABELS).probabilities[0]
         assert together.probabilities[row] == pytest.approx(alone, abs=1e-6)
-
-
-def test_labels_of_one_token_take_one_reading_of_the_prompt():
-    texts, read_off = likelihood._readings([likelihood.Choice((1, 2), ((3,), (4,), (5,)))])
-    assert texts == [(1, 2)] and read_off == [[(0, 0), (0, 1), (0, 2)]]
-    texts, _ = likelihood._readings([likelihood.Choice((1, 2), ((3,), (4, 5), (4, 6)))])
-    assert texts == [(1, 2, 4)]
 
 
 def test_through_its_own_chat_template_without_further_special_tokens(models, tmp_path):
@@ -272,12 +240,6 @@ def test_what_it_says_is_what_the_likeliest_tokens_say(models, tmp_path, which):
         assert details["finish"] == ("stop" if tokenizer.eos_token_id in said else "length")
 
 
-def test_what_is_no_label_is_an_error_with_what_was_said(models, tmp_path):
-    _, answers = ask(models["plain"], write(tmp_path), "mode=generate")
-    assert len(answers.errors) == len(EXAMPLES)  # random weights say nothing of use
-    assert all("no answer" in row and row["said"] for row in answers.details)
-
-
 def test_a_prompt_that_is_too_long_is_an_error_and_takes_no_other_with_it(models, tmp_path):
     _, answers = ask(models["plain"], write(tmp_path), examples=[("good " * 300,), ("good",)])
     assert list(answers.errors) == [0]
@@ -297,12 +259,11 @@ def test_reading_comprehension_is_asked_in_words(models):
     ("options", "problem"),
     [
         ("prompt=sentiment-plain&mode=first token", "mode is 'first token'"),
-        ("prompt=sentiment-plain&mode=generate&normalise=prior", "normalise with mode=generate"),
+        ("prompt=sentiment-plain&normalise=prior", "unknown option 'normalise'"),
         ("prompt=reading-plain&mode=likelihood", "mode=likelihood for reading"),
         ("prompt=sentiment-plain&labels=a,b,c", "labels with prompt"),
         ("prompt=sentiment-plain&max_tokens=0", "max_tokens is '0'"),
         ("prompt=sentiment-plain&max_tokens=2.5", "max_tokens is 2.5"),
-        ("prompt=sentiment-plain&end=maybe", "end is 'maybe'"),
         ("prompt=sentiment-plain&date=today", "date is 'today'"),
         ("mode=generate", "mode without prompt"),
         ("prompt=nowhere.toml", "no such file"),
@@ -321,16 +282,10 @@ def test_an_encoder_cannot_be_asked_in_words(folders):
         model.classify([("x",)], LABELS)
 
 
-def test_labels_of_another_suite_are_refused(models):
-    model = load_model(f"hf:{models['plain']}?prompt=paraphrase-plain")
-    with pytest.raises(ModelError, match="labels of prompt paraphrase-plain are different, duplicate"):
-        model.classify([("a", "b")], LABELS)
-
-
 def test_a_job_is_another_one_when_the_prompt_or_the_way_of_asking_is(models, tmp_path):
     prompt = write(tmp_path)
     specs = [f"hf:{models['plain']}?prompt={prompt}"]
-    specs += [f"{specs[0]}&{more}" for more in ("normalise=tokens", "end=yes", "chat=no", "mode=generate")]
+    specs += [f"{specs[0]}&{more}" for more in ("chat=no", "mode=generate")]
     prints = [str(load_model(spec).fingerprint()) for spec in specs]
     assert len(set(prints)) == len(specs)
     write(tmp_path, words=("a b", "c d", "e f"))

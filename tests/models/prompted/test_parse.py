@@ -76,9 +76,3 @@ def test_the_order_of_the_labels_does_not_matter(said, order):
 def test_nothing_that_is_said_breaks_it_and_stripping_is_done_at_once(said):
     assert parse(said, SENTIMENT) in (None, 0, 1, 2)
     assert stripped(stripped(said)) == stripped(said)
-
-
-@given(st.text(st.characters(exclude_categories=("L", "N", "Cs"))), st.sampled_from(SENTIMENT))
-def test_what_does_not_hold_a_verbaliser_is_no_answer(said, word):
-    assert parse(said, SENTIMENT) is None
-    assert parse(f"{said}x{word}", SENTIMENT) is None

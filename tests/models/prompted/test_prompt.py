@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from shoal.core.errors import ModelError
-from shoal.models.prompted.prompt import FOLDER, PROMPTS, TASKS, make_prompt, read_prompt
+from shoal.models.prompted.prompt import PROMPTS, TASKS, make_prompt, read_prompt
 
 GOOD = """
 task = "text"
@@ -88,7 +88,7 @@ def test_letters_keep_their_case_as_labels():
     ["{{ text.__class__.__mro__ }}", "{{ ''.__class__ }} {{ text }}", "{{ labels.append(1) }} {{ text }}"],
 )
 def test_templates_stay_in_their_sandbox(attack):
-    with pytest.raises(ModelError, match="rendering user failed|append cannot be called"):
+    with pytest.raises(ModelError, match="is not supported in prompts"):
         prompt(user=attack).messages(("x",))
 
 
@@ -103,14 +103,6 @@ def test_a_name_that_is_nearly_right_is_told(tmp_path):
     (tmp_path / "broken.toml").write_text("task = ")
     with pytest.raises(Exception, match="not TOML"):
         read_prompt(str(tmp_path / "broken.toml"))
-
-
-def test_five_prompts_of_each_task_ship_and_are_all_listed():
-    assert {path.stem for path in FOLDER.glob("*.toml")} == set(PROMPTS)
-    tasks = [name.partition("-")[0] for name in PROMPTS]
-    assert {task: tasks.count(task) for task in tasks} == {
-        "sentiment": 5, "paraphrase": 5, "entailment": 5, "reading": 5
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PROMPTS)
@@ -129,22 +121,22 @@ def test_a_prompt_that_ships_shows_its_texts_once_and_what_may_be_said(name):
 @pytest.mark.parametrize(
     ("template", "why"),
     [
-        ("{% if labels %}" * 5000 + "{{ text }}" + "{% endif %}" * 5000, "nested too deeply"),
+        ("{% if labels %}" * 2000 + "{{ text }}" + "{% endif %}" * 2000, "nested too deeply"),
         ("{{ " + "(" * 5000 + "text" + ")" * 5000 + " }}", "nested too deeply"),
         ("{{ text " + "| upper " * 5000 + "}}", "nested too deeply"),
         ("{{ text }}{{ 'a' * 10**10 }}", "Mul is not supported"),
         ("{{ text }}{{ 9 ** 9 ** 9 }}", "Pow is not supported"),
         ("{{ text }}{{ '%9999999999d' % 1 }}", "Mod is not supported"),
-        ("{{ text }}{% for i in range(10**9) %}{% endfor %}", "Pow is not supported|cannot be called"),
-        ("{{ text }}{{ lipsum(n=100000) }}", "cannot be called"),
-        ("{{ text }}{{ text.center(9999999999) }}", "cannot be called"),
+        ("{{ text }}{% for i in range(10) %}{% endfor %}", "a loop over something other than labels"),
+        ("{{ text }}{{ lipsum(n=100000) }}", "Call is not supported"),
         ("{{ text }}{{ 'x' | center(9999999999) }}", "No filter named 'center'"),
         ("{{ text }}{% set a = text ~ text %}", "Assign is not supported"),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ text }}", "Macro is not supported"),
-        ("{{ text" + " | replace('o', 'oooooooooo')" * 30 + " }}", "too much text"),
-        ("{{ text }}{{ " + "(labels + labels) | join(" * 30 + "'x'" + ")" * 30 + " }}", "too much text"),
-        ("{{ text }}" + "{% for a in text %}" * 3 + "{% endfor %}" * 3, "loops inside each other"),
-        ("x" * 1_000_001 + "{{ text }}", "longer than 1,000,000"),
+        ("{{ text | replace('o', 'oooooooooo') }}", "No filter named 'replace'"),
+        ("{{ text }}{{ labels | join(text) }}", "with a fixed separator"),
+        ("{{ text }}{{ text | join('x') }}", "only labels can be joined"),
+        ("{{ text }}{% for a in labels %}{% for b in labels %}{% endfor %}{% endfor %}", "inside another loop"),
+        ("x" * 100_001 + "{{ text }}", "longer than 100,000"),
     ],
 )  # fmt: skip
 def test_a_template_that_would_do_too_much_is_an_error_at_once(template, why):
@@ -154,12 +146,9 @@ def test_a_template_that_would_do_too_much_is_an_error_at_once(template, why):
     assert time.monotonic() - began < 2
 
 
-def test_a_loop_over_a_long_text_inside_another_is_stopped():
-    asked = prompt(user="{{ text }}{% for a in text %}{% for b in text %}{% endfor %}{% endfor %}")
-    began = time.monotonic()
-    with pytest.raises(ModelError, match="takes too long"):
-        asked.messages(("x" * 100_000,))
-    assert time.monotonic() - began < 12
+def test_a_template_that_repeats_a_long_text_is_an_error():
+    with pytest.raises(ModelError, match="too much text"):
+        prompt(user="{{ text }}" * 100).messages(("x" * 100_000,))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +167,7 @@ def test_both_texts_of_a_pair_are_shown():
 def test_what_prompts_use_still_works():
     asked = prompt(
         user="{% for label in labels %}{{ loop.index }}. {{ label | upper }}{{ '' if loop.last else ', ' }}"
-        "{% endfor %}\n{{ text.strip() | trim }} {{ labels | map('title') | join('/') }} {{ labels[0] ~ '!' }}"
+        "{% endfor %}\n{{ text | trim }} {{ labels[:2] | join('/') }} {{ labels[0] }}{% if labels %}!{% endif %}"
     )
     said = asked.messages((" Good. ",))[-1]["content"]
-    assert said == "1. BAD, 2. GOOD\nGood. Bad/Good bad!"
+    assert said == "1. BAD, 2. GOOD\nGood. bad/good bad!"

@@ -2,15 +2,12 @@
 
 import json
 from collections.abc import Callable, Sequence
-from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from shoal import Suite, case, read_suite, write_suite
-from shoal.cli import main
+from shoal import Suite, case
 from shoal.core.errors import DataError
 from shoal.protocols.behaviour.rules import Expect
 
@@ -178,38 +175,6 @@ def test_labels_are_read_right_or_refused(tmp_path, labelled, ask, named, encodi
     assert set(answers.label_map.values()) == set(asked.labels)
 
 
-@pytest.mark.parametrize(("encoding", "kind"), PAIRS)
-def test_a_better_model_is_never_worse_because_of_its_numbers(tmp_path, labelled, ask, named, encoding, kind):
-    """Planted: one model is right in 54 of 60, the other in 36, and both are written down alike."""
-    asked = KINDS[kind]
-    right = truth(asked)
-    suite = labelled(asked.header, [asked.labels[code] for code in right])
-    scores = []
-    for wrong in (6, 24):
-        classes = [
-            (code + 1) % len(asked.labels) if place < wrong else code for place, code in enumerate(right)
-        ]
-        try:
-            answers = named(ask(tmp_path / ENCODINGS[encoding](tmp_path, asked, classes), suite))
-        except DataError:
-            continue
-        scores.append(sum(said == asked.labels[code] for said, code in zip(answers, right, strict=True)))
-    assert scores in ([54, 36], [])
-
-
-@pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_the_order_of_columns_changes_nothing_not_even_a_tie(tmp_path, labelled, ask, named, write, order):
-    suite = labelled(("negative", "neutral", "positive"), [0, 1])
-    names = [suite.labels[place] for place in order]
-    rows = [[0.4, 0.2, 0.4], [0.25, 0.5, 0.25]]
-    lines = [
-        f"{number}," + ",".join(str(row[place]) for place in order)
-        for number, row in enumerate(rows, start=1)
-    ]
-    answers = ask(write(tmp_path / "p.csv", [f"id,{','.join(names)}", *lines]), suite)
-    assert named(answers) == ["negative", "neutral"] and answers.probabilities.tolist() == rows
-
-
 def test_what_the_user_says_of_named_columns_comes_before_their_names(tmp_path, labelled, ask, named, write):
     suite = labelled(("negative", "positive"), [0, 1])
     path = write(tmp_path / "p.csv", ["id,negative,positive", "1,.2,.8", "2,.9,.1"])
@@ -258,17 +223,6 @@ def test_in_checklists_formats_numbers_count_the_suites_labels(
     assert answers.label_map == dict(zip(map(str, range(3)), asked.labels, strict=False))
 
 
-@pytest.mark.parametrize("kind", ["numbers from 1", "three numbers", "three names"])
-def test_probabilities_for_another_number_of_labels_are_refused(tmp_path, labelled, ask, write, kind):
-    asked = KINDS[kind]
-    suite = labelled(asked.header, [asked.labels[code] for code in truth(asked)])
-    width = 2 if len(asked.labels) == 3 else 3
-    for other in (width, 4):
-        path = write(tmp_path / "p.txt", [softmax(0, other)] * len(suite.cases))
-        with pytest.raises(DataError, match=rf"{other} probabilities without names[\s\S]*try: \?labels="):
-            ask(path, suite, "?format=softmax")
-
-
 @pytest.mark.parametrize("kind", ["three names", "three numbers"])
 @pytest.mark.parametrize("options", ["?format=pred_only", ""])
 @pytest.mark.parametrize("numbers", [(0, 1), (1, 2)])
@@ -281,17 +235,11 @@ def test_two_numbers_for_three_labels_may_be_those_of_a_two_class_model(
     said = [numbers[code // 2] for code in THREE]
     lines = [{"case_id": str(number), "pred": code} for number, code in enumerate(said, start=1)]
     path = write(tmp_path / "p", map(str, said) if options else lines)
-    with pytest.raises(DataError, match=r"only . and . are answered[\s\S]*try: \?labels="):
+    with pytest.raises(DataError, match=r"the only answers are . and .[\s\S]*try: \?labels="):
         ask(path, suite, options)
     pairs = ",".join(f"{numbers[end]}:{asked.labels[2 * end]}" for end in (0, 1))
     answers = ask(path, suite, f"{options or '?format=jsonl'}&labels={pairs}")
     assert named(answers) == [asked.labels[2 * (code // 2)] for code in THREE]
-
-
-def test_the_numbers_of_both_ends_are_read(tmp_path, labelled, ask, named, write):
-    suite = labelled(SENTIMENT, [0, 2, 1])
-    path = write(tmp_path / "p.txt", ["0", "2", "0"])
-    assert named(ask(path, suite, "?format=pred_only")) == ["negative", "positive", "negative"]
 
 
 # The neutral band
@@ -311,14 +259,8 @@ def test_the_neutral_band_is_in_force_only_where_names_say_which_ends_are_answer
     assert answers.label_map == {"NEGATIVE": "negative", "POSITIVE": "positive"}
     assert not ask(path, suite, "?probabilities=no&label=id&labels=1:positive,2:negative,3:neutral").band
     middle = two_columns(write, tmp_path / "q.csv", "negative,neutral")
-    with pytest.raises(DataError, match=r"probabilities of negative, neutral[\s\S]*positive has none"):
+    with pytest.raises(DataError, match=r"probabilities of negative, neutral[\s\S]*missing: positive"):
         ask(middle, suite)
-
-
-def test_there_is_no_band_where_the_middle_is_not_neutral(tmp_path, labelled, ask, write):
-    suite = labelled(("hateful", "offensive", "fine"), [2, 0, 1])
-    with pytest.raises(DataError, match=r"probabilities of hateful, fine[\s\S]*offensive has none"):
-        ask(two_columns(write, tmp_path / "p.csv", "hateful,fine"), suite)
 
 
 # Particular traps
@@ -328,7 +270,7 @@ def test_there_is_no_band_where_the_middle_is_not_neutral(tmp_path, labelled, as
     ("header", "right", "said", "message"),
     [
         (None, ["0", "1"], ["hateful", "fine"],
-         r"it has answers hateful, fine; the suite's labels are 0, 1[\s\S]*\?labels=hateful:NAME,fine:NAME"),
+         r"it has answers fine, hateful; the suite's labels are 0, 1[\s\S]*\?labels=hateful:NAME,fine:NAME"),
         (None, [0, 1], [0, 2], r"line 3: label '2' is not one of 0, 1[\s\S]*\?labels=0:NAME,2:NAME"),
         (("no", "yes"), [0, 1], ["no", "maybe"],
          r"line 3: label 'maybe' is not one of no, yes[\s\S]*\?labels=maybe:NAME"),
@@ -350,29 +292,12 @@ def test_what_is_refused_names_both_sides_and_the_line_to_add(
     assert len(str(caught.value)) < 600
 
 
-def test_blanks_around_a_label_do_not_make_another_one(tmp_path, labelled, ask, named, write):
-    suite = labelled(("no", "yes"), [0, 0, 1])
-    path = write(tmp_path / "p.csv", ["id,label", "1,no", "2,no ", "3, yes"])
-    assert named(ask(path, suite)) == ["no", "no", "yes"]
-
-
 def test_a_number_is_not_taken_for_a_name_where_it_may_count(tmp_path, labelled, ask, named, write):
     suite = labelled(("1", "2", "3"), ["1", "2", "3"])
     path = write(tmp_path / "p.jsonl", [{"case_id": str(n), "pred": n} for n in (1, 2, 3)])
-    with pytest.raises(
-        DataError, match=r"whether 1 is the label called 1 or label number 1, 2, cannot be told"
-    ):
+    with pytest.raises(DataError, match="1 may be the label 1, or label number 1, 2"):
         ask(path, suite)
     assert named(ask(path, suite, "?labels=1:1,2:2,3:3")) == ["1", "2", "3"]
-
-
-def test_a_map_may_put_labels_together_but_not_probabilities(tmp_path, labelled, ask, named, write):
-    suite = labelled(("bad", "good"), [0, 0, 1])
-    path = write(tmp_path / "p.csv", ["id,label", "1,awful", "2,poor", "3,good"])
-    assert named(ask(path, suite, "?labels=awful:bad,poor:bad")) == ["bad", "bad", "good"]
-    path = write(tmp_path / "q.csv", ["id,awful,poor,good", "1,.5,.4,.1", "2,.4,.5,.1", "3,0,0,1"])
-    with pytest.raises(DataError, match="two columns of probabilities are one label: bad, bad, good"):
-        ask(path, suite, "?labels=awful:bad,poor:bad")
 
 
 @pytest.mark.parametrize(
@@ -384,7 +309,7 @@ def test_a_map_may_put_labels_together_but_not_probabilities(tmp_path, labelled,
         ),
         ("?labels=a:no,b:maybe", "labels= names 'maybe'"),
         ("?probabilities=a,b&labels=no,yes,maybe", "names 'maybe'"),
-        ("?probabilities=a,b&labels=no", r"2 probabilities, and labels= names 1"),
+        ("?probabilities=a,b&labels=no", "2 probabilities and 1 names of labels"),
     ],
 )
 def test_what_the_user_says_is_checked(tmp_path, labelled, ask, write, options, message):
@@ -410,13 +335,6 @@ def test_a_suite_without_labels_takes_numbers_or_the_words_it_finds(tmp_path, as
     assert named(listed) == ["blue", "red"] and listed.labels == ("red", "blue")
 
 
-def test_a_label_of_many_digits_makes_no_table_of_as_many_labels(tmp_path, labelled, ask, named, write):
-    suite = labelled(None, [123456789012, 7])
-    path = write(tmp_path / "p.csv", ["id,label", "1,123456789012", "2,7"])
-    answers = ask(path, suite)
-    assert named(answers) == ["123456789012", "7"] and len(answers.labels) == 2
-
-
 def test_numbers_do_not_count_labels_whose_order_nobody_wrote_down(tmp_path, labelled, ask, named, write):
     """Labels "0" and "yes": there are names, but which is the second of them was never said."""
     suite = labelled(None, ["0", "yes"])
@@ -430,51 +348,3 @@ def test_numbers_do_not_count_labels_whose_order_nobody_wrote_down(tmp_path, lab
 
 
 # As it was found: word answers on a suite imported from a 0/1 column
-
-
-def test_nor_labels_that_were_put_in_order_when_the_file_was_read(tmp_path, ask, named, write):
-    rows = [
-        {**ROW, "case_id": n, "examples": [{"text": f"{n}"}], "labels": y}
-        for n, y in enumerate(("pos", "neg"))
-    ]
-    path, again = write(tmp_path / "suite.jsonl", rows), tmp_path / "again.jsonl"
-    numbers = write(tmp_path / "p.jsonl", [{"case_id": n, "pred": 1 - n} for n in range(2)])
-    softmax = write(tmp_path / "p.txt", ["1 .1 .9", "0 .9 .1"])
-    write_suite(read_suite(path), again)
-    for suite in (read_suite(path), read_suite(again)):
-        for answers in (numbers, softmax):
-            with pytest.raises(DataError, match=r"try: \?labels="):
-                ask(answers, suite)
-        assert named(ask(numbers, suite, "?labels=neg,pos")) == ["pos", "neg"]
-    written = write(tmp_path / "written.jsonl", [{"label_names": ["neg", "pos"]}, *rows])
-    assert named(ask(numbers, read_suite(written))) == ["pos", "neg"]
-
-
-ROW = {"functionality": "f", "capability": "c", "type": "MFT"}
-
-
-def test_compare_does_not_turn_two_models_round(tmp_path):
-    """27 points more for the worse model, p < .001: words were numbered by the alphabet."""
-    right = ["0", "1"] * 30
-    source = tmp_path / "own.csv"
-    source.write_text("text,hateful\n" + "".join(f"text {n},{label}\n" for n, label in enumerate(right)))
-    suite = tmp_path / "suite.jsonl"
-    run = CliRunner()
-    arguments = ["import", str(source), "--text", "text", "--label", "hateful", "--out", str(suite)]
-    assert run.invoke(main, arguments).exit_code == 0
-    ids = [json.loads(line)["case_id"] for line in suite.read_text().splitlines() if '"case_id"' in line]
-    names = {"0": "non-hateful", "1": "hateful"}
-    for name, wrong in (("good", 5), ("poor", 21)):
-        said = [names[label if place >= wrong else str(1 - int(label))] for place, label in enumerate(right)]
-        rows = "".join(f"{identity},{word}\n" for identity, word in zip(ids, said, strict=True))
-        (tmp_path / f"{name}.csv").write_text("id,label\n" + rows)
-    specs = [f"predictions:{tmp_path}/poor.csv", f"predictions:{tmp_path}/good.csv"]
-    refused = run.invoke(main, ["compare", *specs, "--set", f"suite={suite}", "--json"])
-    assert refused.exit_code == 1 and "hateful, non-hateful; the suite's labels are 0, 1" in refused.output
-    given = [f"{spec}?labels=hateful:1,non-hateful:0" for spec in specs]
-    done = run.invoke(main, ["compare", *given, "--set", f"suite={suite}", "--json"])
-    measures = json.loads(done.stdout)["measures"]
-    (difference,) = [row["value"] for row in measures if row["name"] == "difference" and not row["groups"]][
-        :1
-    ]
-    assert difference == pytest.approx(16 / 60)

@@ -14,6 +14,7 @@ pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 from shoal.core.errors import DataError, PlanError  # noqa: E402
 from shoal.core.records import Measures  # noqa: E402
+from shoal.models.interface import Blank  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
 from shoal.protocols.bias.settings import Pretrain  # noqa: E402
 from shoal.protocols.bias.training import pretraining, pretraining_marks  # noqa: E402
@@ -60,8 +61,10 @@ def test_the_seed_decides_the_weights_and_nothing_else_does(text):
 def test_training_learns_what_can_stand_in_a_gap(text):
     recipe = pretraining(small(text, epochs=30, learning_rate=5e-3), "tiny:masked")
     fresh, trained = recipe.base(0), train(recipe, 0)
-    gap = [("marta earns a living [MASK] a nurse .",)]
-    assert trained.fill(gap, 1)[0][0].token == "as"
+    (filler,) = trained.fill_words(
+        [Blank(("marta earns a living as a nurse .",), ((0, 21, 23),), 0, "as")], 1
+    )
+    assert filler.words == ("as",)
     before, after = (
         sum(model.log_likelihood([("omar earns a living as a pilot .",)])[0].scores)
         for model in (fresh, trained)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shoal.models.stored.several import every_model
+from shoal.models.stored import every_model
 
 from .conftest import read_csv, write_csv
 

@@ -7,7 +7,7 @@
     400 later, stopped by a content filter             the example has no answer
     many errors in a row                               the job stops
 
-Every request reads the key from the environment. `redact.py` removes the key from everything that a server says.
+Every request reads the key from the environment. `response.py` removes the key from everything that a server says.
 """
 
 import asyncio
@@ -17,8 +17,9 @@ import random
 import re
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -32,7 +33,6 @@ from weakref import finalize
 
 from ...core.errors import ModelError
 from ..validate import shortened
-from .rate_limit import RateLimiter
 from .response import Completion, clean, read_completion, read_json
 from .spending import Spending, estimated_tokens
 
@@ -49,6 +49,12 @@ LARGEST_RESPONSE = 4 * 2**20
 """Bytes, decompressed: a line of stored answers may have twice as many."""
 DECODERS = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
 """Content encodings to the window bits of zlib."""
+
+MINUTE = 60.0
+CALM = 10.0
+"""Seconds in which complaints of a server count as one: requests in flight together fail together."""
+PATIENT = 50
+"""Answers without a complaint after which one more request may be in flight."""
 
 
 class RefusedError(Exception):
@@ -79,7 +85,7 @@ class Client:
     url: str
     key_from: str
     who: str
-    limiter: RateLimiter
+    limiter: "RateLimiter"
     spending: Spending
     tries: int = 8
     timeout: float = 60.0
@@ -323,11 +329,7 @@ def require_library() -> None:
 
 
 def retry_after(header: str) -> float | None:
-    """Return the seconds in a `Retry-After` header, a number or a date; None if it makes no sense.
-
-    >>> retry_after("7"), retry_after("1e10"), retry_after("-5"), retry_after("nan")
-    (7.0, None, None, None)
-    """
+    """Return the seconds in a `Retry-After` header, a number or a date; None if it makes no sense."""
     if re.fullmatch(r"[0-9]+(\.[0-9]*)?", header.strip()):
         seconds = float(header)
     else:
@@ -336,6 +338,80 @@ def retry_after(header: str) -> float | None:
         except (ValueError, TypeError, OverflowError, IndexError):
             return None
     return seconds if seconds <= DAY else None
+
+
+# Limits
+
+
+class RateLimiter:
+    """Lets requests through one by one; fewer at once after the server complains."""
+
+    def __init__(
+        self,
+        concurrency: int,
+        requests_per_minute: float = 0,
+        tokens_per_minute: float = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.concurrency = self.limit = concurrency
+        self._requests_per_minute, self._tokens_per_minute = requests_per_minute, tokens_per_minute
+        self._clock = clock
+        self._in_flight = 0
+        self._sent: deque[tuple[float, int]] = deque()  # time and tokens, over the last minute
+        self._tokens = 0  # their sum
+        self._waiters: deque[asyncio.Future[None]] = deque()
+        self._slowed_at, self._calm_answers = -CALM, 0
+
+    @asynccontextmanager
+    async def slot(self, tokens: int) -> AsyncIterator[None]:
+        """Wait for a slot for one request of this size, and hold it."""
+        while (seconds := self.seconds_to_wait(tokens)) > 0:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            try:
+                await asyncio.wait((waiter,), timeout=seconds)
+            finally:
+                if not waiter.done():
+                    self._waiters.remove(waiter)
+        self._in_flight += 1
+        if self._requests_per_minute or self._tokens_per_minute:
+            self._sent.append((self._clock(), tokens))
+            self._tokens += tokens
+        try:
+            yield
+        finally:
+            self._in_flight -= 1
+            self._wake()
+
+    def seconds_to_wait(self, tokens: int) -> float:
+        """Return the seconds until it is worth looking again; 0 if a slot is free."""
+        if self._in_flight >= self.limit:
+            return MINUTE
+        now = self._clock()
+        while self._sent and self._sent[0][0] <= now - MINUTE:
+            self._tokens -= self._sent.popleft()[1]
+        if not self._sent:
+            return 0.0
+        is_full = 0 < self._requests_per_minute < len(self._sent) + 1
+        is_full |= 0 < self._tokens_per_minute < self._tokens + tokens
+        return self._sent[0][0] + MINUTE - now if is_full else 0.0
+
+    def slow_down(self) -> None:
+        """Halve the number of requests in flight: the server reports too many."""
+        self._calm_answers = 0
+        if self._clock() - self._slowed_at >= CALM:
+            self.limit, self._slowed_at = max(1, self.limit // 2), self._clock()
+
+    def count_answer(self) -> None:
+        """Count an answer without a complaint; after many of them one more request may be in flight."""
+        self._calm_answers += 1
+        if self._calm_answers >= PATIENT and self.limit < self.concurrency:
+            self.limit, self._calm_answers = self.limit + 1, 0
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._waiters and self._in_flight < self.limit:
+            self._waiters.popleft().set_result(None)
 
 
 # The event loop

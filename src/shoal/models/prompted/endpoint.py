@@ -1,8 +1,7 @@
 """openai:MODEL?url=URL&prompt=FILE: a model behind a chat-completions endpoint.
 
     first token   one token with the log-probabilities of its likeliest alternatives: probabilities of the labels
-    generate      text, which is parsed; with samples=N, the frequency of each label
-    constrained   a JSON object that can hold nothing but a label
+    generate      text, which is parsed
 
 Without a mode, a trial request decides: first token if the server gives log-probabilities, else generate. The
 self-check reports the choice. Each example is a request of its own, and several are in flight.
@@ -20,26 +19,24 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
-import numpy as np
-
 from ...core.errors import ModelError
 from ...core.records import Answers, Example
 from .. import ModelSpec
-from .client import Client, FailedError, RefusedError, event_loop, require_library, run
+from ..options import Options
+from .client import Client, FailedError, RateLimiter, RefusedError, event_loop, require_library, run
 from .likelihood import LOW_MASS, from_first_tokens, one_begins_another
-from .options import ASKING, Options
-from .prompt import Message, Prompt, read_prompt
-from .rate_limit import RateLimiter
+from .prompt import OPTIONS as PROMPT_OPTIONS
+from .prompt import Message, Prompt, max_tokens, read_prompt
 from .replies import Reply, check_task, no_answer, text_reply, to_answers
 from .response import Completion
 from .spending import Spending, estimated_tokens, parse_price
 
 OPTIONS = (
-    *ASKING,
-    *("url", "key_from", "temperature", "seed", "samples", "concurrency", "requests_per_minute"),
+    *PROMPT_OPTIONS,
+    *("url", "key_from", "temperature", "seed", "concurrency", "requests_per_minute"),
     *("tokens_per_minute", "tries", "timeout", "price", "budget", "again"),
 )
-MODES = ("", "first token", "generate", "constrained")
+MODES = ("", "first token", "generate")
 OPENAI, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 TOP = (20, 5)
 """Numbers of likeliest tokens to request: the first that the server allows."""
@@ -47,12 +44,8 @@ AMBIGUOUS = 0.01
 """The most probability on tokens that begin two labels."""
 TRIED = 3
 """Examples for trial requests."""
-AROUND_A_LABEL = 16
-"""Tokens for the braces, quotes and key of a JSON object."""
 AGAIN = 50
 """Examples to query twice, to measure whether answers repeat."""
-LONGEST_SAMPLES = 1_000_000
-"""Characters of all samples of an example together that are stored."""
 URL_EXAMPLE = "url=http://127.0.0.1:8000/v1"
 
 Replies = Callable[[Sequence[Example]], Sequence[Reply]]
@@ -91,12 +84,16 @@ class Endpoint:
                 why="reading has no labels",
                 fix="remove mode",
             )
-        self.samples = options.whole("samples", 1, 1, 1_000)
         self.temperature = options.number("temperature", 0.0, 0.0, 2.0)
         self.seed = options.whole("seed", 0, 0, 2**31 - 1)
-        self._check_sampling(reading)
+        if self.temperature > 0 and self.asked_mode != "generate":
+            raise ModelError(
+                f"{self!r}: temperature={self.temperature:g}",
+                why="only mode=generate samples",
+                fix="add mode=generate, or remove it",
+            )
         self.thinks = options.yes("thinks")
-        self.max_tokens = options.max_tokens(reading=reading)
+        self.max_tokens = max_tokens(options, prompt)
         self.concurrency = options.whole("concurrency", 8, 1, 1_000)
         self.again = options.whole("again", AGAIN, 0)
         self.client = Client(
@@ -127,7 +124,6 @@ class Endpoint:
             "mode": self.asked_mode or "as the server allows",
             "temperature": self.temperature,
             "seed": self.seed,
-            "samples": self.samples,
             "max tokens": self.max_tokens,
             "thinks": self.thinks,
         }
@@ -148,8 +144,7 @@ class Endpoint:
 
     def worst(self, example: Example) -> tuple[int, int]:
         """Return the most tokens that an example may take: read, estimated, and written."""
-        messages = self.prompt.messages(example)
-        return self.samples * estimated_tokens(messages), self.samples * self.max_tokens
+        return estimated_tokens(self.prompt.messages(example)), self.max_tokens
 
     # Asking
 
@@ -216,7 +211,7 @@ class Endpoint:
         messages = self.prompt.messages(example)
         about = {"mode": self._mode, "asked": _digest(messages)}
         try:
-            reply = await MODE[self._mode](self, messages, example)
+            reply = await (self._first_token if self._mode == "first token" else self._generate)(messages)
         except RefusedError as problem:
             return no_answer(str(problem), **about)
         except FailedError as problem:
@@ -225,7 +220,7 @@ class Endpoint:
 
     # One mode each
 
-    async def _first_token(self, messages: list[Message], example: Example) -> Reply:
+    async def _first_token(self, messages: list[Message]) -> Reply:
         completion = await self.client.ask(self._first_body(messages))
         details = _details(completion)
         if completion.finish == "content_filter":
@@ -245,51 +240,8 @@ class Endpoint:
             details=details | {name: True for name, on in flags.items() if on},
         )
 
-    async def _generate(self, messages: list[Message], example: Example) -> Reply:
-        replies = []
-        for number in range(self.samples):
-            body = self._body(messages, self.max_tokens, **self._seeded(example, number))
-            replies.append(self._parsed(await self.client.ask(body)))
-        if self.samples == 1:
-            return replies[0]
-        labels = [reply.label for reply in replies if reply.label is not None]
-        details = {
-            "samples": self.samples,
-            "parsed": len(labels),
-            "said": [reply.details["said"][: LONGEST_SAMPLES // self.samples] for reply in replies],
-        }
-        if not labels:
-            return no_answer(f"none of {self.samples} samples is a label", **details)
-        shares = np.bincount(labels, minlength=len(self.prompt.labels)) / len(labels)
-        return Reply(int(shares.argmax()), shares, details=details)
-
-    async def _constrained(self, messages: list[Message], example: Example) -> Reply:
-        words = self.prompt.verbalisers
-        completion = await self.client.ask(self._constrained_body(messages))
-        details = _details(completion)
-        try:
-            reply = json.loads(completion.content)
-        except (ValueError, RecursionError):
-            reply = None
-        if not isinstance(reply, dict) or list(reply) != ["label"] or reply["label"] not in words:
-            return no_answer("not the requested JSON object", **details)
-        label = words.index(reply["label"])
-        return Reply(label, np.eye(len(words))[label], details=details)
-
-    def _first_body(self, messages: list[Message]) -> dict[str, Any]:
-        return self._body(messages, 1, logprobs=True, top_logprobs=self._top)
-
-    def _constrained_body(self, messages: list[Message]) -> dict[str, Any]:
-        schema = {
-            "type": "object",
-            "properties": {"label": {"type": "string", "enum": list(self.prompt.verbalisers)}},
-            "required": ["label"],
-            "additionalProperties": False,
-        }
-        wanted = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
-        return self._body(messages, self.max_tokens + AROUND_A_LABEL, response_format=wanted)
-
-    def _parsed(self, completion: Completion) -> Reply:
+    async def _generate(self, messages: list[Message]) -> Reply:
+        completion = await self.client.ask(self._text_body(messages))
         details = _details(completion)
         if completion.finish == "content_filter":
             return no_answer("stopped by a content filter", **details)
@@ -297,6 +249,12 @@ class Endpoint:
             return no_answer("the thinking never ended", **details)
         del details["said"]
         return text_reply(completion.content, self.prompt, **details)
+
+    def _first_body(self, messages: list[Message]) -> dict[str, Any]:
+        return self._body(messages, 1, logprobs=True, top_logprobs=self._top)
+
+    def _text_body(self, messages: list[Message]) -> dict[str, Any]:
+        return self._body(messages, self.max_tokens, **({"seed": self.seed} if self.seed else {}))
 
     def _body(self, messages: list[Message], max_tokens: int, **more: Any) -> dict[str, Any]:
         return {
@@ -306,13 +264,6 @@ class Endpoint:
             "max_tokens": max_tokens,
             **more,
         }
-
-    def _seeded(self, example: Example, number: int) -> dict[str, int]:
-        """Return a seed for each sample; empty if nothing is sampled and the spec sets none."""
-        if self.samples == 1:
-            return {"seed": self.seed} if self.seed else {}
-        drawn = hashlib.sha256(json.dumps([self.seed, example, number]).encode()).digest()
-        return {"seed": int.from_bytes(drawn[:4], "big") >> 1}
 
     # Choosing the mode
 
@@ -329,9 +280,6 @@ class Endpoint:
 
     def _choose_mode(self, trial: Sequence[list[Message]]) -> tuple[str, str]:
         """Return the mode of the spec, or else the best that server and labels allow, with the reason."""
-        if self.asked_mode == "constrained":
-            self._try_out(self._constrained_body(trial[0]))
-            return self.asked_mode, ""
         problem = "" if self.asked_mode == "generate" else self._no_first_tokens(trial)
         if self.asked_mode == "first token" and problem:
             raise ModelError(
@@ -341,7 +289,10 @@ class Endpoint:
             )
         if self.asked_mode != "generate" and not problem:
             return "first token", f"the server gives the {self._top} likeliest tokens"
-        self._try_out(self._body(trial[0], self.max_tokens))
+        try:
+            run(self.client.ask_on_trial(self._text_body(trial[0])))
+        except RefusedError as refusal:
+            raise ModelError(f"{self!r}: {refusal}", fix="another model or mode (docs/prompted.md)") from None
         return "generate", problem
 
     def _no_first_tokens(self, trial: Sequence[list[Message]]) -> str:
@@ -367,33 +318,6 @@ class Endpoint:
             except RefusedError:
                 continue
         return None
-
-    def _try_out(self, body: dict[str, Any]) -> None:
-        try:
-            run(self.client.ask_on_trial(body))
-        except RefusedError as problem:
-            raise ModelError(f"{self!r}: {problem}", fix="another model or mode (docs/prompted.md)") from None
-
-    def _check_sampling(self, reading: bool) -> None:
-        if self.samples > 1 and (self.temperature == 0 or self.asked_mode != "generate" or reading):
-            raise ModelError(
-                f"{self!r}: samples={self.samples}",
-                why="sampling needs mode=generate and a temperature above 0",
-                fix="add mode=generate&temperature=1, or remove it",
-            )
-        if self.temperature > 0 and self.asked_mode != "generate":
-            raise ModelError(
-                f"{self!r}: temperature={self.temperature:g}",
-                why="only mode=generate samples",
-                fix="add mode=generate, or remove it",
-            )
-
-
-MODE = {
-    "first token": Endpoint._first_token,
-    "generate": Endpoint._generate,
-    "constrained": Endpoint._constrained,
-}
 
 
 class Replied:

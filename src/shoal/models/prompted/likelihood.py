@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from ..checkpoint import libraries
 from ..forward import Tokens, length_batches, padded
@@ -144,24 +143,6 @@ def sequence_to_sequence(
 # Probabilities of labels
 
 
-def from_likelihoods(
-    scores: Sequence[float], tokens: Sequence[int], normalise: str = "", prior: Floats | None = None
-) -> Floats:
-    """Return p = softmax(l), with l per token or minus ln p̄ under `normalise`.
-
-    >>> from_likelihoods([-1.2, -2.3, -4.0], [1, 1, 2]).round(4).tolist()
-    [0.7175, 0.2388, 0.0436]
-    """
-    logs = np.array(scores, np.float64)
-    if normalise == "tokens":
-        logs = logs / np.array(tokens)
-    elif normalise == "prior":
-        assert prior is not None
-        logs = logs - np.log(prior)
-    probabilities: Floats = softmax(logs)
-    return probabilities
-
-
 @dataclass(frozen=True, slots=True)
 class FirstToken:
     """The probability mass of each label among the likeliest first tokens."""
@@ -190,12 +171,7 @@ class FirstToken:
 
 
 def from_first_tokens(returned: Sequence[tuple[str, float]], verbalisers: Sequence[str]) -> FirstToken:
-    """Assign every returned token, with its log-probability, to the label that it begins.
-
-    >>> first = from_first_tokens([("pos", np.log(.5)), ("I", np.log(.3))], ("positive", "negative"))
-    >>> round(first.masses[0], 3), first.masses[1]
-    (0.5, 0.0)
-    """
+    """Assign every returned token, with its log-probability, to the label that it begins."""
     masses, ambiguous, total = [0.0] * len(verbalisers), 0.0, 0.0
     for token, log_probability in returned:
         mass = float(np.exp(log_probability))

@@ -1,29 +1,39 @@
 """hf:DIR?prompt=FILE: a prompted causal or sequence-to-sequence model with local weights.
 
 The default mode scores the likelihood of each label (`likelihood`); reading comprehension generates text (`generate`).
+Text of an example never becomes a special token: if it contains the characters of one, they are replaced by a
+placeholder while the chat template is rendered, and then encoded as plain text.
 """
 
 import hashlib
+import json
+import re
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from ...core.errors import ModelError
 from ...core.records import Answers, Example
 from .. import ModelSpec
-from ..checkpoint import libraries
-from ..hf import BEGINS_WITH, HFModel
+from ..checkpoint import first_line, libraries
+from ..hf import HFModel
+from ..loaded import BEGINS_WITH
+from ..options import Options
 from . import likelihood
-from .encoding import PromptEncoder
-from .likelihood import LOW_MASS, Floats, from_likelihoods
-from .options import Options
-from .prompt import Prompt, read_prompt
+from .likelihood import LOW_MASS
+from .prompt import Message, Prompt, joiner, max_tokens, read_prompt
 from .replies import Reply, check_task, text_reply, to_answers
 
 MODES = ("likelihood", "generate")
-NORMALISE = ("", "tokens", "prior")
+OPEN, CLOSE = "\ue000", "\ue001"
+"""Delimiters of placeholders, from Unicode's private use area."""
+DATES = ("strftime_now", "date_string")
+"""Names by which chat templates use today's date."""
+TODAY = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 
 
 def load(spec: ModelSpec, model: HFModel) -> "PromptedModel":
@@ -36,14 +46,132 @@ def load(spec: ModelSpec, model: HFModel) -> "PromptedModel":
         raise ModelError(
             f"{options.who}: mode={mode} for reading", why="reading has no labels", fix="remove mode"
         )
-    for name in ("normalise", "end"):
-        if mode == "generate" and name in spec.options:
-            raise ModelError(
-                f"{options.who}: {name} with mode=generate",
-                why="it is an option of mode=likelihood",
-                fix="remove one of them",
-            )
     return PromptedModel(model, prompt, options, mode)
+
+
+# Encoding
+
+
+class PromptEncoder:
+    """Encodes a prompt for one tokenizer."""
+
+    def __init__(
+        self, tokenizer: Any, prompt: Prompt, who: str, *, chat: bool = True, date: str = ""
+    ) -> None:
+        self.tokenizer, self.prompt, self.who, self.date = tokenizer, prompt, who, date
+        self.chat = chat and bool(tokenizer.chat_template)
+
+    def text(self, example: Example) -> str:
+        """Return the whole prompt, with placeholders for special tokens in the example."""
+        safe = tuple(self._escape(text) for text in example)
+        return self._chat_text(self.prompt.messages(safe)) if self.chat else self.prompt.blocks(safe)
+
+    def shown(self, example: Example) -> str:
+        """Return the whole prompt for display."""
+        return self._placeholder.sub(lambda match: self._specials[int(match[1])], self.text(example))
+
+    def joiner(self, text: str) -> str:
+        """Return the separator before the answer; empty at the start of the model's turn."""
+        return "" if self.chat else joiner(text)
+
+    def encode(self, text: str, *, closed: bool = False) -> list[int]:
+        """Return token ids with the tokenizer's initial special tokens; `closed` adds the final ones."""
+        ids: list[int] = []
+        for number, part in enumerate(self._placeholder.split(text)):
+            # Every second part is the number of a placeholder.
+            literal = number % 2 == 1
+            piece = self._specials[int(part)] if literal else part
+            ids += self.tokenizer(
+                piece, add_special_tokens=False, split_special_tokens=literal, verbose=False
+            )["input_ids"]
+        before, after = ([], []) if self.chat else self._frame
+        return [*before, *ids, *(after if closed else [])]
+
+    def _escape(self, text: str) -> str:
+        for number, special in enumerate(self._specials):
+            text = text.replace(special, f"{OPEN}{number}{CLOSE}")
+        return text
+
+    @cached_property
+    def _specials(self) -> list[str]:
+        """All special tokens as text, longest first."""
+        added = [str(token) for token in self.tokenizer.added_tokens_decoder.values() if token.special]
+        return sorted({*added, *self.tokenizer.all_special_tokens}, key=lambda word: (-len(word), word))
+
+    @cached_property
+    def _placeholder(self) -> "re.Pattern[str]":
+        numbers = "|".join(map(str, range(len(self._specials))))
+        return re.compile(f"{OPEN}({numbers}){CLOSE}")
+
+    @cached_property
+    def _frame(self) -> tuple[list[int], list[int]]:
+        """The special tokens before and after a text."""
+        bare = self.tokenizer("a", add_special_tokens=False)["input_ids"]
+        whole = self.tokenizer("a")["input_ids"]
+        start = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
+        return whole[:start], whole[start + len(bare) :]
+
+    # The chat template
+
+    def _chat_text(self, messages: list[Message]) -> str:
+        system = messages[0]["content"] if messages[0]["role"] == "system" else ""
+        if system and not self._has_system:
+            first = messages[1]
+            messages = [{**first, "content": f"{system}\n\n{first['content']}"}, *messages[2:]]
+        try:
+            return self._render(messages)
+        except ModelError:
+            raise
+        except Exception as problem:
+            raise ModelError(
+                f"{self.who}: its chat template fails on this prompt",
+                why=first_line(problem),
+                fix="chat=no",
+            ) from None
+
+    @cached_property
+    def _has_system(self) -> bool:
+        """Whether the template shows system messages."""
+        probe = "Only in the system message."
+        try:
+            return probe in self._render(
+                [{"role": "system", "content": probe}, {"role": "user", "content": "In the user message."}]
+            )
+        except ModelError:
+            raise
+        except Exception:  # templates reject roles in many ways
+            return False
+
+    def _render(self, messages: list[Message]) -> str:
+        day = {"date_string": self._day.strftime("%d %b %Y")} if self.date else {}
+        rendered: str = self.tokenizer.apply_chat_template(
+            messages,
+            chat_template=self._template,
+            tokenize=False,
+            add_generation_prompt=True,
+            enable_thinking=False,
+            **day,
+        )
+        return rendered
+
+    @property
+    def _day(self) -> datetime:
+        return datetime.strptime(self.date, "%Y-%m-%d")
+
+    @cached_property
+    def _template(self) -> str:
+        """The model's template, with the job's date instead of today's."""
+        written: str = self.tokenizer.get_chat_template()
+        if not self.date and any(word in written for word in DATES):
+            raise ModelError(
+                f"{self.who}: its chat template puts today's date into every prompt",
+                why="the prompts would change from day to day",
+                fix="date=2026-01-31 sets the date in every prompt",
+            )
+        return TODAY.sub(lambda match: json.dumps(self._day.strftime(match[2])), written)
+
+
+# The model
 
 
 class PromptedModel:
@@ -52,10 +180,10 @@ class PromptedModel:
     def __init__(self, model: HFModel, prompt: Prompt, options: Options, mode: str) -> None:
         self.model, self.prompt, self.mode = model, prompt, mode
         self.checkpoint = model.checkpoint
-        self.normalise = options.one_of("normalise", NORMALISE, "")
-        self.end = options.yes("end")
-        self.chat, self.date = options.yes("chat", default=True), options.date("date")
-        self.max_tokens = options.max_tokens(reading=prompt.task == "reading")
+        self.chat, self.date = options.yes("chat", default=True), options.text("date")
+        if self.date and not re.fullmatch(r"\d{4}-\d\d-\d\d", self.date):
+            raise ModelError(f"{options.who}: date is {self.date!r}", fix="date=2026-01-31")
+        self.max_tokens = max_tokens(options, prompt)
         self._lengths: dict[Example, int] = {}
 
     def __repr__(self) -> str:
@@ -71,8 +199,6 @@ class PromptedModel:
         }
         if self.mode == "generate":
             prompting["max tokens"] = self.max_tokens
-        else:
-            prompting |= {"normalise": self.normalise, "end": self.end}
         weights = self.model.fingerprint()
         weights.pop(BEGINS_WITH, None)  # a prompt has its own first token
         return {**weights, **prompting}
@@ -155,25 +281,15 @@ class PromptedModel:
     # Likelihood
 
     def _likelihoods(self, examples: Sequence[Example]) -> list[Reply]:
-        prior = self._prior if self.normalise == "prior" else None
         replies = []
         for choice, scores in zip(*self._scores(examples), strict=True):
-            tokens = [len(end) for end in choice.ends]
-            probabilities = from_likelihoods(scores, tokens, self.normalise, prior)
             mass = float(np.exp(scores).sum())
             details: dict[str, Any] = {"asked": _digest(choice.prompt), "mass": mass}
             if mass < LOW_MASS:
                 details["low mass"] = True
+            probabilities = softmax(scores)
             replies.append(Reply(int(probabilities.argmax()), probabilities, details=details))
         return replies
-
-    @cached_property
-    def _prior(self) -> Floats:
-        """p̄: the mean prediction for inputs without content."""
-        _, scores = self._scores(self.prompt.content_free())
-        rows = [from_likelihoods(row, [1] * len(row)) for row in scores]
-        mean: Floats = np.mean(rows, axis=0)
-        return mean
 
     def _scores(self, examples: Sequence[Example]) -> tuple[list[likelihood.Choice], list[list[float]]]:
         """Return the choices and l_c of each example."""
@@ -191,15 +307,14 @@ class PromptedModel:
         text = self.encoder.text(example)
         joiner = self.encoder.joiner(text)
         whole = [self.encoder.encode(text + joiner + word) for word in self.prompt.verbalisers]
-        end = [self._end] if self.end else []
-        choice = likelihood.choice(self.encoder.encode(text), [[*sequence, *end] for sequence in whole])
+        choice = likelihood.choice(self.encoder.encode(text), whole)
         pair = likelihood.prefix_pair(choice.ends)
         if pair is not None:
             short, long = (self.prompt.verbalisers[at] for at in pair)
             raise ModelError(
                 f"{self!r}: the tokens of {short!r} begin those of {long!r}",
                 why="the longer one can never be more probable",
-                fix="end=yes, which also scores the end of the answer; or other words",
+                fix="other words in the prompt's [labels], such as letters",
             )
         return choice
 
@@ -208,17 +323,7 @@ class PromptedModel:
         """The tokens of each verbaliser by itself; for a decoder, with its end."""
         tokenizer = self.model.tokenizer
         rows = [tokenizer(word, add_special_tokens=False)["input_ids"] for word in self.prompt.verbalisers]
-        closed = self.end or self.kind == "seq2seq"
-        return [[*row, self._end] for row in rows] if closed else rows
-
-    @property
-    def _end(self) -> int:
-        number = self.model.tokenizer.eos_token_id
-        if number is None:
-            raise ModelError(
-                f"{self!r}: its tokenizer has no EOS token", fix="a causal model without end=yes"
-            )
-        return int(number)
+        return [[*row, tokenizer.eos_token_id] for row in rows] if self.kind == "seq2seq" else rows
 
     # Generation
 

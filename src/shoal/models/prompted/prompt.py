@@ -25,6 +25,7 @@ from typing import Any
 from ...core.errors import ModelError, nearest, some
 from ...core.files import read_toml
 from ...core.records import Example
+from ..options import Options
 from ..validate import exception_text
 from .template import Template, TemplateError
 
@@ -34,6 +35,10 @@ TASKS: dict[str, tuple[str, ...]] = {
     "reading": ("context", "question"),
 }
 """Task to the variables for an example's texts."""
+OPTIONS = ("prompt", "mode", "max_tokens", "thinks")
+"""Options of every prompted model."""
+LOCAL_OPTIONS = (*OPTIONS, "chat", "date")
+MAX_TOKENS, THINKING_TOKENS, READING_TOKENS = 16, 2_048, 32
 KEYS = ("task", "system", "user", "instruction", "unanswerable", "labels", "shots")
 WAYS = ("plain", "polite", "question", "expert", "letters")
 PROMPTS: dict[str, str] = {
@@ -44,9 +49,6 @@ PROMPTS: dict[str, str] = {
 }
 """The prompts that ship with shoal; the five of a task are paraphrases."""
 FOLDER = Path(__file__).parent / "prompts"
-CONTENT_FREE = ("", "N/A", "[MASK]")
-"""Inputs without content, to measure a model's prior."""
-
 PROBES = ("The quick brown fox jumps over the lazy dog.", "All five wizards boxed my jug of fine quartz")
 """Two texts of the same length, to test whether a prompt shows its text."""
 
@@ -101,10 +103,6 @@ class Prompt:
         for question, reply in zip(talk[:-1:2], talk[1::2], strict=True):
             shown.append(question + joiner(question) + reply)
         return "\n\n".join([*shown, talk[-1]])
-
-    def content_free(self) -> list[Example]:
-        """Return examples without content."""
-        return [(text,) * len(TASKS[self.task]) for text in CONTENT_FREE]
 
     def _question(self, texts: Mapping[str, str]) -> str:
         inputs = {name: texts[name] for name in TASKS[self.task]}
@@ -161,6 +159,12 @@ def read_prompt(name: str) -> Prompt:
         path, 'lines such as task = "text" and user = "Review: {{ text }} Sentiment:", and [labels]'
     )
     return make_prompt(table, path.stem if path.parent == FOLDER else name)
+
+
+def max_tokens(options: Options, prompt: Prompt) -> int:
+    """Return the most tokens of an answer: the option, or the default for the task."""
+    usual = READING_TOKENS if prompt.task == "reading" else MAX_TOKENS
+    return options.whole("max_tokens", THINKING_TOKENS if options.yes("thinks") else usual, 1)
 
 
 def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:

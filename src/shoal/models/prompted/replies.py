@@ -125,11 +125,7 @@ def check_task(prompt: Prompt, who: str, *, reading: bool) -> None:
 
 
 def parse(said: str, verbalisers: Sequence[str]) -> int | None:
-    """Return the index of the verbaliser in a reply; None for no answer.
-
-    >>> [parse(said, ("positive", "negative")) for said in ("**Positive.**", "I'd say negative", "not positive")]
-    [0, 1, None]
-    """
+    """Return the index of the verbaliser in a reply; None for no answer."""
     bare = stripped(said)
     long = sorted((v.casefold(), at) for at, v in enumerate(verbalisers) if len(v) > 1)
     long.sort(key=lambda pair: -len(pair[0]))

@@ -1,55 +1,31 @@
-"""Templates of prompt files: a part of Jinja, with a budget for every rendering.
+"""Templates of prompt files: a part of Jinja whose work is bounded by the length of the template and its texts.
 
-Constructs by which a short template can do much work are errors: assignments, macros, function calls, multiplication,
-filters that pad. The other filters and loops charge the budget for the text that they read and produce.
+Variables, conditions, indices, slices, a few filters, and one level of `for` over the labels. Everything else is an
+error: with nested loops, assignments, calls or filters that repeat text, a short template could render for hours.
 """
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import lru_cache, wraps
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 NODES = frozenset(
     (
-        *("Template", "Output", "TemplateData", "If", "For", "Name", "Const", "List", "Tuple", "Dict"),
-        *("Pair", "Getattr", "Getitem", "Slice", "Filter", "Test", "Call", "Keyword", "CondExpr"),
-        *("Concat", "Compare", "Operand", "And", "Or", "Not", "Neg", "Pos", "Add", "Sub"),
+        *("Template", "Output", "TemplateData", "If", "For", "Name", "Const", "Getattr", "Getitem", "Slice"),
+        *("Filter", "CondExpr", "Compare", "Operand", "And", "Or", "Not", "Neg"),
     )
 )
-FILTERS = (
-    *("abs", "capitalize", "count", "d", "default", "e", "escape", "first", "float", "int", "join"),
-    *("last", "length", "list", "lower", "map", "max", "min", "reject", "replace", "reverse"),
-    *("select", "sort", "string", "title", "tojson", "trim", "truncate", "unique", "upper"),
-    "wordcount",
-)
-METHODS = frozenset(
-    (
-        *("capitalize", "cycle", "endswith", "lower", "lstrip", "removeprefix", "removesuffix", "rstrip"),
-        *("split", "splitlines", "startswith", "strip", "title", "upper"),
-    )
-)
-DEEPEST, MOST_LOOPS = 40, 2
-"""Nodes inside each other, and loops inside each other."""
+FILTERS = ("capitalize", "join", "length", "lower", "title", "trim", "upper")
+DEEPEST = 40
+"""Nodes inside each other."""
+LONGEST_SOURCE = 100_000
 LONGEST = 1_000_000
-"""Characters of a template, and of what it renders besides its inputs."""
-LONGEST_TIME = 10.0
-"""Seconds for one rendering."""
+"""Characters that a template renders besides its inputs."""
+REPEATED = 20
+"""Times that the inputs may be rendered."""
 
 
 class TemplateError(Exception):
-    """Raised for a template that is not valid or exceeds its bounds."""
-
-
-@dataclass
-class _Budget:
-    characters: int
-    deadline: float
-
-
-_budget: ContextVar[_Budget] = ContextVar("budget")
+    """Raised for a template that is not valid or renders too much text."""
 
 
 class Template:
@@ -58,75 +34,63 @@ class Template:
     def __init__(self, source: str) -> None:
         from jinja2 import TemplateSyntaxError, meta
 
-        if len(source) > LONGEST:
-            raise TemplateError(f"longer than {LONGEST:,} characters")
+        if len(source) > LONGEST_SOURCE:
+            raise TemplateError(f"longer than {LONGEST_SOURCE:,} characters")
         environment = _environment()
         try:
             tree = environment.parse(source)
             _check(tree)
             self.names = meta.find_undeclared_variables(tree)
-            with _limited(0):
-                self._template = environment.from_string(tree)
+            self._template = environment.from_string(tree)
         except TemplateSyntaxError as problem:
             raise TemplateError(f"line {problem.lineno}: {problem.message}") from None
         except RecursionError:
             raise TemplateError("blocks or expressions are nested too deeply") from None
 
     def render(self, inputs: Mapping[str, Any]) -> str:
-        """Return the text for these inputs; raise TemplateError if it takes too much work."""
+        """Return the text for these inputs; raise TemplateError if it is too long."""
+        left = LONGEST + REPEATED * sum(len(value) for value in inputs.values() if isinstance(value, str))
         pieces = []
-        with _limited(sum(len(value) for value in inputs.values() if isinstance(value, str))):
-            for piece in self._template.generate(**inputs):
-                _charge(len(piece))
-                pieces.append(piece)
+        for piece in self._template.generate(**inputs):
+            left -= len(piece)
+            if left < 0:
+                raise TemplateError("it renders too much text")
+            pieces.append(piece)
         return "".join(pieces)
 
 
-@contextmanager
-def _limited(size: int) -> Iterator[None]:
-    token = _budget.set(_Budget(LONGEST + 20 * size, time.monotonic() + LONGEST_TIME))
-    try:
-        yield
-    finally:
-        _budget.reset(token)
-
-
-def _charge(characters: int) -> None:
-    budget = _budget.get()
-    budget.characters -= characters + 1
-    if budget.characters < 0 or time.monotonic() > budget.deadline:
-        raise TemplateError("it renders too much text or takes too long")
-
-
 def _check(tree: Any) -> None:
-    """Raise for unsupported nodes and deep nesting; make loops count their steps."""
+    """Raise for unsupported nodes and deep nesting."""
     from jinja2 import nodes
 
-    waiting = [(tree, 0, 0)]
+    waiting = [(tree, 0, False)]
     while waiting:
-        node, depth, loops = waiting.pop()
-        name = type(node).__name__
+        node, depth, in_loop = waiting.pop()
         line = f"line {node.lineno}" if node.lineno else "the template"
-        if name not in NODES:
-            raise TemplateError(f"{line}: {name} is not supported in prompts")
+        if type(node).__name__ not in NODES:
+            raise TemplateError(f"{line}: {type(node).__name__} is not supported in prompts")
         if depth > DEEPEST:
             raise TemplateError("blocks or expressions are nested too deeply")
-        if isinstance(node, nodes.Call) and not _is_method(node.node):
-            called = getattr(node.node, "attr", None) or getattr(node.node, "name", "this")
-            raise TemplateError(f"{line}: {called} cannot be called in prompts")
-        if isinstance(node, nodes.For):
-            loops += 1
-            if loops > MOST_LOOPS or node.recursive:
-                raise TemplateError(f"{line}: more than {MOST_LOOPS} loops inside each other")
-        waiting += [(child, depth + 1, loops) for child in node.iter_child_nodes()]
-        if isinstance(node, nodes.For):
-            node.iter = nodes.Filter(node.iter, "counted", [], [], None, None, lineno=node.lineno)
+        is_loop = isinstance(node, nodes.For)
+        if is_loop and (in_loop or node.recursive or not _is_labels(node.iter)):
+            raise TemplateError(f"{line}: a loop over something other than labels, or inside another loop")
+        is_join = isinstance(node, nodes.Filter) and node.name == "join"
+        if is_join and not (
+            _is_labels(node.node) and all(isinstance(part, nodes.Const) for part in node.args)
+        ):
+            raise TemplateError(f"{line}: only labels can be joined, with a fixed separator")
+        if isinstance(node, nodes.Getattr) and getattr(node.node, "name", "") != "loop":
+            raise TemplateError(f"{line}: attribute {node.attr!r} is not supported in prompts")
+        waiting += [(child, depth + 1, in_loop or is_loop) for child in node.iter_child_nodes()]
 
 
-def _is_method(function: Any) -> bool:
+def _is_labels(node: Any) -> bool:
+    """Return whether an expression is `labels` or a slice of it."""
     from jinja2 import nodes
 
-    return isinstance(function, nodes.Getattr) and function.attr in METHODS
+    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
+        node = node.node
+    return isinstance(node, nodes.Name) and node.name == "labels"
 
 
 @lru_cache(maxsize=1)
@@ -136,36 +100,6 @@ def _environment() -> Any:
 
     # Not escaped: this is text for a model; a page that shows it escapes it there.
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
-    own = {"join": _join, "replace": _replace, "counted": _counted}
-    environment.filters = {name: _charged(environment.filters[name]) for name in FILTERS} | own
+    environment.filters = {name: environment.filters[name] for name in FILTERS}
     environment.globals.clear()
     return environment
-
-
-def _charged(function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
-    def charged(*arguments: Any, **options: Any) -> Any:
-        _charge(sum(len(value) for value in arguments if isinstance(value, str | list | tuple)))
-        result = function(*arguments, **options)
-        _charge(len(result) if isinstance(result, str | list) else 0)
-        return result
-
-    return charged
-
-
-def _counted(items: Iterable[Any]) -> Iterator[Any]:
-    for item in items:
-        _charge(0)
-        yield item
-
-
-def _join(items: Iterable[Any], d: Any = "") -> str:
-    pieces, separator = [str(item) for item in _counted(items)], str(d)
-    _charge(sum(map(len, pieces)) + len(separator) * len(pieces))
-    return separator.join(pieces)
-
-
-def _replace(text: Any, old: Any, new: Any, count: int = -1) -> str:
-    whole, before, after = str(text), str(old), str(new)
-    _charge(len(whole) + whole.count(before) * len(after))
-    return whole.replace(before, after, count)

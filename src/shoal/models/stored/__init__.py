@@ -1,49 +1,50 @@
-"""Answers already computed, read from a predictions file and laid beside the cases they belong to.
+"""predictions:FILE: answers that were computed earlier, matched with the cases.
 
-    formats  ──►  columns  ──►  rows  ──►  meaning  ──►  answers
-    a reader      what the      which row  what its      in the
-    for each      file says     answers    labels mean   suite's
-                                which      in the suite  labels
-                                example
+    readers  ──►  columns  ──►  matching  ──►  meaning
+    one per       the file's    the row of     the suite's label
+    format        content       each example   of each answer
 
-Nothing is guessed. Missing, extra and repeated ids are errors that name them; so are labels whose meaning cannot be
-told, a label that its own probabilities contradict, and a text that is not the one its id names. `READERS` in
-`formats` is the table of formats.
+Nothing is guessed. Missing, extra and repeated ids are errors that name them; so are labels without a clear meaning, a
+label that its own probabilities contradict, and a text that is not its example's. `READERS` in `readers.py` is the
+table of formats.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
-from ...core.errors import DataError, nearest
-from ...core.files import collector_paused, is_file, is_folder
+from ...core.errors import DataError, ModelError, nearest, some
+from ...core.files import collector_paused, first_bytes, is_file, is_folder
 from ...core.records import Answers, Case
-from .. import ModelSpec, digest_file
-from .answers import answers_of, texts_of
+from ...core.tables import read_table
+from .. import ModelSpec, digest_file, parse_spec
 from .arrow import data_files
-from .asked import OPTIONS, Request, read_options, suite_labels
 from .columns import Columns
-from .formats import READERS, read_file
-from .rows import rows_of
+from .matching import match_rows
+from .meaning import label_answers, text_answers
+from .readers import READERS, read_file
+from .request import OPTIONS, Request, read_options, suite_labels
 from .stereoset import read_scores
-from .texts import check_texts
 
-__all__ = ["OPTIONS", "READERS", "StoredAnswers", "load", "read_scores"]
+__all__ = ["OPTIONS", "READERS", "StoredAnswers", "every_model", "load", "read_scores"]
 
 READING = 3
-"""Raised when a file comes to be read otherwise than before, so that answers kept from then are not taken for new."""
+"""Increased when a file is read differently from before, so that answers stored earlier are not used."""
+ANY = "*"
 
 
 def load(spec: ModelSpec) -> "StoredAnswers":
-    """The predictions file that a spec names; it is read when the cases are known."""
+    """Return the predictions file that a spec names; it is read when the cases are known."""
     # `predictions:example` ships with the package: a word-counting model on the sentiment suite.
     shipped = Path(__file__).parents[1] / "example.jsonl.gz"
     return StoredAnswers(shipped if spec.name == "example" else Path(spec.name), spec.options)
 
 
 class StoredAnswers:
-    """A model that has answered already."""
+    """A model whose answers are in a file."""
 
     def __init__(self, path: Path, options: Mapping[str, str]) -> None:
         self.path = path
@@ -54,48 +55,82 @@ class StoredAnswers:
         return f"predictions:{self.path}"
 
     def fingerprint(self) -> dict[str, Any]:
-        """What the answers depend on: the file's content, and how it is read."""
+        """Return what the answers depend on: the file's content and its options."""
         return {"file": _digest(self.path), "options": dict(self.options), "reading": READING}
 
     def answer_cases(
         self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
     ) -> Answers:
-        """The answers to every example of `cases`, in order.
+        """Return the answers to every example of `cases`, in order.
 
-        `whole` is the suite they were chosen from: an id that is nowhere in it is an error, one that was merely not
-        chosen is not.
+        `whole` is the suite that they were selected from: only ids outside of it are errors.
         """
         request = Request(self.path, self._options, suite_labels(labels, whole, self._options.labels), whole)
         with collector_paused():
             columns = self.read(request)
-            rows = rows_of(columns, cases, whole)
-            check_texts(columns, rows, cases)
-        if any(case.meta.get("labels") is None and _is_reading(case) for case in cases[:1]):
-            return texts_of(columns, rows)
-        return answers_of(request, columns, rows)
+            rows = match_rows(columns, cases, whole)
+        if any(case.meta.get("labels") is None and case.meta.get("reading") for case in cases[:1]):
+            return text_answers(columns, rows)
+        return label_answers(request, columns, rows)
 
     def read(self, request: Request | None = None) -> Columns:
-        """The whole file, checked line by line."""
-        _check_there(self.path)
-        return read_file(request or Request(self.path, self._options))
+        """Return the whole file, checked line by line."""
+        _check_exists(self.path)
+        return read_file(request or Request(self.path, self._options), self.options)
 
 
-def _is_reading(case: Case) -> bool:
-    return bool(case.meta.get("reading"))
-
-
-def _check_there(path: Path) -> None:
+def _check_exists(path: Path) -> None:
     if not is_folder(path) and not is_file(path):
         beside = [file.name for file in path.parent.iterdir()] if is_folder(path.parent) else []
         raise DataError(
             f"{str(path)[:200]}: no such file",
-            fix=nearest(path.name, beside) or f"paths count from {Path.cwd()}",
+            fix=nearest(path.name, beside) or f"paths are relative to {Path.cwd()}",
         )
 
 
 def _digest(path: Path) -> str:
-    _check_there(path)
+    _check_exists(path)
     if not path.is_dir():
         return digest_file(path)
     parts = "".join(f"{file.name}:{digest_file(file)}\n" for file in data_files(path))
     return hashlib.sha256(parts.encode()).hexdigest()[:16]
+
+
+# Several models in one file
+
+
+def every_model(specs: Sequence[str]) -> list[str]:
+    """Return the specs; one with `label=preds-*` is repeated for every such column of its file.
+
+    `*` stands for the same text in all options of a spec: `label=*_label&probabilities=*_p` are pairs of columns.
+    """
+    return [name for spec in specs for name in _expanded(spec)]
+
+
+def _expanded(spec: str) -> list[str]:
+    head, _, query = spec.partition("?")
+    parsed = parse_spec(spec)
+    patterns = [value for value in parsed.options.values() if ANY in value]
+    if parsed.scheme != "predictions" or not patterns:
+        return [spec]
+    path = Path(parsed.name)
+    if first_bytes(path, 1) in (b"{", b"["):
+        raise ModelError(
+            f"{spec}: * stands for columns of a table", why=f"{path} is JSON", fix="a spec per model"
+        )
+    columns = read_table(path)[0]
+    by_option = [_middles(pattern, columns) for pattern in patterns]
+    names = [name for name in by_option[0] if all(name in others for others in by_option[1:])]
+    if not names:
+        raise ModelError(
+            f"{path}: no columns {' and '.join(map(repr, patterns))}",
+            why=f"found: {some(columns, 12)}",
+            fix="names of columns, with * for the part that differs between models",
+        )
+    return [f"{head}?{query.replace(ANY, quote_plus(name))}" for name in names]
+
+
+def _middles(pattern: str, columns: Sequence[str]) -> list[str]:
+    before, _, after = pattern.partition(ANY)
+    form = re.compile(re.escape(before) + "(.+)" + re.escape(after))
+    return [match[1] for column in columns if (match := form.fullmatch(column))]

@@ -1,4 +1,4 @@
-"""Parquet, Arrow and Feather files, and folders that `Dataset.save_to_disk` of Hugging Face's datasets wrote."""
+"""Parquet, Arrow and Feather files, and folders written by `Dataset.save_to_disk` of Hugging Face's datasets."""
 
 import json
 from collections import Counter
@@ -8,43 +8,37 @@ from typing import Any
 
 from ...core.errors import DataError, MissingExtra
 from ...core.files import Swelling, read_json, whole_bytes
-from .asked import Request
 from .columns import Columns
 from .records import Records, read_records
+from .request import Request
 
-DICTIONARY = "dataset_dict.json"
 STATE = "state.json"
 ROWS_AT_ONCE = 500
 
 
 def read_parquet(request: Request) -> Columns:
-    """A Parquet file."""
+    """Read a Parquet file."""
     return _read(request, [_open(request.path, "parquet")])
 
 
 def read_arrow(request: Request) -> Columns:
-    """An Arrow or Feather file, or an Arrow stream."""
+    """Read an Arrow or Feather file, or an Arrow stream."""
     return _read(request, [_open(request.path, "arrow")])
 
 
 def read_dataset(request: Request) -> Columns:
-    """A saved dataset: its Arrow files in the order in which they were written."""
+    """Read a saved dataset: its Arrow files in the order in which they were written."""
     return _read(request, [_open(path, "arrow") for path in data_files(request.path)])
 
 
 def data_files(folder: Path) -> list[Path]:
-    """The files of a saved dataset that hold rows."""
-    if (folder / DICTIONARY).is_file():
+    """Return the files of a saved dataset that hold rows."""
+    if not (folder / STATE).is_file():
         splits = sorted(path.parent.name for path in folder.glob(f"*/{STATE}"))
         raise DataError(
-            f"{folder}: a dictionary of datasets",
-            why=f"it holds {', '.join(splits) or 'none'}",
-            fix=f"predictions:{folder / (splits[0] if splits else 'NAME')}",
-        )
-    if not (folder / STATE).is_file():
-        raise DataError(
-            f"{folder}: a folder, and not one that Dataset.save_to_disk wrote",
-            fix="the file inside it that holds the predictions",
+            f"{folder}: not a folder that Dataset.save_to_disk wrote",
+            why=f"it has the splits {', '.join(splits)}" if splits else "",
+            fix=f"predictions:{folder / splits[0]}" if splits else "the file with the predictions inside it",
         )
     state = read_json(folder / STATE)
     listed = state.get("_data_files") if isinstance(state, dict) else None
@@ -53,7 +47,7 @@ def data_files(folder: Path) -> list[Path]:
         raise DataError(f"{folder / STATE}: names no data files", fix="save the dataset again")
     if state.get("_indices_data_files") or state.get("_indices_files"):
         raise DataError(
-            f"{folder}: rows were chosen without being copied",
+            f"{folder}: its rows were selected without being copied",
             fix="dataset.flatten_indices().save_to_disk(…)",
         )
     return [folder / name for name in names]
@@ -75,23 +69,20 @@ def _open(path: Path, kind: str) -> Any:
         else:
             table = ipc.open_stream(source).read_all()
         table.validate(full=True)
-        columns = Counter(table.schema.names)
+        twice = [name for name, times in Counter(table.schema.names).items() if times > 1]
+        if twice:
+            raise ValueError(f"column {twice[0]!r} occurs twice")
     except (pyarrow.ArrowException, OSError, ValueError, KeyError) as problem:
         raise DataError(
             f"{path}: cannot be read as {kind}",
             why=" ".join(str(problem).split())[:200],
-            fix="write or fetch the file again; it may have been cut short",
+            fix="write or download the file again",
         ) from None
-    twice = [name for name, times in columns.items() if times > 1]
-    if twice:
-        raise DataError(
-            f"{path}: column {twice[0]!r} is there twice", fix="give each column a name of its own"
-        )
     return table
 
 
 def _unpacked(path: Path, file: Any) -> Any:
-    """A Parquet file as a table, unless it swells as it is unpacked: 800 bytes can hold a text 3,000 times."""
+    """Return a Parquet file as a table, within a size limit: 800 bytes can hold a text 3,000 times."""
     import pyarrow
 
     swelling, batches = Swelling(path), []
@@ -110,27 +101,23 @@ def _read(request: Request, tables: Sequence[Any]) -> Columns:
 
 def _rows(path: Path, tables: Sequence[Any]) -> Iterator[tuple[int, dict[str, Any]]]:
     number, swelling = 0, Swelling(path)
-    for table in tables:
-        for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
-            try:
-                rows = batch.to_pylist()
-            except (
-                ValueError,
-                OverflowError,
-            ) as problem:  # text that is not UTF-8, a date outside the calendar
-                raise DataError(
-                    f"{path}, after row {number}: holds a value that cannot be read",
-                    why=str(problem)[:200],
-                    fix="leave only the columns of ids and answers in the file",
-                ) from None
-            for row in rows:
-                swelling.take_row(row)
-                number += 1
-                yield number, row
+    for batch in (batch for table in tables for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE)):
+        try:
+            rows = batch.to_pylist()
+        except (ValueError, OverflowError) as problem:  # text that is not UTF-8, a date outside the calendar
+            raise DataError(
+                f"{path}, after row {number}: a value cannot be read",
+                why=str(problem)[:200],
+                fix="keep only the columns of ids and answers in the file",
+            ) from None
+        for row in rows:
+            swelling.take_row(row)
+            number += 1
+            yield number, row
 
 
 def _class_names(schema: Any) -> dict[str, tuple[str, ...]]:
-    """The names behind the numbers of a column: datasets writes them beside the data."""
+    """Return the names of a column's numbers, which datasets writes into the schema."""
     try:
         features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))["info"]["features"]
         columns = {name: feature["names"] for name, feature in features.items() if feature.get("names")}

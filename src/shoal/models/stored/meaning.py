@@ -1,42 +1,143 @@
-"""What the labels of a predictions file mean in the suite.
+"""Map the labels of a predictions file to the suite's, and turn its columns into answers.
 
-Taken, in this order, and nothing else:
+The sources, in this order:
 
-    what `?labels=` says                         a list of the suite's names, or pairs of both sides' names
-    names that agree                             case, spaces and punctuation aside
-    what the file's own format says              CheckList's numbers, `pred` and `conf` of our JSON, a dataset's classes
+    `?labels=`                      a list of the suite's names, or pairs of both sides' names
+    names that agree                ignoring case, spaces and punctuation
+    the conventions of the format   CheckList's numbers, `pred` and `conf` of our JSON, a dataset's classes
 
-Everything else is refused, with both sides and the line to add: half of all guesses turn every answer round.
+Everything else is an error with the option to add: a wrong guess would invert every prediction.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...core.errors import DataError, nearest, some
+from ...core.records import Answers
 from ..labels import Spellings, extreme_labels, labels_option, plain
-from .asked import MOST_NUMBERS, Request, SuiteLabels
-from .columns import Columns, Prediction, shown
+from .columns import TOLERANCE, Columns, Prediction, shown
+from .request import MOST_NUMBERS, Request, SuiteLabels
 
 NAME = "NAME"
+LABELS_ALONE = "a probability column for every label, or ?probabilities=no to read labels alone"
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The labels of the answers, and which of them the file's own are."""
+    """The labels of the answers, and the mapping from the file's labels to them."""
 
     labels: tuple[str, ...]
     answers: Mapping[Prediction, str]
-    """What stands where an answer does, to the label."""
+    """The file's answers to the labels."""
     columns: tuple[str, ...]
     """The label of each column of probabilities."""
     shown: Mapping[str, str]
-    """The file's words, to the suite's: for people."""
+    """The file's words to the suite's, for display."""
 
 
-def meaning_of(request: Request, columns: Columns, width: int) -> Meaning:
-    """Which of the suite's labels every answer and every column of probabilities is."""
-    words = _words(columns)
-    reader = _Reader(request, columns)
+# Answers
+
+
+def label_answers(request: Request, columns: Columns, rows: NDArray[np.int64]) -> Answers:
+    """Return the answers of the rows, with the suite's labels."""
+    width = _width(columns)
+    meaning = read_meaning(request, columns, width)
+    table = _table(columns, meaning, width)
+    codes = _codes(columns, meaning, table)
+    _refuse_contradictions(request, columns, meaning, table, codes)
+    return Answers(
+        meaning.labels,
+        codes[rows],
+        probabilities=table[rows] if width > 1 else None,
+        confidences=table[rows, 0] if width == 1 else None,
+        errors=_errors(columns, rows),
+        label_map=meaning.shown,
+        band=width > 1 and meaning.labels == extreme_labels(request.labels.names),
+    )
+
+
+def text_answers(columns: Columns, rows: NDArray[np.int64]) -> Answers:
+    """Return the answers of the rows as texts, for reading comprehension."""
+    predictions = [columns.predictions[row] for row in rows.tolist()]
+    texts = ["" if prediction is None else str(prediction) for prediction in predictions]
+    return Answers((), np.zeros(len(rows), np.int64), texts=texts, errors=_errors(columns, rows))
+
+
+def _errors(columns: Columns, rows: NDArray[np.int64]) -> dict[int, str]:
+    if not columns.errors:
+        return {}
+    return {place: columns.errors[row] for place, row in enumerate(rows.tolist()) if row in columns.errors}
+
+
+def _width(columns: Columns) -> int:
+    """Return the number of probabilities per row, the same in every row that has any."""
+    widths = np.array(columns.widths)
+    width = int(widths.max(initial=0))
+    uneven = np.flatnonzero((widths != width) & (widths > 0))
+    if len(uneven):
+        row = int(uneven[0])
+        raise DataError(
+            f"{columns.where(row)}: {widths[row]} probabilities, others have {width}",
+            fix="the same number in every row: one per label, or the confidence of the label",
+        )
+    return width
+
+
+def _table(columns: Columns, meaning: Meaning, width: int) -> NDArray[np.float64]:
+    """Return one row per answer and one column per label, or one confidence; NaN without probabilities."""
+    widths = np.array(columns.widths)
+    given = np.array(columns.numbers).reshape(-1, max(width, 1))
+    if width < 2:
+        table = np.full((len(widths), 1), np.nan)
+        table[widths == 1] = given
+        return table
+    table = np.zeros((len(widths), len(meaning.labels)))
+    table[widths == 0] = np.nan
+    places = {label: place for place, label in enumerate(meaning.labels)}
+    table[np.ix_(widths == width, [places[label] for label in meaning.columns])] = given
+    return table
+
+
+def _codes(columns: Columns, meaning: Meaning, table: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return each answer as an index into the labels; without one, the most probable, the first on ties."""
+    place = {label: code for code, label in enumerate(meaning.labels)}
+    codes: dict[Prediction, int] = {word: place[label] for word, label in meaning.answers.items()}
+    codes[None] = -1
+    predictions = np.array([codes[prediction] for prediction in columns.predictions], np.int64)
+    left = predictions < 0
+    if left.any():  # rows with errors get any label, which is never used
+        predictions[left] = np.nan_to_num(table[left], nan=0.0).argmax(axis=1)
+    return predictions
+
+
+def _refuse_contradictions(
+    request: Request, columns: Columns, meaning: Meaning, table: NDArray[np.float64], codes: NDArray[np.int64]
+) -> None:
+    """Raise if another label must be more probable than a predicted one."""
+    single, count = table.shape[1] < 2, len(request.labels.known)
+    own = table[:, 0] if single else table[np.arange(len(codes)), codes]
+    best = np.full(len(own), 1 / count if count > 1 else 0.0) if single else table.max(axis=1)
+    wrong = np.flatnonzero(own < best - TOLERANCE)
+    if len(wrong):
+        row = int(wrong[0])
+        rival = f"another of {count} labels" if single else meaning.labels[int(table[row].argmax())]
+        raise DataError(
+            f"{columns.where(row)}: the label is {meaning.labels[codes[row]]}, but {rival} is more probable",
+            why=f"its probability is {own[row]:.6g}; {len(wrong):,} of {len(codes):,} rows contradict themselves",
+            fix="correct the file or its label order; ?probabilities=no reads labels alone",
+        )
+
+
+# Labels
+
+
+def read_meaning(request: Request, columns: Columns, width: int) -> Meaning:
+    """Return the suite's label of every answer and of every column of probabilities."""
+    words = _distinct_words(columns)
+    reader = _LabelReader(request, columns)
     by_column = reader.columns(width) if width > 1 else ()
     answers = reader.answers(words)
     labels = _label_space(request.labels, by_column, list(answers.values()))
@@ -48,32 +149,32 @@ def meaning_of(request: Request, columns: Columns, width: int) -> Meaning:
         *((str(word).strip(), answers[word]) for word in words),
     ]
     order = {label: place for place, label in enumerate(labels)}
-    for _, label in pairs:
-        if label not in order:
-            raise DataError(
-                f"{request.path}: label {label!r} is answered and has no probability",
-                why=f"there are probabilities of {', '.join(by_column)}",
-                fix="a probability column for every label, or ?probabilities=no to read labels alone",
-            )
+    lacking = next((label for _, label in pairs if label not in order), None)
+    if lacking is not None:
+        raise DataError(
+            f"{request.path}: the answer {lacking!r} has no probability",
+            why=f"there are probabilities of {', '.join(by_column)}",
+            fix=LABELS_ALONE,
+        )
     in_order = dict(sorted(pairs, key=lambda pair: order[pair[1]])) if request.labels.known else {}
     return Meaning(labels, answers, by_column, in_order)
 
 
-def _words(columns: Columns) -> list[Prediction]:
-    """The different answers of a file, in the order in which they come."""
+def _distinct_words(columns: Columns) -> list[Prediction]:
+    """Return the distinct answers of a file, in order of first appearance."""
     words = dict.fromkeys(columns.predictions)
     words.pop(None, None)
     blank = next((word for word in words if isinstance(word, str) and not word.strip()), None)
     if blank is not None:
         raise DataError(
             f"{columns.where(columns.predictions.index(blank))}: no label",
-            fix='fill it in; JSON Lines can say "error": "…" where the model gave no answer',
+            fix='fill it in; JSON Lines may have "error": "…" instead of an answer',
         )
     return list(words)
 
 
-class _Reader:
-    """The file's words, one by one, in the suite's."""
+class _LabelReader:
+    """Maps the file's words to the suite's labels."""
 
     def __init__(self, request: Request, columns: Columns) -> None:
         self.request, self.file, self.suite = request, columns, request.labels
@@ -82,22 +183,20 @@ class _Reader:
         self._check_given()
 
     def _check_given(self) -> None:
-        """The names on the suite's side of `?labels=` are the suite's."""
+        """Raise if `?labels=` has names that the suite does not have."""
         names = [*self.given.order, *self.given.names.values()]
-        if not self.suite.known:
-            return
         wrong = [name for name in names if self._ours_by_name.get(name) is None]
         if self.suite.numbers:
             wrong = [name for name in wrong if _number(name) is None]
-        if wrong:
+        if wrong and self.suite.known:
             raise DataError(
                 f"predictions:{self.request.path}: labels= names {wrong[0]!r}; the suite's labels are {self.suite}",
                 fix=nearest(wrong[0], self.suite.known)
-                or "the suite's names, behind the colon where there is one",
+                or "the suite's names, after the colon if there is one",
             )
 
     def name(self, word: str) -> str | None:
-        """The suite's label of that name, as the user says or as the names agree."""
+        """Return the suite's label for a name, from `?labels=` or because the names agree."""
         theirs = self._theirs.get(word)
         if theirs is not None:
             return self._ours(self.given.names[theirs])
@@ -105,89 +204,73 @@ class _Reader:
             return word
         if self.suite.numbers:
             number = _number(word)
-            return None if number is None or not self._may_be(number) else str(number)
+            return None if number is None or not self._is_possible(number) else str(number)
         return self._ours_by_name.get(word)
 
     def _ours(self, name: str) -> str:
         return self._ours_by_name.get(name) or name
 
-    def _may_be(self, number: int) -> bool:
-        """Whether a suite without names can mean it; of one number that it has, little can be told."""
+    def _is_possible(self, number: int) -> bool:
+        """Return whether a suite without names may have this number; one known number excludes none."""
         return number in self.suite.numbers or len(self.suite.numbers) < 2
 
     # Columns of probabilities
 
     def columns(self, width: int) -> tuple[str, ...]:
-        """The label of each."""
+        """Return the label of each column."""
         names, order = self.file.column_names, self.given.order
-        if names and len(names) != width:
-            raise DataError(
-                f"{self.request.path}: {width} probabilities, and the file names {len(names)} labels",
-                why=f"it names {some(names, 8)}",
-                fix="a probability for each name",
-            )
         by_name = [self.name(name) for name in names]
         explicit = self.request.options.probabilities is not None
-        if order and (explicit or not names or None in by_name):
-            if len(order) != width:
-                raise DataError(
-                    f"{self.request.path}: {width} probabilities, and labels= names {len(order)}",
-                    fix=f"?labels= with {width} of the suite's names: {self.suite}",
-                )
-            chosen = [self._ours(name) for name in order]
-        elif names:
-            chosen = self._all(names, by_name)
-        elif self.suite.known and not (self.file.ordered and self.suite.in_order):
-            raise self._refused([f"{width} probabilities without names"], _list_line(width, self.suite))
-        else:
-            chosen = self._by_place(width)
-        return self._checked(chosen)
-
-    def _all(self, names: Sequence[str], labels: Sequence[str | None]) -> list[str]:
-        if None in labels:
+        use_order = bool(order) and (explicit or not names or None in by_name)
+        stated = order if use_order else names
+        if stated and len(stated) != width:
+            raise DataError(
+                f"{self.request.path}: {width} probabilities and {len(stated)} names of labels",
+                why=f"the names are {some(stated, 8)}",
+                fix=f"one name per probability; the suite's labels are {self.suite}",
+            )
+        if use_order:
+            return self._checked([self._ours(name) for name in order])
+        if not names:
+            return self._checked(self._by_place(width))
+        if None in by_name:
             raise self._refused(names, _map_line(names, self.suite))
-        return [label for label in labels if label is not None]
+        return self._checked([label for label in by_name if label is not None])
 
     def _by_place(self, width: int) -> list[str]:
-        """By the convention of the format: the first is the suite's first label, and so on."""
-        if not self.suite.names:
-            there = all(map(self._may_be, range(width))) and all(
-                number < width for number in self.suite.numbers
-            )
-            if not there:
-                raise self._refused([f"{width} probabilities without names"], _list_line(width, self.suite))
-            return [str(place) for place in range(width)]
-        if width != len(self.suite.names):
-            ends = extreme_labels(self.suite.names) if width == 2 else ()
-            line = _list_line(width, self.suite)
-            if ends:
-                line = f"?labels={labels_option(ends)} or {labels_option(ends[::-1])}, as the file's columns come"
-            why = f"the suite has {len(self.suite.names)} labels: which of them these are cannot be told"
-            raise self._refused([f"{width} probabilities without names"], line, why)
-        return list(self.suite.names)
+        """Return the suite's labels in order, if the format has that convention."""
+        suite = self.suite
+        if suite.names:
+            fits = self.file.ordered and suite.in_order and width == len(suite.names)
+            places = list(suite.names)
+        else:
+            fits = self.file.ordered or not suite.known
+            fits &= all(map(self._is_possible, range(width))) and all(n < width for n in suite.numbers)
+            places = [str(place) for place in range(width)]
+        if fits:
+            return places
+        ends = extreme_labels(suite.names) if width == 2 else ()
+        line = _list_line(width, suite)
+        if ends:
+            line = f"?labels={labels_option(ends)} or {labels_option(ends[::-1])}, in the order of the file's columns"
+        raise self._refused([f"{width} probabilities without names"], line)
 
     def _checked(self, labels: Sequence[str]) -> tuple[str, ...]:
-        """All labels, or both ends of three; each once."""
+        """Return the labels; raise unless they are all of the suite's, or the two extremes of three."""
         known = set(self.suite.names) or set(map(str, self.suite.numbers))
-        if len(set(labels)) < len(labels):
-            raise DataError(
-                f"{self.request.path}: two columns of probabilities are one label: {', '.join(labels)}",
-                fix="one column per label, or ?probabilities=no to read labels alone",
-            )
-        is_ends = set(labels) == set(extreme_labels(self.suite.names))
-        absent = sorted(known - set(labels))
-        if absent and not is_ends:
+        absent = sorted(known - set(labels)) if set(labels) != set(extreme_labels(self.suite.names)) else []
+        if absent or len(set(labels)) < len(labels):
             raise DataError(
                 f"{self.request.path}: probabilities of {', '.join(labels)}; the suite's labels are {self.suite}",
-                why=f"{', '.join(absent)} {'has' if len(absent) == 1 else 'have'} none",
-                fix="a probability column for every label, or ?probabilities=no to read labels alone",
+                why=f"missing: {', '.join(absent)}" if absent else "two columns have the same label",
+                fix=LABELS_ALONE,
             )
         return tuple(labels)
 
     # Answers
 
     def answers(self, words: Sequence[Prediction]) -> dict[Prediction, str]:
-        """The label of each."""
+        """Return the label of each answer."""
         labels = {word: self._answer(word) for word in words}
         unknown = [word for word in words if labels[word] is None]
         if unknown:
@@ -208,36 +291,30 @@ class _Reader:
         by_name = self.name(text)
         by_number = self._counted(number)
         if by_name and by_number and by_name != by_number:
-            raise self._two_ways(text, by_name, by_number)
+            names = self.suite.names
+            raise DataError(
+                f"{self.request.path}: {text} may be the label {by_name}, or label number {text}, {by_number}",
+                why=f"the suite's labels are {self.suite}",
+                fix=f"?labels={labels_option(names)} if numbers count from 0, "
+                f"?labels={labels_option({name: name for name in names})} if they are names",
+            )
         return by_name or by_number
 
     def _counted(self, number: int | None) -> str | None:
-        """The label that a number counts, where the format has that convention."""
+        """Return the label that a number counts, if the format has that convention."""
         if number is None or not self.file.numbered or not self.suite.in_order:
             return None
         return self.suite.names[number] if number < len(self.suite.names) else None
 
-    # What is refused
-
-    def _two_ways(self, word: str, by_name: str, by_number: str) -> DataError:
-        names = self.suite.names
-        return DataError(
-            f"{self.request.path}: whether {word} is the label called {by_name} or label number {word}, {by_number}, "
-            "cannot be told",
-            why=f"the suite's labels are {self.suite}",
-            fix=f"?labels={labels_option(names)} if numbers count from 0, "
-            f"?labels={labels_option({name: name for name in names})} if they are names",
-        )
-
-    def _refused(self, theirs: Iterable[str], line: str, why: str = "") -> DataError:
+    def _refused(self, theirs: Iterable[str], line: str) -> DataError:
         return DataError(
             f"{self.request.path}: it has {some(theirs, 8)}; the suite's labels are {self.suite}",
-            why=why or "which is which cannot be told; a wrong guess turns every answer round",
+            why="the mapping is unknown; a wrong guess would invert every prediction",
             fix=line,
         )
 
     def _refused_answers(self, words: Sequence[Prediction], unknown: Sequence[Prediction]) -> DataError:
-        """A single slip is named with its line; labels of another kind altogether, with the line to add."""
+        """Return the error for unknown answers: a single slip with its line, other labels with the option to add."""
         texts = [str(word).strip() for word in words]
         numbers = [number for word in words if (number := _number(word)) is not None]
         counted = self.file.numbered or bool(self.suite.numbers)
@@ -248,15 +325,13 @@ class _Reader:
                 fix=nearest(_cut(str(unknown[0])), self.suite.known)
                 or _map_line(texts if numbers else [str(unknown[0])], self.suite),
             )
-        if len(numbers) == len(words):
-            return self._refused(
-                ["answers " + some(sorted(numbers), 8)], _list_line(max(numbers) + 1, self.suite)
-            )
-        return self._refused([f"answers {some(map(_cut, texts), 8)}"], _map_line(texts, self.suite))
+        are_numbers = len(numbers) == len(words)
+        line = _list_line(max(numbers) + 1, self.suite) if are_numbers else _map_line(texts, self.suite)
+        return self._refused([f"answers {some(sorted(map(_cut, texts)), 8)}"], line)
 
 
 def _label_space(suite: SuiteLabels, by_column: Sequence[str], answered: Sequence[str]) -> tuple[str, ...]:
-    """The labels that predictions are indices into, in the suite's order where it has one."""
+    """Return the labels that predictions are indices into, in the suite's order if it has one."""
     if suite.names:
         there = set(by_column or suite.names)
         return tuple(label for label in suite.names if label in there)
@@ -267,7 +342,7 @@ def _label_space(suite: SuiteLabels, by_column: Sequence[str], answered: Sequenc
 
 
 def _refuse_two_of_three(request: Request, columns: Columns, words: Sequence[Prediction]) -> None:
-    """Two numbers for three labels: those of a two-class model would be read as one end and the middle."""
+    """Raise for two numbers and three labels: 1 of a binary model would be read as the middle label."""
     given, known = request.options.labels, request.labels.known
     numbers = {_number(word) for word in words}
     meant = given.order or given.names or columns.number_names
@@ -275,23 +350,20 @@ def _refuse_two_of_three(request: Request, columns: Columns, words: Sequence[Pre
         return
     ends = {0, 2} if request.labels.names else {request.labels.numbers[0], request.labels.numbers[2]}
     if numbers != ends:
-        answers = " and ".join(sorted(map(str, numbers)))
         raise DataError(
-            f"{request.path}: only {answers} are answered; the suite's labels are {request.labels}",
-            why="a model of two labels numbers them otherwise than one of three",
+            f"{request.path}: the only answers are {' and '.join(sorted(map(str, numbers)))}; "
+            f"the suite's labels are {request.labels}",
+            why="a binary model numbers its labels differently from a model with three",
             fix=f"?labels={labels_option(known)} if they count these three, "
-            f"?labels={labels_option([known[0], known[2]])} if the model knows but two",
+            f"?labels={labels_option([known[0], known[2]])} if the model is binary",
         )
 
 
-# The lines to add
-
-
 def _map_line(theirs: Sequence[str], suite: SuiteLabels) -> str:
-    """`?labels=` with pairs; a name of ours only where it is beyond doubt, and never a number."""
+    """Return `?labels=` with pairs; a name of the suite only if it is beyond doubt, and never a number."""
     by_meaning = {plain(name): name for name in suite.names}
     pairs = {_cut(name): by_meaning.get(plain(name), NAME) for name in theirs[:8]}
-    places = "" if NAME not in pairs.values() else f", with {suite} in the places of {NAME}"
+    places = "" if NAME not in pairs.values() else f", with {suite} in place of {NAME}"
     return f"?labels={labels_option(pairs)}{places}"
 
 
@@ -301,7 +373,7 @@ def _list_line(width: int, suite: SuiteLabels) -> str:
 
 
 def _number(word: Prediction) -> int | None:
-    """A label that is a whole number, however it is written; none that is too large to be one."""
+    """Return the number that a label is, such as 2, "2" or "2.0"; None for names and large numbers."""
     if isinstance(word, int):
         return word if 0 <= word < MOST_NUMBERS else None
     whole, point, rest = (word or "").strip().partition(".")

@@ -8,15 +8,20 @@ from typing import Any
 from ...core.errors import DataError, ModelError
 from ...core.files import read_json
 from ...core.records import Example
-from .asked import Request
 from .columns import Columns, shown
-from .texts import SINGLE, refuse_other_texts
+from .matching import SINGLE, refuse_other_texts
+from .request import Request
 
 TASKS = ("intrasentence", "intersentence")
 
 
-def read(request: Request) -> Columns:
-    """Refuse, in so many words: these are no labels."""
+def is_stereoset(request: Request, start: bytes) -> bool:
+    """Return whether a file with these first bytes holds StereoSet's scores."""
+    return start.lstrip().startswith(b"{") and any(f'"{task}"'.encode() in start for task in TASKS)
+
+
+def refuse_labels(request: Request) -> Columns:
+    """Raise: these are scores, not labels."""
     raise ModelError(
         f"{request.path}: StereoSet scores, not labels",
         why="a behavioural suite needs a label or probabilities for each example",
@@ -25,13 +30,13 @@ def read(request: Request) -> Columns:
 
 
 def read_scores(path: Path, sentences: Mapping[str, str] | None = None) -> dict[str, dict[str, float]]:
-    """Read StereoSet's prediction file: task ("intrasentence", "intersentence") to sentence id to score.
+    """Return the scores of a StereoSet file: task to sentence id to score.
 
-    `sentences` are the data's by id: a row that carries its sentence must agree.
+    `sentences` are the data's by id; a row with another sentence is an error.
     """
     document = read_json(path)
-    scores: dict[str, dict[str, float]] = {}
     known = sentences or {}
+    scores: dict[str, dict[str, float]] = {}
     texts: dict[str, list[tuple[str, object, Example]]] = {name: [] for name in SINGLE}
     for task in TASKS:
         rows = document.get(task, []) if isinstance(document, dict) else []
@@ -54,17 +59,10 @@ def read_scores(path: Path, sentences: Mapping[str, str] | None = None) -> dict[
 
 def _score(row: Any, where: str) -> tuple[str, float]:
     name, score = (row.get("id"), row.get("score")) if isinstance(row, dict) else (None, None)
-    if not isinstance(name, str) or isinstance(score, bool) or not isinstance(score, int | float):
+    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    if not isinstance(name, str) or not is_number or not abs(score) < math.inf:  # type: ignore[arg-type]
         raise DataError(
-            f"{where}: an object with id and score is expected, found {shown(row)}",
+            f"{where}: expected an object with an id and a finite score, found {shown(row)}",
             fix='{"id": "…", "score": 0.5}',
         )
-    try:
-        number = float(score)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise DataError(
-            f"{where}: the score of {name!r} is no number that can be compared", fix="score it anew"
-        )
-    return name, number
+    return name, float(score)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from ...core.errors import DataError, some
 from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
 from ...data.stereoset import BLANK, FILES, TASKS, filler, frame, read_clusters
 from ...models import likelihood
-from ...models.next_sentence import follows, has_next_sentence_head
+from ...models.likelihood import follows, has_next_sentence_head
 from ...models.stored import StoredAnswers, read_scores
 from ...stats.intervals import Interval, cluster_wilson, replicate_t_interval
 from ...stats.resampling import ClusterTable, cluster_table

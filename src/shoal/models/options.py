@@ -1,18 +1,11 @@
-"""The options of a prompted model's spec."""
+"""Read and check the options of a model spec."""
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...core.errors import ModelError, nearest
-from .. import ModelSpec
-
-ASKING = ("prompt", "mode", "max_tokens", "thinks")
-"""Options of every prompted model."""
-LOCAL = (*ASKING, "normalise", "end", "chat", "date")
-"""Options of models with local weights."""
-MAX_TOKENS, THINKING_TOKENS, READING_TOKENS = 16, 2_048, 32
+from ..core.errors import ModelError, nearest
+from . import ModelSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +62,3 @@ class Options:
                 fix=f"{name}={default or 1}",
             )
         return value
-
-    def date(self, name: str) -> str:
-        """Return a date option, such as 2026-01-31."""
-        value = self.text(name)
-        if value and not re.fullmatch(r"\d{4}-\d\d-\d\d", value):
-            raise ModelError(f"{self.who}: {name} is {value!r}", fix=f"{name}=2026-01-31")
-        return value
-
-    def max_tokens(self, *, reading: bool) -> int:
-        """Return the most tokens of an answer."""
-        usual = READING_TOKENS if reading else MAX_TOKENS
-        return self.whole("max_tokens", THINKING_TOKENS if self.yes("thinks") else usual, 1)

@@ -1,0 +1,208 @@
+"""A checkpoint with its tokenizer and networks on a device; `hf.py` adds what a model can be asked."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import ModelError
+from ..core.records import Example
+from .caches import Columns, Tokenised
+from .checkpoint import Checkpoint, first_line, libraries
+from .forward import Tokens, tokenize
+
+TOKENISED_AT_ONCE = 2_000
+BEGINS_WITH = "likelihoods begin with"
+"""Fingerprint key: the token before the first one, if it is not BOS."""
+
+
+class LoadedModel:
+    """A checkpoint with one or more heads, each loaded on its first request."""
+
+    def __init__(self, checkpoint: Checkpoint, options: Mapping[str, str] | None = None) -> None:
+        self.checkpoint, self.options = checkpoint, dict(options or {})
+        self._networks: dict[str, Any] = {}
+        self._lengths: dict[Example, int] = {}
+        self._tokenised: Tokenised | None = None  # shared by models in training
+        self._tokenizing = Lock()  # a tokenizer is not thread-safe
+
+    def __repr__(self) -> str:
+        options = "&".join(f"{name}={value}" for name, value in self.options.items())
+        return f"hf:{self.checkpoint.name}{'?' if options else ''}{options}"
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return everything that answers depend on; not the device."""
+        kept = {
+            name: value
+            for name, value in self.options.items()
+            if name in ("labels", "max_length", "task", "engine")
+        }
+        checkpoint = self.checkpoint.fingerprint()
+        if self.language_model == "causal" and not self.checkpoint.has_bos:
+            kept[BEGINS_WITH] = "eos"
+        return {**checkpoint, **kept}
+
+    # Loading
+
+    def network(self, asked: str) -> Any:
+        """Return the network with the head for a request; loaded once."""
+        if asked not in self._networks:
+            self._add(asked, self.checkpoint.network(asked))
+        return self._networks[asked]
+
+    def _add(self, asked: str, network: Any) -> None:
+        self._check_vocabulary(network)
+        if network.config.pad_token_id is None:  # as in GPT-2; any token works, because it is masked
+            network.config.pad_token_id = self.tokenizer.pad_token_id
+        network.to(self.device)
+        self._networks[asked] = network
+
+    @cached_property
+    def device(self) -> str:
+        """The torch device."""
+        torch, _ = libraries()
+        name = self.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
+        try:
+            torch.zeros(1, device=name).tolist()
+        except Exception as problem:
+            raise ModelError(
+                f"{self!r}: device {name!r} does not work",
+                why=first_line(problem),
+                fix="device=cuda needs an NVIDIA GPU and torch with CUDA; device=cpu always works",
+            ) from None
+        return name
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The checkpoint's tokenizer, set to pad and truncate on the right."""
+        tokenizer = self.checkpoint.tokenizer()
+        tokenizer.padding_side = tokenizer.truncation_side = "right"
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = tokenizer.eos_token or tokenizer.bos_token or tokenizer.unk_token
+        return tokenizer
+
+    @cached_property
+    def longest(self) -> int:
+        """The most tokens of an example: the model's limit, or `max_length`."""
+        known = [int(n) for n in (self.tokenizer.model_max_length, self._positions) if n and n < 10**6]
+        limit = min(known, default=sys.maxsize)
+        requested = int(self.options.get("max_length", limit))
+        if requested > limit:
+            raise ModelError(
+                f"{self!r}: max_length is {requested}; the model takes {limit} tokens",
+                fix=f"max_length={limit}, or remove it",
+            )
+        return requested
+
+    @cached_property
+    def _positions(self) -> int | None:
+        """The size of the position table; RoBERTa's positions start after the padding index."""
+        positions = self.checkpoint.whole("max_position_embeddings") or self.checkpoint.whole("n_positions")
+        if positions is None:
+            return None
+        kind = str(self.checkpoint.config.get("model_type"))
+        if not any(word in kind for word in ("roberta", "camembert", "mpnet", "longformer")):
+            return positions
+        padding = self.checkpoint.whole("pad_token_id")
+        return positions - (1 if padding is None else padding) - 1
+
+    def _check_vocabulary(self, network: Any) -> None:
+        rows = network.get_input_embeddings().weight.shape[0]
+        if len(self.tokenizer) > rows:
+            raise ModelError(
+                f"{self!r}: tokenizer and weights do not match",
+                why=f"the tokenizer has {len(self.tokenizer):,} tokens, the weights {rows:,}",
+                fix="put the tokenizer that the model was trained with into the folder",
+            )
+
+    @property
+    def language_model(self) -> str:
+        """`masked` or `causal`, from `task` or the checkpoint's architecture."""
+        task = self.options.get("task")
+        if task in ("masked", "causal"):
+            return task
+        architectures = self.checkpoint.config.get("architectures")
+        written = " ".join(map(str, architectures)) if isinstance(architectures, list) else ""
+        causal = self.checkpoint.gguf or "CausalLM" in written or "LMHead" in written
+        return "causal" if causal else "masked"
+
+    # Tokens
+
+    def lengths(self, examples: Sequence[Example]) -> list[int]:
+        """Return the number of tokens of each example before truncation."""
+        fresh = [example for example in dict.fromkeys(examples) if example not in self._lengths]
+        for start in range(0, len(fresh), TOKENISED_AT_ONCE):
+            part = fresh[start : start + TOKENISED_AT_ONCE]
+            with self._tokenizing:
+                rows = self.tokenizer(
+                    tokenizer_inputs(part),
+                    return_attention_mask=False,
+                    return_token_type_ids=False,
+                    verbose=False,
+                )["input_ids"]
+            self._lengths |= {example: len(row) for example, row in zip(part, rows, strict=True)}
+        return [self._lengths[example] for example in examples]
+
+    @property
+    def _truncation(self) -> dict[str, Any]:
+        return {"truncation": "longest_first", "max_length": self.longest} if self.longest < 10**6 else {}
+
+    def encode(self, examples: Sequence[Example]) -> Any:
+        """Return the examples as tensors, padded to the longest and truncated."""
+        with self._tokenizing:
+            encoded = self.tokenizer(
+                tokenizer_inputs(examples),
+                padding=True,
+                return_tensors="pt",
+                verbose=False,
+                **self._truncation,
+            )
+        return encoded.to(self.device)
+
+    def _whole_tokens(self, examples: Sequence[Example]) -> list[Tokens]:
+        longest = max(self.lengths(examples), default=0)
+        if longest > self.longest:
+            raise ModelError(
+                f"{self!r}: a text of {longest:,} tokens; the model takes {self.longest:,}",
+                why="a truncated text has another likelihood",
+                fix="shorter texts, or a model with a longer limit",
+            )
+        return tokenize(self.tokenizer, tokenizer_inputs(examples))
+
+    def tokenise(self, examples: Sequence[Example]) -> Columns:
+        """Return every input column, one row per example, truncated and not padded."""
+        make = self._tokenise
+        return make(examples) if self._tokenised is None else self._tokenised.columns(examples, make)
+
+    def _tokenise(self, examples: Sequence[Example]) -> Columns:
+        columns: Columns = {}
+        for start in range(0, len(examples), TOKENISED_AT_ONCE):
+            part = tokenizer_inputs(examples[start : start + TOKENISED_AT_ONCE])
+            for name, rows in self.tokenizer(part, verbose=False, **self._truncation).items():
+                columns.setdefault(name, []).extend(np.array(row, np.int64) for row in rows)
+        return columns
+
+    @property
+    def padding(self) -> dict[str, int]:
+        """The padding value of each column."""
+        return {"input_ids": self.tokenizer.pad_token_id, "token_type_ids": self.tokenizer.pad_token_type_id}
+
+    @property
+    def takes_segments(self) -> bool:
+        """Whether the network takes token type ids."""
+        return "token_type_ids" in self.tokenizer.model_input_names
+
+
+def tokenizer_inputs(examples: Sequence[Example]) -> list[Any]:
+    """Return examples as a tokenizer takes them: texts, or pairs of texts."""
+    wide = next((example for example in examples if not 1 <= len(example) <= 2), None)
+    if wide is not None:
+        raise ModelError(
+            f"an example of {len(wide)} texts: {repr(wide)[:200]}",
+            why="Transformers models take one text or two",
+            fix="join the texts of an example into one or two",
+        )
+    return [example[0] if len(example) == 1 else example for example in examples]

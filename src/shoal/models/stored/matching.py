@@ -1,0 +1,235 @@
+"""Match the rows of a predictions file with the suite's examples, by id or order, and compare their texts.
+
+A case's id is "group/id", and both parts may contain slashes. A file names a case by its whole id, in two columns, or
+by the part after one of the slashes if that is unique. A row whose text is not its example's is an error: ids may be
+shifted. A column holds the text if it has a usual name, or if most of its first rows are texts of the suite. A longer
+text that contains the suite's is a prompt and agrees with it.
+"""
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import DataError, nearest
+from ...core.records import Case, Example
+from .columns import Columns, Key, shown
+
+AMBIGUOUS = ""
+MOST_SLASHES = 8
+SINGLE = ("text", "sentence", "review", "tweet")
+PAIRED = (
+    *("premise", "hypothesis", "sentence1", "sentence2"),
+    *("question1", "question2", "context", "question"),
+)
+"""Names of columns that hold the text. `content` and `comment` are missing: in predictions they often hold replies."""
+SHOWN = 3
+LONGEST = 60
+
+
+def match_rows(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
+    """Return the row that answers each example of the cases; `whole` is their suite."""
+    match = _match_by_id if columns.keys else _match_by_order
+    rows = match(columns, cases, whole)
+    examples = list(chain.from_iterable(case.examples for case in cases))
+    for name, texts in columns.texts.items():
+        carried = (
+            (f"{columns.unit} {columns.lines[row]} ({columns.keys[row]})", texts[row], example)
+            for row, example in zip(rows.tolist(), examples, strict=True)
+        )
+        refuse_other_texts(columns.path, name, carried)
+    return rows
+
+
+class _Places:
+    """The positions of a suite's examples."""
+
+    def __init__(self, *suites: Sequence[Case]) -> None:
+        self.numbers: dict[str, int] = {}
+        counts = array("q")
+        for case in chain(*suites):
+            number = self.numbers.setdefault(case.id, len(counts))
+            if number == len(counts):
+                counts.append(0)
+            counts[number] = len(case.examples)
+        self.sizes = counts
+        self.starts = array("q", [0]) + array("q", np.cumsum(counts))
+        self.total = self.starts.pop()
+
+    def of_cases(self, cases: Sequence[Case]) -> NDArray[np.int64]:
+        """Return the positions of the cases' examples."""
+        numbers = np.fromiter((self.numbers[case.id] for case in cases), np.int64, len(cases))
+        sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+        firsts = np.array(self.starts)[numbers] - (np.cumsum(sizes) - sizes)
+        return np.repeat(firsts, sizes) + np.arange(sizes.sum())
+
+
+def _match_by_order(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
+    """Match lines and examples of the whole suite in order, copies of cases included."""
+    places, lines = _Places(whole), len(columns.lines)
+    strangers = [case.id for case in cases if case.id not in places.numbers]
+    if lines == places.total and not strangers:
+        return places.of_cases(cases)
+    raise DataError(
+        f"{columns.path}: {lines:,} lines for {places.total:,} examples",
+        why=f"case {strangers[0]!r} is not in the suite"
+        if strangers
+        else "expected one line for each example of the whole suite, in its order",
+        fix="predict the whole suite, or name the examples: JSON Lines or CSV with case_id",
+    )
+
+
+def _match_by_id(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
+    """Match rows by the case that each names."""
+    places = _Places(whole) if whole is cases else _Places(whole, cases)
+    full_id = _FullIds(columns, places.numbers)
+    row_at = array("q", [-1]) * places.total
+    sizes, starts = places.sizes, places.starts
+    strangers: list[int] = []
+    for row, key in enumerate(columns.keys):
+        identity = full_id(key, row)
+        number = -1 if identity is None else places.numbers[identity]
+        if number < 0 or key.example >= sizes[number]:
+            strangers.append(row)
+            continue
+        place = starts[number] + key.example
+        if row_at[place] >= 0:
+            raise DataError(
+                f"{columns.where(row)}: {key} is predicted twice",
+                why=f"first on {columns.unit} {columns.lines[row_at[place]]}",
+                fix="keep one of them",
+            )
+        row_at[place] = row
+    if strangers:
+        raise _unknown(columns, strangers, places.numbers)
+    rows = np.array(row_at, np.int64)[places.of_cases(cases)]
+    if (rows < 0).any():
+        raise _missing(columns, cases, rows)
+    return rows
+
+
+class _FullIds:
+    """Finds the whole id of a case from the name that a file uses."""
+
+    def __init__(self, columns: Columns, known: Mapping[str, int]) -> None:
+        self.columns = columns
+        self.known = known
+        self._by_ending: dict[str, str] | None = None
+
+    def __call__(self, key: Key, row: int) -> str | None:
+        whole = key.identity if key.group is None else f"{key.group}/{key.identity}"
+        if whole in self.known:
+            return whole
+        if key.group is not None:
+            names_group_too = key.identity.startswith(f"{key.group}/") and key.identity in self.known
+            return key.identity if names_group_too else self._stripped(key, row)
+        identity = self._endings().get(key.identity)
+        if identity == AMBIGUOUS:
+            raise DataError(
+                f"{self.columns.where(row)}: case id {shown(key.identity)} occurs in several groups of the suite",
+                fix='ids such as "group/id" (in a suite: "functionality/case_id"), or a column functionality',
+            )
+        return identity or self._stripped(key, row)
+
+    def _stripped(self, key: Key, row: int) -> str | None:
+        bare = Key(None if key.group is None else key.group.strip(), key.identity.strip(), key.example)
+        return None if bare == key else self(bare, row)
+
+    def _endings(self) -> dict[str, str]:
+        """Return the ids by the parts after their slashes, if a part is unique."""
+        if self._by_ending is None:
+            self._by_ending = {}
+            for identity in self.known:
+                ending = identity
+                for _ in range(min(identity.count("/"), MOST_SLASHES)):
+                    ending = ending.partition("/")[2]
+                    if self._by_ending.setdefault(ending, identity) != identity:
+                        self._by_ending[ending] = AMBIGUOUS
+        return self._by_ending
+
+
+def _unknown(columns: Columns, rows: Sequence[int], known: Iterable[str]) -> DataError:
+    first = columns.keys[rows[0]]
+    groups = {identity.rpartition("/")[0] for identity in known}
+    group = first.group or first.identity.rpartition("/")[0]
+    similar = "" if group in groups else nearest(group, groups)
+    return DataError(
+        f"{columns.where(rows[0])}: {first} is not in the suite",
+        why=f"{len(rows):,} of {len(columns.keys):,} predictions belong to no example of it",
+        fix=similar or "remove them, or name the suite that the file was made for",
+    )
+
+
+def _missing(columns: Columns, cases: Sequence[Case], rows: NDArray[np.int64]) -> DataError:
+    names = [Key(None, case.id, number) for case in cases for number in range(len(case.examples))]
+    absent = [str(names[position]) for position in np.flatnonzero(rows < 0)[:3]]
+    count = int((rows < 0).sum())
+    return DataError(
+        f"{columns.path}: no prediction for {count:,} of {len(rows):,} examples",
+        why=f"missing: {', '.join(absent)}" + (f" and {count - 3:,} more" if count > 3 else ""),
+        fix="predict the whole suite, or select the predicted cases with --set split=... or --set profile=...",
+    )
+
+
+# Texts
+
+
+def text_columns(cases: Sequence[Case], names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the columns that hold texts of the cases, by their names and the first rows of the file."""
+    examples = next((case.examples for case in cases if case.examples), ())
+    if not examples:
+        return []
+    usual = SINGLE if len(examples[0]) == 1 else PAIRED
+    values = {name: [row[name] for row in rows if isinstance(row.get(name), str)] for name in names}
+    chosen = {name for name in values if name.lower() in usual}
+    others = {name: texts for name, texts in values.items() if name not in chosen and texts}
+    if others:
+        known = {normalised(text) for case in cases for example in case.examples for text in example}
+        chosen |= {
+            name
+            for name, texts in others.items()
+            if 2 * sum(normalised(t) in known for t in texts) > len(rows)
+        }
+    return [name for name in values if name in chosen]
+
+
+def refuse_other_texts(path: Path, column: str, rows: Iterable[tuple[str, object, Example]]) -> None:
+    """Raise if texts of a file differ from the suite's; a row is its place, its text and the example."""
+    compared, different = 0, []
+    for place, text, example in rows:
+        if isinstance(text, str) and text.strip():
+            compared += 1
+            if not agrees(text, example):
+                different.append((place, text, example))
+    if different:
+        shown_rows = [
+            f"{place}: {_cut(text)}, expected {' / '.join(map(_cut, example))}"
+            for place, text, example in different[:SHOWN]
+        ]
+        raise DataError(
+            f"{path}: {len(different):,} of {compared:,} texts in column {column!r} differ from the texts of their ids",
+            why="; ".join(shown_rows),
+            fix=f"check whether the ids are shifted; if {column!r} does not hold the text, rename the column",
+        )
+
+
+def agrees(text: str, example: Example) -> bool:
+    """Return whether a text is one of an example's, or a prompt that contains all of them."""
+    if text in example:
+        return True
+    words, expected = normalised(text), [normalised(part) for part in example]
+    return words in expected or all(part in words for part in expected)
+
+
+def normalised(text: str) -> str:
+    """Return a text in NFC with single spaces."""
+    return " ".join(normalize("NFC", text).split())
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")

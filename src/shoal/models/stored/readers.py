@@ -1,0 +1,231 @@
+"""The readers of predictions files: how each format is recognised and read.
+
+JSON and tables have named fields (`records.py`). CheckList's five text formats have one line per example, in the
+suite's order (docs/method/checklist.md 2.5): a number counts the suite's labels from 0, and so does the place of a
+probability.
+"""
+
+import io
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+from ...core.errors import DataError, MissingExtra, ModelError, nearest, some
+from ...core.files import (
+    BOM,
+    LARGEST_WHOLE,
+    LONGEST_SHEET,
+    first_bytes,
+    is_json_array,
+    read_json,
+    read_json_array,
+    read_json_lines,
+    read_lines,
+    whole_bytes,
+)
+from ...core.tables import delimiter_of, read_table
+from . import arrow, stereoset
+from .columns import Columns, number_from, shown
+from .records import IDS, Records, read_records, value_at
+from .request import Request
+
+TEXT = ("labels",)
+RECORDS = ("id", "label", "labels", "probabilities")
+
+# JSON
+
+
+def read_json_objects(request: Request) -> Columns:
+    """Read JSON Lines; a first line `{"label_names": […]}` names the numbers and probabilities."""
+    lines = read_json_lines(request.path)
+    first = next(lines, None)
+    if first is None or "label_names" not in first[1] or not IDS.isdisjoint(first[1]):
+        return read_records(request, Records("line", lines if first is None else chain([first], lines)))
+    names = first[1]["label_names"]
+    are_names = isinstance(names, list) and all(isinstance(name, str) and name.strip() for name in names)
+    if not are_names or len(set(names)) < max(len(names), 2):
+        raise DataError(
+            f"{request.path}, line 1: label_names must be a list of different names, found {shown(names)}",
+            fix='{"label_names": ["negative", "positive"]}, in the order of the numbers and probabilities',
+        )
+    return read_records(request, Records("line", lines, label_names=tuple(names)))
+
+
+def read_json_list(request: Request) -> Columns:
+    """Read a JSON file that is a list of objects, or has one at the path `?rows=`."""
+    path, place = request.path, request.options.rows
+    if not place and is_json_array(path):
+        return read_records(request, Records("row", read_json_array(path)))
+    document = read_json(path)
+    rows = value_at(document, place) if place else document
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        inside = document if isinstance(document, dict) else {}
+        lists = [key for key, value in inside.items() if isinstance(value, list)]
+        raise DataError(
+            f"{path}: expected a list of objects" + (f" at rows={place}" if place else ""),
+            why=f"found: {some(map(shown, inside), 8)}" if inside else "",
+            fix=f"?rows={lists[0] if lists else 'PATH'} sets the path of the list",
+        )
+    return read_records(request, Records("row", enumerate(rows, start=1)))
+
+
+# Tables
+
+
+def read_csv(request: Request) -> Columns:
+    """Read CSV or TSV; with semicolons between columns, a comma is a decimal point."""
+    columns, rows = read_table(request.path)
+    semicolons = delimiter_of(next(read_lines(request.path))[1]) == ";"
+    return read_records(request, Records("line", rows, tuple(columns), decimal_comma=semicolons))
+
+
+def read_workbook(request: Request) -> Columns:
+    """Read an Excel workbook with one sheet and the names of the columns in its first row."""
+    cells = _cells(request)
+    columns = tuple("" if name is None else str(name) for name in next(cells, ()))
+    twice = [name for name, times in Counter(columns).items() if times > 1 and name]
+    if twice or not any(columns):
+        problem = f"column {twice[0]!r} occurs twice" if twice else "no column names"
+        raise DataError(f"{request.path}, row 1: {problem}", fix="name each column once, in the first row")
+    rows = ((number, dict(zip(columns, row, strict=False))) for number, row in enumerate(cells, start=2))
+    filled = ((number, row) for number, row in rows if any(cell is not None for cell in row.values()))
+    return read_records(request, Records("row", filled, columns))
+
+
+def _cells(request: Request) -> Iterator[tuple[Any, ...]]:
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtra("openpyxl", needed_for="Excel workbooks") from None
+    content = io.BytesIO(whole_bytes(request.path))
+    try:
+        with zipfile.ZipFile(content) as parts:
+            if sum(part.file_size for part in parts.infolist()) > LARGEST_WHOLE:
+                raise ValueError(f"over {LARGEST_WHOLE // 2**20:,} MB unpacked")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about styles and drop-down lists
+            book = openpyxl.load_workbook(content, read_only=True, data_only=True)
+        if len(book.sheetnames) != 1:
+            raise ValueError(f"it has the sheets {', '.join(book.sheetnames) or 'none'}; shoal reads one")
+        sheet = book[book.sheetnames[0]]
+        sheet.reset_dimensions()  # a sheet may claim 16,384 columns that it does not have
+        yield from islice(sheet.iter_rows(values_only=True), LONGEST_SHEET)
+    except Exception as problem:  # openpyxl lets through whatever its parsers raise
+        raise DataError(
+            f"{request.path}: cannot be read as an Excel workbook",
+            why=shown(str(problem)),
+            fix="save the sheet as CSV",
+        ) from None
+
+
+# CheckList's text formats
+
+
+def read_text(request: Request, *, label: bool, least: int, most: int = 10**6) -> Columns:
+    """Read lines with a label, probabilities, or both: from `least` to `most` numbers.
+
+    One number without a label is the probability of class 1.
+    """
+    columns = Columns(request.path, numbered=True, ordered=True)
+    for line, text in read_lines(request.path):
+        words = text.split()
+        if most == 0:  # a label may contain spaces
+            columns.add(line, text.strip(), ())
+            continue
+        numbers = words[1:] if label else words
+        if not least <= len(numbers) <= most:
+            raise DataError(
+                f"{request.path}, line {line}: {shown(text)} does not fit the format",
+                fix="set the file's format: ?format=" + ", ?format=".join(TEXT_FORMATS),
+            )
+        try:
+            values = [number_from(number) for number in numbers]
+        except DataError as problem:
+            raise problem.at(f"{request.path}, line {line}") from None
+        is_binary = not label and most == 1
+        columns.add(line, words[0] if label else None, [1 - values[0], values[0]] if is_binary else values)
+    return columns
+
+
+# The table
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads one format."""
+
+    read: Callable[[Request], Columns]
+    recognises: Callable[[Request, bytes], bool] = lambda request, start: False
+    """Whether a file with these first bytes has this format; the first reader that says so reads it."""
+    options: tuple[str, ...] = RECORDS
+
+
+def _begins(*signs: bytes) -> Callable[[Request, bytes], bool]:
+    return lambda request, start: start.startswith(signs)
+
+
+def _is_json_document(request: Request, start: bytes) -> bool:
+    """Return whether the file is one JSON value: a list, an indented object, or one with a path of rows."""
+    first, newline, _ = start.lstrip().partition(b"\n")
+    indented = bool(newline) and not first.rstrip().endswith(b"}")
+    return first.startswith(b"[") or (first.startswith(b"{") and (bool(request.options.rows) or indented))
+
+
+def _has_table_suffix(request: Request, start: bytes) -> bool:
+    suffixes = [suffix.lower() for suffix in request.path.suffixes if suffix != ".gz"]
+    return suffixes[-1:] in ([".csv"], [".tsv"])
+
+
+READERS: dict[str, Reader] = {
+    "dataset": Reader(arrow.read_dataset, lambda request, start: request.path.is_dir()),
+    "parquet": Reader(arrow.read_parquet, _begins(b"PAR1")),
+    "arrow": Reader(arrow.read_arrow, _begins(b"ARROW1", b"\xff\xff\xff\xff")),  # the latter: a stream
+    "xlsx": Reader(read_workbook, _begins(b"PK\x03\x04")),
+    "stereoset": Reader(stereoset.refuse_labels, stereoset.is_stereoset, ()),
+    "json": Reader(read_json_list, _is_json_document, (*RECORDS, "rows")),
+    "jsonl": Reader(read_json_objects, lambda request, start: start.lstrip().startswith(b"{")),
+    "csv": Reader(read_csv, _has_table_suffix),
+    "pred_only": Reader(lambda r: read_text(r, label=True, least=0, most=0), options=TEXT),
+    "binary_conf": Reader(lambda r: read_text(r, label=False, least=1, most=1), options=TEXT),
+    "softmax": Reader(lambda r: read_text(r, label=False, least=2), options=TEXT),
+    "pred_and_conf": Reader(lambda r: read_text(r, label=True, least=1, most=1), options=TEXT),
+    "pred_and_softmax": Reader(
+        lambda r: read_text(r, label=True, least=2), lambda request, start: True, TEXT
+    ),
+}
+"""Format to its reader, in the order in which a file is tried. CheckList's default, the last, takes the rest."""
+TEXT_FORMATS = tuple(name for name, reader in READERS.items() if reader.options == TEXT)
+
+
+def read_file(request: Request, given: Mapping[str, str]) -> Columns:
+    """Read the whole file and check it line by line; `given` are the options of the spec."""
+    path, name = request.path, request.options.format or _recognised(request)
+    if name not in READERS:
+        raise ModelError(
+            f"{path}: unknown format {name!r}",
+            why=f"known: {', '.join(READERS)}",
+            fix=nearest(name, READERS) or "remove format: shoal recognises most files by their content",
+        )
+    reader = READERS[name]
+    idle = [option for option in given if option not in ("format", *reader.options)]
+    if idle:
+        raise ModelError(
+            f"predictions:{path}: {idle[0]!r} has no meaning in format {name}",
+            why=f"its options are {', '.join(reader.options) or 'none'}",
+            fix=f"remove {idle[0]!r}, or set the file's format: ?format=…",
+        )
+    columns = reader.read(request)
+    if not columns.lines:
+        raise DataError(f"{path}: no predictions", fix="check that this is the right file")
+    columns.check()
+    return columns
+
+
+def _recognised(request: Request) -> str:
+    """Return the format of a file, from its first bytes and its name."""
+    start = b"" if request.path.is_dir() else first_bytes(request.path, 4096).removeprefix(BOM)
+    return next(name for name, reader in READERS.items() if reader.recognises(request, start))
