@@ -22,27 +22,16 @@ def test_the_intervals_of_the_study_follow_from_its_cells():
     assert made.stdout == (STUDY / "intervals.csv").read_text()
 
 
-def test_what_is_beyond_the_shortcut_rises_over_epochs_in_every_seed():
-    with (STUDY / "intervals.csv").open() as stream:
-        (row,) = [
-            row
-            for row in csv.DictReader(stream)
-            if (row["plan"], row["epoch"], row["of"]) == ("tweets", "5 less 1", "beyond the shortcut")
-        ]
-    assert [float(change) > 0 for change in row["by seed"].split()] == [True] * 5 and float(row["low"]) > 0
-
-
 def test_the_plan_of_the_papers_setting_is_sound_but_for_the_files_that_users_bring(tmp_path, monkeypatch):
     """A hundredth of its texts, made-up, and very small models of the same names in the place of the real ones."""
     pytest.importorskip("torch", reason="needs shoal[hf]")
-    from shoal.protocols.cood.recipe import training_config
     from shoal.runs.plan import check_plan, read_plan
 
     text = (STUDY / "yelp-paper.toml").read_text()
     for number, hundredth in (("2_000", "20"), ("1_000", "10"), ("250", "3")):
         assert f"per_label = {number}\n" in text
         text = text.replace(f"per_label = {number}\n", f"per_label = {hundredth}\n")
-    names = ("bert-base-uncased", "bert-large-uncased", "roberta-base", "roberta-large")
+    names = ("bert-base-uncased", "roberta-base")
     _save_small_models([tmp_path / name for name in names])
     rng = np.random.default_rng(0)
     words = WORDS.split()
@@ -54,13 +43,12 @@ def test_the_plan_of_the_papers_setting_is_sound_but_for_the_files_that_users_br
     monkeypatch.chdir(tmp_path)
     plan = read_plan(Path("plan.toml"))
     jobs = check_plan(plan)
-    assert len(jobs) == 4 * 5
+    assert len(jobs) == 2 * 5
     settings = plan.tables["cood"]
-    assert settings.per_label == (20,) and settings.head == "linear"
-    assert [training_config(settings, model).batch for model in plan.models.values()] == [32, 8, 32, 8]
+    assert settings.per_label == (20,) and settings.train.head == "linear"
     # 4 K items in batches, ten times.
     steps = {job.model: cood.recipe(job.settings, job.model).stages[0].steps for job in jobs}  # type: ignore[union-attr]
-    assert list(steps.values()) == [30, 100, 30, 100]
+    assert list(steps.values()) == [30, 30]
 
 
 def _save_small_models(folders):
