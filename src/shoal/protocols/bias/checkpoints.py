@@ -9,7 +9,6 @@ import numpy as np
 from ...core.measures import FEW_CASES
 from ...core.records import Finding, Measure, Measures, Result
 from ...stats.intervals import mean_t_interval, within
-from ...stats.reliability import correlation
 from ..base import Compared
 from . import wording
 from .build import module_of
@@ -50,9 +49,9 @@ def compare_checkpoints(settings: Settings, results: Sequence[Result]) -> Compar
         pairs = combinations([family for family in every if family.recipe == recipe], 2)
         measures += [row for pair in pairs for row in between_diagnostics(*pair)]
     recipes = with_finetuned(recipes, results)
-    measures += compare_downstream(settings.downstream, settings.margin, results, every, recipes)
+    measures += compare_downstream(settings.downstream, settings.margin, results, recipes)
     findings = [_conclusion(family, measures) for family in every if len(family.results) > 1]
-    findings += [_recipe(name, names, every, measures) for name, names in recipes.items()]
+    findings += [_recipe(name, names, every) for name, names in recipes.items()]
     return Compared(measures, findings)
 
 
@@ -69,7 +68,7 @@ def _over_training(family: Family) -> Iterator[Measure]:
 
 
 def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
-    """Yield difference and correlation of the scores of each concept that both diagnostics have (3.1 of the paper)."""
+    """Yield the difference of the scores of each concept that both diagnostics have (3.1 of the paper)."""
     if one.diagnostic == other.diagnostic:
         return
     sides = (one, other)
@@ -81,7 +80,7 @@ def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
         if len(pairs):
             names = [family.diagnostic for family in sides]
             groups = {"recipe": one.recipe, "diagnostic": " and ".join(names), "category": concept}
-            yield from _compare_pairs(pairs, names, groups)
+            yield _difference(pairs, names, groups)
 
 
 def _scores(family: Family, category: str) -> dict[str, float]:
@@ -94,22 +93,15 @@ def _scores(family: Family, category: str) -> dict[str, float]:
     return {name: value for name, value in zip(family.names, values, strict=True) if value is not None}
 
 
-def _compare_pairs(pairs: Floats, diagnostics: Sequence[str], groups: dict[str, str]) -> Iterator[Measure]:
+def _difference(pairs: Floats, diagnostics: Sequence[str], groups: dict[str, str]) -> Measure:
     runs = len(pairs)
     difference = pairs[:, 0] - pairs[:, 1]
     interval = defined(mean_t_interval(difference)) if runs > 1 else None
-    yield Measure(
+    return Measure(
         "difference between diagnostics", float(difference.mean()), runs, groups,
         within(interval, -1.0, 1.0) if interval else None, "t over checkpoints" if interval else "",
         note=wording.means_by_diagnostic(diagnostics, pairs.mean(axis=0).tolist()),
     )  # fmt: skip
-    if runs > 2:
-        r, ends = correlation(pairs[:, 0], pairs[:, 1])
-        interval = defined(ends)
-        yield Measure(
-            "correlation between diagnostics", None if np.isnan(r) else r, runs, groups, interval,
-            "Fisher" if interval else "",
-        )  # fmt: skip
 
 
 # Findings
@@ -173,16 +165,13 @@ def _evidence(measures: Measures) -> list[Measure]:
     return [*means, *spreads[:1], *[row for row in whole if row.name == "share of items"][:1]]
 
 
-def _recipe(
-    recipe: str, names: Sequence[str], every: Sequence[Family], measures: Sequence[Measure]
-) -> Finding:
-    """Return what the diagnostics say about a recipe, which statements change, and how far that carries."""
+def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Finding:
+    """Return which statements about a recipe change between checkpoints, and how far that carries."""
     sentences: list[str] = []
     for family in every:
         if family.recipe == recipe and len(family.results) > 1:
             label = wording.family_label(family.diagnostic, family.representation)
             found = statements(family)
-            sentences.append(wording.headline(label, family.measures(measures)))
-            sentences.append(wording.changes(found.changing, len(found.by_name)))
+            sentences.append(wording.changes(label, found.changing, len(found.by_name)))
     text = " ".join(filter(None, [*sentences, wording.limits(names)]))
     return Finding("limits", text, weight=2.0, groups={"recipe": recipe})

@@ -189,8 +189,6 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
         preferences.scores[case.id], preferences.counts[case.id] = both, preferred
         outcomes.append(Outcome(case.id, None if preferred is None else preferred == 1, both[0] - both[1]))
     measures = _measures(cases, preferences)
-    if any(rows[0].data and rows[0].data.get("lm") == "causal" for rows in answered):
-        measures += _lm_eval_measures(preferences)
     # Neutral pairs stay in the denominator of the authors' metric, as pairs that do not prefer the stereotype.
     known = preferences.counts
     column = [(known[case.id] or 0.0) if case.id in known else None for case in cases]
@@ -239,14 +237,3 @@ def _category(members: Sequence[Case], preferences: _Preferences, category: str)
         note=wording.neutral_pairs(neutral) if neutral else "",
     )
     return [metric, share(DECIDED, sides, groups, na=len(known) - len(sides), errors=errors)]
-
-
-def _lm_eval_measures(preferences: _Preferences) -> list[Measure]:
-    """Return the two numbers of lm-evaluation-harness under its names: unrounded, ties count for neither side."""
-    groups = {"diagnostic": "crows", "category": "all"}
-    scores = list(preferences.scores.values())
-    apart = [abs(more - less) for more, less in scores]
-    return [
-        share("pct_stereotype", [float(more > less) for more, less in scores], groups),
-        Measure("likelihood_diff", sum(apart) / len(apart) if apart else None, len(apart), groups),
-    ]

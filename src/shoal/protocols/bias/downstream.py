@@ -1,14 +1,11 @@
 """Compare downstream scores of checkpoints and recipes (Table 2; `docs/method/beyond.md` 7.18).
 
-Scores come from fine-tuning in the plan (`training.py`) or from a table. Three claims of equivalence:
+Scores come from fine-tuning in the plan (`training.py`) or from a table. Two claims of equivalence for new checkpoints:
 
-    two recipes                  the 90 % interval of their difference is inside the margin (TOST at 5 %),
-                                 by pairs if the checkpoints of one were made from the other's
-    checkpoints of one recipe    the upper 95 % limit of their SD is below the margin: for new checkpoints
-    every pair of checkpoints    the paired difference of each pair is inside the margin: for these, on new examples
+    two recipes                  the 90 % interval of their difference is inside the margin (TOST at 5 %)
+    checkpoints of one recipe    the upper 95 % limit of their SD is below the margin
 
-"Not significantly different" is none of them. Correlations say whether checkpoints that are better downstream score
-higher in a diagnostic.
+"Not significantly different" is neither of them.
 """
 
 from collections import Counter
@@ -18,7 +15,6 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...core.errors import DataError, PlanError
 from ...core.files import read_table
@@ -26,54 +22,34 @@ from ...core.records import Measure, Result
 from ...stats import reliability
 from ...stats.intervals import largest_sd, within
 from . import wording
-from .family import (
-    SCORE,
-    Family,
-    Floats,
-    checkpoint_name,
-    defined,
-    is_downstream,
-    over_checkpoints,
-    recipe_name,
-)
+from .family import checkpoint_name, defined, is_downstream, over_checkpoints, recipe_name
 
 Checkpoint = tuple[str, str]
 """Recipe and name."""
 Recipes = Mapping[str, Sequence[str]]
 """The names of the checkpoints of each recipe."""
 DOWNSTREAM = "downstream score"
-EQUIVALENCE, PAIRWISE, CORRELATION = "equivalence", "pairwise equivalence", "correlation with downstream"
-"""The first two are values of the group `test` of a p value."""
-DIAGNOSED = (SCORE, "effect size", "cluster accuracy")
-"""Scores of diagnostics that are correlated with those of tasks."""
+EQUIVALENCE = "equivalence"
+"""The group `test` of a p value."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TaskScores:
     """The scores of one task; a checkpoint may have been fine-tuned several times."""
 
     scores: dict[Checkpoint, list[float]] = field(default_factory=dict)
-    right: dict[Checkpoint, list[Floats]] = field(default_factory=dict)
-    """Which examples each fine-tuning got right, NaN for no answer. Empty for scores from a table."""
-    majority: list[float] = field(default_factory=list)
-    """The score of a constant answer. Empty for scores from a table."""
-    steps: list[float] = field(default_factory=list)
-    """One over the number of examples of each score. Empty for scores from a table."""
+    majority: float | None = None
+    """The score of a constant answer. None for scores from a table."""
+    step: float = 0.0
+    """The resolution of the scores, one over the number of examples. 0 for scores from a table."""
 
-    @property
-    def means(self) -> dict[Checkpoint, float]:
-        """Return a score for each checkpoint."""
-        return {checkpoint: float(np.mean(values)) for checkpoint, values in self.scores.items()}
-
-    @property
-    def step(self) -> float:
-        """Return the resolution of the scores, 0 if unknown."""
-        return min(self.steps, default=0.0)
+    def of_recipe(self, recipe: str, names: Sequence[str]) -> list[float]:
+        """Return a score for each checkpoint that has one."""
+        known = [self.scores[recipe, name] for name in names if (recipe, name) in self.scores]
+        return [float(np.mean(values)) for values in known]
 
 
 Tasks = dict[str, TaskScores]
-Sources = Mapping[Checkpoint, Checkpoint]
-"""For checkpoints of groups with `before`: the checkpoint that each was made from."""
 
 
 # Scores
@@ -128,40 +104,29 @@ def _find_checkpoint(path: Path, recipe: str, written: str, recipes: Recipes) ->
 
 def finetuned(results: Sequence[Result]) -> Tasks:
     """Return the scores of checkpoints that the plan fine-tuned, each training run at its last step."""
-    tasks: Tasks = {}
-    last = _last_steps(results)
+    results = [result for result in results if is_downstream(result)]
+    last: dict[str, int] = {}
     for result in results:
-        if result.job.get("step", 0) < last[recipe_name(result)]:
-            continue
+        last[recipe_name(result)] = max(last.get(recipe_name(result), 0), result.job.get("step", 0))
+    tasks: Tasks = {}
+    for result in results:
         checkpoint = recipe_name(result), checkpoint_name(result)
+        if result.job.get("step", 0) < last[checkpoint[0]]:
+            continue
         for row in result.measures.where(DOWNSTREAM):
             if row.value is not None:
                 task = tasks.setdefault(row.groups["task"], TaskScores())
                 task.scores.setdefault(checkpoint, []).append(row.value)
-                passed = [np.nan if item.passed is None else float(item.passed) for item in result.outcomes]
-                task.right.setdefault(checkpoint, []).append(np.array(passed))
-                task.majority[:] = _majority(result)
-                task.steps.append(1 / row.n if row.n else 0.0)
+                counts = Counter(case.labels for case in result.cases)
+                task.majority = max(counts.values()) / len(result.cases) if counts else None
+                task.step = min(task.step or 1.0, 1 / row.n)
     return tasks
-
-
-def _majority(result: Result) -> list[float]:
-    counts = Counter(case.labels for case in result.cases)
-    return [max(counts.values()) / len(result.cases)] if counts else []
-
-
-def _last_steps(results: Sequence[Result]) -> dict[str, int]:
-    last: dict[str, int] = {}
-    for result in results:
-        recipe = recipe_name(result)
-        last[recipe] = max(last.get(recipe, 0), result.job.get("step", 0))
-    return last
 
 
 def with_finetuned(recipes: Recipes, results: Sequence[Result]) -> dict[str, list[str]]:
     """Return the checkpoints of each recipe, including those that have only been fine-tuned so far."""
     names = {recipe: dict.fromkeys(known) for recipe, known in recipes.items()}
-    for task in finetuned([result for result in results if is_downstream(result)]).values():
+    for task in finetuned(results).values():
         for recipe, name in task.scores:
             names.setdefault(recipe, {})[name] = None
     return {recipe: list(known) for recipe, known in names.items()}
@@ -171,10 +136,10 @@ def with_finetuned(recipes: Recipes, results: Sequence[Result]) -> dict[str, lis
 
 
 def compare_downstream(
-    table: str, margin: float, results: Sequence[Result], every: Sequence[Family], recipes: Recipes
+    table: str, margin: float, results: Sequence[Result], recipes: Recipes
 ) -> list[Measure]:
-    """Return the scores of each recipe, tests of equivalence, and correlations with diagnostics."""
-    tasks = finetuned([result for result in results if is_downstream(result)])
+    """Return the scores of each recipe and the tests of equivalence."""
+    tasks = finetuned(results)
     if table:
         scores = read_downstream(Path(table), recipes)
         both = sorted(set(tasks) & set(scores))
@@ -185,55 +150,21 @@ def compare_downstream(
                 fix="remove it from the table or from tasks",
             )
         tasks |= scores
-    sources = _sources(results)
-    measures = [
-        row for name, task in tasks.items() for row in _equivalence(name, task, recipes, sources, margin)
-    ]
-    return measures + [row for family in every for row in _correlations(family, tasks)]
+    return [row for name, task in tasks.items() for row in _equivalence(name, task, recipes, margin)]
 
 
-def _sources(results: Sequence[Result]) -> Sources:
-    names = {(recipe_name(result), str(result.job["model"])): checkpoint_name(result) for result in results}
-    sources = {}
-    for result in results:
-        source = str(result.job.get("before", "")), str(result.job.get("before model", ""))
-        if source in names:
-            sources[recipe_name(result), checkpoint_name(result)] = source[0], names[source]
-    return sources
-
-
-def _equivalence(
-    name: str, task: TaskScores, recipes: Recipes, sources: Sources, margin: float
-) -> Iterator[Measure]:
-    means = task.means
-    by_recipe = {
-        recipe: [means[recipe, checkpoint] for checkpoint in names if (recipe, checkpoint) in means]
-        for recipe, names in recipes.items()
-    }
+def _equivalence(name: str, task: TaskScores, recipes: Recipes, margin: float) -> Iterator[Measure]:
+    by_recipe = {recipe: task.of_recipe(recipe, names) for recipe, names in recipes.items()}
     for recipe, values in by_recipe.items():
         if values:
             yield from _within_recipe(name, recipe, values, margin, task)
-            yield from _every_pair(name, recipe, task, margin)
     for pair in combinations(by_recipe, 2):
-        together = _pairs(pair, means, sources)
-        sides = [list(side) for side in zip(*together, strict=True)] or [by_recipe[recipe] for recipe in pair]
-        samples = [np.subtract(sides[0], sides[1])] if together else sides
-        if min(map(len, sides)) > 1 and not _ties_of_unknown_size(samples, task.step):
-            yield _between_recipes(name, pair, sides, margin, task.step, paired=bool(together))
+        sides = [by_recipe[recipe] for recipe in pair]
+        if min(map(len, sides)) > 1 and not _ties_of_unknown_size(sides, task.step):
+            yield _between_recipes(name, pair, sides, margin, task.step)
 
 
-def _pairs(
-    recipes: tuple[str, str], means: Mapping[Checkpoint, float], sources: Sources
-) -> list[tuple[float, float]]:
-    """Return the scores of checkpoints that were made from each other, in the order of the recipes."""
-    links = [
-        *((old, new) for new, old in sources.items() if (old[0], new[0]) == recipes),
-        *((new, old) for new, old in sources.items() if (new[0], old[0]) == recipes),
-    ]
-    return [(means[first], means[second]) for first, second in links if first in means and second in means]
-
-
-def _ties_of_unknown_size(samples: Sequence[ArrayLike], step: float) -> bool:
+def _ties_of_unknown_size(samples: Sequence[Sequence[float]], step: float) -> bool:
     """Return whether scores tie whose resolution is unknown: it may be one in twelve examples, or in a million."""
     return not step and all(float(np.ptp(sample)) < reliability.TIED for sample in samples)
 
@@ -255,58 +186,15 @@ def _within_recipe(
     )  # fmt: skip
 
 
-def _every_pair(task: str, recipe: str, scores: TaskScores, margin: float) -> Iterator[Measure]:
-    """Yield the test that all checkpoints are within the margin of each other: the largest p of the pairs."""
-    right = [np.mean(runs, axis=0) for (of, _), runs in scores.right.items() if of == recipe]
-    if len(right) < 2 or not len(answered := np.flatnonzero(~np.isnan(right).any(axis=0))) > 1:
-        return
-    tests = [reliability.tost_items(a[answered], b[answered], margin) for a, b in combinations(right, 2)]
-    reach = min(1.0, max(max(map(abs, test.interval)) for test in tests))
-    yield Measure(
-        "p value", max(test.p for test in tests), len(answered),
-        {"recipe": recipe, "task": task, "test": PAIRWISE}, note=wording.pairwise_equivalence(reach, margin),
-        verdict=wording.equivalence(all(test.equivalent for test in tests)),
-    )  # fmt: skip
-
-
 def _between_recipes(
-    task: str,
-    recipes: tuple[str, str],
-    values: Sequence[Sequence[float]],
-    margin: float,
-    step: float,
-    *,
-    paired: bool,
+    task: str, recipes: tuple[str, str], values: Sequence[Sequence[float]], margin: float, step: float
 ) -> Measure:
     first, second = values
-    tost = reliability.tost_paired if paired else reliability.tost_two_samples
-    test = tost(first, second, margin, step=step)
+    test = reliability.tost_two_samples(first, second, margin, step=step)
     groups = {"recipe": " and ".join(recipes), "task": task, "test": EQUIVALENCE}
     interval = within(test.interval, -1.0, 1.0)
     return Measure(
-        "p value", test.p, len(first) if paired else len(first) + len(second), groups, defined(interval),
-        "90 % t interval", note=wording.recipe_equivalence(recipes, test.difference, interval, margin, paired),
+        "p value", test.p, len(first) + len(second), groups, defined(interval), "90 % t interval",
+        note=wording.recipe_equivalence(recipes, test.difference, interval, margin),
         verdict=wording.equivalence(test.equivalent),
     )  # fmt: skip
-
-
-def _correlations(family: Family, tasks: Tasks) -> Iterator[Measure]:
-    """Yield correlations of diagnostic and downstream scores over the checkpoints that have both."""
-    for name, task in tasks.items():
-        means = task.means
-        for score in DIAGNOSED:
-            for slice_, _ in family.final_slices(score):
-                pairs = [
-                    (means[family.recipe, checkpoint], value)
-                    for checkpoint, value in zip(family.names, family.values(score, slice_), strict=True)
-                    if value is not None and (family.recipe, checkpoint) in means
-                ]
-                if len(pairs) < 3:
-                    continue
-                scores, values = zip(*pairs, strict=True)
-                r, ends = reliability.correlation(scores, values)
-                groups = {**family.groups, **slice_, "of": score, "downstream": name}
-                method = "Fisher" if defined(ends) else ""
-                yield Measure(
-                    CORRELATION, None if np.isnan(r) else r, len(pairs), groups, defined(ends), method
-                )

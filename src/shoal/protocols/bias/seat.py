@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
-from ...stats import association, reliability
+from ...stats import association
 from ...stats.multiplicity import holm
+from ...stats.paired import sign_flip_test, smallest_sign_flip_p
 from ..base import Asks, Scored
 from . import wording
 from .asking import VectorSet, find_tests, representation_name, split_sets
@@ -164,8 +165,8 @@ def _signs(effects: Sequence[float], significant: Sequence[bool], groups: Groups
     yield number("sign agreement", sign_agreement(effects), runs, groups)
     note = f"{count} of {wording.several(runs)} have p < {LEVEL:g}"
     yield number("significant share", count / runs, runs, groups, note)
-    p, least = reliability.sign_flip_over_runs(effects, np.random.default_rng(0))
-    yield number("p value", p, runs, groups, wording.sign_flips(runs, least))
+    p = sign_flip_test(np.asarray(effects), np.random.default_rng(0))
+    yield number("p value", p, runs, groups, wording.sign_flips(runs, smallest_sign_flip_p(runs)))
 
 
 def _all_tests(table: list[list[float]], verdicts: list[list[bool]], groups: Groups) -> Iterator[Measure]:
@@ -180,9 +181,6 @@ def _all_tests(table: list[list[float]], verdicts: list[list[bool]], groups: Gro
     )
     if tests > 1 and runs > 1:
         yield replace(agreement("ICC(2,1)", table, icc_agreement, groups), note="of effect sizes")
-        yield agreement(
-            "Krippendorff alpha", table, lambda part: reliability.krippendorff_alpha(part, "interval"), groups
-        )
 
 
 def _between_representations(families: Sequence[Family]) -> Iterator[Measure]:

@@ -143,7 +143,6 @@ def _agreement(cases: Sequence[Case], outcomes: Floats, values: Floats, groups: 
     decided = outcomes[~np.isnan(outcomes).any(axis=1)]
     note = wording.decided_items(len(decided)) if len(decided) < items else ""
     yield replace(agreement("Fleiss kappa", decided, _kappa, groups), n=items, na=ties, note=note)
-    yield replace(agreement("Krippendorff alpha", outcomes, reliability.krippendorff_alpha, groups), na=ties)
     # Scores of different tasks have different units: one ICC over both would only say that the tasks differ.
     for task in dict.fromkeys(case.groups.get("task", "") for case in cases):
         members = [position for position, case in enumerate(cases) if case.groups.get("task", "") == task]

@@ -49,6 +49,8 @@ CASES = "clusters"
 CONCEPTS = {"religion": "religion", "race": "race", "gender": "gender", "occupation": "profession"}
 FEW_TERMS = 10
 """Below this many target terms the result says how many there are."""
+RESAMPLES = 2_000
+"""Bootstrap samples of target terms behind the interval of icat."""
 NAMES = (SCORE, "language modelling score", "icat")
 
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
@@ -254,7 +256,7 @@ def _three(settings: Settings, table: Floats, terms: Sequence[str], groups: dict
     table = table[answered]
     known = [term for term, is_answered in zip(terms, answered, strict=True) if is_answered]
     names, codes = np.unique(known, return_inverse=True)
-    per_term = settings.resolved("aggregate") == "per_term"
+    per_term = settings.conventions.mean_over_terms
     values = _aggregate(_by_term(table, codes), per_term)[0]
     measures = []
     for column, name in enumerate(NAMES):
@@ -332,7 +334,5 @@ def _resampled(settings: Settings, terms: Floats, per_term: bool) -> Floats:
     """Return the three scores of bootstrap samples of one term fewer than there are (see `stats.resampling`)."""
     rng = np.random.default_rng([settings.seed, len(terms)])
     size = len(terms)
-    weights = rng.multinomial(max(1, size - 1), np.full(size, 1 / size), settings.resamples).astype(
-        np.float64
-    )
+    weights = rng.multinomial(max(1, size - 1), np.full(size, 1 / size), RESAMPLES).astype(np.float64)
     return _aggregate(terms, per_term, weights)

@@ -28,7 +28,7 @@ from ...core.views import Line as Curve
 from . import wording
 from .build import module_of
 from .checkpoints import CURVES
-from .downstream import CORRELATION, DOWNSTREAM, EQUIVALENCE, PAIRWISE
+from .downstream import DOWNSTREAM, EQUIVALENCE
 from .family import DECIDED, LEVEL, MOMENTS, SCORE, Family, Groups, families, first, is_downstream, moment
 from .recipes import DIFFERENCE, Sides, all_sides
 from .settings import Settings
@@ -38,13 +38,12 @@ SHARE_SCALE, NEITHER = (0.2, 0.8), 0.5
 EFFECT_SCALE = (-2.0, 2.0)
 ACCURACY_SCALE = (0.4, 1.0)
 """Accuracies of clusters are never below one half."""
-COEFFICIENTS = ("Fleiss kappa", "Krippendorff alpha", "ICC(2,1)", "runs needed")
+COEFFICIENTS = ("Fleiss kappa", "ICC(2,1)", "runs needed")
 BETWEEN = (
     "difference between diagnostics",
-    "correlation between diagnostics",
     "agreement of representations",
 )
-MOST_NOTES, MOST_CURVES, MOST_CORRELATIONS = 3, 8, 12
+MOST_NOTES, MOST_CURVES = 3, 8
 
 
 def view(
@@ -362,9 +361,6 @@ def _comparisons(every: Sequence[Family], measures: Measures) -> list[Section]:
     ]
     if any(measures.where("mean over checkpoints", of=DOWNSTREAM)):
         blocks.append(_downstream_table(measures))
-    correlations = measures.where(CORRELATION)
-    if correlations:
-        blocks.append(_correlation_table(correlations))
     between = [row for name in BETWEEN for row in measures.where(name)]
     if between:
         titles = ("between diagnostics", "", "", "")
@@ -410,8 +406,8 @@ def _mean_row(family: Family, difference: Measure, measures: Measures) -> Measur
     return next((row for row in measures.where("mean over checkpoints") if row.groups == wanted), None)
 
 
-def _score_title(row: Measure, *more: str) -> str:
-    words = [row.groups.get(key, "") for key in (*more, "task", "test", "category")]
+def _score_title(row: Measure) -> str:
+    words = [row.groups.get(key, "") for key in ("task", "test", "category")]
     name = " ".join(word for word in words if word and word != "all") or "all"
     return name if row.groups["of"] == SCORE else f"{name}, {row.groups['of']}"
 
@@ -425,35 +421,14 @@ def _downstream_table(measures: Measures) -> Table:
         about = {"recipe": mean.groups["recipe"], "task": mean.groups["task"]}
         sd = first(measures, "sd over checkpoints", of=DOWNSTREAM, **about)
         lines.append(Row([*_task_and_recipe(mean), Number(mean), Number(sd), "", Words(mean.note, "quiet")]))
-    for name in (EQUIVALENCE, PAIRWISE):
-        for test in measures.where("p value", test=name):
-            words = Words(f"{test.verdict}: {test.note}", "quiet")
-            lines.append(Row([*_task_and_recipe(test), "", "", Number(test), words]))
+    for test in measures.where("p value", test=EQUIVALENCE):
+        words = Words(f"{test.verdict}: {test.note}", "quiet")
+        lines.append(Row([*_task_and_recipe(test), "", "", Number(test), words]))
     return Table(columns, lines, "downstream")
 
 
 def _task_and_recipe(row: Measure) -> list[Cell]:
     return [row.groups["task"], Words(row.groups["recipe"], "quiet")]
-
-
-def _correlation_table(rows: Sequence[Measure]) -> Table:
-    """Return the correlations of diagnostics with downstream scores, those of whole scores first."""
-    ordered = sorted(rows, key=lambda row: row.groups.get("category", "") not in ("", "all"))
-    recipes = ("recipe",) if len({row.groups["recipe"] for row in rows}) > 1 else ()
-    columns = [Column("diagnostic over checkpoints", "left"), Column("task", "left"), Column("r")]
-    columns += [Column("95 % CI"), Column("checkpoints")]
-    lines = [
-        Row(
-            [
-                _score_title(row, *recipes, "diagnostic", "representation"),
-                row.groups["downstream"],
-                *_value_interval_n(row),
-            ]
-        )
-        for row in ordered[:MOST_CORRELATIONS]
-    ]
-    more = [wording.more_rows(len(rows) - len(lines))] if len(rows) > len(lines) else []
-    return Table(columns, lines, legend=[wording.correlation_legend(rows), *more])
 
 
 # Files

@@ -121,23 +121,16 @@ def equivalence(shown_equivalent: bool) -> str:
     return "equivalent" if shown_equivalent else "not shown to be equivalent"
 
 
-def sd_equivalence(limit: float, margin: float, largest: float, majority: Sequence[float]) -> str:
+def sd_equivalence(limit: float, margin: float, largest: float, majority: float | None) -> str:
     """Return what the test of the SD over checkpoints says."""
     words = f"SD over new checkpoints below {limit:.4f} (95 %), margin {margin:g}; largest difference {largest:.4f}"
-    return words + "".join(f"; a constant answer scores {100 * share:.1f} %" for share in majority)
+    return words + (f"; a constant answer scores {100 * majority:.1f} %" if majority is not None else "")
 
 
-def pairwise_equivalence(reach: float, margin: float) -> str:
-    """Return what the test of every pair says."""
-    return f"no two checkpoints differ by more than {reach:.4f} on new examples (90 %), margin {margin:g}"
-
-
-def recipe_equivalence(
-    recipes: tuple[str, str], difference: float, interval: Interval, margin: float, paired: bool
-) -> str:
+def recipe_equivalence(recipes: tuple[str, str], difference: float, interval: Interval, margin: float) -> str:
     """Return what the test of two recipes says."""
     low, high = interval
-    ends = f"90 % CI {low:+.4f} to {high:+.4f}{', paired' if paired else ''}"
+    ends = f"90 % CI {low:+.4f} to {high:+.4f}"
     return f"{recipes[0]} − {recipes[1]} {difference:+.4f} ({ends}), margin {margin:g}"
 
 
@@ -184,32 +177,14 @@ def family_label(diagnostic: str, representation: str) -> str:
     return f"{diagnostic} by {representation}" if representation else diagnostic
 
 
-def headline(label: str, measures: Measures) -> str:
-    """Return what a diagnostic says about the checkpoints of a recipe."""
-    mean, sd = _whole(measures, "mean over checkpoints"), _whole(measures, "sd over checkpoints")
-    if mean is not None and sd is not None and mean.value is not None:
-        score, spread = shown(mean.value, SHARE), shown(sd.value, SHARE)
-        return f"{label}: mean stereotype score {score} %, SD {spread} points."
-    shares = measures.where("significant share")
-    if shares:
-        always = sum(row.value == 1 for row in shares)
-        return f"{label}: {always} of {several(len(shares), 'test')} significant in every checkpoint."
-    accuracies = measures.where("mean over checkpoints", of="cluster accuracy")
-    values = [row.value for row in accuracies if row.value is not None]
-    if not values:
-        return f"{label}: undefined in too many checkpoints to compare them."
-    ends = " to ".join(shown(value, SHARE) for value in (min(values), max(values)))
-    return f"{label}: mean cluster accuracy {ends} % over {several(len(values), 'pair')} of concepts."
-
-
-def changes(names: Sequence[str], total: int) -> str:
-    """Return which statements change between checkpoints."""
+def changes(label: str, names: Sequence[str], total: int) -> str:
+    """Return which statements of a diagnostic change between checkpoints."""
     if not total:
-        return ""
+        return f"{label}: undefined in too many checkpoints to compare them."
     if not names:
-        return f"No statement of {total} changes between checkpoints."
+        return f"{label}: no statement of {total} changes between checkpoints."
     listed = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
-    return f"{len(names)} of {several(total, 'statement')} change between checkpoints: {listed}."
+    return f"{label}: {len(names)} of {several(total, 'statement')} change between checkpoints: {listed}."
 
 
 def limits(names: Sequence[str]) -> str:
@@ -341,16 +316,6 @@ def recipe_legend(runs: tuple[int, int], paired: bool) -> str:
         return "1 pair of checkpoints: differences generalise to new items, not to other checkpoints."
     over = f"{several(runs[0], 'pair')} of checkpoints" if paired else f"{runs[0]} and {runs[1]} checkpoints"
     return f"{over}; Student's t, p adjusted by Holm over the table"
-
-
-def correlation_legend(rows: Sequence[Measure]) -> str:
-    """Return how many correlations exclude 0, and how many would by chance."""
-    known = [row.interval for row in rows if row.interval]
-    if not known:
-        few = all(row.n < 4 for row in rows)
-        return f"no intervals: {'fewer than four checkpoints' if few else 'all scores are the same'}"
-    clear = sum(not low <= 0 <= high for low, high in known)
-    return f"{clear:,} of {several(len(known), 'interval')} exclude 0; one in twenty would by chance"
 
 
 def more_rows(count: int) -> str:
