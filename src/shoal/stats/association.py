@@ -42,10 +42,10 @@ def association(targets: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floa
     return associations
 
 
-def effect_size(first: ArrayLike, second: ArrayLike, ddof: int = 1) -> float:
+def effect_size(first: ArrayLike, second: ArrayLike) -> float:
     """Return the difference of the mean associations of X and Y over the SD of all of them, NaN if that is 0.
 
-    `ddof=1` as in the code of the authors. Never beyond ±2.
+    The SD has n - 1, as in the code of the authors. Never beyond ±2.
 
     >>> round(effect_size([1, 0.2], [-1, -0.2]), 6)
     1.441153
@@ -54,7 +54,7 @@ def effect_size(first: ArrayLike, second: ArrayLike, ddof: int = 1) -> float:
     both = np.concatenate([x, y])
     if np.ptp(both) <= TOLERANCE:
         return float("nan")
-    return float((x.mean() - y.mean()) / both.std(ddof=ddof))
+    return float((x.mean() - y.mean()) / both.std(ddof=1))
 
 
 @dataclass(frozen=True, slots=True)

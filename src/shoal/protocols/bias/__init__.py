@@ -23,7 +23,6 @@ from ...models.asking import answer_batch
 from ..base import Built, Compared, Scored
 from . import training
 from .build import build, check_tests, find_diagnostic, has_vectors
-from .family import at_moment
 from .settings import Settings
 from .view import view
 
@@ -81,22 +80,15 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
 
 
 def score(settings: Settings, built: Built, answers: Any) -> Scored:
-    """Return outcomes and measures at the end of training, and measures of earlier epochs with a group `epoch`."""
-    *earlier, (_, last) = answers.items()
+    """Return outcomes and measures of one checkpoint."""
+    *_, last = answers.values()
     if settings.tasks:
         return training.score_task(built, last)
-    module = find_diagnostic(settings)
-    scored = module.score(settings, built.cases, last)
-    before = [
-        at_moment(row, "epoch", mark)
-        for mark, rows in earlier
-        for row in module.score(settings, built.cases, rows).measures
-    ]
-    return replace(scored, measures=[*scored.measures, *before])
+    return find_diagnostic(settings).score(settings, built.cases, last)
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     """Compare the checkpoints of each recipe."""
     from .checkpoints import compare_checkpoints
 
-    return compare_checkpoints(settings, results)
+    return compare_checkpoints(results)

@@ -61,8 +61,8 @@ class DiagnosticModule(Protocol):
         """Return outcomes, measures and columns from the answers to each case."""
         ...
 
-    def across(self, settings: Settings, families: "Sequence[Family]") -> list[Measure]:
-        """Return measures over the checkpoints of one recipe, given one family for each representation."""
+    def across(self, family: "Family") -> list[Measure]:
+        """Return measures over the checkpoints of one recipe."""
         ...
 
 

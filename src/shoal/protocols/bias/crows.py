@@ -12,13 +12,12 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import DataError, some
 from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
 from ...data.crows import FILE, Pair, read_pair_scores, read_pairs
 from ...models.stored import StoredAnswers
 from ..base import Asks, Built, Scored
 from . import example, wording
-from .asking import answers, check_language_model, is_causal, likelihoods, log_probabilities
+from .asking import answers, check_language_model, check_stored, is_causal, likelihoods, log_probabilities
 from .family import DECIDED, SCORE, share
 from .settings import Settings
 from .spread import across
@@ -89,20 +88,9 @@ def _scored_positions(model: Any, built: Built, texts: Sequence[str]) -> list[se
 def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
     scores = read_pair_scores(model.path)
     texts = {case.id: (case.examples[0][0], case.examples[1][0]) for case in built.whole}
-    missing = [case.id for case in built.cases if texts[case.id] not in scores]
-    if missing:
-        raise DataError(
-            f"{model.path}: no scores for {len(missing):,} of {len(built.cases):,} pairs",
-            why=f"missing: {some(missing)}",
-            fix="score every pair, with the sentences as in the data",
-        )
-    unknown = scores.keys() - set(texts.values())
-    if unknown:
-        raise DataError(
-            f"{model.path}: {len(unknown):,} of {len(scores):,} scored pairs are not in the data",
-            why=min(unknown)[0][:80],
-            fix="use the data that the model was scored on: data = FILE",
-        )
+    check_stored(
+        model.path, "pairs", [texts[case.id] for case in built.cases], set(texts.values()), scores.keys()
+    )
     return [
         Answer("", "tokens", {"score": score}) for case in built.cases for score in scores[texts[case.id]]
     ]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, Share, Within
 from ...training.config import TrainConfig
-from ..base import Profiled, changes, file_content
+from ..base import Profiled, changes
 
 Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
 Profile = Literal["recommended", "paper", "reference"]
@@ -45,6 +45,7 @@ class Pretrain(TrainConfig):
         "layers": "the model has 2 layers",
         "heads": "the model has 4 heads, fewer if it is narrower than 64",
         "block": "blocks have 64 tokens",
+        "ask_after": "save checkpoints and list them in [groups] with steps",
     }
 
     text: str
@@ -54,8 +55,6 @@ class Pretrain(TrainConfig):
     warm_up: Share = 0.1
     width: AtLeastOne = 128
     vocabulary: AtLeastOne = 8_000
-    ask_after: tuple[Count, ...] = ()
-    """Epochs after which the diagnostics run as well, for curves over training."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +104,8 @@ class Settings(Profiled):
         "p_method": "p values come from the permutation test",
         "sd": "effect sizes use the n-1 standard deviation",
         "level": "p below .01 is significant",
+        "downstream": "tasks, which fine-tunes every checkpoint",
+        "margin": "read the interval of the SD over checkpoints",
     }
 
     diagnostic: tuple[str, ...] = changes("cases", ("crows",))
@@ -127,11 +128,6 @@ class Settings(Profiled):
     """Which definition to follow where paper and code differ: recommended, paper or reference."""
     n_samples: AtLeastOne = changes("scoring", 100_000, advanced=True)
     """seat: number of partitions behind a p value. All partitions if there are no more than that."""
-    downstream: str = changes("scoring", "", resolve=file_content("downstream"), advanced=True)
-    """A table of fine-tuned scores with columns checkpoint, task and score (a fraction).
-    A checkpoint is named by its model spec, or by its seed if it was pre-trained here."""
-    margin: Share = changes("scoring", 0.01, advanced=True)
-    """Equivalence margin of downstream scores: for the SD over checkpoints and the difference of two recipes."""
 
     @property
     def conventions(self) -> Conventions:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import DataError, some
 from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
 from ...data.stereoset import BLANK, FILES, TASKS, filler, frame, read_clusters
 from ...models import likelihood
@@ -33,6 +32,7 @@ from .asking import (
     Floats,
     answers,
     check_language_model,
+    check_stored,
     continuations,
     is_causal,
     likelihoods,
@@ -148,21 +148,8 @@ def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
     by_task = read_scores(model.path, sentences)
     tasks = [task for task in TASKS if task in by_task]
     scores = {name: score for task in tasks for name, score in by_task[task].items()}
-    unknown = sorted(scores.keys() - sentences.keys())
-    if unknown:
-        raise DataError(
-            f"{model.path}: {len(unknown):,} of {len(scores):,} scored sentences are not in the data",
-            why=some(unknown, 3),
-            fix="use the data that the model was scored on: data = FILE",
-        )
     wanted = [name for case in built.cases for name in case.meta["sentence_ids"]]
-    missing = [name for name in wanted if name not in scores]
-    if missing:
-        raise DataError(
-            f"{model.path}: no score for {len(missing):,} of {len(wanted):,} sentences",
-            why=f"missing: {some(missing, 3)}",
-            fix="score every sentence of the data",
-        )
+    check_stored(model.path, "sentences", wanted, sentences.keys(), scores.keys())
     return [Answer("", "tokens", {"score": scores[name]}) for name in wanted]
 
 

@@ -1,18 +1,13 @@
 """Sentences of the bias protocol: notes, reasons, findings and legends, from typed values."""
 
-import math
 from collections.abc import Iterator, Sequence
 
 from ...core.errors import some
 from ...core.measures import FEW_CASES, SHARE, shown
 from ...core.records import Measure, Measures
-from ...stats.intervals import Interval
-from ...stats.paired import smallest_sign_flip_p
 
 WANTED = 5
 """Checkpoints that a claim about a recipe needs at least (`docs/method/beyond.md` 7.3)."""
-HALF_OF_THE_VARIANCE = math.sqrt(2)
-"""The over-dispersion ratio at which single items explain half of the variance."""
 MOST_NAMES = 5
 
 
@@ -97,11 +92,6 @@ def runs_needed(target: float, at_least: int | None) -> str:
     return f"for a reliability of {target:g}" + (f"; at least {at_least}, no upper bound" if at_least else "")
 
 
-def sign_flips(runs: int, least: float) -> str:
-    """Return how the test over checkpoints was done."""
-    return f"sign flips over {several(runs)}; the smallest possible p is {least:.4g}"
-
-
 def means_by_diagnostic(names: Sequence[str], means: Sequence[float]) -> str:
     """Return the two means behind a difference."""
     return ", ".join(f"{name} {shown(mean, SHARE)}" for name, mean in zip(names, means, strict=True))
@@ -111,27 +101,6 @@ def finetuned(rows: int, majority: float, removed: int) -> str:
     """Return what to know about a fine-tuned score."""
     words = f"fine-tuned on {rows:,} rows; a constant answer scores {100 * majority:.1f} %"
     return words + (f"; {removed:,} training rows that are also tested were removed" if removed else "")
-
-
-# Equivalence of downstream scores
-
-
-def equivalence(shown_equivalent: bool) -> str:
-    """Return the verdict of an equivalence test."""
-    return "equivalent" if shown_equivalent else "not shown to be equivalent"
-
-
-def sd_equivalence(limit: float, margin: float, largest: float, majority: float | None) -> str:
-    """Return what the test of the SD over checkpoints says."""
-    words = f"SD over new checkpoints below {limit:.4f} (95 %), margin {margin:g}; largest difference {largest:.4f}"
-    return words + (f"; a constant answer scores {100 * majority:.1f} %" if majority is not None else "")
-
-
-def recipe_equivalence(recipes: tuple[str, str], difference: float, interval: Interval, margin: float) -> str:
-    """Return what the test of two recipes says."""
-    low, high = interval
-    ends = f"90 % CI {low:+.4f} to {high:+.4f}"
-    return f"{recipes[0]} − {recipes[1]} {difference:+.4f} ({ends}), margin {margin:g}"
 
 
 # Findings
@@ -192,13 +161,8 @@ def limits(names: Sequence[str]) -> str:
     runs = len(names)
     if runs == 1:
         return f"One checkpoint, {names[0]}: seed variance was not measured."
-    least = smallest_sign_flip_p(runs)
-    words = f"{several(runs)}" + (
-        f": too few for a claim about the recipe, which takes {WANTED}."
-        if runs < WANTED
-        else " of one recipe."
-    )
-    return words + (f" The smallest possible p of a test over them is {least:.4g}." if least > 0.01 else "")
+    few = f": too few for a claim about the recipe, which takes {WANTED}."
+    return several(runs) + (few if runs < WANTED else " of one recipe.")
 
 
 def conclusion(measures: Measures, runs: int) -> Iterator[str]:
@@ -249,7 +213,6 @@ def _likelihood(measures: Measures, runs: int) -> Iterator[str]:
     unanimous = next(iter(measures.where("share of items")), None)
     if unanimous is not None and unanimous.value is not None:
         yield f"All checkpoints agree on {100 * unanimous.value:.0f} % of the items ({unanimous.note})."
-    yield from _overdispersion(_whole(measures, "over-dispersion ratio"), runs)
 
 
 def _against_half(mean: Measure, decided: Measure | None, runs: int) -> Iterator[str]:
@@ -276,23 +239,6 @@ def _wide_categories(measures: Measures) -> Iterator[str]:
         listed = f" ({', '.join(wide)})" if wide else ""
         total = several(len(rows), "category", "categories")
         yield f"The SD is above 2.5 points in {len(wide)} of {total} with at least {FEW_CASES} items{listed}."
-
-
-def _overdispersion(ratio: Measure | None, runs: int) -> Iterator[str]:
-    """Yield whether checkpoints differ as a whole, or by single items that flip."""
-    if ratio is None or ratio.value is None or ratio.interval is None or runs < 3:
-        return
-    low, high = ratio.interval
-    if low > HALF_OF_THE_VARIANCE:
-        meaning = "checkpoints differ as a whole"
-    elif high < HALF_OF_THE_VARIANCE:
-        meaning = "single items explain most of the spread"
-    else:
-        meaning = f"{several(runs)} cannot tell whether single items explain the spread"
-    yield (
-        f"The SD is {ratio.value:.1f} times that of items that flip independently "
-        f"(95 % CI {low:.1f} to {high:.1f}): {meaning}."
-    )
 
 
 # Legends and notes of tables
