@@ -12,7 +12,7 @@ import numpy as np
 from ...core.measures import FEW_CASES
 from ...core.records import Case, Measure
 from ...stats import reliability
-from ...stats.agreement import Coefficient, coefficient_interval, ratio_interval, runs_needed_interval
+from ...stats.reliability import Coefficient, coefficient_interval, ratio_interval, runs_needed_interval
 from . import wording
 from .family import DECIDED, SCORE, Family, Floats, Groups, defined, over_checkpoints
 
