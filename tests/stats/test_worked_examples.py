@@ -91,6 +91,7 @@ def test_intraclass_correlations() -> None:
     assert squares == pytest.approx((11.2417, 32.4861, 1.0194, 6.2639), abs=1e-4)
     assert found.one_way == pytest.approx(expected["icc11"], abs=1e-6)
     assert found.agreement == pytest.approx(expected["icc21"], abs=1e-6)
+    assert found.consistency == pytest.approx(expected["icc31"], abs=1e-6)
     assert found.mean_agreement == pytest.approx(expected["icc2k"], abs=1e-6)
 
 

@@ -210,6 +210,13 @@ class IntraclassCorrelations:
         )
 
     @property
+    def consistency(self) -> float:
+        """ICC(3,1): would another run give the items the same order and distances?"""
+        return _share(
+            self.between_items - self.residual, self.between_items + (self.runs - 1) * self.residual
+        )
+
+    @property
     def mean_agreement(self) -> float:
         """ICC(2,k): the same as `agreement`, of the mean over these runs."""
         return _share(

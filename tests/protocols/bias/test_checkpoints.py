@@ -2,7 +2,6 @@
 
 import csv
 import io
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from bias_results import (
 )
 
 from shoal.comparing.pairs import compare as side_by_side
-from shoal.core.records import Basis, Case, Measure, Result
+from shoal.core.records import Basis, Case, Measure
 from shoal.protocols import bias
 from shoal.protocols.bias.spread import flags
 from shoal.render.csv_tables import tables_of
@@ -145,22 +144,6 @@ def test_flags_follow_the_rules_of_section_5_7():
     assert flags([0.53, 0.56]) == []
     base = 0.025 / np.std([0, 1], ddof=1)
     assert flags([0.6, 0.6 + base]) == []  # exactly 2.5 is not above
-
-
-def test_random_scores_spread_as_coins_do(coin, run):
-    chosen = settings()
-    built = bias.build(chosen)
-    results = []
-    for seed in range(12):
-        outcomes, measures = run(coin(seed), data="example")
-        job = {"model": f"c{seed}", "settings": asdict(chosen), "group": "g"}
-        results.append(Result(job, built.cases, outcomes, measures))
-    rows = compare(results)
-    low, high = rows.where("sd over checkpoints", **WHOLE)[0].interval
-    assert low < 0.5 / np.sqrt(80) < high
-    assert abs(rows.where("Fleiss kappa")[0].value) < 0.1
-    assert abs(rows.where("ICC(2,1)")[0].value) < 0.1
-    assert rows.where("ICC(2,1)")[0].note == "of score differences"
 
 
 # Association

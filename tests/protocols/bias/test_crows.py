@@ -187,12 +187,6 @@ def test_a_causal_model_is_asked_for_the_whole_sentence(save, run, tmp_path):
     )
 
 
-def test_a_fair_coin_has_no_preference(coin, run):
-    _, measures = run(coin(0), diagnostic="crows", data="example")
-    low, high = measures[0].interval
-    assert low < 0.5 < high
-
-
 def test_texts_that_are_too_long_are_errors_and_counted(masked, run, tmp_path):
     rows = [("he is " * 40, "she is " * 40, "stereo", "age"), ("he is .", "she is .", "stereo", "age")]
     outcomes, measures = run(masked, diagnostic="crows", data=write(tmp_path, rows))

@@ -306,15 +306,3 @@ def test_a_causal_model_is_scored_as_naive_code_scores_it(save, run, tmp_path):
     assert inside.value == pytest.approx(expected[0] - expected[1], abs=1e-5)
     expected = [mean(f"{INTER[3]} {text}", count(text)) for text in THREE[:2]]
     assert after.value == pytest.approx(expected[0] - expected[1], abs=1e-5)
-
-
-def test_scores_that_carry_other_sentences_than_their_ids_name_are_an_error(run, tmp_path):
-    path = write(tmp_path, [("intersentence", "term", "age", "x", ["a one", "b two", "c three"])])
-    rows = [
-        {"id": f"0-{n}", "score": 0.1, "sentence": text}
-        for n, text in enumerate(("b two", "a one", "c three"))
-    ]
-    (tmp_path / "scores.json").write_text(json.dumps({"intersentence": rows}))
-    model = load_model(f"predictions:{tmp_path / 'scores.json'}")
-    with pytest.raises(DataError, match="2 of 3 texts in column 'sentence' differ"):
-        run(model, diagnostic="stereoset", data=path)

@@ -52,12 +52,6 @@ def test_nine_cells_stand_where_text_and_word_cross(settings, audited):
     assert rates == ["100.0", "0.0", "100.0"]
 
 
-@pytest.mark.parametrize("width", [70, 80, 110])
-def test_nothing_is_cut_off_in_a_narrow_terminal(width, settings, audited):
-    text = printed(audited(settings(), "python:planted_readers:x_only"), width=width)
-    assert "…" not in text and max(map(len, text.splitlines())) <= width
-
-
 def judged(unseen: float, over_half: tuple[float, float], **cells: float):
     """The verdict on so much of COOD right, ID cells at .95 unless another is given."""
     rates = {cell: cells.get(cell.replace("/", "_"), 0.95) for cell in cells_of("ID")}

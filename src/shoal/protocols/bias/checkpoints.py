@@ -20,6 +20,7 @@ from .family import (
     checkpoint_name,
     defined,
     families,
+    is_downstream,
     over_checkpoints,
     recipe_name,
 )
@@ -43,8 +44,11 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
             measures += [*between_representations(*pair), *between_diagnostics(*pair)]
     measures += compare_tasks(results)
     recipes: dict[str, dict[str, None]] = {}
+    for family in every:
+        recipes.setdefault(family.recipe, {}).update(dict.fromkeys(family.names))
     for result in results:
-        recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
+        if is_downstream(result):
+            recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
     findings = [_conclusion(family, measures) for family in every if len(family.results) > 1]
     findings += [_recipe(name, list(names), every) for name, names in recipes.items()]
     return Compared(measures, findings)
