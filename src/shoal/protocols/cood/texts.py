@@ -81,14 +81,17 @@ class Parts:
 # Files
 
 
-def _is_file(data: str) -> bool:
-    if data != OURS and not Path(data).is_file():
+def _stamp(data: str) -> int:
+    """Return when a file was last changed, 0 for the built-in data."""
+    if data == OURS:
+        return 0
+    if not Path(data).is_file():
         raise DataError(
             f"data {data!r}: no such file",
             why=f"expected a CSV, TSV or JSON Lines file, or {OURS!r}, the built-in data",
             fix=nearest(data, [OURS]) or 'data = "reviews.csv"',
         )
-    return data != OURS
+    return Path(data).stat().st_mtime_ns
 
 
 @lru_cache(maxsize=8)
@@ -104,8 +107,8 @@ def _rows(
 
 
 def _read_rows(settings: Settings) -> tuple[list[tuple[str, Row]], int]:
-    stamp = Path(settings.data).stat().st_mtime_ns if _is_file(settings.data) else 0
-    return _rows(settings.data, stamp, settings.text, settings.label, json.dumps(settings.classes))
+    classes = json.dumps(settings.classes)
+    return _rows(settings.data, _stamp(settings.data), settings.text, settings.label, classes)
 
 
 # Roles
@@ -219,8 +222,8 @@ DECIDING = (
 
 def split_texts(settings: Settings) -> Parts:
     """Return test, validation and remaining texts; the same for every seed, K, template and control."""
-    stamp = Path(settings.data).stat().st_mtime_ns if _is_file(settings.data) else 0
-    return _parts(json.dumps({name: getattr(settings, name) for name in DECIDING}), stamp)
+    deciding = {name: getattr(settings, name) for name in DECIDING}
+    return _parts(json.dumps(deciding), _stamp(settings.data))
 
 
 @lru_cache(maxsize=4)
