@@ -149,7 +149,7 @@ def coin_flip_histogram(runs: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class RunSpread:
-    """How a rate moves over runs, beside what independent flips of its items would make it move."""
+    """How a rate moves over runs, compared with independent flips of its items."""
 
     scores: Floats  # (runs,)
     mean: float
@@ -162,7 +162,7 @@ class RunSpread:
 
 
 def run_spread(outcomes: ArrayLike, level: float = 0.95) -> RunSpread:
-    """SD over runs of a pass rate, its interval, and the over-dispersion ratio (`docs/method/bias.md` 5.7).
+    """Return the SD over runs of a pass rate, its interval, and the over-dispersion ratio (`docs/method/bias.md` 5.7).
 
     The floor is sqrt(Σ v_i) / N with v_i = R/(R-1) p_i (1-p_i). Scores are fractions; NaN with a
     single run.
@@ -193,7 +193,7 @@ class IntraclassCorrelations:
 
     @property
     def one_way(self) -> float:
-        """ICC(1,1): runs differ from item to item; also the intra-problem correlation of MERGE."""
+        """Return ICC(1,1): runs differ from item to item; also the intra-problem correlation of MERGE."""
         return _share(
             self.between_items - self.within_items,
             self.between_items + (self.runs - 1) * self.within_items,
@@ -201,7 +201,7 @@ class IntraclassCorrelations:
 
     @property
     def agreement(self) -> float:
-        """ICC(2,1): would another run give this item the same value?"""
+        """Return ICC(2,1): would another run give this item the same value?"""
         return _share(
             self.between_items - self.residual,
             self.between_items
@@ -211,14 +211,14 @@ class IntraclassCorrelations:
 
     @property
     def consistency(self) -> float:
-        """ICC(3,1): would another run give the items the same order and distances?"""
+        """Return ICC(3,1): would another run give the items the same order and distances?"""
         return _share(
             self.between_items - self.residual, self.between_items + (self.runs - 1) * self.residual
         )
 
     @property
     def mean_agreement(self) -> float:
-        """ICC(2,k): the same as `agreement`, of the mean over these runs."""
+        """Return ICC(2,k): the same as `agreement`, of the mean over these runs."""
         return _share(
             self.between_items - self.residual,
             self.between_items + (self.between_runs - self.residual) / self.items,
@@ -255,7 +255,7 @@ def icc(values: ArrayLike) -> IntraclassCorrelations:
 
 @dataclass(frozen=True, slots=True)
 class VarianceComponents:
-    """Variance of single outcomes by source, and what each leaves in the grand mean (`docs/method/beyond.md` 7.3)."""
+    """Variance of single outcomes by source (`docs/method/beyond.md` 7.3)."""
 
     items: int
     runs: int
@@ -265,7 +265,7 @@ class VarianceComponents:
 
     @property
     def shares(self) -> tuple[float, float, float]:
-        """Shares of a single outcome's variance due to runs, items and the rest; NaN if all is 0."""
+        """Return the shares of a single outcome's variance due to runs, items and the rest; NaN if all is 0."""
         total = self.run + self.item + self.residual
         return _share(self.run, total), _share(self.item, total), _share(self.residual, total)
 

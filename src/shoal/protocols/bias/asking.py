@@ -74,7 +74,7 @@ def _query_short(
 
 
 def check_stored(path: Path, what: str, wanted: Sequence[Any], known: Set[Any], scores: Set[Any]) -> None:
-    """Raise an error if a file of scores lacks what is asked for, or has something that is not in the data."""
+    """Raise an error if a file of scores lacks a wanted score, or has scores of other data."""
     missing = [name for name in wanted if name not in scores]
     if missing:
         raise DataError(

@@ -43,7 +43,7 @@ class DiagnosticModule(Protocol):
     ASKS: Asks
     """The kind of answer that it needs. Diagnostics on vectors have representations and named tests."""
     CASES: str
-    """What its cases are called."""
+    """The noun for its cases."""
     CONCEPTS: Mapping[str, str]
     """A concept to its category here, to compare diagnostics of one concept."""
 

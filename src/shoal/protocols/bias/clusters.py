@@ -143,7 +143,7 @@ def _plus_plus(points: Floats, rng: Generator) -> Floats:
 
 
 def _lloyd(points: Floats, centres: Floats) -> tuple[Codes, float]:
-    """Clusters, and how far points are from their centres."""
+    """Return the cluster of each point, and the sum of squared distances to the centres."""
     squares = (points**2).sum(axis=1)
     clusters: Codes = np.full(len(points), -1)
     for _ in range(ITERATIONS):
@@ -171,13 +171,13 @@ def cluster_accuracy(labels: ArrayLike, clusters: ArrayLike) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """What `cluster_accuracy` comes to when labels are put on the clusters at random."""
+    """The distribution of `cluster_accuracy` for random labels."""
 
     mean: float
     high: float
-    """Not more than 5 % of random labels give more."""
+    """At most 5 % of random labels give more."""
     p: float
-    """How many of them give at least what was seen."""
+    """The share of random labels that give at least the observed accuracy."""
 
 
 def chance_accuracy(labels: ArrayLike, clusters: ArrayLike) -> Chance:

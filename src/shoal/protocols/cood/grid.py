@@ -81,30 +81,30 @@ class Grid:
 
     @property
     def seeds(self) -> int:
-        """The number of seeds."""
+        """Return the number of seeds."""
         return int(self.values.shape[2])
 
     @cached_property
     def rates(self) -> dict[str, float]:
-        """The mean of each cell over texts and seeds; NaN without answers."""
+        """Return the mean of each cell over texts and seeds; NaN without answers."""
         sums, counts = np.nansum(self.values, axis=(0, 2)), (~np.isnan(self.values)).sum(axis=(0, 2))
         means = np.divide(sums, counts, out=np.full(len(COLUMNS), np.nan), where=counts > 0)
         return dict(zip(COLUMNS, means.tolist(), strict=True))
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """The number of answers per cell."""
+        """Return the number of answers per cell."""
         return dict(zip(COLUMNS, (~np.isnan(self.values)).sum(axis=(0, 2)).tolist(), strict=True))
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
-        """The cluster number of each text."""
+        """Return the cluster number of each text."""
         numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(self.clusters))}
         return np.array([numbers[cluster] for cluster in self.clusters], np.int64)
 
     @cached_property
     def rates_by_seed(self) -> Floats:
-        """The mean of each cell for each seed: (cells, seeds)."""
+        """Return the mean of each cell for each seed: (cells, seeds)."""
         counts = (~np.isnan(self.values)).sum(axis=0)
         sums = np.nansum(self.values, axis=0)
         rates: Floats = np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
