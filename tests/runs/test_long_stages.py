@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import random
 import signal
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,36 +34,21 @@ LEARNING = {
 }
 """A stage that several jobs share, and one of each job's own."""
 MARKED: dict[str, Any] = {
-    "models": ["tiny:masked"],
+    "models": ["tiny:sentiment"],
     "resources": {"checkpoints": 0.00001},
-    "bias": {
-        "data": "example",
-        "pretrain": {"epochs": 2, "ask_after": [1], "width": 32, "vocabulary": 600, "batch": 8},
+    "cood": {
+        "per_label": 30,
+        "test_per_label": 12,
+        "validation_per_label": 8,
+        "train": {"epochs": 3, "batch": 8},
     },
 }
 """A stage that is asked on its way."""
 
 
-@pytest.fixture(params=["learning", "marked", "marked and shared"])
-def table(request, tmp_path):
-    if request.param == "learning":
-        return LEARNING
-    return marked(tmp_path, ["crows", "clusters"] if "shared" in request.param else ["crows"])
-
-
-def marked(folder: Path, diagnostics: Sequence[str] = ("crows",)) -> dict[str, Any]:
-    text = folder / "text.txt"
-    text.write_text(
-        "\n".join(f"the {who} writes {n} letters" for n in range(80) for who in ("nurse", "pilot"))
-    )
-    return {
-        **MARKED,
-        "bias": {
-            **MARKED["bias"],
-            "diagnostic": list(diagnostics),
-            "pretrain": {**MARKED["bias"]["pretrain"], "text": str(text)},
-        },
-    }
+@pytest.fixture(params=["learning", "marked"])
+def table(request):
+    return LEARNING if request.param == "learning" else MARKED
 
 
 def files(store: Path) -> dict[str, bytes]:
@@ -151,7 +135,7 @@ def test_a_task_that_is_lost_goes_on_elsewhere_from_what_was_sent(tmp_path, monk
 
 
 def test_answers_that_are_lost_are_asked_again_though_the_training_was_kept_behind_them(tmp_path):
-    table = marked(tmp_path)
+    table = MARKED
     (job,) = check_plan(make_plan(table))
     here, there = RunStore(tmp_path / "here"), RunStore(tmp_path / "there")
     list(run_here([job], here))
@@ -167,7 +151,7 @@ def test_answers_that_are_lost_are_asked_again_though_the_training_was_kept_behi
 
 
 def test_without_checkpoints_nothing_is_kept(tmp_path):
-    table = {**marked(tmp_path), "resources": {"checkpoints": 0}}
+    table = {**MARKED, "resources": {"checkpoints": 0}}
     process = FORK.Process(target=run_up_to, args=(30, FORK.Value("i", 0), table, tmp_path / "there"))
     process.start()
     process.join()
