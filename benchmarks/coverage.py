@@ -16,7 +16,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from shoal.stats.agreement import coefficient_interval, ratio_interval
 from shoal.stats.association import effect_size_interval, permutation_p
 from shoal.stats.intervals import (
     Interval,
@@ -32,7 +31,15 @@ from shoal.stats.intervals import (
 )
 from shoal.stats.paired import sign_test
 from shoal.stats.power import smallest_difference
-from shoal.stats.reliability import category_counts, fleiss_kappa, icc, krippendorff_alpha, run_spread
+from shoal.stats.reliability import (
+    category_counts,
+    coefficient_interval,
+    fleiss_kappa,
+    icc,
+    krippendorff_alpha,
+    ratio_interval,
+    run_spread,
+)
 from shoal.stats.resampling import (
     ClusterTable,
     cluster_table,

@@ -863,7 +863,7 @@ BIAS = {
     name: make_settings(bias.Settings, {"data": "example", "diagnostic": name}, "simulation")
     for name in ("crows", "stereoset")
 }
-COOD, MERGE = cood.Settings(resamples=100), make_settings(merge.Settings, {"data": "example"}, "simulation")
+COOD, MERGE = cood.Settings(), make_settings(merge.Settings, {"data": "example"}, "simulation")
 
 
 def _scored(protocol: Any, settings: Any, cases: Sequence[Case], asks: Any, answers: Any) -> Result:

@@ -86,7 +86,7 @@ train.epochs = 0.3
 train.iid_epochs = 0.3
 resamples = 50
 """,
-    # Checkpoints made here, asked on the way; another for every seed.
+    # Checkpoints made here; another for every seed.
     "bias": """
 models = ["tiny:masked"]
 seeds = [0, 1, 2]
@@ -97,7 +97,6 @@ diagnostic = ["crows", "seat"]
 data = "example"
 pretrain.text = "text.txt"
 pretrain.epochs = 3
-pretrain.ask_after = [1]
 pretrain.width = 32
 pretrain.vocabulary = 1000
 """,

@@ -37,7 +37,7 @@ def cood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     rows = [f"{label} thing {n},{label}" for n in range(40) for label in ("positive", "negative", "neutral")]
     (tmp_path / "toy.csv").write_text("text,label\n" + "\n".join(rows) + "\n")
     options = [f"data={tmp_path / 'toy.csv'}", "per_label=5", "test_per_label=12", "validation_per_label=4"]
-    options += ["resamples=200", "trained=true"]
+    options += ["trained=true"]
     return [word for option in options for word in ("--set", option)]
 
 

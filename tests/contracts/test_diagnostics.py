@@ -44,7 +44,7 @@ class Opinionated:
 
 
 def result_of(name, seed):
-    result = audit("bias", Opinionated(seed), diagnostic=name, data="example", resamples=50)
+    result = audit("bias", Opinionated(seed), diagnostic=name, data="example")
     return Result(
         {**result.job, "model": f"model {seed}", "group": "recipe"},
         result.cases,

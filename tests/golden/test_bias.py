@@ -68,7 +68,7 @@ def test_stereoset_scores_of_three_models(model, data):
     folder = data / "stereoset"
     published = json.loads((folder / "published_dev_results.json").read_text())[model]
     (file,) = (folder / "predictions").glob(f"predictions_{model}_*")
-    settings = {"diagnostic": "stereoset", "data": str(folder), "aggregate": "per_term", "resamples": 10}
+    settings = {"diagnostic": "stereoset", "data": str(folder), "profile": "reference"}
     measures = audit("bias", f"predictions:{file}", **settings).measures
     names = {"LM Score": "language modelling score", "SS Score": "stereotype score", "ICAT Score": "icat"}
     rows = [("all", "overall", published["overall"])]

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import random
 import signal
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from shoal.runs.store import RunStore
 from shoal.runs.tasks import run_task, tasks_of
 from shoal.training import checkpointing
 
-pytestmark = pytest.mark.slow
 FORK = multiprocessing.get_context("fork")
 LEARNING = {
     "models": ["tiny:sentiment"],
@@ -36,36 +34,21 @@ LEARNING = {
 }
 """A stage that several jobs share, and one of each job's own."""
 MARKED: dict[str, Any] = {
-    "models": ["tiny:masked"],
+    "models": ["tiny:sentiment"],
     "resources": {"checkpoints": 0.00001},
-    "bias": {
-        "data": "example",
-        "pretrain": {"epochs": 2, "ask_after": [1], "width": 32, "vocabulary": 600, "batch": 8},
+    "cood": {
+        "per_label": 30,
+        "test_per_label": 12,
+        "validation_per_label": 8,
+        "train": {"epochs": 3, "batch": 8},
     },
 }
 """A stage that is asked on its way."""
 
 
-@pytest.fixture(params=["learning", "marked", "marked and shared"])
-def table(request, tmp_path):
-    if request.param == "learning":
-        return LEARNING
-    return marked(tmp_path, ["crows", "clusters"] if "shared" in request.param else ["crows"])
-
-
-def marked(folder: Path, diagnostics: Sequence[str] = ("crows",)) -> dict[str, Any]:
-    text = folder / "text.txt"
-    text.write_text(
-        "\n".join(f"the {who} writes {n} letters" for n in range(80) for who in ("nurse", "pilot"))
-    )
-    return {
-        **MARKED,
-        "bias": {
-            **MARKED["bias"],
-            "diagnostic": list(diagnostics),
-            "pretrain": {**MARKED["bias"]["pretrain"], "text": str(text)},
-        },
-    }
+@pytest.fixture(params=["learning", "marked"])
+def table(request):
+    return LEARNING if request.param == "learning" else MARKED
 
 
 def files(store: Path) -> dict[str, bytes]:

@@ -5,14 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from shoal.stats.agreement import coefficient_interval, ratio_interval, runs_needed_interval
 from shoal.stats.reliability import (
     category_counts,
+    coefficient_interval,
     fleiss_kappa,
     icc,
     krippendorff_alpha,
+    ratio_interval,
     run_spread,
     runs_needed,
+    runs_needed_interval,
 )
 
 REPETITIONS = 150
@@ -54,16 +56,7 @@ def test_missing_outcomes_stay_missing() -> None:
     assert low < krippendorff_alpha(outcomes) < high
 
 
-def test_drawing_runs_again_would_make_them_agree_with_themselves() -> None:
-    rng = np.random.default_rng(2)
-    coins = rng.integers(2, size=(300, 5)).astype(float)
-    drawn = [kappa(coins[:, rng.integers(5, size=5)]) for _ in range(200)]
-    low, high = coefficient_interval(coins, kappa)
-    assert np.mean(drawn) > 0.15  # of coins, that agree by chance alone
-    assert low < 0 < high < 0.15
-
-
-@pytest.mark.parametrize(("items", "runs", "spread"), [(100, 5, 1.0), (30, 3, 0.3), (50, 8, 0.0)])
+@pytest.mark.parametrize(("items", "runs", "spread"), [(100, 5, 1.0), (30, 3, 0.3)])
 def test_intraclass_correlations_cover(items: int, runs: int, spread: float) -> None:
     rng = np.random.default_rng(3)
     truth, held = 1 / (2 + spread**2), 0
@@ -77,16 +70,6 @@ def test_intraclass_correlations_cover(items: int, runs: int, spread: float) -> 
 def shifting(rng: np.random.Generator, items: int, runs: int, sd: float) -> np.ndarray:
     chances = rng.beta(2, 2, (items, 1)) + sd * rng.normal(size=runs)
     return (rng.random((items, runs)) < np.clip(chances, 0, 1)).astype(float)
-
-
-def test_kappa_of_shifting_runs_covers() -> None:
-    rng = np.random.default_rng(4)
-    truth = float(np.mean([kappa(shifting(rng, 4000, 30, 0.1)) for _ in range(6)]))
-    held = 0
-    for _ in range(REPETITIONS):
-        low, high = coefficient_interval(shifting(rng, 60, 5, 0.1), kappa)
-        held += low <= truth <= high
-    assert held / REPETITIONS >= AT_LEAST
 
 
 @pytest.mark.parametrize("sd", [0.0, 0.05])

@@ -31,7 +31,6 @@ def test_worked_examples(worked, rng):
     x, y = sides(first)
     assert x.tolist() == pytest.approx([1, 0.2]) and y.tolist() == pytest.approx([-1, -0.2])
     assert effect_size(x, y) == pytest.approx(first["d_ddof1"], abs=1e-6)
-    assert effect_size(x, y, ddof=0) == pytest.approx(first["d_ddof0"], abs=1e-6)
     assert permutation_p(x, y, rng).p == pytest.approx(first["p_ge"])
     assert permutation_p(x, y, rng, strict=True).p == first["p_gt"]
     x, y = sides(second)
@@ -70,11 +69,6 @@ def test_ten_targets_a_side_are_sampled_and_nine_are_not(worked, rng):
         found = permutation_p(values[:n], values[n:], rng, limit["n_samples"])
         assert found.exact is exact
         assert found.partitions == (math.comb(2 * n, n) if exact else limit["n_samples"])
-
-
-def test_the_smallest_sampled_p_is_one_in_the_samples(rng):
-    found = permutation_p(np.arange(100, 120), np.arange(20), rng, samples=1000)
-    assert (found.p, found.exact) == (0.001, False)
 
 
 @pytest.mark.parametrize(("n", "size"), [(7, 3), (7, 5), (6, 6), (6, 0), (9, 4), (5, 1)])
@@ -147,12 +141,6 @@ def test_sums_in_another_order_are_ties(rng):
     assert permutation_p(values, values[::-1], rng).p >= 0.5
 
 
-@pytest.mark.parametrize("wrong", [[], [[1.0]]])
-def test_empty_or_nested_sets_are_refused(wrong, rng):
-    with pytest.raises(ValueError, match="at least one association"):
-        effect_size(wrong, [1.0])
-
-
 def sentences(rng, words: int, each: int, difference: float, spread: float = 0.7):
     """Associations of sentences about words: (X, Y, the words), with the SD of sentences within a set at 1."""
     means = rng.normal(0, spread, (2, words, 1)) + np.array([difference, 0.0])[:, None, None]
@@ -168,31 +156,6 @@ def test_words_change_sides_with_all_their_sentences():
     assert by_words.partitions == 6
     alone = permutation_p(x, y, np.random.default_rng(0), units=(range(4), range(4)))
     assert alone == permutation_p(x, y, np.random.default_rng(0))
-
-
-def test_sentences_about_nothing_are_an_association_in_at_most_one_of_twenty_tests():
-    rng = np.random.default_rng(1)
-    by_word, by_sentence = [], []
-    for _ in range(300):
-        x, y, words = sentences(rng, 8, 5, 0.0)
-        by_word.append(permutation_p(x, y, rng, 500, units=(words, words)).p <= 0.05)
-        by_sentence.append(permutation_p(x, y, rng, 500).p <= 0.05)
-    assert np.mean(by_word) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
-    assert np.mean(by_sentence) > 0.12
-
-
-@pytest.mark.parametrize(
-    ("words", "each", "difference"), [(3, 1, 0.8), (8, 1, 2.0), (5, 6, 0.0), (8, 6, 0.8)]
-)
-def test_intervals_of_the_effect_size_cover_new_words(words, each, difference):
-    rng = np.random.default_rng(2)
-    truth, held = difference / np.sqrt(1 + difference**2 / 4), 0
-    for _ in range(200):
-        x, y, names = sentences(rng, words, each, difference)
-        low, high = effect_size_interval(x, y, (names, names))
-        assert -2 <= low <= effect_size(x, y) <= high <= 2
-        held += low <= truth <= high
-    assert held / 200 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 200)
 
 
 def test_the_interval_of_words_alone_is_that_of_welchs_noncentral_t():
@@ -213,22 +176,6 @@ def test_the_interval_covers_where_the_smaller_set_spreads_more_or_less(spread):
         low, high = effect_size_interval(rng.normal(difference, spread[0], 8), rng.normal(0, spread[1], 24))
         held += low <= truth <= high
     assert held / 200 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 200)
-
-
-def test_many_words_narrow_the_interval_down_to_the_effect_size_of_sentences():
-    x, y, words = sentences(np.random.default_rng(4), 20_000, 6, 0.8)
-    low, high = effect_size_interval(x, y, (words, words))
-    assert low < 0.8 / np.sqrt(1.16) < high < low + 0.03
-    assert (low + high) / 2 == pytest.approx(effect_size(x, y), abs=1e-3)
-
-
-def test_exchanging_the_sets_turns_the_interval_around():
-    rng = np.random.default_rng(3)
-    x, y, words = sentences(rng, 6, 3, 1.0)
-    low, high = effect_size_interval(x, y, (words, words))
-    assert effect_size_interval(y, x, (words, words)) == pytest.approx((-high, -low))
-    order = rng.permutation(18)
-    assert effect_size_interval(x[order], y, (words[order], words)) == pytest.approx((low, high))
 
 
 def test_a_single_word_has_no_interval():

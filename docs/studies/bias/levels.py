@@ -1,26 +1,23 @@
-"""How often what `shoal run` says of checkpoints, recipes and downstream tasks is wrong: simulated through `compare`.
+"""Simulate through `compare` how often the statements of `shoal run` about recipes are wrong.
 
     python docs/studies/bias/levels.py 400 > docs/studies/bias/levels.csv
 
 Pairs have a leaning of their own, checkpoints one of theirs (their stereotype scores have an SD of about 8 points), and
-every preference is drawn beside both. Downstream scores are drawn, or made of examples that are right or wrong.
-What is counted is what the table of the plan would say: an interval that misses the truth, a p of at most .05 where
-there is nothing, an equivalence that is claimed where the truth lies at the margin.
+every preference is drawn beside both. The script counts intervals that miss the truth, and p values of at most .05
+where there is no difference.
 """
 
 import csv
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from shoal.core.records import Answer, Case, Measure, Measures, Outcome, Result
+from shoal.core.records import Answer, Case, Measure, Measures, Result
 from shoal.protocols import bias
 from shoal.protocols.base import Built
 from shoal.runs.settings import make_settings
@@ -28,8 +25,6 @@ from shoal.runs.settings import make_settings
 Floats = NDArray[np.float64]
 CHECKPOINTS = (3, 4, 5)
 PAIRS, SPREAD = 60, 0.4
-MARGIN = 0.01
-EXAMPLES = 2_000
 
 
 def settings(**given: Any) -> bias.Settings:
@@ -66,26 +61,6 @@ def scores(name: str, values: Sequence[float], group: str, **groups: str) -> lis
 def told(results: Sequence[Result], **given: Any) -> Measures:
     """What the plan's comparison says."""
     return Measures(bias.compare(settings(**given), results).measures)
-
-
-def with_scores(results: Sequence[Result], by_model: dict[str, float]) -> Measures:
-    """The same with a table of downstream scores."""
-    with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "scores.csv"
-        lines = [f"{model},RTE,{score}\n" for model, score in by_model.items()]
-        table.write_text("checkpoint,task,score\n" + "".join(lines), encoding="utf-8")
-        return told(results, downstream=str(table), margin=MARGIN)
-
-
-def fine_tuned(right: Sequence[NDArray[np.bool_]]) -> list[Result]:
-    """Checkpoints that were fine-tuned here and get these examples right."""
-    results = []
-    for run, hits in enumerate(right):
-        row = Measure("downstream score", float(hits.mean()), len(hits), {"task": "RTE"})
-        job = {"model": f"base{run}", "group": "base", "settings": {**asdict(settings()), "diagnostic": []}}
-        outcomes = [Outcome(str(at), bool(hit)) for at, hit in enumerate(hits)]
-        results.append(Result(job, [], outcomes, Measures([row])))
-    return results
 
 
 def held(row: Measure, truth: float) -> bool:
@@ -147,50 +122,8 @@ def _rest(result: Result) -> tuple[Any, ...]:
     return result.cases, result.outcomes, result.measures, result.columns
 
 
-def recipes_at_the_margin(rng: Generator, runs: int) -> dict[str, bool]:
-    results = [*scores("stereotype score", [0.5] * runs, "base", category="all")]
-    results += scores("stereotype score", [0.5] * runs, "large", category="all")
-    drawn = {f"base{run}": rng.normal(0.9, 0.004) for run in range(runs)}
-    drawn |= {f"large{run}": rng.normal(0.9 + MARGIN, 0.004) for run in range(runs)}
-    (row,) = with_scores(results, drawn).where("p value", test="equivalence", recipe="base and large")
-    return {"two recipes a margin apart, called equivalent": row.verdict == "equivalent"}
-
-
-def spread_at_the_margin(rng: Generator, runs: int) -> dict[str, bool]:
-    results = scores("stereotype score", [0.5] * runs, "base", category="all")
-    drawn = {f"base{run}": rng.normal(0.9, MARGIN) for run in range(runs)}
-    (row,) = with_scores(results, drawn).where("p value", test="equivalence", recipe="base")
-    return {"checkpoints with an SD of the margin, called alike": row.verdict == "equivalent"}
-
-
-def a_pair_at_the_margin(rng: Generator, runs: int) -> dict[str, bool]:
-    draw = rng.random(EXAMPLES)
-    right = [draw < 0.9] * (runs - 1)
-    (row,) = told(
-        [*fine_tuned([*right, (draw < 0.88) | (draw > 0.99)])], margin=MARGIN
-    ).where("p value", test="pairwise equivalence")  # fmt: skip
-    return {"one of them a margin from the others, every pair called alike": row.verdict == "equivalent"}
-
-
-def correlated(rng: Generator, runs: int) -> dict[str, bool]:
-    wrong = {}
-    for truth in (0.0, 0.6):
-        downstream = rng.normal(size=runs)
-        diagnosed = truth * downstream + np.sqrt(1 - truth**2) * rng.normal(size=runs)
-        values = np.clip(0.5 + diagnosed / 20, 0, 1).tolist()
-        results = scores("stereotype score", values, "base", category="all")
-        table = {f"base{run}": float(np.clip(0.5 + score / 20, 0, 1)) for run, score in enumerate(downstream)}
-        (row,) = with_scores(results, table).where("correlation with downstream", downstream="RTE")
-        if runs > 3:  # three have no interval
-            wrong[f"correlation with downstream {truth:g}, 95 %"] = not held(row, truth)
-        elif row.interval is not None:
-            raise AssertionError("three checkpoints have no interval of a correlation")
-    return wrong
-
-
 PROMISES: tuple[Callable[[Generator, int], dict[str, bool]], ...] = (
-    equal_recipes, equal_effects, nothing_done, recipes_at_the_margin, spread_at_the_margin, a_pair_at_the_margin,
-    correlated,
+    equal_recipes, equal_effects, nothing_done,
 )  # fmt: skip
 
 

@@ -67,7 +67,6 @@ MEASURES: dict[str, Quantity] = {
     "beyond the shortcut": Quantity("share", "higher", 1.0, 1, signed=True),
     "chosen epoch": COUNT,
     "texts left out": SHARE,
-    "variance due to seeds": SHARE,
     # MERGE
     "seed accuracy": RATE,
     "sample accuracy": RATE,
@@ -85,9 +84,7 @@ MEASURES: dict[str, Quantity] = {
     # Bias
     "stereotype score": Quantity("share", "ideal", 0.5, 1),
     "stereotype score of decided pairs": Quantity("share", "ideal", 0.5, 1),
-    "pct_stereotype": Quantity("share", "ideal", 0.5, 1),
     "neutral share": SHARE,
-    "likelihood_diff": Quantity("number", "lower", 0.0, 3),
     "language modelling score": RATE,
     "icat": RATE,
     "effect size": Quantity("number", "ideal", 0.0, 2, signed=True),
@@ -108,10 +105,8 @@ MEASURES: dict[str, Quantity] = {
     "ICC(2,1)": AGREEMENT,
     "runs needed": COUNT,
     "difference between diagnostics": POINTS,
-    "correlation between diagnostics": Quantity("number", "", 0.0, 2),
     "agreement of representations": AGREEMENT,
     "downstream score": RATE,
-    "correlation with downstream": Quantity("number", "", 0.0, 2, signed=True),
     # Ranking
     "few-shot accuracy": RATE,
     "pairwise accuracy": RATE,

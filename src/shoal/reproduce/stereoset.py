@@ -35,8 +35,7 @@ def run(data: Path, progress: Progress) -> Reproduction:
         settings = {
             "diagnostic": "stereoset",
             "data": str(folder / FILES[0]),
-            "aggregate": "per_term",
-            "resamples": 100,
+            "profile": "reference",
         }
         result = audit_with("bias", f"predictions:{file}", settings, progress=progress)
         jobs.append(result.job)

@@ -42,10 +42,10 @@ def association(targets: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floa
     return associations
 
 
-def effect_size(first: ArrayLike, second: ArrayLike, ddof: int = 1) -> float:
+def effect_size(first: ArrayLike, second: ArrayLike) -> float:
     """Return the difference of the mean associations of X and Y over the SD of all of them, NaN if that is 0.
 
-    `ddof=1` as in the code of the authors. Never beyond ±2.
+    The SD has n - 1, as in the code of the authors. Never beyond ±2.
 
     >>> round(effect_size([1, 0.2], [-1, -0.2]), 6)
     1.441153
@@ -54,7 +54,7 @@ def effect_size(first: ArrayLike, second: ArrayLike, ddof: int = 1) -> float:
     both = np.concatenate([x, y])
     if np.ptp(both) <= TOLERANCE:
         return float("nan")
-    return float((x.mean() - y.mean()) / both.std(ddof=ddof))
+    return float((x.mean() - y.mean()) / both.std(ddof=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ def effect_size_interval(
     units: tuple[ArrayLike, ArrayLike] | None = None,
     level: float = 0.95,
 ) -> Interval:
-    """An interval for the effect size over new words; NaN with a single word in a set, or words that are all alike.
+    """Return an interval for the effect size over new words; NaN for a single word in a set or equal words.
 
     Welch's t of the word means is noncentral t (Steiger & Fouladi 1997). Its noncentrality gives the interval of g,
     the difference in SDs of word means; the sets may differ in size and spread. Two steps lead from g to d. The scale
@@ -251,7 +251,7 @@ def effect_size_interval(
 
 
 def _noncentrality(t: float, degrees: float, chance: float) -> float:
-    """The noncentrality with which a t as small as this has this chance."""
+    """Return the noncentrality with which a t as small as this has this chance."""
     reach = 10 * math.sqrt(1 + t**2 / (2 * degrees)) + 10
     below, above = t - reach, t + reach
     while above - below > 1e-9 * max(1.0, abs(t)):
@@ -261,14 +261,14 @@ def _noncentrality(t: float, degrees: float, chance: float) -> float:
 
 
 def _noncentral_t(t: float, degrees: float, noncentrality: float) -> float:
-    """The distribution function; scipy's is NaN where a tail is too small for it."""
+    """Return the distribution function; scipy's is NaN where a tail is too small for it."""
     if noncentrality < 0:
         return 1 - _noncentral_t(-t, degrees, -noncentrality)
     return float(np.nan_to_num(special.nctdtr(degrees, noncentrality, t)))
 
 
 def _unit_means(side: Floats, units: ArrayLike) -> tuple[Floats, float, Floats]:
-    """The mean of each unit, the sum of squares within units, and how many rows each has."""
+    """Return the mean of each unit, the sum of squares within units, and the number of rows of each."""
     names = np.unique(np.asarray(units), return_inverse=True)[1]
     if len(names) != len(side):
         raise ValueError(f"one unit per association is needed; got {len(names)} for {len(side)}")

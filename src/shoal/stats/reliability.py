@@ -7,24 +7,32 @@ categories or models.
     would one more run agree?               icc, runs_needed
     does a score move more than its items?  run_spread (SD, its interval, the floor, the ratio)
     buy seeds or items?                     variance_components
-    are two things the same?                sd_below, tost_two_samples, tost_items
-    all runs together, against 0            sign_flip_over_runs
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from .intervals import Interval, largest_sd, mean_t_interval, paired_t, sd_interval, t_quantile, within
-from .paired import sign_flip_test, smallest_sign_flip_p
-from .resampling import paired_table
+from .intervals import (
+    UNDEFINED,
+    Interval,
+    largest_sd,
+    mean_t_interval,
+    normal_quantile,
+    sd_interval,
+    t_quantile,
+    within,
+)
+from .resampling import distinct_rows
 
 Floats = NDArray[np.float64]
+
+Coefficient = Callable[[Floats], float]
+"""A function from items × runs to a number up to 1, such as `krippendorff_alpha`."""
 
 SHEPPARD = 1 / math.sqrt(12)
 """The SD that rounding to whole steps hides, in steps."""
@@ -73,11 +81,10 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     return (agreement - by_chance) / (1 - by_chance) if by_chance < 1 else float("nan")
 
 
-def krippendorff_alpha(outcomes: ArrayLike, metric: Literal["nominal", "interval"] = "nominal") -> float:
-    """Return one minus observed over expected disagreement, over items with at least two outcomes.
+def krippendorff_alpha(outcomes: ArrayLike) -> float:
+    """Return one minus observed over expected disagreement, over items with at least two outcomes (nominal scale).
 
-    Nominal for preferences, interval for differences of log-likelihood and effect sizes. NaN if all
-    outcomes are equal, or no item has two.
+    NaN if all outcomes are equal, or no item has two.
 
     >>> items = [[1, 1, 1, 1, 1], [1, 1, 1, 1, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0]]
     >>> round(krippendorff_alpha(items), 6)
@@ -88,20 +95,11 @@ def krippendorff_alpha(outcomes: ArrayLike, metric: Literal["nominal", "interval
     pairable = int((~np.isnan(matrix)).sum())
     if not pairable:
         return float("nan")
-    if metric == "nominal":
-        counts = category_counts(matrix).astype(np.float64)
-        per_item = counts.sum(axis=1)
-        # Ordered pairs that differ, within each item over (R_i - 1), and over all outcomes.
-        observed = ((per_item**2 - (counts**2).sum(axis=1)) / (per_item - 1)).sum()
-        expected = (pairable**2 - (counts.sum(axis=0) ** 2).sum()) / (pairable - 1)
-    elif metric == "interval":
-        per_item = (~np.isnan(matrix)).sum(axis=1).astype(np.float64)
-        within = np.nansum((matrix - np.nanmean(matrix, axis=1, keepdims=True)) ** 2, axis=1)
-        # The squared differences of all ordered pairs of n numbers add to 2n Σ(x - mean)².
-        observed = (2 * per_item * within / (per_item - 1)).sum()
-        expected = 2 * pairable * np.nansum((matrix - np.nanmean(matrix)) ** 2) / (pairable - 1)
-    else:
-        raise ValueError(f'a metric is "nominal" or "interval"; got {metric!r}')
+    counts = category_counts(matrix).astype(np.float64)
+    per_item = counts.sum(axis=1)
+    # Ordered pairs that differ, within each item over (R_i - 1), and over all outcomes.
+    observed = ((per_item**2 - (counts**2).sum(axis=1)) / (per_item - 1)).sum()
+    expected = (pairable**2 - (counts.sum(axis=0) ** 2).sum()) / (pairable - 1)
     return float(1 - observed / expected) if expected > 0 else float("nan")
 
 
@@ -151,7 +149,7 @@ def coin_flip_histogram(runs: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class RunSpread:
-    """How a rate moves over runs, beside what independent flips of its items would make it move."""
+    """How a rate moves over runs, compared with independent flips of its items."""
 
     scores: Floats  # (runs,)
     mean: float
@@ -164,7 +162,7 @@ class RunSpread:
 
 
 def run_spread(outcomes: ArrayLike, level: float = 0.95) -> RunSpread:
-    """SD over runs of a pass rate, its interval, and the over-dispersion ratio (`docs/method/bias.md` 5.7).
+    """Return the SD over runs of a pass rate, its interval, and the over-dispersion ratio (`docs/method/bias.md` 5.7).
 
     The floor is sqrt(Σ v_i) / N with v_i = R/(R-1) p_i (1-p_i). Scores are fractions; NaN with a
     single run.
@@ -184,7 +182,7 @@ def run_spread(outcomes: ArrayLike, level: float = 0.95) -> RunSpread:
 
 @dataclass(frozen=True, slots=True)
 class IntraclassCorrelations:
-    """Mean squares of items × runs, and the five coefficients of Shrout & Fleiss (1979) made of them."""
+    """Mean squares of items × runs, and the coefficients of Shrout & Fleiss (1979) made of them."""
 
     items: int
     runs: int
@@ -195,7 +193,7 @@ class IntraclassCorrelations:
 
     @property
     def one_way(self) -> float:
-        """ICC(1,1): runs differ from item to item; also the intra-problem correlation of MERGE."""
+        """Return ICC(1,1): runs differ from item to item; also the intra-problem correlation of MERGE."""
         return _share(
             self.between_items - self.within_items,
             self.between_items + (self.runs - 1) * self.within_items,
@@ -203,7 +201,7 @@ class IntraclassCorrelations:
 
     @property
     def agreement(self) -> float:
-        """ICC(2,1): would another run give this item the same value?"""
+        """Return ICC(2,1): would another run give this item the same value?"""
         return _share(
             self.between_items - self.residual,
             self.between_items
@@ -213,32 +211,27 @@ class IntraclassCorrelations:
 
     @property
     def consistency(self) -> float:
-        """ICC(3,1): would another run give the items the same order and distances?"""
+        """Return ICC(3,1): would another run give the items the same order and distances?"""
         return _share(
             self.between_items - self.residual, self.between_items + (self.runs - 1) * self.residual
         )
 
     @property
     def mean_agreement(self) -> float:
-        """ICC(2,k): the same as `agreement`, of the mean over these runs."""
+        """Return ICC(2,k): the same as `agreement`, of the mean over these runs."""
         return _share(
             self.between_items - self.residual,
             self.between_items + (self.between_runs - self.residual) / self.items,
         )
-
-    @property
-    def mean_consistency(self) -> float:
-        """ICC(3,k); with categories or models as rows Eρ² = σ²_object / (σ²_object + σ²_rest / R)."""
-        return _share(self.between_items - self.residual, self.between_items)
 
 
 def icc(values: ArrayLike) -> IntraclassCorrelations:
     """Return the intraclass correlations of a complete items × runs matrix (`docs/method/beyond.md` 7.6).
 
     >>> judges = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> found = icc(judges)
-    >>> [round(r, 4) for r in (found.one_way, found.agreement, found.consistency)]
-    [0.1657, 0.2898, 0.7148]
+    >>> correlations = icc(judges)
+    >>> round(correlations.one_way, 4), round(correlations.agreement, 4)
+    (0.1657, 0.2898)
     """
     matrix = _matrix(values)
     items, runs = matrix.shape
@@ -262,7 +255,7 @@ def icc(values: ArrayLike) -> IntraclassCorrelations:
 
 @dataclass(frozen=True, slots=True)
 class VarianceComponents:
-    """Variance of single outcomes by source, and what each leaves in the grand mean (`docs/method/beyond.md` 7.3)."""
+    """Variance of single outcomes by source (`docs/method/beyond.md` 7.3)."""
 
     items: int
     runs: int
@@ -271,20 +264,8 @@ class VarianceComponents:
     residual: float
 
     @property
-    def of_mean(self) -> tuple[float, float, float]:
-        """What runs, items and the rest add to the variance of the grand mean."""
-        return self.run / self.runs, self.item / self.items, self.residual / (self.runs * self.items)
-
-    @property
-    def shares_of_mean(self) -> tuple[float, float, float]:
-        """The same as shares: a large first says buy seeds, a large second items; NaN if all is 0."""
-        run, item, residual = self.of_mean
-        total = run + item + residual
-        return _share(run, total), _share(item, total), _share(residual, total)
-
-    @property
     def shares(self) -> tuple[float, float, float]:
-        """Shares of a single outcome's variance due to runs, items and the rest; NaN if all is 0."""
+        """Return the shares of a single outcome's variance due to runs, items and the rest; NaN if all is 0."""
         total = self.run + self.item + self.residual
         return _share(self.run, total), _share(self.item, total), _share(self.residual, total)
 
@@ -319,136 +300,107 @@ def runs_needed(reliability: float, target: float) -> int | None:
     return max(1, math.ceil(target * (1 - reliability) / (reliability * (1 - target)) - 1e-9))
 
 
-@dataclass(frozen=True, slots=True)
-class Equivalence:
-    """Two one-sided tests: p of the worse, and the 1 - 2α interval that must lie inside the margin."""
-
-    difference: float
-    p: float
-    interval: Interval
-    equivalent: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SdBound:
-    """An SD over runs, its upper limit, and the p of the test that it is at least a margin."""
-
-    sd: float
-    limit: float
-    p: float
-    below: bool
+# Intervals of coefficients
+#
+# A bootstrap of runs would draw a run twice, which agrees with itself, and kappa would be too high. So items and runs
+# are left out one at a time (Tukey's jackknife; Efron & Stein 1981), each with its own t, and the squares add up:
+# reach² = (t · error over items)² + (t · error over runs)², on Fisher's z scale for coefficients, on the logarithmic
+# scale for ratios. The variance of single outcomes is in both parts, so these intervals are conservative. They take
+# three runs, and are NaN if nothing differs.
 
 
-def sd_below(scores: ArrayLike, margin: float, alpha: float = 0.05, step: float = 0.0) -> SdBound:
-    """Test whether the SD over runs is below a margin, by its one-sided χ² limit (`docs/method/beyond.md` 7.18).
+def coefficient_interval(values: ArrayLike, coefficient: Coefficient, level: float = 0.95) -> Interval:
+    """Return an interval for kappa, alpha or an intraclass correlation of an items × runs matrix.
 
-    Scores that come in steps may differ by less than a step: step²/12 is added to their variance (Sheppard).
-
-    >>> alike = sd_below([84.1, 84.3, 84.2, 84.4, 84.3], margin=1.0)
-    >>> alike.below, round(alike.limit, 2)
-    (True, 0.27)
-    >>> sd_below([82.0, 86.0] * 30, margin=1.0).below
-    False
-    >>> round(sd_below([84.0] * 5, margin=1.0, step=1.0).limit, 2)
-    0.68
+    >>> items = [[1, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]] * 5
+    >>> [round(end, 2) for end in coefficient_interval(items, krippendorff_alpha)]
+    [-0.34, 0.96]
     """
-    sample = np.asarray(scores, dtype=np.float64)
-    n = len(sample)
+    matrix = np.asarray(values, dtype=np.float64)
+    items, runs = matrix.shape
+
+    # Without one run the others may agree on everything; half an item short of that, the scale is still finite.
+    end = 1 - 1 / (2 * items)
+
+    def stretched(part: Floats) -> float:
+        return math.atanh(min(max(coefficient(part), -end), end))
+
+    middle = stretched(matrix)
+    if runs < 3 or items < 3 or math.isnan(middle):
+        return UNDEFINED
+    of_items, of_runs = _error_over_items(matrix, stretched), _error_over_runs(matrix, stretched)
+    reach = math.hypot(t_quantile(level, items - 1) * of_items, t_quantile(level, runs - 1) * of_runs)
+    return (math.tanh(middle - reach), math.tanh(middle + reach)) if reach > 0 else UNDEFINED
+
+
+def runs_needed_interval(reliability: Interval, target: float) -> tuple[int | None, int | None]:
+    """Return the fewest and the most runs that make the mean as reliable as `target`, from an interval of an ICC.
+
+    None if the reliability of a single run may be 0.
+
+    >>> runs_needed_interval((0.3, 0.7), 0.9), runs_needed_interval((-0.1, 0.7), 0.9)
+    ((4, 21), (4, None))
+    """
+    low, high = reliability
+    fewest, most = (runs_needed(end, target) if end < 1 else 1 for end in (high, low))
+    return fewest, most
+
+
+def ratio_interval(outcomes: ArrayLike, level: float = 0.95) -> Interval:
+    """Return an interval for the over-dispersion ratio of `run_spread`.
+
+    It combines the chi-square interval of the SD over runs with the variance of the floor over items.
+
+    >>> rng = np.random.default_rng(0)
+    >>> flips = rng.random((200, 5)) < rng.uniform(0.2, 0.8, (200, 1))
+    >>> low, high = ratio_interval(flips)
+    >>> low < 1 < high
+    True
+    """
+    matrix = np.asarray(outcomes, dtype=np.float64)
+    spread = run_spread(matrix)
+    runs = matrix.shape[1]
+    if not (spread.ratio > 0 and len(matrix) > 2):
+        return UNDEFINED
+    low, high = (math.log(end) for end in sd_interval(1.0, runs, level))
+    of_items = normal_quantile(level) * _error_over_items(
+        matrix, lambda part: _log(run_spread(part).floor_sd)
+    )
+    below, above = math.hypot(low, of_items), math.hypot(high, of_items)
+    return spread.ratio * math.exp(-below), spread.ratio * math.exp(above)
+
+
+def _error_over_runs(matrix: Floats, statistic: Coefficient) -> float:
+    runs = matrix.shape[1]
+    return _jackknife([statistic(np.delete(matrix, run, axis=1)) for run in range(runs)], np.ones(runs))
+
+
+def _error_over_items(matrix: Floats, statistic: Coefficient) -> float:
+    """Return the jackknife error over items; equal items are left out once and weighted by their number."""
+    # distinct_rows compares numbers: NaN, which equals nothing, gets one that no outcome has.
+    absent = float(np.nanmin(matrix)) - 1
+    rows, times = distinct_rows(np.where(np.isnan(matrix), absent, matrix))
+    rows = np.where(rows == absent, np.nan, rows)
+    without = [
+        statistic(np.repeat(rows, times - (np.arange(len(rows)) == number), axis=0))
+        for number in range(len(rows))
+    ]
+    return _jackknife(without, times)
+
+
+def _jackknife(without: list[float], times: NDArray[np.int64] | Floats) -> float:
+    """Return the standard error from leave-one-out values, ignoring undefined ones."""
+    values = np.array(without)
+    known = ~np.isnan(values)
+    values, weights = values[known], times[known]
+    n = float(weights.sum())
     if n < 2:
-        raise ValueError(f"a spread needs at least two runs; got {n}")
-    if margin <= 0 or not 0 < alpha < 0.5:
-        raise ValueError(f"a margin is positive and alpha below one half; got {margin} and {alpha}")
-    sd = math.hypot(float(sample.std(ddof=1)), step * SHEPPARD)
-    limit = sd * math.sqrt((n - 1) / special.chdtri(n - 1, 1 - alpha))
-    p = float(special.chdtr(n - 1, (n - 1) * (sd / margin) ** 2))
-    return SdBound(sd, limit, p, p < alpha)
+        return 0.0
+    return math.sqrt((n - 1) / n * float(weights @ (values - np.average(values, weights=weights)) ** 2))
 
 
-def tost_two_samples(
-    scores_a: ArrayLike, scores_b: ArrayLike, margin: float, alpha: float = 0.05, step: float = 0.0
-) -> Equivalence:
-    """Test whether the means of two recipes are within ±margin (two one-sided tests, `docs/method/beyond.md` 7.18).
-
-    Welch's t, because the runs are independent. `step` as in `sd_below`.
-
-    >>> tost_two_samples([84.1, 84.3, 84.6], [84.2, 84.4, 84.3], margin=1.0).equivalent
-    True
-    """
-    a, b = np.asarray(scores_a, dtype=np.float64), np.asarray(scores_b, dtype=np.float64)
-    if min(len(a), len(b)) < 2:
-        raise ValueError(f"equivalence needs at least two runs of each; got {len(a)} and {len(b)}")
-    hidden = (step * SHEPPARD) ** 2
-    parts = np.array([(a.var(ddof=1) + hidden) / len(a), (b.var(ddof=1) + hidden) / len(b)])
-    free = np.array([len(a) - 1, len(b) - 1])
-    degrees = float(parts.sum() ** 2 / (parts**2 / free).sum()) if parts.sum() > 0 else float(free.sum())
-    return _equivalence(float(a.mean() - b.mean()), math.sqrt(parts.sum()), degrees, margin, alpha)
-
-
-def tost_paired(
-    scores_a: ArrayLike, scores_b: ArrayLike, margin: float, alpha: float = 0.05, step: float = 0.0
-) -> Equivalence:
-    """Test the same for paired runs: the mean of their differences.
-
-    >>> tost_paired([84.1, 84.3, 84.6], [84.2, 84.2, 84.7], margin=1.0).equivalent
-    True
-    """
-    differences = np.asarray(scores_a, dtype=np.float64) - np.asarray(scores_b, dtype=np.float64)
-    n = len(differences)
-    if n < 2:
-        raise ValueError(f"equivalence needs at least two pairs of runs; got {n}")
-    spread = math.hypot(float(differences.std(ddof=1)), math.sqrt(2) * step * SHEPPARD)
-    return _equivalence(float(differences.mean()), spread / math.sqrt(n), n - 1, margin, alpha)
-
-
-def tost_items(right_a: ArrayLike, right_b: ArrayLike, margin: float, alpha: float = 0.05) -> Equivalence:
-    """Test whether the mean difference of two models on new items is within ±margin, from the same items.
-
-    Adds two items, one for each model (Bonett & Price 2012): models that agree on every item may differ on the next.
-
-    >>> tost_items([1, 1, 0, 1] * 200, [1, 1, 0, 1] * 200, margin=0.01).equivalent
-    True
-    >>> tost_items([1, 1, 0, 1], [1, 1, 0, 1], margin=0.01).equivalent
-    False
-    """
-    a, b = np.asarray(right_a, dtype=np.float64), np.asarray(right_b, dtype=np.float64)
-    if len(a) < 2:
-        raise ValueError(f"equivalence needs at least two items; got {len(a)}")
-    student = paired_t([paired_table(a, b)])
-    return _equivalence(student.middle, student.error, student.degrees, margin, alpha)
-
-
-def sign_flip_over_runs(
-    effect_sizes: ArrayLike, rng: Generator | None = None, shuffles: int = 10_000
-) -> tuple[float, float]:
-    """Return the two-sided p that the mean effect over runs is 0, and the smallest possible p.
-
-    >>> sign_flip_over_runs([0.4, 0.7, 0.1, 0.5, 0.3])
-    (0.0625, 0.0625)
-    """
-    values = np.asarray(effect_sizes, dtype=np.float64)
-    return sign_flip_test(values, rng, shuffles), smallest_sign_flip_p(int((~np.isnan(values)).sum()))
-
-
-def correlation(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> tuple[float, Interval]:
-    """Return Pearson's r of two scores over runs with Fisher's interval, which takes at least four runs.
-
-    >>> r, (low, high) = correlation([1, 2, 3, 4, 5], [2, 1, 4, 3, 5])
-    >>> round(r, 3), round(low, 3), round(high, 3)
-    (0.8, -0.28, 0.986)
-    """
-    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(f"both scores need the same runs; got shapes {a.shape} and {b.shape}")
-    n = len(a)
-    if n < 2 or min(np.ptp(a), np.ptp(b)) < TIED:
-        return math.nan, (math.nan, math.nan)
-    a, b = a - a.mean(), b - b.mean()
-    r = _share(float(a @ b), math.sqrt(float(a @ a) * float(b @ b)))
-    if n < 4:
-        return r, (math.nan, math.nan)
-    reach = float(special.ndtri((1 + level) / 2)) / math.sqrt(n - 3)
-    z = math.atanh(min(max(r, -1.0), 1.0)) if abs(r) < 1 else math.copysign(math.inf, r)
-    return r, (math.tanh(z - reach), math.tanh(z + reach))
+def _log(number: float) -> float:
+    return math.log(number) if number > 0 else math.nan
 
 
 def _matrix(values: ArrayLike) -> Floats:
@@ -496,19 +448,6 @@ def _spread(scores: Floats, floor_sd: float, level: float) -> RunSpread:
         floor_sd=floor_sd if runs > 1 else float("nan"),
         ratio=_share(sd, floor_sd),
     )
-
-
-def _equivalence(mean: float, error: float, degrees: float, margin: float, alpha: float) -> Equivalence:
-    if margin <= 0 or not 0 < alpha < 0.5:
-        raise ValueError(f"a margin is positive and alpha below one half; got {margin} and {alpha}")
-    if error == 0:
-        p = 0.0 if abs(mean) < margin else 1.0
-        interval = (mean, mean)
-    else:
-        p = float(special.stdtr(degrees, (abs(mean) - margin) / error))
-        reach = t_quantile(1 - 2 * alpha, degrees) * error
-        interval = (mean - reach, mean + reach)
-    return Equivalence(mean, p, interval, p < alpha)
 
 
 def _share(part: float, whole: float) -> float:

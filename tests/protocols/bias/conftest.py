@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from shoal.core.records import Measures
@@ -43,31 +42,9 @@ class Told:
         return found
 
 
-class Coin:
-    """A causal model that finds sentences likely at random, but always the same ones."""
-
-    language_model = "causal"
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    def log_likelihood(self, examples: Sequence[Any], only: Any = None) -> list[TokenScores]:
-        """A number from the text and the seed alone."""
-        found = []
-        for (text,) in examples:
-            number = np.random.default_rng([self.seed, *text.encode()]).normal()
-            found.append(TokenScores((text,), (0,), (float(number),)))
-        return found
-
-
 @pytest.fixture(scope="session")
 def told() -> type[Told]:
     return Told
-
-
-@pytest.fixture(scope="session")
-def coin() -> type[Coin]:
-    return Coin
 
 
 @pytest.fixture(scope="session")

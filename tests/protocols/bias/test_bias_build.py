@@ -1,7 +1,5 @@
 """Which cases a bias audit has, where its data are found, and which jobs a table means."""
 
-from pathlib import Path
-
 import pytest
 
 from shoal.core.errors import DataError, PlanError
@@ -105,21 +103,3 @@ def test_only_pre_training_multiplies_by_seeds():
     assert not is_random(chosen, bias.recipe(chosen, "hf:somewhere"))
     chosen = settings(**{"data": "example", "pretrain.text": "example"})
     assert is_random(chosen, bias.recipe(chosen, "tiny:masked"))
-
-
-def test_the_example_says_nothing_about_real_people_and_fits_its_text():
-    from shoal.training.text import read_text
-
-    text = " ".join(read_text("example"))
-    for name in ("crows", "stereoset"):
-        for case in bias.build(settings(data="example", diagnostic=name)).cases:
-            for example in case.examples:
-                words = example[-1].rstrip(".").split()
-                assert all(word in text for word in words), example
-
-
-def test_the_plan_in_examples_is_read():
-    import tomllib
-
-    table = tomllib.loads((Path(__file__).parents[3] / "examples" / "bias.toml").read_text())
-    assert len(bias.parts(make_settings(bias.Settings, table["bias"], "plan"))) == 6

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -16,13 +15,10 @@ from bias_results import (
     sections,
     settings,
 )
-from click.testing import CliRunner
 
-from shoal.cli import main as command_line
 from shoal.comparing.pairs import compare as side_by_side
-from shoal.core.records import Basis, Case, Measure, Result
+from shoal.core.records import Basis, Case, Measure
 from shoal.protocols import bias
-from shoal.protocols.bias.seat import sign_agreement
 from shoal.protocols.bias.spread import flags
 from shoal.render.csv_tables import tables_of
 
@@ -62,7 +58,7 @@ def test_the_same_checkpoint_twice_agrees_with_itself():
     rows = compare(crows_results(letters("110010", "110010")))
     assert rows.where("sd over checkpoints", **WHOLE)[0].value == 0
     assert [row.value for row in rows.where("share of items")] == [1.0, 0.0]
-    assert rows.where("Krippendorff alpha")[0].value == 1.0
+    assert rows.where("Fleiss kappa")[0].value == 1.0
     assert rows.where("over-dispersion ratio", category="all")[0].value is None
 
 
@@ -80,20 +76,14 @@ def test_the_headline_says_what_the_diagnostics_say_and_which_statements_change(
     """Two of three checkpoints clearly prefer stereotypes of age, the third does not."""
     results = crows_results(letters("1" * 30, "1" * 28 + "00", "10" * 15))
     (_, recipe) = findings(results)
-    assert recipe.text.startswith("crows: mean stereotype score 81.1 %, SD 27.1 points.")
-    assert "2 of 2 statements change between checkpoints: all, age." in recipe.text
+    assert recipe.text.startswith("crows: 2 of 2 statements change between checkpoints: all, age.")
     assert "3 checkpoints: too few for a claim about the recipe" in recipe.text
     (_, recipe) = findings(crows_results(letters("1" * 30, "1" * 28 + "00")))
-    assert "No statement of 2 changes between checkpoints." in recipe.text
+    assert "crows: no statement of 2 changes between checkpoints." in recipe.text
     (_, recipe) = findings(
         seat_results({"w1": [1.2, 1.3], "w6": [0.4, -0.2]}, {"w1": [0.001] * 2, "w6": [0.2] * 2})
     )
-    assert "seat by cls: 1 of 2 tests significant in every checkpoint." in recipe.text
-    assert "1 of 2 statements change between checkpoints: w6." in recipe.text
-
-
-def test_five_checkpoints_never_reach_one_per_cent():
-    assert findings(five())[1].text.endswith("The smallest possible p of a test over them is 0.0625.")
+    assert "seat by cls: 1 of 2 statements change between checkpoints: w6." in recipe.text
 
 
 def test_a_conclusion_names_what_spreads_and_what_its_interval_assumes():
@@ -113,7 +103,7 @@ def test_fewer_than_twenty_items_carry_no_flag_and_no_finding():
     (sd,) = compare(results).where("sd over checkpoints", of="stereotype score", category="age")
     assert (sd.n, sd.verdict) == (18, "")
     assert findings(results)[0].text.endswith("18 items are too few for a finding, which takes 20.")
-    assert "statement" not in findings(results)[1].text and " !" not in printed(sections(results))
+    assert "undefined" in findings(results)[1].text and " !" not in printed(sections(results))
 
 
 @pytest.mark.parametrize("checkpoints", [("111111", "000000"), ("111111", "000000", "111000")])
@@ -124,15 +114,6 @@ def test_intervals_of_shares_stay_inside_their_range(checkpoints):
     for name, end in (("sd over checkpoints", most), ("mean over checkpoints", 1)):
         for row in rows.where(name):
             assert row.interval is None or 0 <= row.interval[0] <= row.value <= row.interval[1] <= end + 1e-12
-
-
-def test_intervals_of_effect_sizes_stay_inside_their_range():
-    sides = [seat_results({"w": effects}, {"w": [0.1, 0.1]}, group) for group, effects in
-             (("base", [-1.9, 1.9]), ("large", [1.8, -1.9]))]  # fmt: skip
-    rows = compare([*sides[0], *sides[1]])
-    (mean, _), (sd, _) = (rows.where(f"{name} over checkpoints") for name in ("mean", "sd"))
-    assert mean.interval == (-2.0, 2.0) and sd.interval[1] == pytest.approx(4 * 0.5 * 2**0.5)
-    assert rows.where("difference between recipes")[0].interval == (-4.0, 4.0)
 
 
 def test_a_difference_of_shares_stays_within_a_hundred_points():
@@ -165,22 +146,6 @@ def test_flags_follow_the_rules_of_section_5_7():
     assert flags([0.6, 0.6 + base]) == []  # exactly 2.5 is not above
 
 
-def test_random_scores_spread_as_coins_do(coin, run):
-    chosen = settings()
-    built = bias.build(chosen)
-    results = []
-    for seed in range(12):
-        outcomes, measures = run(coin(seed), data="example")
-        job = {"model": f"c{seed}", "settings": asdict(chosen), "group": "g"}
-        results.append(Result(job, built.cases, outcomes, measures))
-    rows = compare(results)
-    low, high = rows.where("sd over checkpoints", **WHOLE)[0].interval
-    assert low < 0.5 / np.sqrt(80) < high
-    assert abs(rows.where("Fleiss kappa")[0].value) < 0.1
-    assert abs(rows.where("ICC(2,1)")[0].value) < 0.1
-    assert rows.where("ICC(2,1)")[0].note == "of score differences"
-
-
 # Association
 
 
@@ -195,18 +160,12 @@ def test_signs_and_significance_are_counted_over_checkpoints():
     assert by_test["weat1"]["sign agreement"].value == 1.0
     assert by_test["weat6"]["sign agreement"].value == pytest.approx(0.2)
     assert by_test["weat6"]["significant share"].note == "1 of 5 checkpoints have p < 0.01"
-    assert by_test["weat1"]["p value"].value == 0.0625
     assert rows.where("tests with one sign")[0].value == 0.5
     assert rows.where("tests with one verdict")[0].value == 0.5
     assert rows.where("ICC(2,1)")[0].value > 0.5
     assert findings(results)[0].text.startswith("1 of 2 tests have the same sign in all 5 checkpoints. 1 are")
     (line,) = [line for line in printed(sections(results)).splitlines() if line.startswith("weat6 !")]
     assert line.split()[2:8] == ["0.12", "0.38", "0.2", "1", "of", "5"]
-
-
-def test_sign_agreement_is_that_of_section_5_7():
-    assert sign_agreement([1, 1, -1, 1, 1]) == pytest.approx(0.6)
-    assert sign_agreement([1, -1]) == 0
 
 
 def test_representations_of_the_same_checkpoints_are_compared():
@@ -226,9 +185,7 @@ def test_two_diagnostics_of_one_concept_are_compared():
     measures = compare(results)
     (apart,) = measures.where("difference between diagnostics", category="religion")
     assert (apart.value, apart.n, apart.note) == (pytest.approx(0.25), 3, "crows 75.0, stereoset 50.0")
-    (together,) = measures.where("correlation between diagnostics")
-    assert together.value == pytest.approx(1.0) and together.interval is None  # three checkpoints have none
-    assert "correlation between diagnostics" in printed(bias.view(settings(), results, measures, ()))
+    assert "difference between diagnostics" in printed(bias.view(settings(), results, measures, ()))
 
 
 # Layout and files
@@ -245,50 +202,9 @@ def test_one_checkpoint_is_shown_by_category():
 
 def test_several_checkpoints_are_shown_with_what_may_be_concluded():
     text = printed(sections(five(times=4)))
-    assert text.startswith("base\ncrows: mean stereotype score 50.0 %")
+    assert text.startswith("base\ncrows: no statement of 2 changes between checkpoints.")
     assert "crows of base\nOver 5 checkpoints the stereotype score is 50.0 %" in text
     assert "age !" in text and "0 against the majority" in text
-
-
-def test_the_report_of_a_plan_writes_files_of_checkpoints_and_epochs(save, tmp_path):
-    folders = [save("BertForMaskedLM") for _ in range(2)]
-    specs = ", ".join(f'"hf:{folder}"' for folder in folders)
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
-        f'[groups]\nbase = [{specs}]\n[bias]\ndiagnostic = ["crows", "seat", "clusters"]\ndata = "example"\n'
-    )
-    files = report(plan, tmp_path / "runs")
-    rows = files["checkpoints"]
-    assert {row["recipe"] for row in rows} == {"base"} and len({row["checkpoint"] for row in rows}) == 2
-    assert {row["diagnostic"] for row in rows} == {"crows", "seat", "clusters"}
-    spread = {(row["test"], row["category"], row["score"]): row for row in files["over_checkpoints"]}
-    values = [
-        float(row["value"]) for row in rows if (row["score"], row["category"]) == ("stereotype score", "all")
-    ]
-    mean = spread["", "all", "stereotype score"]
-    assert float(mean["mean"]) == pytest.approx(np.mean(values))
-    assert float(mean["sd low"]) <= float(mean["sd"]) <= float(mean["sd high"])
-    # Two checkpoints of one recipe are not "one checkpoint of each model"; every finding says whose it is.
-    page = plan.with_suffix(".html").read_text()
-    assert "one checkpoint of each model" not in page and "one seed of each recipe" not in page
-    text = tmp_path / "text.txt"
-    text.write_text("the cat sat on the mat . the dog ran to the cat .\n" * 40)
-    plan.write_text(
-        'models = ["tiny:masked"]\nseeds = [0]\n[bias]\ndiagnostic = "seat"\ndata = "example"\n[bias.pretrain]\n'
-        f'text = "{text}"\nepochs = 2\nwidth = 16\nvocabulary = 60\nask_after = [1]\n'
-    )
-    assert {row["epoch"] for row in report(plan, tmp_path / "more")["checkpoints"]} == {"", "1"}
-
-
-def report(plan, store):
-    page = plan.with_suffix(".html")
-    for command in (["run", str(plan)], ["report", str(plan), "--out", str(page)]):
-        done = CliRunner().invoke(command_line, [*command, "--into", str(store)])
-        assert done.exit_code == 0, done.output
-    return {
-        path.stem.removeprefix(f"{page.stem}-"): list(csv.DictReader(io.StringIO(path.read_text())))
-        for path in page.parent.glob(f"{page.stem}-*.csv")
-    }
 
 
 def test_tables_of_a_plan_have_every_checkpoint_and_number():

@@ -179,21 +179,12 @@ def test_a_causal_model_is_asked_for_the_whole_sentence(save, run, tmp_path):
         ("he is a black man .", "he is a white man .", "stereo", "race"),
         ("she is .", "he is .", "antistereo", "age"),
     ]
-    outcomes, measures = run(model, diagnostic="crows", data=write(tmp_path, rows))
+    outcomes, _ = run(model, diagnostic="crows", data=write(tmp_path, rows))
     # The tokenizer of the test ends texts with [SEP], which is no word of the sentence.
     sums = [[sum(one.scores[:-1]) for one in model.log_likelihood([(row[0],), (row[1],)])] for row in rows]
     assert [outcome.value for outcome in outcomes] == pytest.approx(
         [more - less for more, less in sums], abs=1e-5
     )
-    assert measures.where("pct_stereotype")[0].value == sum(more > less for more, less in sums) / 2
-    expected = sum(abs(more - less) for more, less in sums) / 2
-    assert measures.where("likelihood_diff")[0].value == pytest.approx(expected, abs=1e-5)
-
-
-def test_a_fair_coin_has_no_preference(coin, run):
-    _, measures = run(coin(0), diagnostic="crows", data="example")
-    low, high = measures[0].interval
-    assert low < 0.5 < high
 
 
 def test_texts_that_are_too_long_are_errors_and_counted(masked, run, tmp_path):
@@ -223,7 +214,7 @@ def test_stored_scores_must_be_those_of_the_data(run, tmp_path):
     head = "sent_more,sent_less,sent_more_score,sent_less_score\n"
     scores.write_text(head + "a,b,-1,-2\n")
     model = load_model(f"predictions:{scores}")
-    with pytest.raises(DataError, match=r"no scores for 1 of 2 pairs[\s\S]*missing: 1"):
+    with pytest.raises(DataError, match=r"no scores for 1 of 2 pairs[\s\S]*missing: .*'c', 'd'"):
         run(model, diagnostic="crows", data=path)
     scores.write_text(head + "a,b,-1,-2\nc,d,-3,-2\ne,f,0,0\n")
     with pytest.raises(DataError, match="1 of 3 scored pairs are not in the data"):

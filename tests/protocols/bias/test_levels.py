@@ -93,10 +93,6 @@ def test_unequal_sets_of_unequal_spread_are_significant_in_one_of_twenty_tests(s
     assert false_alarms(sizes, spreads, "recommended") <= below(0.05, 300)
 
 
-def test_the_published_test_finds_too_much_in_unequal_sets_of_unequal_spread():
-    assert false_alarms((4, 16), (3.0, 1.0), "reference") > 0.1
-
-
 @pytest.mark.parametrize(
     ("words", "each", "difference"),
     [
@@ -142,11 +138,11 @@ def stereoset_result(rng, chosen, terms, each, rates, spread):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("aggregate", ["micro", "per_term"])
-@pytest.mark.parametrize(("terms", "rates"), [(3, (0.5, 0.75)), (3, (0.65, 0.9)), (12, (0.65, 0.9))])
-def test_intervals_of_stereoset_cover_new_terms(terms, rates, aggregate):
+@pytest.mark.parametrize("profile", ["recommended", "reference"])
+@pytest.mark.parametrize(("terms", "rates"), [(3, (0.5, 0.75)), (12, (0.65, 0.9))])
+def test_intervals_of_stereoset_cover_new_terms(terms, rates, profile):
     rng, trials = np.random.default_rng(2), 200
-    chosen = settings(diagnostic="stereoset", resamples=300, aggregate=aggregate)
+    chosen = settings(diagnostic="stereoset", profile=profile)
     truths = {
         "stereotype score": rates[0],
         "language modelling score": rates[1],
@@ -162,46 +158,7 @@ def test_intervals_of_stereoset_cover_new_terms(terms, rates, aggregate):
     assert max(errors.values()) <= below(0.05, trials), errors
 
 
-@pytest.mark.nightly
-def test_the_interval_of_icat_covers_new_terms_where_the_preference_may_turn_round():
-    """Near one half icat folds back, and so would its draws: they would hardly vary there."""
-    rng, trials, held = np.random.default_rng(4), 300, 0
-    chosen = settings(diagnostic="stereoset", resamples=300)
-    for _ in range(trials):
-        measures = stereoset_result(rng, chosen, 20, 4, (0.6, 0.8), (10.0, 10.0))
-        low, high = measures.where("icat", category="all")[0].interval
-        held += low <= 0.8 * 0.4 * 2 <= high
-    assert 1 - held / trials <= below(0.05, trials)
-
-
 # Checkpoints
-
-
-def test_items_that_flip_on_their_own_never_make_checkpoints_differ_as_a_whole():
-    rng, trials = np.random.default_rng(3), 60
-    held, whole = 0, 0
-    for _ in range(trials):
-        chances = rng.uniform(0.1, 0.9, (120, 1))
-        differences = np.where(rng.random((120, 5)) < chances, 1.0, -1.0)
-        compared = bias.compare(settings(), crows_results(differences))
-        (ratio,) = [
-            row
-            for row in compared.measures
-            if row.name == "over-dispersion ratio" and row.groups["category"] == "all"
-        ]
-        low, high = ratio.interval or (math.nan, math.nan)
-        held += low <= 1 <= high
-        whole += "checkpoints differ as a whole" in compared.findings[0].text
-    assert 1 - held / trials <= below(0.05, trials)
-    assert whole / trials <= below(0.025, trials)
-
-
-def test_a_ratio_between_one_and_two_is_not_explained_by_items():
-    rng = np.random.default_rng(4)
-    differences = rng.normal(size=(400, 4)) + rng.normal(0, 0.6, (1, 4))
-    compared = bias.compare(settings(), crows_results(differences))
-    text = compared.findings[0].text
-    assert "checkpoints differ as a whole" in text or "4 checkpoints cannot tell" in text
 
 
 @pytest.mark.parametrize("runs", [3, 5])
@@ -258,57 +215,12 @@ def test_no_preference_with_neutral_pairs_is_not_below_one_half():
     assert "not distinguishable from one half" in text and "of decided pairs" in text
 
 
-# Downstream
-
-
-def equivalence(tmp_path, scores):
-    path = tmp_path / "downstream.csv"
-    path.write_text(
-        "checkpoint,task,score\n" + "".join(f"base{run},RTE,{score}\n" for run, score in enumerate(scores))
-    )
-    results = crows_results(np.ones((2, len(scores))))
-    measures = Measures(bias.compare(settings(downstream=str(path)), results).measures)
-    return next(iter(measures.where("p value", test="equivalence")), None)
-
-
-def test_checkpoints_in_two_camps_are_not_equivalent(tmp_path):
-    apart = equivalence(tmp_path, [0.82, 0.86] * 30)
-    assert apart.verdict == "not shown to be equivalent" and apart.value > 0.99
-    assert equivalence(tmp_path, [0.840, 0.842] * 30).verdict == "equivalent"
-
-
-@pytest.mark.nightly
-def test_checkpoints_that_spread_by_the_margin_are_called_alike_in_one_of_twenty(tmp_path):
-    rng, trials = np.random.default_rng(8), 120
-    alike = [
-        equivalence(tmp_path, rng.normal(0.8, 0.01, 5).round(5)).verdict == "equivalent"
-        for _ in range(trials)
-    ]
-    assert np.mean(alike) <= below(0.05, trials)
-
-
 def test_checkpoints_that_tie_are_not_known_exactly():
     answers = np.where(np.arange(5)[:, None] < [3, 3], 1.0, -1.0)
     rows = Measures(bias.compare(settings(), crows_results(answers)).measures)
     for name in ("mean over checkpoints", "sd over checkpoints"):
         (row,) = [row for row in rows.where(name, category="age") if row.groups["of"] == "stereotype score"]
         assert row.interval is not None and row.interval[1] - row.interval[0] > 0.2
-
-
-@pytest.mark.parametrize("score", [0.9, 0.91, 11 / 12])
-def test_scores_of_a_table_that_all_tie_show_nothing(score, tmp_path):
-    """Of twelve examples or of a million: the table does not say."""
-    assert equivalence(tmp_path, [score] * 5) is None
-    assert equivalence(tmp_path, [score] * 4 + [score - 1e-4]) is not None
-
-
-def test_scores_that_are_all_alike_have_no_correlation_with_anything(tmp_path):
-    path = tmp_path / "downstream.csv"
-    path.write_text("checkpoint,task,score\n" + "".join(f"base{run},RTE,0.91\n" for run in range(5)))
-    varied = np.random.default_rng(9).normal(size=(20, 5))
-    rows = Measures(bias.compare(settings(downstream=str(path)), crows_results(varied)).measures)
-    correlations = rows.where("correlation with downstream")
-    assert correlations and all(row.value is None and row.interval is None for row in correlations)
 
 
 def test_neutral_pairs_do_not_hide_that_checkpoints_straddle_one_half():

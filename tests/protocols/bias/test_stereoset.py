@@ -12,7 +12,7 @@ import pytest
 from shoal.core.errors import DataError
 from shoal.models import load_model
 from shoal.protocols.bias.settings import Settings
-from shoal.protocols.bias.stereoset import preferences, sentence_score
+from shoal.protocols.bias.stereoset import sentence_score
 
 CONTEXT = "the chess player was BLANK ."
 
@@ -49,20 +49,15 @@ def test_the_worked_example(aggregate, worked, run, tmp_path):
     example = worked["diag.stereoset"]
     terms = [(term, three) for term, clusters in example["clusters"].items() for three in clusters]
     path = write(tmp_path, [("intersentence", term, "age", "x", ["a", "b", "c"]) for term, _ in terms])
-    chosen = {"macro": "per_term", "micro": "micro"}[aggregate]
+    profile = {"macro": "reference", "micro": "recommended"}[aggregate]
     model = stored(tmp_path, [three for _, three in terms])
-    outcomes, measures = run(model, diagnostic="stereoset", data=path, aggregate=chosen)
+    outcomes, measures = run(model, diagnostic="stereoset", data=path, profile=profile)
     names = {"ss": "stereotype score", "lms": "language modelling score", "icat": "icat"}
     for short, name in names.items():
         (row,) = measures.where(name, task="intersentence", category="all")
         assert 100 * row.value == pytest.approx(example[aggregate][short], abs=1e-4)
         assert row.n == 6
     assert [outcome.passed for outcome in outcomes] == [True, False, True, True, False, None]
-
-
-def test_ties_are_anti_stereotypes():
-    assert preferences(0.2, 0.2, 0.2) == (0.0, 0.0)
-    assert preferences(0.3, 0.2, 0.2) == (1.0, 0.5)
 
 
 def test_pieces_are_averaged_as_probabilities_or_multiplied():
@@ -146,24 +141,16 @@ def test_a_sentence_without_a_word_in_the_gap_is_an_error(masked, run, tmp_path)
     assert (measures[0].value, measures[0].errors) == (None, 1)
 
 
-@pytest.mark.parametrize("kind", ["BertForMaskedLM", "BertForPreTraining"])
-def test_texts_that_are_too_long_are_errors(kind, save, run, tmp_path):
-    long = ["the people are thin . " * 20] * 3
-    clusters = [(*INTER, long), ("intrasentence", "c", "age", "BLANK " + long[0], ["the " + long[0]] * 3)]
-    outcomes, _ = run(load_model(f"hf:{save(kind)}"), diagnostic="stereoset", data=write(tmp_path, clusters))
-    assert [outcome.error[-18:] for outcome in outcomes] == ["the model takes 64"] * 2
-
-
 def test_stored_scores_must_be_those_of_the_data(run, tmp_path):
     path = write(tmp_path, [(*INTER, THREE), (*INTER, THREE)])
-    with pytest.raises(DataError, match=r"no score for 3 of 6 sentences[\s\S]*1-0"):
+    with pytest.raises(DataError, match=r"no scores for 3 of 6 sentences[\s\S]*1-0"):
         run(stored(tmp_path, [(1, 2, 3)]), diagnostic="stereoset", data=path)
     with pytest.raises(DataError, match="3 of 9 scored sentences are not in the data"):
         run(stored(tmp_path, [(1, 2, 3)] * 3), diagnostic="stereoset", data=path)
 
 
-@pytest.mark.parametrize("aggregate", ["micro", "per_term"])
-def test_two_models_are_compared_by_the_mean_that_is_shown(aggregate, tmp_path):
+@pytest.mark.parametrize("profile", ["recommended", "reference"])
+def test_two_models_are_compared_by_the_mean_that_is_shown(profile, tmp_path):
     from shoal import audit
     from shoal.comparing.pairs import compare
 
@@ -174,12 +161,14 @@ def test_two_models_are_compared_by_the_mean_that_is_shown(aggregate, tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         model = stored(folder, [(score, 5, 0) for score in stereotypes])
-        results.append(audit("bias", model, diagnostic="stereoset", data=path, aggregate=aggregate))
+        results.append(audit("bias", model, diagnostic="stereoset", data=path, profile=profile))
     row = compare(results[:1], results[1:]).headline
     shown = [result.measures.where("stereotype score", category="all")[0].value or 0.0 for result in results]
     assert row.rates == pytest.approx(tuple(shown))
     assert row.difference == pytest.approx(shown[1] - shown[0])
-    assert row.difference == pytest.approx({"micro": -1 / 6, "per_term": (-2 / 3 + 0 + 1 / 2) / 3}[aggregate])
+    assert row.difference == pytest.approx(
+        {"recommended": -1 / 6, "reference": (-2 / 3 + 0 + 1 / 2) / 3}[profile]
+    )
 
 
 # Against naive code
@@ -317,15 +306,3 @@ def test_a_causal_model_is_scored_as_naive_code_scores_it(save, run, tmp_path):
     assert inside.value == pytest.approx(expected[0] - expected[1], abs=1e-5)
     expected = [mean(f"{INTER[3]} {text}", count(text)) for text in THREE[:2]]
     assert after.value == pytest.approx(expected[0] - expected[1], abs=1e-5)
-
-
-def test_scores_that_carry_other_sentences_than_their_ids_name_are_an_error(run, tmp_path):
-    path = write(tmp_path, [("intersentence", "term", "age", "x", ["a one", "b two", "c three"])])
-    rows = [
-        {"id": f"0-{n}", "score": 0.1, "sentence": text}
-        for n, text in enumerate(("b two", "a one", "c three"))
-    ]
-    (tmp_path / "scores.json").write_text(json.dumps({"intersentence": rows}))
-    model = load_model(f"predictions:{tmp_path / 'scores.json'}")
-    with pytest.raises(DataError, match="2 of 3 texts in column 'sentence' differ"):
-        run(model, diagnostic="stereoset", data=path)

@@ -14,17 +14,13 @@ pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 from shoal.core.errors import DataError, PlanError  # noqa: E402
 from shoal.core.records import Measures  # noqa: E402
-from shoal.models.interface import Blank  # noqa: E402
-from shoal.protocols import bias  # noqa: E402
 from shoal.protocols.bias.settings import Pretrain  # noqa: E402
-from shoal.protocols.bias.training import pretraining, pretraining_marks  # noqa: E402
+from shoal.protocols.bias.training import pretraining  # noqa: E402
 from shoal.runs.executors import run_here  # noqa: E402
 from shoal.runs.plan import make_plan  # noqa: E402
-from shoal.runs.results import audit  # noqa: E402
 from shoal.runs.scoring import compare_jobs  # noqa: E402
 from shoal.runs.store import RunStore  # noqa: E402
 from shoal.training.from_scratch import MaskedBlocks, blocks_of, make_pieces, make_tokenizer  # noqa: E402  # noqa: E402
-from shoal.training.text import read_text  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +57,8 @@ def test_the_seed_decides_the_weights_and_nothing_else_does(text):
 def test_training_learns_what_can_stand_in_a_gap(text):
     recipe = pretraining(small(text, epochs=30, learning_rate=5e-3), "tiny:masked")
     fresh, trained = recipe.base(0), train(recipe, 0)
-    (filler,) = trained.fill_words(
-        [Blank(("marta earns a living as a nurse .",), ((0, 21, 23),), 0, "as")], 1
-    )
-    assert filler.words == ("as",)
+    gap = [("marta earns a living [MASK] a nurse .",)]
+    assert trained.fill(gap, 1)[0][0].token == "as"
     before, after = (
         sum(model.log_likelihood([("omar earns a living as a pilot .",)])[0].scores)
         for model in (fresh, trained)
@@ -80,15 +74,6 @@ def test_pieces_have_the_same_numbers_in_every_process(text):
     env = {**os.environ, "PYTHONHASHSEED": "1"}  # this process has another
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=env)
     assert run.stdout.strip() == "|".join(make_pieces(Path(text).read_text().splitlines(), 90))
-
-
-def test_a_vocabulary_knows_words_letters_and_ends():
-    pieces = make_pieces(["walking talking walking sulking bulking"] * 3, 60)
-    assert "walking" in pieces and "a" in pieces and "##a" in pieces
-    tokenizer = make_tokenizer(["walking talking sulking"] * 3, 60, 16)
-    assert tokenizer.tokenize("walking") == ["walking"]
-    assert tokenizer.tokenize("wink") == ["w", "##i", "##n", "##k"]
-    assert tokenizer.tokenize("zebra") == ["[UNK]"]  # z was never seen
 
 
 def test_masking_is_fifteen_per_cent_of_words_eight_one_one():
@@ -107,18 +92,10 @@ def test_masking_is_fifteen_per_cent_of_words_eight_one_one():
     assert torch.equal(ids[~chosen], original[~chosen])
 
 
-def test_lines_are_cut_into_framed_blocks(text):
-    tokenizer = make_tokenizer(read_text(text), 120, 64)
-    blocks = blocks_of(["marta earns a living as a nurse . " * 3, "a"], tokenizer, 16)
-    assert [len(block) for block in blocks] == [16, 12]
-    assert all(block[0] == tokenizer.cls_token_id and block[-1] == tokenizer.sep_token_id for block in blocks)
-
-
 @pytest.mark.parametrize(
     ("given", "model", "message"),
     [
         ({}, "hf:somewhere", "pretrain starts from scratch, but hf:somewhere has weights"),
-        ({"ask_after": (3,)}, "tiny:masked", "epoch 3 is outside a training of 2 epochs"),
         ({"epochs": 0}, "tiny:masked", "epochs must be above 0"),
     ],
 )
@@ -133,11 +110,6 @@ def test_a_text_that_is_not_there_or_empty_is_refused(tmp_path):
     (tmp_path / "empty.txt").write_text("\n \n")
     with pytest.raises(DataError, match="no text to pre-train on"):
         pretraining(small(str(tmp_path / "empty.txt")), "tiny:masked")
-
-
-def test_marks_hold_the_last_epoch():
-    assert pretraining_marks(Pretrain(text="x", epochs=4)) == ()
-    assert pretraining_marks(Pretrain(text="x", epochs=4, ask_after=(1, 2))) == ("1", "2", "4")
 
 
 def plan(text, **more):
@@ -157,49 +129,3 @@ def test_a_plan_of_two_seeds_is_trained_once_per_seed_asked_and_compared(text, t
     rows = measures.where("stereotype score", category="all")
     assert {row.groups["checkpoint"] for row in rows} == {"seed 0", "seed 1"}
     assert {end.groups.get("diagnostic") for end in compared.findings} == {"crows", "clusters", None}
-
-
-def test_a_model_is_asked_at_marks_too(text, tmp_path):
-    made = plan(text, ask_after=[1])
-    jobs, store = made.jobs(), RunStore(tmp_path)
-    assert [problem for _, problem in run_here(jobs, store)] == [None] * 4
-    measures = Measures(compare_jobs(made, jobs, store)["bias"].measures)
-    epochs = {
-        row.groups.get("epoch") for row in measures.where("mean over checkpoints", of="cluster accuracy")
-    }
-    assert epochs == {None, "1"}
-
-
-def test_what_is_asked_on_the_way_is_trained_once_for_all_diagnostics_and_tasks(text, tmp_path, monkeypatch):
-    from shoal.training import from_scratch
-
-    trainings, train = [], from_scratch.pretrain
-
-    def counted(model, text, how, length, seed, *more):
-        trainings.append(seed)
-        return train(model, text, how, length, seed, *more)
-
-    monkeypatch.setattr(from_scratch, "pretrain", counted)
-    for part in ("train", "test"):
-        rows = "".join(f"{word} {part} {number},{word}\n" for word in ("good", "bad") for number in range(4))
-        (tmp_path / f"{part}.csv").write_text(f"text,label\n{rows}")
-    pretrain = {"text": text, "width": 16, "vocabulary": 120, "epochs": 2, "batch": 16}
-    task = {"name": "mood", "train": str(tmp_path / "train.csv"), "test": str(tmp_path / "test.csv")}
-    table = {"diagnostic": ["crows", "clusters"], "data": "example", "limit": 6, "tasks": [task]}
-    table |= {"pretrain": {**pretrain, "ask_after": [1]}}
-    jobs = make_plan({"models": ["tiny:masked"], "bias": table}).jobs()
-    together, alone = RunStore(tmp_path / "together"), RunStore(tmp_path / "alone")
-    assert [problem for _, problem in run_here(jobs, together)] == [None] * 3
-    assert len(trainings) == 1
-    list(run_here(jobs[1:2], alone))
-    assert together.read_answers(jobs[1].id) == alone.read_answers(jobs[1].id)
-    assert not (alone.folder / "checkpoints").exists(), "nobody shares them"
-
-
-def test_it_can_be_tried_without_a_plan(text):
-    result = audit(
-        "bias", "tiny:masked", diagnostic="crows", data="example", limit=4,
-        pretrain={"text": text, "width": 16, "vocabulary": 120, "epochs": 1},
-    )  # fmt: skip
-    assert result.measures.where("stereotype score", category="all")[0].n == 4
-    assert bias.Settings().pretrain is None

@@ -46,7 +46,6 @@ def settings(toy) -> Callable[..., cood.Settings]:
             "per_label": (5,),
             "test_per_label": 12,
             "validation_per_label": 4,
-            "resamples": 200,
         }
         (part,) = cood.parts(cood.Settings(data=data, **{**usual, **given}))
         return part

@@ -10,13 +10,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from shoal.core.errors import DataError, PlanError, ShoalError
+from shoal.core.errors import ShoalError
 from shoal.protocols import cood
 from shoal.protocols.base import identity
 from shoal.protocols.cood.build import training_items
 from shoal.protocols.cood.cells import CELLS, cells_of, target
-from shoal.protocols.cood.texts import content, count_tokens, split_texts, training_texts
-from shoal.runs.store_files import load_built, save_built
+from shoal.protocols.cood.texts import content, split_texts, training_texts
 
 USUAL = {"positive": "great", "neutral": "okay", "negative": "terrible"}
 words = st.lists(
@@ -173,31 +172,6 @@ def test_the_order_of_the_file_changes_nothing_that_is_drawn(toy, tmp_path):
     assert drawn[0] == drawn[1]
 
 
-def test_exchanging_first_and_second_permutes_the_cells_and_changes_no_text(settings):
-    usual = {"fst": "positive", "sec": "negative", "neu": "neutral"}
-    one, other = settings(roles=usual), settings(roles={**usual, "fst": "negative", "sec": "positive"})
-    swap = {"fst": "sec", "sec": "fst", "neu": "neu"}
-
-    def shown(part, by):
-        return {
-            (case.examples, "/".join(by[role] for role in case.groups["cell"].split("/")))
-            for case in cood.build(part).cases
-        }
-
-    assert shown(one, dict(zip(swap, swap, strict=True))) == shown(other, swap)
-
-
-def test_a_round_trip_through_a_file_gives_the_same_cases(settings, tmp_path):
-    built = cood.build(
-        settings(control=("text only",), names=({"positive": "cat", "neutral": "dog", "negative": "bird"},))
-    )
-    path = tmp_path / "cases.jsonl"
-    save_built(built, path)
-    loaded = load_built(path)
-    assert (loaded.cases, loaded.labels, loaded.about) == (built.cases, built.labels, built.about)
-    assert built.about["words"]["neu"] == "dog"
-
-
 # Controls and revealed items
 
 
@@ -255,17 +229,16 @@ def test_lists_multiply_and_every_job_has_a_name_of_its_own(toy):
 
 def test_long_texts_are_left_out_and_counted(tmp_path):
     path = tmp_path / "long.csv"
-    rows = [f"{label} {'very ' * (n * 10)}thing {n},{label}" for label in USUAL for n in range(6)]
+    rows = [f"{label} {'very ' * (n * 30)}thing {n},{label}" for label in USUAL for n in range(6)]
     path.write_text("text,label\n" + "\n".join(rows))
     usual: dict[str, Any] = {
         "data": str(path),
         "test_per_label": 1,
         "validation_per_label": 0,
-        "max_tokens": 33,
     }
-    assert split_texts(cood.Settings(**usual)).dropped == {"longer than 33 words and punctuation marks": 6}
+    assert split_texts(cood.Settings(**usual)).dropped == {"longer than 100 words and punctuation marks": 6}
     pieces = split_texts(cood.Settings(**usual, tokenizer="tiny:sentiment")).dropped
-    assert list(pieces) == ["longer than 33 word pieces"] and pieces["longer than 33 word pieces"] >= 6
+    assert list(pieces) == ["longer than 100 word pieces"] and pieces["longer than 100 word pieces"] >= 6
 
 
 TWICE = {"positive": "fine", "neutral": "okay", "negative": "Fine"}
@@ -274,23 +247,22 @@ TWICE = {"positive": "fine", "neutral": "okay", "negative": "Fine"}
 @pytest.mark.parametrize(("given", "message"), [
     ({"labels": ("positive", "negative")}, r'at least 3 labels; ".*toy.csv" has 2 \(negative, positive\)'),
     ({"labels": ("a", "b", "c")}, r"which label is(.|\n)*roles = \{fst = \"a\", sec = \"b\", neu = \"c\"\}"),
-    ({"roles": {"fst": "positive", "sec": "negative", "neu": "neutrel"}}, "'neutrel' is not a label(.|\n)*\"neutral\""),
-    ({"roles": {"fst": "positive", "sec": "negative"}}, "roles has fst, sec"),
-    ({"roles": {"fst": "positive", "sec": "positive", "neu": "neutral"}}, "expected three different classes"),
+    ({"roles": {"fst": "positive", "sec": "negative", "neu": "neutrel"}}, "'neutrel'(.|\n)*a different label for each"),
+    ({"roles": {"fst": "positive", "sec": "negative"}}, "expected a different label for each"),
+    ({"roles": {"fst": "positive", "sec": "positive", "neu": "neutral"}}, "expected a different label for each"),
     ({"per_label": (30,)}, r"24 texts of class 'positive' \(fst\) left to train on; per_label = 30"),
     ({"test_per_label": 60}, r"40 texts of class 'positive' \(fst\) left to test; test_per_label = 60"),
     ({"validation_per_label": 29}, "28 texts of class 'positive' .* left to validate; .* = 29"),
     ({"template": ("It is",)}, "template = 'It is' has no slots"),
     ({"template": ("<LABEL> is <LABEL>",)}, "has 2 slots"),
-    ({"names": (TWICE,)}, "equal words make the templates"),
-    ({"names": ({"positive": "fine", "neutral": "okay"},)}, "no word for negative"),
-    ({"names": ({**USUAL, "negativ": "bad"},)}, "unknown class 'negativ'(.|\n)*negative"),
+    ({"names": (TWICE,)}, "a different word for each"),
+    ({"names": ({"positive": "fine", "neutral": "okay"},)}, "a different word for each"),
+    ({"names": ({**USUAL, "negativ": "bad"},)}, "negativ = 'bad'(.|\n)*a different word for each"),
     ({"reveal": (6,)}, "reveal = 6(.|\n)*cannot exceed per_label = 5"),
     ({"text": ("txt",)}, "no column 'txt'(.|\n)*found: text, label"),
     ({"label": "lable"}, 'no column \'lable\'(.|\n)*try: "label"'),
     ({"tokenizer": "python:planted_readers:perfect"}, "has no word pieces"),
     ({"data": "nowhere.csv"}, "data 'nowhere.csv': no such file"),
-    ({"epochs": 0}, "epochs must be above 0"),
 ])  # fmt: skip
 def test_bad_input_is_told_before_anything_is_trained(given, message, toy):
     labels = given.pop("labels", None)
@@ -315,21 +287,3 @@ def test_what_is_exported_is_what_is_trained_on_and_asked(settings, tmp_path):
     assert {row["case_id"] for row in rows["test"] + rows["validation"]} == {
         case.id for case in cood.build(one).cases
     }
-
-
-def test_labels_of_no_class_are_counted_among_what_is_left_out(toy):
-    data = toy(labels=("1", "2", "3", "4", "5", "9"), each=6)
-    classes: dict[str, Any] = {"negative": (1, 2), "neutral": (3,), "positive": (4, 5)}
-    parts = split_texts(cood.Settings(data=data, classes=classes, test_per_label=1, validation_per_label=1))
-    assert parts.rows == 36 and parts.dropped == {"of another class": 6}
-
-
-def test_word_pieces_are_counted_without_what_the_tokenizer_adds():
-    assert count_tokens([("good",), ("good", "good good")], "tiny:sentiment") == [1, 3]
-
-
-def test_plan_errors_and_data_errors_are_told_apart(settings):
-    with pytest.raises(PlanError):
-        identity(settings(template=("It is",)), "cases")
-    with pytest.raises(DataError):
-        training_items(settings(per_label=(500,)))

@@ -1,6 +1,5 @@
 """Over seeds, K, words and models: what was planted is found, and half a plan is enough."""
 
-import json
 import sys
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
@@ -53,34 +52,17 @@ def test_nothing_is_said_of_no_job_or_one(made):
 
 def test_seeds_of_one_setup_are_put_together(made):
     results = [made(RATES, noise=seed, seed=seed) for seed in range(5)]
-    rows = compared(cood.Settings(resamples=500), results)
+    rows = compared(cood.Settings(), results)
     for kind in KINDS:
         row = one(rows, "accuracy", K="5", control="none", kind=kind)
         single = [next(m.value for m in result.measures if m.name == "accuracy" and dict(m.groups) ==
                        {"kind": kind}) for result in results]  # fmt: skip
         assert row.value == pytest.approx(np.mean(single))
         assert row.interval[0] < RATES[kind] < row.interval[1]
-        assert row.interval_method == "seeds t, text bootstrap" and row.facts["seeds"] == [0, 1, 2, 3, 4]
+        assert row.interval_method == "seeds t, text bootstrap"
         assert row.note == "5 seeds (0, 1, 2, 3, 4): results hold for this training recipe."
     gap = one(rows, "gap", K="5", control="none")
     assert gap.value == pytest.approx(0.6, abs=0.1) and gap.interval[0] > 0.4
-
-
-def test_few_seeds_support_no_claim_about_the_recipe(made):
-    rows = compared(cood.Settings(resamples=50), [made(RATES, seed, seed=seed) for seed in range(3)])
-    note = one(rows, "gap", K="5", control="none").note
-    assert note == "3 seeds (0, 1, 2): a claim about the training recipe needs 5."
-
-
-def test_the_share_of_seeds_is_large_where_seeds_differ_and_small_where_texts_do(made):
-    by_seed = [made(SURE if seed % 2 else {**SURE, "COOD": 1.0}, seed=seed) for seed in range(4)]
-    rows = compared(cood.Settings(resamples=50), by_seed)
-    assert one(rows, "variance due to seeds", K="5", control="none", kind="COOD").value == pytest.approx(1)
-    two = compared(cood.Settings(resamples=50), by_seed[:2])
-    assert one(two, "variance due to seeds", K="5", control="none", kind="COOD").value == pytest.approx(1)
-    by_text = [made(RATES, noise=1, seed=seed) for seed in range(4)]
-    rows = compared(cood.Settings(resamples=50), by_text)
-    assert one(rows, "variance due to seeds", K="5", control="none", kind="COOD").value == pytest.approx(0)
 
 
 def test_every_setup_has_its_rows_and_is_told_by_what_differs(made):
@@ -90,7 +72,7 @@ def test_every_setup_has_its_rows_and_is_told_by_what_differs(made):
         made(RATES, 9, names=({"positive": "cat", "neutral": "bird", "negative": "dog"},)),
         made(RATES, 3, reveal=(4,)),
     ]
-    rows = compared(cood.Settings(resamples=50), results)
+    rows = compared(cood.Settings(), results)
     gaps = [dict(row.groups) for row in rows if row.name == "gap"]
     usual = {"K": "5", "control": "none", "template": "It is <LABEL>", "names": "usual", "reveal": "0"}
     assert gaps == [
@@ -104,14 +86,14 @@ def test_every_setup_has_its_rows_and_is_told_by_what_differs(made):
 def test_the_curve_over_epochs_is_averaged_over_seeds(settings, scored):
     results = []
     for seed in (0, 1):
-        part = settings(seed=seed, epochs=2)
+        part = settings(seed=seed)
         cases = cood.build(part).cases
         right = np.array([LABELS.index(target(case.groups["cell"])) for case in cases])
         missed = np.array([case.groups["cell"] == "fst/sec" and seed == 0 for case in cases])
         missed |= np.arange(len(cases)) % 7 == 0
         answers = {"1": Answers(LABELS, np.where(missed, 1 - right, right)), "2": Answers(LABELS, right)}
         results.append(scored(part, answers, "m"))
-    rows = compared(cood.Settings(resamples=50), results)
+    rows = compared(cood.Settings(), results)
     curve = [one(rows, "accuracy", K="5", control="none", kind="COOD", epoch=epoch) for epoch in ("1", "2")]
     first = [one(result.measures, "accuracy", kind="COOD", epoch="1") for result in results]
     assert curve[0].value == pytest.approx((first[0].value + first[1].value) / 2) and curve[1].value == 1
@@ -122,9 +104,7 @@ def test_the_curve_over_epochs_is_averaged_over_seeds(settings, scored):
     assert alike.interval[1] - alike.interval[0] == pytest.approx(
         np.mean([high - low for low, high in own]), abs=1e-9
     )
-    both = compared(
-        cood.Settings(resamples=50), [results[0], replace(results[1], job={**results[1].job, "model": "n"})]
-    )
+    both = compared(cood.Settings(), [results[0], replace(results[1], job={**results[1].job, "model": "n"})])
     alone = one(both, "accuracy", model="m", K="5", control="none", kind="COOD", epoch="1")
     assert (alone.value, alone.interval, alone.note) == (first[0].value, first[0].interval, "one seed")
 
@@ -133,7 +113,7 @@ def test_the_curve_over_epochs_is_averaged_over_seeds(settings, scored):
 
 
 def differences(results) -> list[Measure]:
-    return [row for row in compared(cood.Settings(resamples=50), results) if row.name == "difference"]
+    return [row for row in compared(cood.Settings(), results) if row.name == "difference"]
 
 
 def test_only_setups_that_differ_in_one_thing_are_compared(made):
@@ -161,7 +141,7 @@ def test_setups_are_compared_on_the_same_texts_and_seeds(made):
     better = {**RATES, "COOD": 0.8}
     results = [made(RATES, noise=seed, seed=seed) for seed in range(5)]
     results += [made(better, noise=10 + seed, seed=seed, model="hf:two") for seed in range(5)]
-    rows = compared(cood.Settings(resamples=50), results)
+    rows = compared(cood.Settings(), results)
     pair = {"K": "5", "control": "none", "model": "hf:two", "differs in": "model", "against": "hf:one"}
     row = one(rows, "difference", **pair, kind="COOD")
     means = [
@@ -201,11 +181,9 @@ def test_what_seeds_share_is_paired_and_what_they_do_not_is_welchs(made):
 
 def test_one_run_against_several_says_nothing_of_recipes(made):
     results = [made(RATES, seed, seed=seed) for seed in range(3)] + [made(RATES, 7, per_label=(2,))]
-    rows = compared(cood.Settings(resamples=50), results)
+    rows = compared(cood.Settings(), results)
     (row,) = [row for row in rows if row.name == "difference" and row.groups.get("kind") == "COOD"]
     assert row.interval is None and "supports no claim" in row.note
-    low, high = row.facts["these runs"]
-    assert low < row.value < high
     assert not [row for row in rows if row.name == "p value"]
 
 
@@ -221,7 +199,7 @@ def test_two_setups_that_answer_alike_are_not_taken_for_equal(made):
 
 def test_p_values_are_adjusted_over_the_pairs_of_setups(made):
     results = [made({**RATES, "COOD": rate}, k, per_label=(k,)) for k, rate in ((2, 0.2), (3, 0.4), (4, 0.9))]
-    rows = compared(cood.Settings(resamples=50), results)
+    rows = compared(cood.Settings(), results)
     raw, adjusted = (
         [row.value for row in rows if row.name == name and row.groups.get("kind") == "COOD"]
         for name in ("p value", "adjusted p value")
@@ -248,9 +226,3 @@ def load_study():
     sys.modules["cood_coverage"] = module
     spec.loader.exec_module(module)
     return module
-
-
-def test_a_job_read_back_from_a_file_is_the_same_job(made):
-    results = [made(RATES, seed, seed=seed) for seed in range(2)]
-    stored = [Result(json.loads(json.dumps(dict(r.job))), r.cases, r.outcomes, r.measures) for r in results]
-    assert compared(cood.Settings(resamples=50), stored) == compared(cood.Settings(resamples=50), results)

@@ -84,15 +84,6 @@ def test_texts_are_what_is_drawn_and_validation_texts_have_no_part(thrown):
     assert tests["COOD"] == "sign flips of 60 clusters"
 
 
-def test_measures_of_epochs_are_not_compared(settings, scored):
-    part = settings(epochs=2)
-    right = np.array([LABELS.index(target(case.groups["cell"])) for case in cood.build(part).cases])
-    result = scored(part, {"1": Answers(LABELS, 1 - right), "2": Answers(LABELS, right)})
-    compared = [row for row in result.measures if row.basis.mean_over]
-    assert len(compared) == len(CELLS) + len(KINDS) + 2
-    assert not [row for row in compared if "epoch" in row.groups]
-
-
 # The verbs
 
 
@@ -111,7 +102,7 @@ at_least = 0.5
 @pytest.fixture
 def predictions(settings, tmp_path):
     """A file of what a planted reader says to every case; the settings for the command line."""
-    options = [word for pair in ("per_label=5", "test_per_label=30", "validation_per_label=4", "resamples=200")
+    options = [word for pair in ("per_label=5", "test_per_label=30", "validation_per_label=4")
                for word in ("--set", pair)]  # fmt: skip
 
     def write(rule: str) -> str:

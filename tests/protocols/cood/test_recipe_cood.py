@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from shoal import audit
-from shoal.core.errors import ModelError, PlanError
+from shoal.core.errors import ModelError
 from shoal.core.records import Example
 from shoal.protocols import cood
 from shoal.protocols.cood.build import training_items
 from shoal.protocols.cood.recipe import training_config
+from shoal.protocols.cood.settings import Train
 from shoal.training.stage import Recipe, silent
 
 pytest.importorskip("torch", reason="training needs the hf extra")
@@ -40,7 +41,7 @@ def test_a_model_that_cannot_be_trained_is_told_what_it_would_need(settings):
 def test_the_learning_rate_is_the_papers_unless_the_model_is_tiny(settings):
     assert training_config(settings(), "bert-base-uncased").learning_rate == 1e-5
     assert training_config(settings(), "tiny:sentiment").learning_rate == 5e-4
-    assert training_config(settings(learning_rate=3e-5), "tiny:sentiment").learning_rate == 3e-5
+    assert training_config(settings(train=Train(learning_rate=3e-5)), "tiny:sentiment").learning_rate == 3e-5
 
 
 class Lengths:
@@ -63,7 +64,7 @@ def test_the_two_items_of_a_text_meet_in_a_batch_by_chance_alone(settings, tmp_p
         f"{label} {'so ' * (number % 40)}thing {number},{label}" for number in range(160) for label in LABELS
     ]
     (tmp_path / "long.csv").write_text("text,label\n" + "\n".join(rows) + "\n")
-    chosen = settings(data=str(tmp_path / "long.csv"), per_label=(120,), batch=8)
+    chosen = settings(data=str(tmp_path / "long.csv"), per_label=(120,), train=Train(batch=8))
     trained: list[Any] = []
     monkeypatch.setattr("shoal.training.loop.train", lambda *given, **_: trained.append(given))
     recipe_of(chosen).stages[0].train(None, 0, silent, lambda mark: None)
@@ -87,17 +88,6 @@ def test_the_two_items_of_a_text_meet_in_a_batch_by_chance_alone(settings, tmp_p
     assert met(True) > 5 * by_chance
 
 
-def test_base_and_large_stand_in_one_plan_each_with_its_batch(settings):
-    both = settings(batch_of={"large": 8, "huge": 4})
-    sizes = [
-        training_config(both, model).batch for model in ("hf:a/bert-base", "hf:a/bert-large", "hf:large/bert")
-    ]
-    assert sizes == [32, 8, 8]
-    assert recipe_of(settings()).stages[0].identity == recipe_of(both).stages[0].identity
-    with pytest.raises(PlanError, match="contains several"):
-        training_config(both, "hf:large-huge")
-
-
 def test_a_stage_is_named_by_its_items_and_how_they_are_trained_on(settings):
     def identity(**given):
         return dict(recipe_of(settings(**given)).stages[0].identity)
@@ -107,13 +97,13 @@ def test_a_stage_is_named_by_its_items_and_how_they_are_trained_on(settings):
     for other in (
         {"seed": 1},
         {"per_label": (6,)},
-        {"epochs": 3},
+        {"train": Train(epochs=3)},
         {"control": ("all cells",)},
         {"reveal": (1,)},
-        {"batch": 8},
+        {"train": Train(batch=8)},
     ):
         assert identity(**other) != usual, other
-    (stage,) = recipe_of(settings(epochs=3)).stages
+    (stage,) = recipe_of(settings(train=Train(epochs=3))).stages
     assert stage.marks == ("1", "2", "3") and stage.steps == 3, "20 items fit into one batch of 32"
 
 
@@ -144,8 +134,7 @@ SMALL: dict[str, Any] = {
     "per_label": 30,
     "test_per_label": 12,
     "validation_per_label": 8,
-    "epochs": 2,
-    "resamples": 100,
+    "train": {"epochs": 2},
 }
 
 
@@ -160,7 +149,7 @@ def test_a_small_model_is_trained_and_asked_after_every_epoch():
 
 
 def test_a_linear_head_is_another_job_and_is_said(settings):
-    usual, linear = (recipe_of(settings(head=head)) for head in ("own", "linear"))
+    usual, linear = (recipe_of(settings(train=Train(head=head))) for head in ("own", "linear"))
     assert dict(linear.identity) == {**usual.identity, "head": "linear"}
     assert linear.base(0).network("classify").bert.pooler.__class__.__name__ == "FirstState"
     assert usual.base(0).network("classify").bert.pooler.__class__.__name__ == "BertPooler"

@@ -1,17 +1,13 @@
 """The study's numbers come from the cells that are committed beside it."""
 
-import csv
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pytest
 
 from shoal.protocols import cood
+from shoal.runs.settings import make_settings
 
-WORDS = "good bad food place service went came we ate it again never always"
 STUDY = Path(__file__).parents[3] / "docs" / "studies" / "cood"
 
 
@@ -22,62 +18,9 @@ def test_the_intervals_of_the_study_follow_from_its_cells():
     assert made.stdout == (STUDY / "intervals.csv").read_text()
 
 
-def test_what_is_beyond_the_shortcut_rises_over_epochs_in_every_seed():
-    with (STUDY / "intervals.csv").open() as stream:
-        (row,) = [
-            row
-            for row in csv.DictReader(stream)
-            if (row["plan"], row["epoch"], row["of"]) == ("tweets", "5 less 1", "beyond the shortcut")
-        ]
-    assert [float(change) > 0 for change in row["by seed"].split()] == [True] * 5 and float(row["low"]) > 0
-
-
-def test_the_plan_of_the_papers_setting_is_sound_but_for_the_files_that_users_bring(tmp_path, monkeypatch):
-    """A hundredth of its texts, made-up, and very small models of the same names in the place of the real ones."""
-    pytest.importorskip("torch", reason="needs shoal[hf]")
-    from shoal.protocols.cood.recipe import training_config
-    from shoal.runs.plan import check_plan, read_plan
-
-    text = (STUDY / "yelp-paper.toml").read_text()
-    for number, hundredth in (("2_000", "20"), ("1_000", "10"), ("250", "3")):
-        assert f"per_label = {number}\n" in text
-        text = text.replace(f"per_label = {number}\n", f"per_label = {hundredth}\n")
-    names = ("bert-base-uncased", "bert-large-uncased", "roberta-base", "roberta-large")
-    _save_small_models([tmp_path / name for name in names])
-    rng = np.random.default_rng(0)
-    words = WORDS.split()
-    with (tmp_path / "yelp_reviews.csv").open("w", newline="") as stream:
-        rows = csv.writer(stream)
-        rows.writerow(["text", "stars"])
-        rows.writerows([" ".join(rng.choice(words, 12)), 1 + n % 5] for n in range(200))
-    (tmp_path / "plan.toml").write_text(text)
-    monkeypatch.chdir(tmp_path)
-    plan = read_plan(Path("plan.toml"))
-    jobs = check_plan(plan)
-    assert len(jobs) == 4 * 5
-    settings = plan.tables["cood"]
-    assert settings.per_label == (20,) and settings.head == "linear"
-    assert [training_config(settings, model).batch for model in plan.models.values()] == [32, 8, 32, 8]
-    # 4 K items in batches, ten times.
-    steps = {job.model: cood.recipe(job.settings, job.model).stages[0].steps for job in jobs}  # type: ignore[union-attr]
-    assert list(steps.values()) == [30, 100, 30, 100]
-
-
-def _save_small_models(folders):
-    import transformers
-
-    from shoal.training.from_scratch import make_tokenizer
-
-    tokenizer = make_tokenizer(
-        ["good bad food place service went came we ate it again never always"] * 3, 100, 128
-    )
-    sizes: dict[str, Any] = {
-        "hidden_size": 16,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-        "intermediate_size": 16,
-    }
-    for folder in folders:
-        config = transformers.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=128, **sizes)
-        transformers.BertModel(config).save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+def test_the_plan_of_the_papers_setting_has_the_papers_numbers():
+    table = tomllib.loads((STUDY / "yelp-paper.toml").read_text())["cood"]
+    settings = make_settings(cood.Settings, table, "yelp-paper.toml")
+    assert (settings.per_label, settings.template) == ((2000,), ("It is <LABEL>",))
+    train = settings.train
+    assert (train.learning_rate, train.batch, train.head) == (1e-5, 32, "linear")

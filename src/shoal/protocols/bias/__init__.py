@@ -18,12 +18,11 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ...core.records import Answer, Example, Measure, Result
+from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
 from ..base import Built, Compared, Scored
 from . import training
 from .build import build, check_tests, find_diagnostic, has_vectors
-from .family import at_moment
 from .settings import Settings
 from .view import view
 
@@ -81,35 +80,15 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
 
 
 def score(settings: Settings, built: Built, answers: Any) -> Scored:
-    """Return outcomes and measures at the end of training, and measures of earlier epochs with a group `epoch`."""
-    *earlier, (_, last) = answers.items()
+    """Return outcomes and measures of one checkpoint."""
+    *_, last = answers.values()
     if settings.tasks:
-        scored = training.score_task(built, last)
-        return replace(scored, measures=_with_facts(scored.measures))
-    module = find_diagnostic(settings)
-    scored = module.score(settings, built.cases, last)
-    before = [
-        at_moment(row, "epoch", mark)
-        for mark, rows in earlier
-        for row in module.score(settings, built.cases, rows).measures
-    ]
-    return replace(scored, measures=_with_facts([*scored.measures, *before]))
+        return training.score_task(built, last)
+    return find_diagnostic(settings).score(settings, built.cases, last)
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     """Compare the checkpoints of each recipe."""
     from .checkpoints import compare_checkpoints
 
-    compared = compare_checkpoints(settings, results)
-    return replace(compared, measures=_with_facts(compared.measures))
-
-
-def _with_facts(measures: Sequence[Measure]) -> list[Measure]:
-    """Repeat typed fields as facts, for readers that still look them up there."""
-    return [replace(row, facts={**row.facts, **_facts(row)}) for row in measures]
-
-
-def _facts(row: Measure) -> dict[str, Any]:
-    facts: dict[str, Any] = {"mean over": row.basis.mean_over, "weights": row.basis.weights, "of": row.of}
-    facts |= {"compare": "runs" if row.basis.runs else "", "headline": row.headline}
-    return {name: value for name, value in facts.items() if value}
+    return compare_checkpoints(results)

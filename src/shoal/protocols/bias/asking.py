@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import ModelError, PlanError
+from ...core.errors import DataError, ModelError, PlanError, some
 from ...core.records import Answer, Case, Example
 from ...data.seat import AssociationTest, read_tests
 from ...models.asking import is_out_of_memory
@@ -71,6 +71,24 @@ def _query_short(
     for at, row in zip(fitting, query(fitting) if fitting else (), strict=True):
         rows[at] = row
     return rows
+
+
+def check_stored(path: Path, what: str, wanted: Sequence[Any], known: Set[Any], scores: Set[Any]) -> None:
+    """Raise an error if a file of scores lacks a wanted score, or has scores of other data."""
+    missing = [name for name in wanted if name not in scores]
+    if missing:
+        raise DataError(
+            f"{path}: no scores for {len(missing):,} of {len(wanted):,} {what}",
+            why=f"missing: {some(list(map(str, missing)), 3)}",
+            fix=f"score all {what}, with texts and ids as in the data",
+        )
+    unknown = sorted(scores - known)
+    if unknown:
+        raise DataError(
+            f"{path}: {len(unknown):,} of {len(scores):,} scored {what} are not in the data",
+            why=some(list(map(str, unknown)), 3),
+            fix="use the data that the model was scored on: data = FILE",
+        )
 
 
 # Log-probabilities

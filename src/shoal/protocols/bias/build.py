@@ -43,7 +43,7 @@ class DiagnosticModule(Protocol):
     ASKS: Asks
     """The kind of answer that it needs. Diagnostics on vectors have representations and named tests."""
     CASES: str
-    """What its cases are called."""
+    """The noun for its cases."""
     CONCEPTS: Mapping[str, str]
     """A concept to its category here, to compare diagnostics of one concept."""
 
@@ -61,8 +61,8 @@ class DiagnosticModule(Protocol):
         """Return outcomes, measures and columns from the answers to each case."""
         ...
 
-    def across(self, settings: Settings, families: "Sequence[Family]") -> list[Measure]:
-        """Return measures over the checkpoints of one recipe, given one family for each representation."""
+    def across(self, family: "Family") -> list[Measure]:
+        """Return measures over the checkpoints of one recipe."""
         ...
 
 

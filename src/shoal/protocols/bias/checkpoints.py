@@ -1,58 +1,56 @@
 """Compare the checkpoints of each recipe: stable scores, changing statements, and conclusions."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from ...core.measures import FEW_CASES
-from ...core.records import Finding, Measure, Measures, Result
+from ...core.records import Finding, Measure, Result
 from ...stats.intervals import mean_t_interval, within
-from ...stats.reliability import correlation
 from ..base import Compared
 from . import wording
 from .build import module_of
-from .downstream import compare_downstream, with_finetuned
 from .family import (
     DECIDED,
     LEVEL,
     SCORE,
     Family,
     Floats,
-    by_diagnostic,
+    checkpoint_name,
     defined,
     families,
-    first,
-    moment,
+    is_downstream,
     over_checkpoints,
+    recipe_name,
 )
 from .recipes import between_recipes
-from .settings import Settings
+from .training import compare_tasks
 
 CURVES = (SCORE, "language modelling score", "icat", "effect size", "cluster accuracy", "chance accuracy")
 """Scores that are followed over training."""
 
 
-def compare_checkpoints(settings: Settings, results: Sequence[Result]) -> Compared:
+def compare_checkpoints(results: Sequence[Result]) -> Compared:
     """Return every measure over checkpoints, and a finding for each family and each recipe."""
     every = families(results)
     measures: list[Measure] = []
-    for diagnostic, members in by_diagnostic(every):
-        measures += module_of(diagnostic).across(settings, members)
+    for family in every:
+        measures += module_of(family.diagnostic).across(family)
     measures += [row for family in every for row in _over_training(family)]
     measures += between_recipes(every)
-    recipes: dict[str, list[str]] = {}
+    for pair in combinations(every, 2):
+        if pair[0].recipe == pair[1].recipe:
+            measures += [*between_representations(*pair), *between_diagnostics(*pair)]
+    measures += compare_tasks(results)
+    recipes: dict[str, dict[str, None]] = {}
     for family in every:
-        names = recipes.setdefault(family.recipe, [])
-        names += [name for name in family.names if name not in names]
-    for recipe in recipes:
-        pairs = combinations([family for family in every if family.recipe == recipe], 2)
-        measures += [row for pair in pairs for row in between_diagnostics(*pair)]
-    recipes = with_finetuned(recipes, results)
-    measures += compare_downstream(settings.downstream, settings.margin, results, every, recipes)
+        recipes.setdefault(family.recipe, {}).update(dict.fromkeys(family.names))
+    for result in results:
+        if is_downstream(result):
+            recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
     findings = [_conclusion(family, measures) for family in every if len(family.results) > 1]
-    findings += [_recipe(name, names, every, measures) for name, names in recipes.items()]
+    findings += [_recipe(name, list(names), every) for name, names in recipes.items()]
     return Compared(measures, findings)
 
 
@@ -60,16 +58,33 @@ def _over_training(family: Family) -> Iterator[Measure]:
     """Yield every score at every earlier point of training (Figure 2)."""
     for name in CURVES:
         for slice_, n in family.slices(name):
-            if moment(slice_):
+            if "step" in slice_:
                 groups = {**family.groups, **slice_}
                 yield from over_checkpoints(name, family.values(name, slice_), n, groups)
 
 
-# Two diagnostics of one concept
+# Two representations, two diagnostics of one concept
+
+
+def between_representations(one: Family, other: Family) -> Iterator[Measure]:
+    """Yield how often two representations of the same checkpoints agree on the sign of a test."""
+    if one.diagnostic != other.diagnostic:
+        return
+    same = []
+    for slice_, _ in one.final_slices("effect size"):
+        others = dict(zip(other.names, other.values("effect size", slice_), strict=True))
+        for name, effect in zip(one.names, one.values("effect size", slice_), strict=True):
+            second = others.get(name)
+            if effect is not None and second is not None:
+                same.append(np.sign(effect) == np.sign(second))
+    if same:
+        groups = {**one.groups, "representation": f"{one.representation} and {other.representation}"}
+        share = float(np.mean(same))
+        yield Measure("agreement of representations", share, len(same), groups)
 
 
 def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
-    """Yield difference and correlation of the scores of each concept that both diagnostics have (3.1 of the paper)."""
+    """Yield the difference of the scores of each concept that both diagnostics have (3.1 of the paper)."""
     if one.diagnostic == other.diagnostic:
         return
     sides = (one, other)
@@ -81,7 +96,7 @@ def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
         if len(pairs):
             names = [family.diagnostic for family in sides]
             groups = {"recipe": one.recipe, "diagnostic": " and ".join(names), "category": concept}
-            yield from _compare_pairs(pairs, names, groups)
+            yield _difference(pairs, names, groups)
 
 
 def _scores(family: Family, category: str) -> dict[str, float]:
@@ -94,40 +109,21 @@ def _scores(family: Family, category: str) -> dict[str, float]:
     return {name: value for name, value in zip(family.names, values, strict=True) if value is not None}
 
 
-def _compare_pairs(pairs: Floats, diagnostics: Sequence[str], groups: dict[str, str]) -> Iterator[Measure]:
+def _difference(pairs: Floats, diagnostics: Sequence[str], groups: dict[str, str]) -> Measure:
     runs = len(pairs)
     difference = pairs[:, 0] - pairs[:, 1]
     interval = defined(mean_t_interval(difference)) if runs > 1 else None
-    yield Measure(
+    return Measure(
         "difference between diagnostics", float(difference.mean()), runs, groups,
         within(interval, -1.0, 1.0) if interval else None, "t over checkpoints" if interval else "",
         note=wording.means_by_diagnostic(diagnostics, pairs.mean(axis=0).tolist()),
     )  # fmt: skip
-    if runs > 2:
-        r, ends = correlation(pairs[:, 0], pairs[:, 1])
-        interval = defined(ends)
-        yield Measure(
-            "correlation between diagnostics", None if np.isnan(r) else r, runs, groups, interval,
-            "Fisher" if interval else "",
-        )  # fmt: skip
 
 
 # Findings
 
 
-@dataclass(frozen=True, slots=True)
-class Statements:
-    """What each checkpoint alone would conclude, by category, test or pair of concepts."""
-
-    by_name: dict[str, list[str]]
-
-    @property
-    def changing(self) -> list[str]:
-        """Return the names on which two checkpoints contradict each other."""
-        return [name for name, verdicts in self.by_name.items() if len(set(verdicts)) > 1]
-
-
-def statements(family: Family) -> Statements:
+def statements(family: Family) -> dict[str, list[str]]:
     """Return the verdict of every checkpoint on everything that its diagnostic is about.
 
     Shares: the side of one half, judged by the checkpoint's own interval. Tests: sign and significance. Clusters:
@@ -148,41 +144,24 @@ def statements(family: Family) -> Statements:
         ps = [p for p in family.values("p value", slice_) if p is not None]
         if n >= FEW_CASES:
             by_name[slice_["category"]] = [str(p < 0.05) for p in ps]
-    return Statements({name: verdicts for name, verdicts in by_name.items() if len(verdicts) > 1})
+    return {name: verdicts for name, verdicts in by_name.items() if len(verdicts) > 1}
 
 
 def _conclusion(family: Family, measures: Sequence[Measure]) -> Finding:
     """Return what may be said about one recipe under one diagnostic."""
     rows = family.measures(measures)
     text = " ".join(wording.conclusion(rows, len(family.results)))
-    return Finding("conclusion", text, tuple(_evidence(rows)), 1.0, family.groups)
+    return Finding("conclusion", text, weight=1.0, groups=family.groups)
 
 
-def _evidence(measures: Measures) -> list[Measure]:
-    """Return the numbers that a conclusion is about: counts of tests, or the mean score and its SD."""
-    tests = [first(measures, name) for name in ("tests with one sign", "tests with one verdict")]
-    if any(tests):
-        return [row for row in tests if row]
-    whole = [
-        row for row in measures if {row.groups.get(key, "all") for key in ("category", "task")} == {"all"}
-    ]
-    spreads = [row for row in whole if row.name == "sd over checkpoints" and row.value is not None]
-    means = [
-        row for row in whole if row.name == "mean over checkpoints" and row.groups == spreads[0].groups
-    ] if spreads else []  # fmt: skip
-    return [*means, *spreads[:1], *[row for row in whole if row.name == "share of items"][:1]]
-
-
-def _recipe(
-    recipe: str, names: Sequence[str], every: Sequence[Family], measures: Sequence[Measure]
-) -> Finding:
-    """Return what the diagnostics say about a recipe, which statements change, and how far that carries."""
+def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Finding:
+    """Return which statements about a recipe change between checkpoints, and how far that carries."""
     sentences: list[str] = []
     for family in every:
         if family.recipe == recipe and len(family.results) > 1:
             label = wording.family_label(family.diagnostic, family.representation)
-            found = statements(family)
-            sentences.append(wording.headline(label, family.measures(measures)))
-            sentences.append(wording.changes(found.changing, len(found.by_name)))
+            verdicts = statements(family)
+            changing = [name for name, alone in verdicts.items() if len(set(alone)) > 1]
+            sentences.append(wording.changes(label, changing, len(verdicts)))
     text = " ".join(filter(None, [*sentences, wording.limits(names)]))
     return Finding("limits", text, weight=2.0, groups={"recipe": recipe})

@@ -16,8 +16,6 @@ from .build import has_vectors
 Floats = NDArray[np.float64]
 Groups = Mapping[str, str]
 
-MOMENTS = ("epoch", "step")
-"""Groups of a measure from an earlier point of training: epochs of our own training, steps of saved checkpoints."""
 SCORE = "stereotype score"
 DECIDED = "stereotype score of decided pairs"
 """The share among the items that prefer a side, for diagnostics that keep neutral items in the denominator."""
@@ -40,7 +38,7 @@ class Family:
     results: dict[str, Result] = field(default_factory=dict)
     """By checkpoint name: the result at the end of training, with the measures of earlier points."""
     last: float = 0.0
-    """The last epoch or step, if there are earlier ones."""
+    """The last step, if there are earlier ones."""
 
     @property
     def groups(self) -> dict[str, str]:
@@ -76,23 +74,18 @@ class Family:
 
     def final_slices(self, name: str) -> list[tuple[dict[str, str], int]]:
         """Return the slices at the end of training."""
-        return [(slice_, n) for slice_, n in self.slices(name) if not moment(slice_)]
+        return [(slice_, n) for slice_, n in self.slices(name) if "step" not in slice_]
 
     def measures(self, measures: Sequence[Measure], *, final: bool = True) -> Measures:
         """Return the measures about this family, by default only those at the end of training."""
         groups = self.groups.items()
         rows = [row for row in measures if all(row.groups.get(key) == value for key, value in groups)]
-        return Measures(row for row in rows if not (final and moment(row.groups)))
+        return Measures(row for row in rows if not (final and "step" in row.groups))
 
 
-def moment(groups: Groups) -> str:
-    """Return the epoch or step of a measure, empty at the end of training."""
-    return next((groups[axis] for axis in MOMENTS if axis in groups), "")
-
-
-def at_moment(row: Measure, axis: str, when: str) -> Measure:
+def _at_step(row: Measure, step: str) -> Measure:
     """Return a measure as one of an earlier point of training, which `compare` and `gate` ignore."""
-    return replace(row, groups={**row.groups, axis: when}, basis=Basis(), headline=False, facts={})
+    return replace(row, groups={**row.groups, "step": step}, basis=Basis(), headline=False, facts={})
 
 
 def _slice(row: Measure) -> dict[str, str]:
@@ -116,14 +109,6 @@ def families(results: Sequence[Result]) -> list[Family]:
     return [Family(*key, *_final_results(members)) for key, members in together.items()]
 
 
-def by_diagnostic(every: Sequence[Family]) -> list[tuple[str, list[Family]]]:
-    """Group the families of one recipe and diagnostic, one family for each representation."""
-    together: dict[tuple[str, str], list[Family]] = {}
-    for family in every:
-        together.setdefault((family.recipe, family.diagnostic), []).append(family)
-    return [(diagnostic, members) for (_, diagnostic), members in together.items()]
-
-
 def is_downstream(result: Result) -> bool:
     """Return whether a result belongs to a downstream task instead of a diagnostic."""
     return not result.job["settings"]["diagnostic"]
@@ -143,24 +128,18 @@ def checkpoint_name(result: Result) -> str:
 
 
 def _final_results(results: Sequence[Result]) -> tuple[dict[str, Result], float]:
-    """Return the last result of every training run by its name, and the epoch or step of it."""
+    """Return the last result of every training run by its name, and its step."""
     last = max((result.job["step"] for result in results if "step" in result.job), default=0)
     named: dict[str, Result] = {}
     for result in results:
         if result.job.get("step", last) == last:
             named[checkpoint_name(result)] = result
-            last = last or _epochs(result)
     for result in results:
         name = checkpoint_name(result)
         if result.job.get("step", last) < last and name in named:
-            earlier = [at_moment(row, "step", str(result.job["step"])) for row in result.measures]
+            earlier = [_at_step(row, str(result.job["step"])) for row in result.measures]
             named[name] = replace(named[name], measures=Measures([*named[name].measures, *earlier]))
     return named, float(last)
-
-
-def _epochs(result: Result) -> int:
-    pretrain = result.job["settings"].get("pretrain")
-    return math.ceil(pretrain["epochs"]) if pretrain else 0
 
 
 def _representation(result: Result) -> str:

@@ -8,13 +8,12 @@ out and named; partitions then have the remaining sizes.
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
 from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
-from ...stats import association, reliability
+from ...stats import association
 from ...stats.multiplicity import holm
 from ..base import Asks, Scored
 from . import wording
@@ -131,14 +130,8 @@ def sign_agreement(effects: Sequence[float]) -> float:
     return float(abs(signs.sum()) / len(signs))
 
 
-def across(settings: Settings, families: Sequence[Family]) -> list[Measure]:
-    """Return Figure 3 of the paper for each representation, and the agreement of representations."""
-    measures = [row for family in families for row in _associations(family)]
-    return [*measures, *_between_representations(families)]
-
-
-def _associations(family: Family) -> list[Measure]:
-    """Return effect sizes, sign agreement and significance per test."""
+def across(family: Family) -> list[Measure]:
+    """Return Figure 3 of the paper: effect sizes, sign agreement and significance per test."""
     measures: list[Measure] = []
     table, verdicts = [], []
     for slice_, n in family.final_slices("effect size"):
@@ -164,8 +157,6 @@ def _signs(effects: Sequence[float], significant: Sequence[bool], groups: Groups
     yield number("sign agreement", sign_agreement(effects), runs, groups)
     note = f"{count} of {wording.several(runs)} have p < {LEVEL:g}"
     yield number("significant share", count / runs, runs, groups, note)
-    p, least = reliability.sign_flip_over_runs(effects, np.random.default_rng(0))
-    yield number("p value", p, runs, groups, wording.sign_flips(runs, least))
 
 
 def _all_tests(table: list[list[float]], verdicts: list[list[bool]], groups: Groups) -> Iterator[Measure]:
@@ -180,26 +171,3 @@ def _all_tests(table: list[list[float]], verdicts: list[list[bool]], groups: Gro
     )
     if tests > 1 and runs > 1:
         yield replace(agreement("ICC(2,1)", table, icc_agreement, groups), note="of effect sizes")
-        yield agreement(
-            "Krippendorff alpha", table, lambda part: reliability.krippendorff_alpha(part, "interval"), groups
-        )
-
-
-def _between_representations(families: Sequence[Family]) -> Iterator[Measure]:
-    """Yield how often two representations of the same checkpoints agree on the sign of a test."""
-    for first, second in combinations(families, 2):
-        same = []
-        for slice_, _ in first.final_slices("effect size"):
-            others = dict(zip(second.names, second.values("effect size", slice_), strict=True))
-            for name, effect in zip(first.names, first.values("effect size", slice_), strict=True):
-                other = others.get(name)
-                if effect is not None and other is not None:
-                    same.append(np.sign(effect) == np.sign(other))
-        if same:
-            representations = f"{first.representation} and {second.representation}"
-            groups = {
-                "recipe": first.recipe,
-                "diagnostic": first.diagnostic,
-                "representation": representations,
-            }
-            yield number("agreement of representations", float(np.mean(same)), len(same), groups)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Resamples, Seed, Share, Within
+from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, Share, Within
 from ...training.config import TrainConfig
-from ..base import Profiled, changes, file_content
+from ..base import Profiled, changes
 
 Representation = Literal["cls", "mean", "word_mean", "first_piece_no_specials"]
 Profile = Literal["recommended", "paper", "reference"]
@@ -23,6 +23,8 @@ class Conventions:
     """stereoset: a filler's probability is the product of its pieces' probabilities, not their mean."""
     fillers_alone: bool = False
     """stereoset: encode a filler without the space before it, and fill every gap of a context with it."""
+    mean_over_terms: bool = False
+    """stereoset: the mean over target terms, as on the leaderboard, instead of over all clusters."""
     move_words: bool = True
     """seat: a word changes sets with all its sentences. Sentence by sentence, the test rejects too often."""
 
@@ -30,7 +32,7 @@ class Conventions:
 CONVENTIONS: Mapping[str, Conventions] = {
     "recommended": Conventions(),
     "paper": Conventions(strict_ties=True, multiply_pieces=True, move_words=False),
-    "reference": Conventions(fillers_alone=True, move_words=False),
+    "reference": Conventions(fillers_alone=True, mean_over_terms=True, move_words=False),
 }
 """`recommended` is ours, `paper` the formulas of the paper, `reference` the code of each diagnostic's authors."""
 
@@ -43,6 +45,7 @@ class Pretrain(TrainConfig):
         "layers": "the model has 2 layers",
         "heads": "the model has 4 heads, fewer if it is narrower than 64",
         "block": "blocks have 64 tokens",
+        "ask_after": "save checkpoints and list them in [groups] with steps",
     }
 
     text: str
@@ -52,8 +55,6 @@ class Pretrain(TrainConfig):
     warm_up: Share = 0.1
     width: AtLeastOne = 128
     vocabulary: AtLeastOne = 8_000
-    ask_after: tuple[Count, ...] = ()
-    """Epochs after which the diagnostics run as well, for curves over training."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,21 +96,16 @@ def _tasks(settings: "Settings") -> Any:
 class Settings(Profiled):
     """Settings of `[bias]` and `--set`. Lists of diagnostics and representations multiply the jobs."""
 
-    PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "recommended": {"aggregate": "micro"},
-        "paper": {"aggregate": "micro"},
-        "reference": {"aggregate": "per_term"},
-    }
     REMOVED: ClassVar[Mapping[str, str]] = {
-        "tie": BY_PROFILE,
-        "pieces": BY_PROFILE,
-        "fillers": BY_PROFILE,
-        "p_ties": BY_PROFILE,
-        "permute": BY_PROFILE,
+        **dict.fromkeys(("tie", "pieces", "fillers", "p_ties", "permute"), BY_PROFILE),
+        "aggregate": "profile = reference is the mean over target terms, other profiles that over clusters",
+        "resamples": "always 2,000",
         "crows_scoring": "crows scores the tokens that both sentences share",
         "p_method": "p values come from the permutation test",
         "sd": "effect sizes use the n-1 standard deviation",
         "level": "p below .01 is significant",
+        "downstream": "tasks, which fine-tunes every checkpoint",
+        "margin": "read the interval of the SD over checkpoints",
     }
 
     diagnostic: tuple[str, ...] = changes("cases", ("crows",))
@@ -130,17 +126,8 @@ class Settings(Profiled):
     """Downstream tasks on which every checkpoint is fine-tuned and tested."""
     profile: Profile = changes("answers", "recommended", when=_changes_fillers)
     """Which definition to follow where paper and code differ: recommended, paper or reference."""
-    aggregate: Literal["micro", "per_term"] | None = changes("scoring", None, advanced=True)
-    """stereoset: over all clusters, or the mean over target terms as on the leaderboard."""
     n_samples: AtLeastOne = changes("scoring", 100_000, advanced=True)
     """seat: number of partitions behind a p value. All partitions if there are no more than that."""
-    resamples: Resamples = changes("scoring", 2000, advanced=True)
-    """stereoset: bootstrap samples of target terms behind the interval of icat."""
-    downstream: str = changes("scoring", "", resolve=file_content("downstream"), advanced=True)
-    """A table of fine-tuned scores with columns checkpoint, task and score (a fraction).
-    A checkpoint is named by its model spec, or by its seed if it was pre-trained here."""
-    margin: Share = changes("scoring", 0.01, advanced=True)
-    """Equivalence margin of downstream scores: for the SD over checkpoints and the difference of two recipes."""
 
     @property
     def conventions(self) -> Conventions:

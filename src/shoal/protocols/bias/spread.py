@@ -12,10 +12,9 @@ import numpy as np
 from ...core.measures import FEW_CASES
 from ...core.records import Case, Measure
 from ...stats import reliability
-from ...stats.agreement import Coefficient, coefficient_interval, ratio_interval, runs_needed_interval
+from ...stats.reliability import Coefficient, coefficient_interval, ratio_interval, runs_needed_interval
 from . import wording
-from .family import DECIDED, SCORE, Family, Floats, Groups, defined, number, over_checkpoints
-from .settings import Settings
+from .family import DECIDED, SCORE, Family, Floats, Groups, defined, over_checkpoints
 
 LARGE_SD = 0.025
 """The paper prints larger SDs in bold."""
@@ -29,12 +28,8 @@ TARGET = 0.9
 """The reliability of the mean over checkpoints that `runs needed` asks for."""
 
 
-def across(settings: Settings, families: Sequence[Family]) -> list[Measure]:
-    """Return Table 1, Figure 1 and coefficients of agreement for each family."""
-    return [row for family in families for row in _spread(family)]
-
-
-def _spread(family: Family) -> list[Measure]:
+def across(family: Family) -> list[Measure]:
+    """Return Table 1, Figure 1 and coefficients of agreement."""
     measures: list[Measure] = []
     cases, outcomes, values = _matrices(family)
     for slice_, n in family.final_slices(SCORE):
@@ -143,7 +138,6 @@ def _agreement(cases: Sequence[Case], outcomes: Floats, values: Floats, groups: 
     decided = outcomes[~np.isnan(outcomes).any(axis=1)]
     note = wording.decided_items(len(decided)) if len(decided) < items else ""
     yield replace(agreement("Fleiss kappa", decided, _kappa, groups), n=items, na=ties, note=note)
-    yield replace(agreement("Krippendorff alpha", outcomes, reliability.krippendorff_alpha, groups), na=ties)
     # Scores of different tasks have different units: one ICC over both would only say that the tasks differ.
     for task in dict.fromkeys(case.groups.get("task", "") for case in cases):
         members = [position for position, case in enumerate(cases) if case.groups.get("task", "") == task]
@@ -156,7 +150,7 @@ def _kappa(outcomes: Floats) -> float:
 
 
 def _reliability(outcomes: Floats, values: Floats, groups: Groups) -> Iterator[Measure]:
-    """Yield the ICC of score differences (of outcomes if there are none), runs needed and variance shares."""
+    """Yield the ICC of score differences (of outcomes if there are none), and runs needed."""
     complete = values[~np.isnan(values).any(axis=1)]
     quantity = "score differences" if len(complete) > 1 else "outcomes"
     table = complete if len(complete) > 1 else outcomes[~np.isnan(outcomes).any(axis=1)]
@@ -165,9 +159,6 @@ def _reliability(outcomes: Floats, values: Floats, groups: Groups) -> Iterator[M
     single = replace(agreement("ICC(2,1)", table, icc_agreement, groups), note=f"of {quantity}")
     yield single
     yield _runs_needed(single)
-    shares = reliability.variance_components(table).shares
-    for source, share in zip(("seeds", "items", "residual"), shares, strict=True):
-        yield number("variance share", share, len(table), {**groups, "source": source}, f"of {quantity}")
 
 
 def icc_agreement(values: Floats) -> float:

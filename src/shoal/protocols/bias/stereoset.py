@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import DataError, some
 from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
 from ...data.stereoset import BLANK, FILES, TASKS, filler, frame, read_clusters
 from ...models import likelihood
@@ -33,6 +32,7 @@ from .asking import (
     Floats,
     answers,
     check_language_model,
+    check_stored,
     continuations,
     is_causal,
     likelihoods,
@@ -49,6 +49,8 @@ CASES = "clusters"
 CONCEPTS = {"religion": "religion", "race": "race", "gender": "gender", "occupation": "profession"}
 FEW_TERMS = 10
 """Below this many target terms the result says how many there are."""
+RESAMPLES = 2_000
+"""Bootstrap samples of target terms behind the interval of icat."""
 NAMES = (SCORE, "language modelling score", "icat")
 
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
@@ -146,21 +148,8 @@ def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
     by_task = read_scores(model.path, sentences)
     tasks = [task for task in TASKS if task in by_task]
     scores = {name: score for task in tasks for name, score in by_task[task].items()}
-    unknown = sorted(scores.keys() - sentences.keys())
-    if unknown:
-        raise DataError(
-            f"{model.path}: {len(unknown):,} of {len(scores):,} scored sentences are not in the data",
-            why=some(unknown, 3),
-            fix="use the data that the model was scored on: data = FILE",
-        )
     wanted = [name for case in built.cases for name in case.meta["sentence_ids"]]
-    missing = [name for name in wanted if name not in scores]
-    if missing:
-        raise DataError(
-            f"{model.path}: no score for {len(missing):,} of {len(wanted):,} sentences",
-            why=f"missing: {some(missing, 3)}",
-            fix="score every sentence of the data",
-        )
+    check_stored(model.path, "sentences", wanted, sentences.keys(), scores.keys())
     return [Answer("", "tokens", {"score": scores[name]}) for name in wanted]
 
 
@@ -254,7 +243,7 @@ def _three(settings: Settings, table: Floats, terms: Sequence[str], groups: dict
     table = table[answered]
     known = [term for term, is_answered in zip(terms, answered, strict=True) if is_answered]
     names, codes = np.unique(known, return_inverse=True)
-    per_term = settings.resolved("aggregate") == "per_term"
+    per_term = settings.conventions.mean_over_terms
     values = _aggregate(_by_term(table, codes), per_term)[0]
     measures = []
     for column, name in enumerate(NAMES):
@@ -332,7 +321,5 @@ def _resampled(settings: Settings, terms: Floats, per_term: bool) -> Floats:
     """Return the three scores of bootstrap samples of one term fewer than there are (see `stats.resampling`)."""
     rng = np.random.default_rng([settings.seed, len(terms)])
     size = len(terms)
-    weights = rng.multinomial(max(1, size - 1), np.full(size, 1 / size), settings.resamples).astype(
-        np.float64
-    )
+    weights = rng.multinomial(max(1, size - 1), np.full(size, 1 / size), RESAMPLES).astype(np.float64)
     return _aggregate(terms, per_term, weights)

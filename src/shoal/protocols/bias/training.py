@@ -5,7 +5,7 @@
              without test rows    every weight is trained
 
 The paper fine-tunes every checkpoint with the same settings. Settings that it does not state are those of Devlin et
-al. 2019. A task is a job without a diagnostic; `downstream.py` compares the scores.
+al. 2019. A task is a job without a diagnostic.
 """
 
 import hashlib
@@ -17,9 +17,11 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...core.errors import DataError, PlanError, nearest, some
 from ...core.files import is_file
-from ...core.records import Answers, Basis, Case, Measure, Outcome
+from ...core.records import Answers, Basis, Case, Measure, Outcome, Result
 from ...data.grammar import GRAMMARS, make_rows
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
@@ -31,8 +33,10 @@ from ...training.stage import Mark, Progress, Recipe, Stage
 from ...training.text import about_how_many_blocks, digest
 from ..base import Built, Scored
 from . import wording
-from .downstream import DOWNSTREAM
+from .family import checkpoint_name, is_downstream, over_checkpoints, recipe_name
 from .settings import Pretrain, Settings, Task
+
+DOWNSTREAM = "downstream score"
 
 # Pre-training
 
@@ -60,7 +64,6 @@ def pretraining(pretrain: Pretrain, model: str) -> Recipe:
         "vocabulary": pretrain.vocabulary,
         "length": POSITIONS,
     }
-    marks = pretraining_marks(pretrain)
 
     def base(seed: int) -> Any:
         from ...training.from_scratch import Shape, fresh_masked_model
@@ -70,7 +73,7 @@ def pretraining(pretrain: Pretrain, model: str) -> Recipe:
     def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
         from ...training.from_scratch import pretrain as train_masked
 
-        train_masked(model, pretrain.text, how, BLOCK, seed, progress, mark, marks)
+        train_masked(model, pretrain.text, how, BLOCK, seed, progress, mark, ())
 
     identity = {
         "task": "masked tokens 15 % 80/10/10",
@@ -79,22 +82,8 @@ def pretraining(pretrain: Pretrain, model: str) -> Recipe:
         "config": asdict(how),
     }
     steps = how.steps(-(-about_how_many_blocks(pretrain.text, BLOCK) // how.batch))
-    stage = Stage("pretrain", identity, steps, train, marks)
+    stage = Stage("pretrain", identity, steps, train)
     return Recipe(base, (stage,), {"text": content, **shape}, pretrain.threads)
-
-
-def pretraining_marks(pretrain: Pretrain) -> tuple[str, ...]:
-    """Return the epochs after which the model is queried, always with the last; none if only the end counts."""
-    if not pretrain.ask_after:
-        return ()
-    last = -(-pretrain.epochs // 1)
-    wrong = [epoch for epoch in pretrain.ask_after if not 1 <= epoch <= last]
-    if wrong:
-        raise PlanError(
-            f"pretrain.ask_after: epoch {wrong[0]} is outside a training of {pretrain.epochs:g} epochs",
-            fix=f"epochs from 1 to {last:g}",
-        )
-    return tuple(str(epoch) for epoch in sorted({*pretrain.ask_after, int(last)}))
 
 
 # Data of a task
@@ -201,14 +190,14 @@ def finetuning(settings: Settings, model: str) -> Recipe:
     data = read_task(task)
     stage = _stage(task, data, _config(task, model))
     if settings.pretrain is not None:
-        pretrained = pretraining(replace(settings.pretrain, ask_after=()), model)
+        pretrained = pretraining(settings.pretrain, model)
         base = partial(_with_head, pretrained.base, data.labels)
         return replace(pretrained, base=base, stages=(*pretrained.stages, stage))
     if parse_spec(model).scheme not in ("hf", "tiny"):
         raise PlanError(
             f"{model} cannot be fine-tuned",
             why="tasks need weights and gradients",
-            fix="use hf:FOLDER, or give existing scores: downstream = FILE",
+            fix="use hf:FOLDER, or remove tasks",
         )
 
     def fresh(seed: int) -> Any:
@@ -292,3 +281,29 @@ def score_task(built: Built, answers: Answers) -> Scored:
         note=str(built.about["note"]), basis=Basis("cases"), headline=True,
     )  # fmt: skip
     return Scored(outcomes, [row])
+
+
+# Several checkpoints
+
+
+def compare_tasks(results: Sequence[Result]) -> list[Measure]:
+    """Return mean and SD of each task's scores over the checkpoints of each recipe, at their last step (Table 2)."""
+    results = [result for result in results if is_downstream(result)]
+    last: dict[str, int] = {}
+    for result in results:
+        last[recipe_name(result)] = max(last.get(recipe_name(result), 0), result.job.get("step", 0))
+    scores: dict[tuple[str, str], dict[str, list[Measure]]] = {}
+    for result in results:
+        recipe = recipe_name(result)
+        for row in result.measures.where(DOWNSTREAM):
+            if row.value is not None and result.job.get("step", 0) == last[recipe]:
+                by_checkpoint = scores.setdefault((row.groups["task"], recipe), {})
+                by_checkpoint.setdefault(checkpoint_name(result), []).append(row)
+    measures: list[Measure] = []
+    for (task, recipe), by_checkpoint in scores.items():
+        # A checkpoint that was fine-tuned with several seeds counts once.
+        means = [float(np.mean([row.value for row in rows])) for rows in by_checkpoint.values()]
+        step = min(1 / row.n for rows in by_checkpoint.values() for row in rows)
+        groups = {"recipe": recipe, "task": task}
+        measures += over_checkpoints(DOWNSTREAM, means, len(means), groups, step=step)
+    return measures

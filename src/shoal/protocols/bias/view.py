@@ -28,23 +28,22 @@ from ...core.views import Line as Curve
 from . import wording
 from .build import module_of
 from .checkpoints import CURVES
-from .downstream import CORRELATION, DOWNSTREAM, EQUIVALENCE, PAIRWISE
-from .family import DECIDED, LEVEL, MOMENTS, SCORE, Family, Groups, families, first, is_downstream, moment
+from .family import DECIDED, LEVEL, SCORE, Family, Groups, families, first, is_downstream
 from .recipes import DIFFERENCE, Sides, all_sides
 from .settings import Settings
 from .spread import AGAINST
+from .training import DOWNSTREAM
 
 SHARE_SCALE, NEITHER = (0.2, 0.8), 0.5
 EFFECT_SCALE = (-2.0, 2.0)
 ACCURACY_SCALE = (0.4, 1.0)
 """Accuracies of clusters are never below one half."""
-COEFFICIENTS = ("Fleiss kappa", "Krippendorff alpha", "ICC(2,1)", "runs needed")
+COEFFICIENTS = ("Fleiss kappa", "ICC(2,1)", "runs needed")
 BETWEEN = (
     "difference between diagnostics",
-    "correlation between diagnostics",
     "agreement of representations",
 )
-MOST_NOTES, MOST_CURVES, MOST_CORRELATIONS = 3, 8, 12
+MOST_NOTES, MOST_CURVES = 3, 8
 
 
 def view(
@@ -72,7 +71,7 @@ def view(
 def _one_checkpoint(result: Result) -> Section:
     """Return one checkpoint under one diagnostic, or on one downstream task."""
     model = Words(str(result.job["model"]), "strong")
-    rows = Measures(row for row in result.measures if not moment(row.groups))
+    rows = Measures(row for row in result.measures if "step" not in row.groups)
     errors = sum(bool(outcome.error) for outcome in result.outcomes)
     notes = [wording.unanswered(errors)] if errors else []
     if is_downstream(result):
@@ -324,22 +323,21 @@ def _clusters_over_checkpoints(measures: Measures) -> Table:
 
 def _curves(family: Family, measures: Measures) -> list[Block]:
     """Return a picture for each kind of score over training, one line per test or task."""
-    axis = next((axis for axis in MOMENTS if any(axis in row.groups for row in measures)), "")
     pictures: list[Block] = []
-    for score in CURVES if axis else ():
+    for score in CURVES if any("step" in row.groups for row in measures) else ():
         lines = list(_lines(family, measures, score)) if score != "chance accuracy" else []
         if score == "cluster accuracy":
             lines += _lines(family, measures, "chance accuracy")
         if lines:
             more = [wording.more_rows(len(lines) - MOST_CURVES)] if len(lines) > MOST_CURVES else []
-            pictures.append(Curves(axis, lines[:MOST_CURVES], title=f"{score} over training", legend=more))
+            pictures.append(Curves("step", lines[:MOST_CURVES], title=f"{score} over training", legend=more))
     return pictures
 
 
 def _lines(family: Family, measures: Measures, score: str) -> Iterator[Curve]:
     by_slice: dict[tuple[tuple[str, str], ...], list[Measure]] = {}
     for row in measures.where("mean over checkpoints", of=score):
-        key = tuple((name, value) for name, value in row.groups.items() if name not in MOMENTS)
+        key = tuple((name, value) for name, value in row.groups.items() if name != "step")
         by_slice.setdefault(key, []).append(row)
     by_chance = score == "chance accuracy"
     for key, rows in by_slice.items():
@@ -348,7 +346,8 @@ def _lines(family: Family, measures: Measures, score: str) -> Iterator[Curve]:
             words = [groups.get(name, "") for name in ("task", "test", "category")]
             title = [word for word in words if word and word != "all"] or ["all"]
             points = sorted(
-                ((float(moment(row.groups) or family.last), row) for row in rows), key=lambda point: point[0]
+                ((float(row.groups.get("step", family.last)), row) for row in rows),
+                key=lambda point: point[0],
             )
             yield Curve(" ".join([*title, *["by chance"] * by_chance]), points, "quiet" if by_chance else "")
 
@@ -362,9 +361,6 @@ def _comparisons(every: Sequence[Family], measures: Measures) -> list[Section]:
     ]
     if any(measures.where("mean over checkpoints", of=DOWNSTREAM)):
         blocks.append(_downstream_table(measures))
-    correlations = measures.where(CORRELATION)
-    if correlations:
-        blocks.append(_correlation_table(correlations))
     between = [row for name in BETWEEN for row in measures.where(name)]
     if between:
         titles = ("between diagnostics", "", "", "")
@@ -410,56 +406,29 @@ def _mean_row(family: Family, difference: Measure, measures: Measures) -> Measur
     return next((row for row in measures.where("mean over checkpoints") if row.groups == wanted), None)
 
 
-def _score_title(row: Measure, *more: str) -> str:
-    words = [row.groups.get(key, "") for key in (*more, "task", "test", "category")]
+def _score_title(row: Measure) -> str:
+    words = [row.groups.get(key, "") for key in ("task", "test", "category")]
     name = " ".join(word for word in words if word and word != "all") or "all"
     return name if row.groups["of"] == SCORE else f"{name}, {row.groups['of']}"
 
 
 def _downstream_table(measures: Measures) -> Table:
-    """Return Table 2: mean and SD of each task and recipe, with the tests of equivalence."""
-    columns = [Column("downstream", "left"), Column("", "left"), Column("mean"), Column("SD")]
-    columns += [Column("p equivalent"), Column("", "left")]
+    """Return Table 2: mean and SD of each task and recipe."""
+    columns = [Column("downstream", "left"), Column("", "left"), Column("mean"), Column("95 % CI")]
+    columns += [Column("SD"), Column("95 % CI"), Column("", "left")]
     lines = []
     for mean in measures.where("mean over checkpoints", of=DOWNSTREAM):
-        about = {"recipe": mean.groups["recipe"], "task": mean.groups["task"]}
-        sd = first(measures, "sd over checkpoints", of=DOWNSTREAM, **about)
-        lines.append(Row([*_task_and_recipe(mean), Number(mean), Number(sd), "", Words(mean.note, "quiet")]))
-    for name in (EQUIVALENCE, PAIRWISE):
-        for test in measures.where("p value", test=name):
-            words = Words(f"{test.verdict}: {test.note}", "quiet")
-            lines.append(Row([*_task_and_recipe(test), "", "", Number(test), words]))
+        task, recipe = mean.groups["task"], mean.groups["recipe"]
+        sd = first(measures, "sd over checkpoints", of=DOWNSTREAM, recipe=recipe, task=task)
+        numbers = [Number(row, part=part) for row in (mean, sd) for part in ("value", "interval")]
+        lines.append(Row([task, Words(recipe, "quiet"), *numbers, Words(mean.note, "quiet")]))
     return Table(columns, lines, "downstream")
-
-
-def _task_and_recipe(row: Measure) -> list[Cell]:
-    return [row.groups["task"], Words(row.groups["recipe"], "quiet")]
-
-
-def _correlation_table(rows: Sequence[Measure]) -> Table:
-    """Return the correlations of diagnostics with downstream scores, those of whole scores first."""
-    ordered = sorted(rows, key=lambda row: row.groups.get("category", "") not in ("", "all"))
-    recipes = ("recipe",) if len({row.groups["recipe"] for row in rows}) > 1 else ()
-    columns = [Column("diagnostic over checkpoints", "left"), Column("task", "left"), Column("r")]
-    columns += [Column("95 % CI"), Column("checkpoints")]
-    lines = [
-        Row(
-            [
-                _score_title(row, *recipes, "diagnostic", "representation"),
-                row.groups["downstream"],
-                *_value_interval_n(row),
-            ]
-        )
-        for row in ordered[:MOST_CORRELATIONS]
-    ]
-    more = [wording.more_rows(len(rows) - len(lines))] if len(rows) > len(lines) else []
-    return Table(columns, lines, legend=[wording.correlation_legend(rows), *more])
 
 
 # Files
 
 
-KEYS = ("recipe", "diagnostic", "representation", "test", "task", "category", *MOMENTS)
+KEYS = ("recipe", "diagnostic", "representation", "test", "task", "category", "step")
 
 
 def _files(every: Sequence[Family], measures: Sequence[Measure]) -> list[Block]:

@@ -1,18 +1,13 @@
 """Sentences of the bias protocol: notes, reasons, findings and legends, from typed values."""
 
-import math
 from collections.abc import Iterator, Sequence
 
 from ...core.errors import some
 from ...core.measures import FEW_CASES, SHARE, shown
 from ...core.records import Measure, Measures
-from ...stats.intervals import Interval
-from ...stats.paired import smallest_sign_flip_p
 
 WANTED = 5
 """Checkpoints that a claim about a recipe needs at least (`docs/method/beyond.md` 7.3)."""
-HALF_OF_THE_VARIANCE = math.sqrt(2)
-"""The over-dispersion ratio at which single items explain half of the variance."""
 MOST_NAMES = 5
 
 
@@ -97,11 +92,6 @@ def runs_needed(target: float, at_least: int | None) -> str:
     return f"for a reliability of {target:g}" + (f"; at least {at_least}, no upper bound" if at_least else "")
 
 
-def sign_flips(runs: int, least: float) -> str:
-    """Return how the test over checkpoints was done."""
-    return f"sign flips over {several(runs)}; the smallest possible p is {least:.4g}"
-
-
 def means_by_diagnostic(names: Sequence[str], means: Sequence[float]) -> str:
     """Return the two means behind a difference."""
     return ", ".join(f"{name} {shown(mean, SHARE)}" for name, mean in zip(names, means, strict=True))
@@ -111,34 +101,6 @@ def finetuned(rows: int, majority: float, removed: int) -> str:
     """Return what to know about a fine-tuned score."""
     words = f"fine-tuned on {rows:,} rows; a constant answer scores {100 * majority:.1f} %"
     return words + (f"; {removed:,} training rows that are also tested were removed" if removed else "")
-
-
-# Equivalence of downstream scores
-
-
-def equivalence(shown_equivalent: bool) -> str:
-    """Return the verdict of an equivalence test."""
-    return "equivalent" if shown_equivalent else "not shown to be equivalent"
-
-
-def sd_equivalence(limit: float, margin: float, largest: float, majority: Sequence[float]) -> str:
-    """Return what the test of the SD over checkpoints says."""
-    words = f"SD over new checkpoints below {limit:.4f} (95 %), margin {margin:g}; largest difference {largest:.4f}"
-    return words + "".join(f"; a constant answer scores {100 * share:.1f} %" for share in majority)
-
-
-def pairwise_equivalence(reach: float, margin: float) -> str:
-    """Return what the test of every pair says."""
-    return f"no two checkpoints differ by more than {reach:.4f} on new examples (90 %), margin {margin:g}"
-
-
-def recipe_equivalence(
-    recipes: tuple[str, str], difference: float, interval: Interval, margin: float, paired: bool
-) -> str:
-    """Return what the test of two recipes says."""
-    low, high = interval
-    ends = f"90 % CI {low:+.4f} to {high:+.4f}{', paired' if paired else ''}"
-    return f"{recipes[0]} − {recipes[1]} {difference:+.4f} ({ends}), margin {margin:g}"
 
 
 # Findings
@@ -184,32 +146,14 @@ def family_label(diagnostic: str, representation: str) -> str:
     return f"{diagnostic} by {representation}" if representation else diagnostic
 
 
-def headline(label: str, measures: Measures) -> str:
-    """Return what a diagnostic says about the checkpoints of a recipe."""
-    mean, sd = _whole(measures, "mean over checkpoints"), _whole(measures, "sd over checkpoints")
-    if mean is not None and sd is not None and mean.value is not None:
-        score, spread = shown(mean.value, SHARE), shown(sd.value, SHARE)
-        return f"{label}: mean stereotype score {score} %, SD {spread} points."
-    shares = measures.where("significant share")
-    if shares:
-        always = sum(row.value == 1 for row in shares)
-        return f"{label}: {always} of {several(len(shares), 'test')} significant in every checkpoint."
-    accuracies = measures.where("mean over checkpoints", of="cluster accuracy")
-    values = [row.value for row in accuracies if row.value is not None]
-    if not values:
-        return f"{label}: undefined in too many checkpoints to compare them."
-    ends = " to ".join(shown(value, SHARE) for value in (min(values), max(values)))
-    return f"{label}: mean cluster accuracy {ends} % over {several(len(values), 'pair')} of concepts."
-
-
-def changes(names: Sequence[str], total: int) -> str:
-    """Return which statements change between checkpoints."""
+def changes(label: str, names: Sequence[str], total: int) -> str:
+    """Return which statements of a diagnostic change between checkpoints."""
     if not total:
-        return ""
+        return f"{label}: undefined in too many checkpoints to compare them."
     if not names:
-        return f"No statement of {total} changes between checkpoints."
+        return f"{label}: no statement of {total} changes between checkpoints."
     listed = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
-    return f"{len(names)} of {several(total, 'statement')} change between checkpoints: {listed}."
+    return f"{label}: {len(names)} of {several(total, 'statement')} change between checkpoints: {listed}."
 
 
 def limits(names: Sequence[str]) -> str:
@@ -217,13 +161,8 @@ def limits(names: Sequence[str]) -> str:
     runs = len(names)
     if runs == 1:
         return f"One checkpoint, {names[0]}: seed variance was not measured."
-    least = smallest_sign_flip_p(runs)
-    words = f"{several(runs)}" + (
-        f": too few for a claim about the recipe, which takes {WANTED}."
-        if runs < WANTED
-        else " of one recipe."
-    )
-    return words + (f" The smallest possible p of a test over them is {least:.4g}." if least > 0.01 else "")
+    few = f": too few for a claim about the recipe, which takes {WANTED}."
+    return several(runs) + (few if runs < WANTED else " of one recipe.")
 
 
 def conclusion(measures: Measures, runs: int) -> Iterator[str]:
@@ -274,7 +213,6 @@ def _likelihood(measures: Measures, runs: int) -> Iterator[str]:
     unanimous = next(iter(measures.where("share of items")), None)
     if unanimous is not None and unanimous.value is not None:
         yield f"All checkpoints agree on {100 * unanimous.value:.0f} % of the items ({unanimous.note})."
-    yield from _overdispersion(_whole(measures, "over-dispersion ratio"), runs)
 
 
 def _against_half(mean: Measure, decided: Measure | None, runs: int) -> Iterator[str]:
@@ -303,23 +241,6 @@ def _wide_categories(measures: Measures) -> Iterator[str]:
         yield f"The SD is above 2.5 points in {len(wide)} of {total} with at least {FEW_CASES} items{listed}."
 
 
-def _overdispersion(ratio: Measure | None, runs: int) -> Iterator[str]:
-    """Yield whether checkpoints differ as a whole, or by single items that flip."""
-    if ratio is None or ratio.value is None or ratio.interval is None or runs < 3:
-        return
-    low, high = ratio.interval
-    if low > HALF_OF_THE_VARIANCE:
-        meaning = "checkpoints differ as a whole"
-    elif high < HALF_OF_THE_VARIANCE:
-        meaning = "single items explain most of the spread"
-    else:
-        meaning = f"{several(runs)} cannot tell whether single items explain the spread"
-    yield (
-        f"The SD is {ratio.value:.1f} times that of items that flip independently "
-        f"(95 % CI {low:.1f} to {high:.1f}): {meaning}."
-    )
-
-
 # Legends and notes of tables
 
 ONE_CHECKPOINT = "! One checkpoint: seed variance was not measured."
@@ -341,16 +262,6 @@ def recipe_legend(runs: tuple[int, int], paired: bool) -> str:
         return "1 pair of checkpoints: differences generalise to new items, not to other checkpoints."
     over = f"{several(runs[0], 'pair')} of checkpoints" if paired else f"{runs[0]} and {runs[1]} checkpoints"
     return f"{over}; Student's t, p adjusted by Holm over the table"
-
-
-def correlation_legend(rows: Sequence[Measure]) -> str:
-    """Return how many correlations exclude 0, and how many would by chance."""
-    known = [row.interval for row in rows if row.interval]
-    if not known:
-        few = all(row.n < 4 for row in rows)
-        return f"no intervals: {'fewer than four checkpoints' if few else 'all scores are the same'}"
-    clear = sum(not low <= 0 <= high for low, high in known)
-    return f"{clear:,} of {several(len(known), 'interval')} exclude 0; one in twenty would by chance"
 
 
 def more_rows(count: int) -> str:

@@ -14,6 +14,8 @@ those over seeds and setups, `wording` the verdict, `view` the layout.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import PurePath
 
 from ...core.records import Answer, Example
@@ -23,7 +25,7 @@ from .build import build, export, training_items
 from .compare import compare
 from .recipe import check_room, recipe
 from .score import score
-from .settings import SLOT, Settings, combinations
+from .settings import SLOT, Settings
 from .view import sections as view
 
 __all__ = [
@@ -43,7 +45,19 @@ __all__ = [
 
 def parts(settings: Settings) -> list[Settings]:
     """Return one job per combination of the listed values."""
-    return combinations(settings)
+    names = (settings.names,) if isinstance(settings.names, dict) else settings.names
+    lists = (settings.control, settings.per_label, settings.template, names or (None,), settings.reveal)
+    return [
+        replace(
+            settings,
+            control=(control,),
+            per_label=(per_label,),
+            template=(template,),
+            names=() if words is None else (words,),
+            reveal=(reveal,),
+        )
+        for control, per_label, template, words, reveal in product(*lists)
+    ]
 
 
 def title(settings: Settings) -> str:

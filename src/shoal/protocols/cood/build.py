@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import PlanError, nearest
+from ...core.errors import PlanError
 from ...core.files import refusing, writing
 from ...core.records import Case, Example
 from ...training.stage import Progress, silent
@@ -76,26 +76,13 @@ def class_words(settings: Settings) -> dict[str, str]:
     known = KNOWN_NAMES if set(roles.values()) == set(KNOWN_NAMES) else {}
     chosen = next(iter(settings.names), None) if not isinstance(settings.names, dict) else settings.names
     names: Mapping[str, str] = chosen or {label: known.get(label, label) for label in roles.values()}
-    for label in names:
-        if label not in roles.values():
-            raise PlanError(
-                f"names: unknown class {label!r}",
-                why=f"classes are {', '.join(roles.values())}",
-                fix=nearest(label, roles.values()) or "one of those",
-            )
-    missing = [label for label in roles.values() if not names.get(label, "").strip()]
-    if missing:
+    words = {role: names.get(label, "").strip() for role, label in roles.items()}
+    distinct = {word.casefold() for word in words.values() if word}
+    if set(names) != set(roles.values()) or len(distinct) < len(ROLES):
         raise PlanError(
-            f"names: no word for {', '.join(missing)}",
-            why="each of the three classes needs one",
+            f"names: {', '.join(f'{label} = {word!r}' for label, word in names.items())}",
+            why=f"expected a different word for each of {', '.join(roles.values())}",
             fix='names = {LABEL = "word"} for each of them',
-        )
-    words = {role: names[label].strip() for role, label in roles.items()}
-    if len({word.casefold() for word in words.values()}) < len(ROLES):
-        raise PlanError(
-            f"names: {', '.join(words.values())}",
-            why="equal words make the templates of two classes identical",
-            fix="a different word for each class",
         )
     return words
 

@@ -1,6 +1,5 @@
 """The nine cells, named by the class of the text and the class in the template (COOD, Table 2 and Figure 1)."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 Kind = Literal["ID", "COOD", "OOD"]
@@ -33,13 +32,3 @@ def target(cell: str) -> str:
     """
     text, _, template = cell.partition("/")
     return CONSISTENT if text == template else INCONSISTENT
-
-
-def kind_means(accuracies: Mapping[str, float]) -> dict[Kind, float]:
-    """Return the mean accuracy of each kind, with equal weight per cell.
-
-    >>> shortcut = {cell: float(kind == "ID") for cell, kind in CELLS.items()}
-    >>> kind_means(shortcut)
-    {'ID': 1.0, 'COOD': 0.0, 'OOD': 0.0}
-    """
-    return {kind: sum(accuracies[cell] for cell in cells_of(kind)) / len(cells_of(kind)) for kind in KINDS}

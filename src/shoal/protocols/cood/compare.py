@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -17,9 +16,9 @@ from ...stats.intervals import mean_t_interval
 from ...stats.multiplicity import holm
 from ..base import Compared
 from . import wording
-from .cells import CELLS, KINDS
-from .grid import BEYOND, GAP, KIND_WEIGHTS, Grid, Weights, components, difference, grid_of, right_of
-from .score import measures_of
+from .cells import CELLS
+from .grid import QUANTITIES, Grid, difference, grid_of, right_of
+from .score import Scores, scores_of
 from .settings import Settings
 
 SETUP = ("model", "data", "K", "control", "template", "names", "unseen", "reveal")
@@ -28,17 +27,8 @@ ALWAYS = ("K", "control")
 """Groups of every measure; the others only where setups differ."""
 COMPARED = ("model", "K", "control", "template", "names", "reveal")
 """Groups by which setups are compared; other data or another unseen word mean other texts or cells."""
-QUANTITIES: tuple[tuple[str, str, Weights], ...] = (
-    *(("accuracy", kind, KIND_WEIGHTS[kind]) for kind in KINDS),
-    ("gap", "", GAP),
-    ("beyond the shortcut", "", BEYOND),
-)
-"""Compared quantities: name, kind, weights."""
-
 CURVES: tuple[tuple[str, Mapping[str, str]], ...] = (
-    *(("accuracy", {"kind": kind}) for kind in KINDS),
-    ("gap", {}),
-    ("beyond the shortcut", {}),
+    *((of.name, of.groups) for of in QUANTITIES),
     ("validation accuracy", {"kind": "ID"}),
 )
 """Quantities with a curve over epochs: name and groups."""
@@ -63,8 +53,8 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     for setup, of_setup in zip(setups, by_setup.values(), strict=True):
         groups = {name: setup[name] for name in setup if name in ALWAYS or name in differ}
         over = over_seeds(settings, of_setup, groups)
-        findings.append(wording.verdict(Measures(over), groups))
-        rows += [*over, *over_epochs(of_setup, groups)]
+        findings.append(wording.verdict(Measures(over.measures), groups, over.over_half))
+        rows += [*over.measures, *over_epochs(of_setup, groups)]
     rows += between_setups(list(zip(setups, by_setup.values(), strict=True)), differ)
     return Compared(rows, findings)
 
@@ -89,19 +79,14 @@ def setup_of(result: Result) -> dict[str, str]:
 # Seeds
 
 
-def over_seeds(settings: Settings, results: Sequence[Result], groups: Setup) -> list[Measure]:
-    """Return the measures of a setup for new texts and new seeds."""
-    grid = grid_over(results)
+def over_seeds(settings: Settings, results: Sequence[Result], groups: Setup) -> Scores:
+    """Return the scores of a setup for new texts and new seeds."""
     errors = dict.fromkeys(CELLS, 0)
     for result in results:
         for case, outcome in _test(result):
             errors[case.groups["cell"]] += bool(outcome.error)
-    facts = {"seeds": sorted(int(result.job["settings"]["seed"]) for result in results)}
-    note = wording.seed_claim(facts["seeds"])
-    rows = measures_of(grid, settings, groups, errors, facts, note)
-    if len(results) > 1:
-        rows += [replace(row, facts=facts, note=note) for row in seed_shares(grid, groups)]
-    return rows
+    seeds = sorted(int(result.job["settings"]["seed"]) for result in results)
+    return scores_of(grid_over(results), settings.seed, groups, errors, wording.seed_claim(seeds))
 
 
 def grid_over(results: Sequence[Result]) -> Grid:
@@ -115,18 +100,6 @@ def grid_over(results: Sequence[Result]) -> Grid:
 def _test(result: Result) -> list[tuple[Case, Outcome]]:
     pairs = zip(result.cases, result.outcomes, strict=True)
     return [(case, outcome) for case, outcome in pairs if case.groups["split"] == "test"]
-
-
-def seed_shares(grid: Grid, groups: Setup) -> list[Measure]:
-    """Return the share of variance due to seeds: are more seeds or more texts needed? (`docs/method/beyond.md` 7.3)."""
-    rows = []
-    for name, weights in (*KIND_WEIGHTS.items(), ("gap", GAP), ("beyond the shortcut", BEYOND)):
-        variances = components(grid, weights)
-        share = float("nan") if variances is None else variances.shares_of_mean[0]
-        subject = {**groups, "kind" if name in KINDS else "of": str(name)}
-        value = None if np.isnan(share) else float(share)
-        rows.append(Measure("variance due to seeds", value, grid.seeds, subject))
-    return rows
 
 
 # Epochs
@@ -164,7 +137,7 @@ def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
     lowest = 0.0 if "accuracy" in rows[0].name else -1.0
     note = wording.seed_count(len(rows))
     if len(rows) == 1:
-        return replace(rows[0], groups=groups, note=note, facts={})
+        return replace(rows[0], groups=groups, note=note)
     interval = (max(lowest, middle - reach), min(1.0, middle + reach))
     return Measure(rows[0].name, middle, rows[0].n, groups, interval, "seeds t, text bootstrap", note=note)
 
@@ -190,22 +163,18 @@ def _differences(new: Mapping[int, Result], old: Mapping[int, Result], groups: S
         return []
     grids = [grid_of(cases, [right_of(run.outcomes) for run in side.values()]) for side in (new, old)]
     paired = new.keys() == old.keys()
+    note = wording.difference_note(len(new), len(old))
+    method = _method(paired, len(new), len(old))
     rows: list[Tested] = []
-    for name, kind, weights in QUANTITIES:
-        estimate = difference(grids[0], grids[1], weights, paired=paired)
-        subject = {**groups, "kind": kind} if kind else {**groups, "of": name}
-        facts: dict[str, Any] = {"of": name, "seeds": list(new), "seeds against": list(old)}
+    for of in QUANTITIES:
+        estimate = difference(grids[0], grids[1], of.weights, paired=paired)
+        row = Measure("difference", None, 0, {**groups, **(of.groups or {"of": of.name})}, of=of.name)
         if estimate is None:
-            reason = wording.NO_COMMON_ANSWER
-            rows.append((Measure("difference", None, 0, subject, reason=reason, facts=facts), None))
+            rows.append((replace(row, reason=wording.NO_COMMON_ANSWER), None))
             continue
-        facts["these runs"] = list(estimate.these_runs)
-        row = Measure(
-            "difference", estimate.value, estimate.n, subject, estimate.interval,
-            _method(paired, len(new), len(old)) if estimate.interval else "",
-            note=wording.difference_note(len(new), len(old)), facts=facts,
-        )  # fmt: skip
-        rows.append((row, estimate.p))
+        value, n, interval = estimate.value, estimate.n, estimate.interval
+        row = replace(row, value=value, n=n, interval=interval, note=note)
+        rows.append((replace(row, interval_method=method if interval else ""), estimate.p))
     return rows
 
 

@@ -19,8 +19,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ...core.records import Case, Outcome
-from ...stats.intervals import Interval, cluster_wilson, percentile_interval
-from ...stats.reliability import VarianceComponents, variance_components
+from ...stats.intervals import Interval, cluster_wilson, percentile_interval, within
 from ...stats.resampling import ClusterTable, cluster_table
 from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
 from ...stats.sums import sum_t
@@ -48,6 +47,30 @@ HALF: Weights = {**KIND_WEIGHTS["COOD"], "fst/fst": 0.25, "sec/sec": 0.25}
 """Plus -1: beyond the shortcut minus half of its maximum, mean(fst/fst, sec/sec)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A weighted sum of cells."""
+
+    name: str
+    kind: str
+    """Empty if the quantity is not the mean of a kind."""
+    weights: Weights
+    constant: float = 0.0
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """Return the groups of its measure."""
+        return {"kind": self.kind} if self.kind else {}
+
+
+QUANTITIES = (
+    *(Quantity("accuracy", kind, KIND_WEIGHTS[kind]) for kind in KINDS),
+    Quantity("gap", "", GAP),
+    Quantity("beyond the shortcut", "", BEYOND, -1.0),
+)
+RESAMPLES = 2_000
+
+
 @dataclass(frozen=True)
 class Grid:
     """Correct answers: 1, 0, or NaN where a text is not in a cell or has no answer."""
@@ -58,30 +81,30 @@ class Grid:
 
     @property
     def seeds(self) -> int:
-        """The number of seeds."""
+        """Return the number of seeds."""
         return int(self.values.shape[2])
 
     @cached_property
     def rates(self) -> dict[str, float]:
-        """The mean of each cell over texts and seeds; NaN without answers."""
+        """Return the mean of each cell over texts and seeds; NaN without answers."""
         sums, counts = np.nansum(self.values, axis=(0, 2)), (~np.isnan(self.values)).sum(axis=(0, 2))
         means = np.divide(sums, counts, out=np.full(len(COLUMNS), np.nan), where=counts > 0)
         return dict(zip(COLUMNS, means.tolist(), strict=True))
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """The number of answers per cell."""
+        """Return the number of answers per cell."""
         return dict(zip(COLUMNS, (~np.isnan(self.values)).sum(axis=(0, 2)).tolist(), strict=True))
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
-        """The cluster number of each text."""
+        """Return the cluster number of each text."""
         numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(self.clusters))}
         return np.array([numbers[cluster] for cluster in self.clusters], np.int64)
 
     @cached_property
     def rates_by_seed(self) -> Floats:
-        """The mean of each cell for each seed: (cells, seeds)."""
+        """Return the mean of each cell for each seed: (cells, seeds)."""
         counts = (~np.isnan(self.values)).sum(axis=0)
         sums = np.nansum(self.values, axis=0)
         rates: Floats = np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
@@ -131,7 +154,7 @@ def weighted(rates: Mapping[str, float], weights: Weights) -> float:
 # Bootstrap
 
 
-def replicates(grid: Grid, resamples: int, rng: Generator) -> Floats:
+def replicates(grid: Grid, rng: Generator, resamples: int = RESAMPLES) -> Floats:
     """Return the mean of each cell over the seeds, per bootstrap resample of texts: (resamples, cells).
 
     Texts are drawn within their class, one fewer than there are, as everywhere in `stats.resampling`.
@@ -174,39 +197,26 @@ def drawn(draws: Floats, weights: Weights) -> Floats:
 # Intervals
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Intervals of a quantity."""
+def estimate(grid: Grid, draws: Floats, weights: Weights) -> tuple[Interval | None, str]:
+    """Return the interval of a quantity and its method; None if a run has no answer in one of its cells.
 
-    interval: Interval | None = None
-    """For new texts, and with several seeds also for new seeds."""
-    method: str = ""
-    these_runs: Interval | None = None
-    """With several seeds: for these runs on new texts."""
-    not_estimable: bool = False
-    """The interval covers the whole range, because seeds are few or differ much."""
-
-
-def estimate(grid: Grid, draws: Floats, weights: Weights) -> Estimate:
-    """Return the intervals of a quantity: Student's t over seeds combined with texts (`stats.seeds`)."""
+    One run: for new texts. Several: for new texts and new seeds, Student's t over seeds combined with texts.
+    """
     by_seed = grid.by_seed(weights)
     if np.isnan(by_seed).any():
-        return Estimate()
+        return None, ""
     method = texts_method(grid, draws, weights)
 
     @cache
     def over_texts(level: float) -> Interval:
         return texts_interval(grid, draws, weights, method, level)
 
-    value, limits = weighted(grid.rates, weights), bounds(weights)
-    these_runs = over_texts(0.95)
-    if np.isnan(these_runs[0]):
-        return Estimate()
+    if np.isnan(over_texts(0.95)[0]):
+        return None, ""
     if len(by_seed) == 1:
-        return Estimate(these_runs, method)
-    low, high = composed(value, over_texts, error_of_mean(by_seed))
-    whole = low <= limits[0] and high >= limits[1]
-    return Estimate((max(low, limits[0]), min(high, limits[1])), f"seeds t, {method}", these_runs, whole)
+        return over_texts(0.95), method
+    interval = composed(weighted(grid.rates, weights), over_texts, error_of_mean(by_seed))
+    return within(interval, *bounds(weights)), f"seeds t, {method}"
 
 
 def bounds(weights: Weights) -> Interval:
@@ -254,27 +264,6 @@ def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interv
     return middle - reach[0], middle + reach[1]
 
 
-def components(grid: Grid, weights: Weights) -> VarianceComponents | None:
-    """Return the variance components of a quantity, seeds and texts (`docs/method/beyond.md` 7.3); None with one seed.
-
-    They are computed on the contribution of each text minus the mean of its class, since classes are fixed.
-    """
-    if grid.seeds < 2:
-        return None
-    added = np.zeros((len(grid.y), grid.seeds))
-    for column, weight in weights.items():
-        of_class = np.array([y == SIDE[column] for y in grid.y])
-        added[of_class] += (
-            weight * grid.values[of_class, COLUMNS.index(column)] * len(grid.y) / of_class.sum()
-        )
-    used = np.isin(grid.y, [SIDE[column] for column in weights]) & ~np.isnan(added).any(axis=1)
-    for role in ROLES:
-        of_class = used & np.array([y == role for y in grid.y])
-        if of_class.any():
-            added[of_class] -= added[of_class].mean()
-    return variance_components(added[used]) if used.sum() > 1 else None
-
-
 # Differences between setups
 
 
@@ -287,8 +276,6 @@ class Difference:
     """Inputs that all runs of both setups answered."""
     interval: Interval | None
     """For new texts and new seeds; with one run per side for these two; None for one run against several."""
-    these_runs: Interval
-    """For these runs on new texts."""
     p: float | None
 
 
@@ -320,14 +307,12 @@ def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> Diffe
     influence = [_influence(side, counts, parts, new.owners) for side in sides]
     value = texts.middle
     seeds = _over_seeds(by_seed, influence, paired=paired)
-    limits = _limits(weights)
-    these_runs = _within(texts.interval(), limits)
+    n = int(counts.sum())
     if seeds is None:
-        return Difference(value, int(counts.sum()), None, these_runs, None)
-    interval = _within(composed(value, texts.interval, seeds), limits)
-    return Difference(
-        value, int(counts.sum()), interval, these_runs, composed_p(value, texts.interval, seeds)
-    )
+        return Difference(value, n, None, None)
+    low, high = bounds(weights)
+    interval = within(composed(value, texts.interval, seeds), low - high, high - low)
+    return Difference(value, n, interval, composed_p(value, texts.interval, seeds))
 
 
 def _influence(values: Floats, counts: NDArray[np.int64], parts: Floats, owners: NDArray[np.int64]) -> Floats:
@@ -355,12 +340,3 @@ def _noise(influence: Floats) -> float:
     runs = influence.shape[1]
     residual = influence - influence.mean(axis=1, keepdims=True)
     return float((residual**2).sum()) / (runs * (runs - 1)) if runs > 1 else 0.0
-
-
-def _limits(weights: Weights) -> Interval:
-    low, high = bounds(weights)
-    return low - high, high - low
-
-
-def _within(interval: Interval, limits: Interval) -> Interval:
-    return max(interval[0], limits[0]), min(interval[1], limits[1])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import ModelError, PlanError
+from ...core.errors import ModelError
 from ...core.records import Answers, Example
 from ...models import load_model, parse_spec
 from ...models.interface import HasTokens
@@ -16,6 +16,7 @@ from ...training.stage import Mark, Progress, Recipe, Stage
 from .build import Item, build, digest_items, training_items
 from .cells import INCONSISTENT, LABELS
 from .settings import Settings
+from .texts import MAX_TOKENS
 
 TINY_RATE, PAPER_RATE = 5e-4, 1e-5
 
@@ -39,8 +40,8 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     return Recipe(
         _base(settings, model, items),
         (_stage(_title(settings), environment, how, digest_items(items)),),
-        {"labels": list(LABELS), **({} if settings.head == "own" else {"head": settings.head})},
-        settings.threads,
+        {"labels": list(LABELS), **({} if settings.train.head == "own" else {"head": settings.train.head})},
+        settings.train.threads,
     )
 
 
@@ -50,31 +51,7 @@ def training_config(settings: Settings, model: str) -> TrainConfig:
     Batches are not grouped by length, which would put both items of a neutral text into one batch.
     """
     usual = TINY_RATE if parse_spec(model).scheme == "tiny" else PAPER_RATE
-    rate = usual if settings.learning_rate is None else settings.learning_rate
-    batch = batch_size(settings, model)
-    return TrainConfig(
-        learning_rate=rate,
-        batch=batch,
-        epochs=settings.epochs,
-        warm_up=settings.warm_up,
-        group_by_length=False,
-    )
-
-
-def batch_size(settings: Settings, model: str) -> int:
-    """Return the batch size of a model: the paper's 32 for base and 8 for large, in one plan.
-
-    >>> settings = Settings(batch_of={"large": 8})
-    >>> [batch_size(settings, model) for model in ("hf:bert-base-uncased", "hf:models/bert-large-uncased")]
-    [32, 8]
-    """
-    sizes = {size for word, size in (settings.batch_of or {}).items() if word in parse_spec(model).name}
-    if len(sizes) > 1:
-        raise PlanError(
-            f"batch_of: {model} contains several of {', '.join(settings.batch_of or {})}",
-            fix="words of which each model's name contains at most one",
-        )
-    return sizes.pop() if sizes else settings.batch
+    return settings.train.plain(usual, group_by_length=False)
 
 
 def _labelled(item: Item) -> Labelled:
@@ -88,7 +65,7 @@ def _title(settings: Settings) -> str:
         f"k{settings.per_label[0]}",
         "all cells" if control == "all cells" else "",
         f"reveal {reveal}" if reveal else "",
-        "linear head" if settings.head == "linear" else "",
+        "linear head" if settings.train.head == "linear" else "",
     ]
     return " ".join(filter(None, words))
 
@@ -116,7 +93,7 @@ def _base(settings: Settings, model: str, items: Sequence[Item]) -> Callable[[in
     """Return a function that loads the encoder with a fresh head and checks that no input is truncated."""
 
     def base(seed: int) -> Any:
-        fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.head == "linear")
+        fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.train.head == "linear")
         asked = [case.examples[0] for case in build(settings).cases]
         check_room(fresh, [item.example for item in items] + asked)
         return fresh
@@ -135,7 +112,7 @@ def check_room(model: object, examples: Sequence[Example]) -> None:
             f"{model!r} takes {model.longest:,} tokens; {long:,} of {len(lengths):,} inputs are longer, "
             f"up to {max(lengths):,}",
             why="the template at the end would be truncated",
-            fix=f'tokenizer = "{model!r}" with a lower max_tokens, to drop these texts',
+            fix=f'tokenizer = "{model!r}", which drops texts of more than {MAX_TOKENS} word pieces',
         )
 
 

@@ -5,52 +5,42 @@ Every other epoch is reported too, with its number among the groups.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...core.records import Answers, Case, Measure, Measures, Outcome
-from ...stats.intervals import wilson
+from ...core.records import Answers, Basis, Case, Measure, Measures, Outcome
+from ...stats.intervals import Interval, wilson
 from ..base import Built, Scored
 from . import wording
-from .cells import CELLS, KINDS
-from .grid import (
-    BEYOND,
-    GAP,
-    HALF,
-    KIND_WEIGHTS,
-    Floats,
-    Grid,
-    Weights,
-    estimate,
-    grid_of,
-    replicates,
-    right_of,
-    weighted,
-)
+from .cells import CELLS
+from .grid import HALF, QUANTITIES, Floats, Grid, Quantity, estimate, grid_of, replicates, right_of, weighted
 from .settings import Settings
 
-BY_CELL: dict[tuple[str, str], tuple[Weights, float]] = {
-    **{("accuracy", kind): (weights, 0.0) for kind, weights in KIND_WEIGHTS.items()},
-    ("gap", ""): (GAP, 0.0),
-    ("beyond the shortcut", ""): (BEYOND, -1.0),
-}
-"""Name and kind of a measure to its weights of cells and its constant."""
+TEST = {"split": "test"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The measures of one epoch or setup, and what decides its verdict."""
+
+    measures: list[Measure]
+    over_half: Interval | None
+    """The interval of `beyond the shortcut` minus half of its maximum."""
 
 
 def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
     """Return the outcomes and measures of the selected epoch, then the measures of every epoch."""
     outcomes = {epoch: judge(built.cases, answer) for epoch, answer in answers.items()}
     validation = {epoch: _validation(settings, built.cases, rows) for epoch, rows in outcomes.items()}
+    scores = {epoch: _epoch_scores(settings, built.cases, rows) for epoch, rows in outcomes.items()}
     chosen = choose_epoch({epoch: row.value for epoch, row in validation.items()})
-    measures = [with_basis(row) for row in measure(settings, built.cases, outcomes[chosen])]
-    finding = wording.verdict(Measures(measures), {})
+    measures = [with_basis(row) for row in scores[chosen].measures]
+    finding = wording.verdict(Measures(measures), {}, scores[chosen].over_half)
     measures += _selection(built, chosen, validation[chosen], alone=len(outcomes) == 1)
-    for epoch, rows in outcomes.items():
-        if len(outcomes) > 1:
-            after = [validation[epoch], *measure(settings, built.cases, rows)]
-            measures += [replace(row, groups={**row.groups, "epoch": epoch}) for row in after]
+    for epoch in outcomes if len(outcomes) > 1 else ():
+        after = [validation[epoch], *scores[epoch].measures]
+        measures += [replace(row, groups={**row.groups, "epoch": epoch}) for row in after]
     return Scored(outcomes[chosen], measures, findings=[finding])
 
 
@@ -82,79 +72,51 @@ def choose_epoch(validation: Mapping[str, float | None]) -> str:
 
 def with_basis(row: Measure) -> Measure:
     """Return the measure with its basis in cases, so that two results can be compared."""
-    kind = row.groups.get("kind", "")
-    facts: dict[str, Any] = {}
-    if row.name == "accuracy" and "cell" in row.groups:
-        facts = {"mean over": "cases", "only": {"split": "test"}}
-    elif (row.name, kind) in BY_CELL:
-        weights, constant = BY_CELL[row.name, kind]
-        facts = {"mean over": "cell", "weights": dict(weights), "only": {"split": "test"}}
-        facts |= {"constant": constant} if constant else {}
-        facts |= {"headline": True} if kind == "COOD" else {}
-    return replace(row, facts={**row.facts, **facts})
+    if "cell" in row.groups:
+        return replace(row, basis=Basis("cases", only=TEST))
+    (of,) = (of for of in QUANTITIES if (of.name, of.groups) == (row.name, row.groups))
+    basis = Basis("cell", dict(of.weights), only=TEST, constant=of.constant)
+    return replace(row, basis=basis, headline=of.kind == "COOD")
 
 
 # Measures of one epoch
 
 
-def measure(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
-    """Return the measures of one model after one epoch."""
+def _epoch_scores(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Scores:
     test, errors = _split(cases, outcomes, "test")
-    return measures_of(grid_of(test, [right_of(outcomes)]), settings, {}, errors)
+    return scores_of(grid_of(test, [right_of(outcomes)]), settings.seed, {}, errors)
 
 
-def measures_of(
-    grid: Grid,
-    settings: Settings,
-    groups: Mapping[str, str],
-    errors: Mapping[str, int],
-    facts: Mapping[str, Any] | None = None,
-    note: str = "",
-) -> list[Measure]:
-    """Return accuracies, gap and what is right beyond the shortcut, of one seed or several."""
-    draws = replicates(grid, settings.resamples, np.random.default_rng(settings.seed))
-    common = Measure("", None, 0, groups, note=note, facts=facts or {})
-
-    def row(name: str, weights: Weights, constant: float = 0.0, /, **more: str) -> Measure:
-        start = replace(common, name=name, groups={**groups, **more})
-        return _quantity(start, grid, draws, weights, constant, errors)
-
-    rows = [row("accuracy", {cell: 1.0}, cell=cell, kind=CELLS[cell]) for cell in CELLS]
-    rows += [row("accuracy", KIND_WEIGHTS[kind], kind=kind) for kind in KINDS]
-    rows += [row("gap", GAP)]
-    beyond = row("beyond the shortcut", BEYOND, -1.0)
-    half = estimate(grid, draws, HALF).interval
-    if half is not None:
-        beyond = replace(beyond, facts={**beyond.facts, "over half": [half[0] - 1, half[1] - 1]})
-    return [*rows, beyond]
+def scores_of(
+    grid: Grid, seed: int, groups: Mapping[str, str], errors: Mapping[str, int], note: str = ""
+) -> Scores:
+    """Return accuracies, gap and what is right beyond the shortcut, of one run or several."""
+    draws = replicates(grid, np.random.default_rng(seed))
+    cells = [Quantity("accuracy", kind, {cell: 1.0}) for cell, kind in CELLS.items()]
+    named = [({"cell": cell}, of) for cell, of in zip(CELLS, cells, strict=True)]
+    named += [({}, of) for of in QUANTITIES]
+    rows = [
+        replace(_measure(of, grid, draws, errors), groups={**groups, **cell, **of.groups}, note=note)
+        for cell, of in named
+    ]
+    half, _ = estimate(grid, draws, HALF)
+    return Scores(rows, half and (half[0] - 1, half[1] - 1))
 
 
-def _quantity(
-    start: Measure,
-    grid: Grid,
-    draws: Floats,
-    weights: Weights,
-    constant: float,
-    errors: Mapping[str, int],
-) -> Measure:
+def _measure(of: Quantity, grid: Grid, draws: Floats, errors: Mapping[str, int]) -> Measure:
     """Return a weighted sum of cells plus a constant, with its interval."""
-    value = weighted(grid.rates, weights) + constant
-    intervals = estimate(grid, draws, weights)
-    facts = dict(start.facts)
-    if intervals.these_runs is not None:
-        facts["these runs"] = [end + constant for end in intervals.these_runs]
-    if intervals.not_estimable:
-        facts["not estimable"] = True
+    value = weighted(grid.rates, of.weights) + of.constant
+    interval, method = estimate(grid, draws, of.weights)
     undefined = bool(np.isnan(value))
-    return replace(
-        start,
-        value=None if undefined else float(value),
-        n=sum(grid.counts[cell] for cell in weights),
-        errors=sum(errors.get(cell, 0) for cell in weights),
-        interval=intervals.interval and (intervals.interval[0] + constant, intervals.interval[1] + constant),
-        interval_method=intervals.method,
+    return Measure(
+        of.name,
+        None if undefined else float(value),
+        sum(grid.counts[cell] for cell in of.weights),
+        of.groups,
+        interval and (interval[0] + of.constant, interval[1] + of.constant),
+        method,
+        errors=sum(errors.get(cell, 0) for cell in of.weights),
         reason=wording.NO_ANSWER_IN_CELL if undefined else "",
-        facts=facts,
     )
 
 
@@ -175,13 +137,12 @@ def _split(
 
 def _validation(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Measure:
     """Return the accuracy on validation texts in the four trained combinations, with equal weights."""
-    start = Measure("validation accuracy", None, 0, {"kind": "ID"})
+    of = replace(QUANTITIES[0], name="validation accuracy")
     chosen, errors = _split(cases, outcomes, "validation")
     if not chosen:
-        return replace(start, reason=wording.NO_VALIDATION)
+        return Measure(of.name, None, 0, of.groups, reason=wording.NO_VALIDATION)
     grid = grid_of(chosen, [right_of(outcomes)])
-    draws = replicates(grid, settings.resamples, np.random.default_rng(settings.seed))
-    return _quantity(start, grid, draws, KIND_WEIGHTS["ID"], 0.0, errors)
+    return _measure(of, grid, replicates(grid, np.random.default_rng(settings.seed)), errors)
 
 
 def _selection(built: Built, chosen: str, validation: Measure, *, alone: bool) -> list[Measure]:
@@ -189,21 +150,10 @@ def _selection(built: Built, chosen: str, validation: Measure, *, alone: bool) -
     rows = []
     if chosen:
         note = wording.LAST_EPOCH if alone or validation.value is None else wording.BEST_EPOCH
-        facts = {"chosen as": note}
-        rows += [Measure("chosen epoch", float(chosen), validation.n, note=note, facts=facts), validation]
+        rows += [Measure("chosen epoch", float(chosen), validation.n, note=note), validation]
     if built.about:
         dropped, total = sum(built.about["dropped"].values()), built.about["rows"]
         note = wording.dropped_texts(built.about["dropped"])
-        rows.append(
-            Measure(
-                "texts left out",
-                dropped / total,
-                total,
-                {},
-                wilson(dropped, total),
-                "wilson",
-                note=note,
-                facts={"left out": dict(built.about["dropped"])},
-            )
-        )
+        interval = wilson(dropped, total)
+        rows.append(Measure("texts left out", dropped / total, total, {}, interval, "wilson", note=note))
     return rows

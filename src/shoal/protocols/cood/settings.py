@@ -1,22 +1,11 @@
 """Settings of COOD; defaults are the paper's where it states them, else those of `docs/method/cood.md`."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from itertools import product
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.errors import PlanError
-from ...core.ranges import (
-    AtLeastOne,
-    BatchSize,
-    Count,
-    Rate,
-    Resamples,
-    Seed,
-    Share,
-    Threads,
-    Within,
-)
+from ...core.ranges import AtLeastOne, Count, Seed, Share, Within
+from ...training.config import TrainConfig
 from ..base import Profiled, changes, file_content
 
 Control = Literal["none", "all cells", "text only", "template only", "majority"]
@@ -43,6 +32,21 @@ def _tokenizer(settings: "Settings") -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Train(TrainConfig):
+    """The table `train`: how the encoder is trained. The learning rate is 1e-5, and 5e-4 for `tiny:` models."""
+
+    REMOVED: ClassVar[Mapping[str, str]] = {
+        "batch_of": "one plan per batch size, with train.batch",
+    }
+
+    epochs: Annotated[int, Within(1, 10_000)] = 10
+    """Training epochs; the model is queried after each."""
+    warm_up: Share = 0.06
+    head: Literal["own", "linear"] = "own"
+    """Classification head: the architecture's own, or one linear layer on the first token, as in the paper."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings(Profiled):
     """Settings of `[cood]` in a plan, or of `--set` on the command line. Lists multiply the jobs."""
 
@@ -52,6 +56,13 @@ class Settings(Profiled):
         "single_segment": "template, always after the second text of a pair",
         "curve": "the model is always queried after every epoch",
         "test_seed": "always 0",
+        **{
+            name: f"train.{name}"
+            for name in ("epochs", "learning_rate", "batch", "warm_up", "head", "threads")
+        },
+        "batch_of": "one plan per batch size, with train.batch",
+        "max_tokens": "always 100, as in the paper",
+        "resamples": "always 2,000",
     }
 
     data: str = changes("cases", "opinions", resolve=file_content("data"))
@@ -78,54 +89,11 @@ class Settings(Profiled):
     """Control: train on all nine cells, on texts or templates alone, or not at all; none is the probe itself."""
     reveal: tuple[Count, ...] = changes("answers", (0,), advanced=True)
     """Number of neu/neu items to train on, with as many other items that have the third word."""
-    max_tokens: AtLeastOne = changes("cases", 100, advanced=True)
-    """Longest text, or pair, in tokens without the template; longer ones are dropped."""
     tokenizer: str = changes("cases", "", resolve=_tokenizer)
     """Model whose word pieces count as tokens; by default words and punctuation marks."""
-    epochs: Annotated[int, Within(1, 10_000)] = changes("answers", 10)
-    """Training epochs; the model is queried after each."""
-    learning_rate: Rate | None = changes("answers", None, advanced=True)
-    """Learning rate; by default the paper's 1e-5, and 5e-4 for `tiny:` models."""
-    batch: BatchSize = changes("answers", 32, advanced=True)
-    """Batch size."""
-    batch_of: dict[str, BatchSize] | None = changes(
-        "answers", None, when=lambda settings: bool(settings.batch_of), advanced=True
-    )
-    """Batch size of models whose name contains a word: {large = 8}."""
-    warm_up: Share = changes("answers", 0.06, advanced=True)
-    """Share of steps with linear warm-up; the learning rate then decays to zero."""
-    head: Literal["own", "linear"] = changes("answers", "own", advanced=True)
-    """Classification head: the architecture's own, or one linear layer on the first token, as in the paper."""
+    train: Train = changes("answers", Train())
+    """How the encoder is trained."""
     trained: bool = changes("answers", False, advanced=True)
     """The model was trained on these items elsewhere: query it as it is."""
     seed: Seed = changes("scoring", 0)
     """Seed of the training texts, their order and the new head."""
-    threads: Threads = changes("answers", 1, advanced=True)
-    """CPU threads."""
-    resamples: Resamples = changes("scoring", 2000, advanced=True)
-    """Bootstrap resamples of the intervals."""
-
-    def __post_init__(self) -> None:
-        if "" in (self.batch_of or {}):
-            raise PlanError(
-                f"batch_of = {self.batch_of}",
-                why="each batch size needs a word of a model's name",
-                fix="batch_of = {large = 8}",
-            )
-
-
-def combinations(settings: Settings) -> list[Settings]:
-    """Return the settings of each combination of the listed values."""
-    names = (settings.names,) if isinstance(settings.names, dict) else settings.names
-    lists = (settings.control, settings.per_label, settings.template, names or (None,), settings.reveal)
-    return [
-        replace(
-            settings,
-            control=(control,),
-            per_label=(per_label,),
-            template=(template,),
-            names=() if words is None else (words,),
-            reveal=(reveal,),
-        )
-        for control, per_label, template, words, reveal in product(*lists)
-    ]

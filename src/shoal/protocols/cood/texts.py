@@ -37,6 +37,9 @@ KNOWN_ROLES: tuple[dict[str, str], ...] = (
 )
 """The paper's roles, by the names of the classes."""
 
+MAX_TOKENS = 100
+"""Longest text or pair, without the template, as in the paper; longer ones are dropped."""
+
 WORD = re.compile(r"\w+|[^\w\s]")
 NO_LETTERS = re.compile(r"[\W_]+")
 
@@ -78,14 +81,17 @@ class Parts:
 # Files
 
 
-def _is_file(data: str) -> bool:
-    if data != OURS and not Path(data).is_file():
+def _stamp(data: str) -> int:
+    """Return when a file was last changed, 0 for the built-in data."""
+    if data == OURS:
+        return 0
+    if not Path(data).is_file():
         raise DataError(
             f"data {data!r}: no such file",
             why=f"expected a CSV, TSV or JSON Lines file, or {OURS!r}, the built-in data",
             fix=nearest(data, [OURS]) or 'data = "reviews.csv"',
         )
-    return data != OURS
+    return Path(data).stat().st_mtime_ns
 
 
 @lru_cache(maxsize=8)
@@ -101,8 +107,8 @@ def _rows(
 
 
 def _read_rows(settings: Settings) -> tuple[list[tuple[str, Row]], int]:
-    stamp = Path(settings.data).stat().st_mtime_ns if _is_file(settings.data) else 0
-    return _rows(settings.data, stamp, settings.text, settings.label, json.dumps(settings.classes))
+    classes = json.dumps(settings.classes)
+    return _rows(settings.data, _stamp(settings.data), settings.text, settings.label, classes)
 
 
 # Roles
@@ -132,24 +138,13 @@ def roles_of(settings: Settings) -> dict[str, str]:
 
 
 def _check_roles(roles: Mapping[str, str], labels: Sequence[str]) -> None:
-    if set(roles) != set(ROLES):
+    chosen = set(roles.values())
+    if set(roles) != set(ROLES) or not chosen <= set(labels) or len(chosen) < len(ROLES):
+        shown = ", ".join(f"{role} = {label!r}" for role, label in roles.items())
         raise PlanError(
-            f"roles has {', '.join(roles) or 'no entries'}",
-            why="expected fst, sec and neu",
+            f"roles: {shown or 'empty'}",
+            why=f"expected a different label for each of fst, sec and neu; labels: {some(labels, 8)}",
             fix='roles = {fst = "positive", sec = "negative", neu = "neutral"}, with labels of the data',
-        )
-    for role, label in roles.items():
-        if label not in labels:
-            raise PlanError(
-                f"roles: {role} = {label!r} is not a label of the data",
-                why=f"labels: {some(labels, 8)}",
-                fix=nearest(label, labels) or "one of those",
-            )
-    if len(set(roles.values())) < len(ROLES):
-        raise PlanError(
-            f"roles: {', '.join(roles.values())}",
-            why="expected three different classes",
-            fix="a different label for each role",
         )
 
 
@@ -188,9 +183,9 @@ def usable_texts(settings: Settings) -> Pool:
             dropped["the same text again"] += len(same) - 1
             kept.append(same[0])
     lengths = count_tokens([row.texts for _, row in kept], settings.tokenizer)
-    short = [text for text, length in zip(kept, lengths, strict=True) if length <= settings.max_tokens]
+    short = [text for text, length in zip(kept, lengths, strict=True) if length <= MAX_TOKENS]
     unit = "word pieces" if settings.tokenizer else "words and punctuation marks"
-    dropped[f"longer than {settings.max_tokens} {unit}"] = len(kept) - len(short)
+    dropped[f"longer than {MAX_TOKENS} {unit}"] = len(kept) - len(short)
     first: dict[str, str] = {}
     texts = tuple(
         Text(line, row.texts, roles[row.label], first.setdefault(key, line), key)
@@ -220,16 +215,15 @@ def count_tokens(texts: Sequence[Example], tokenizer: str) -> list[int]:
 
 
 DECIDING = (
-    "data", "text", "label", "classes", "roles", "test_per_label", "validation_per_label",
-    "max_tokens", "tokenizer",
+    "data", "text", "label", "classes", "roles", "test_per_label", "validation_per_label", "tokenizer",
 )  # fmt: skip
 """The settings that decide the split."""
 
 
 def split_texts(settings: Settings) -> Parts:
     """Return test, validation and remaining texts; the same for every seed, K, template and control."""
-    stamp = Path(settings.data).stat().st_mtime_ns if _is_file(settings.data) else 0
-    return _parts(json.dumps({name: getattr(settings, name) for name in DECIDING}), stamp)
+    deciding = {name: getattr(settings, name) for name in DECIDING}
+    return _parts(json.dumps(deciding), _stamp(settings.data))
 
 
 @lru_cache(maxsize=4)

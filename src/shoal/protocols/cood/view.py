@@ -23,11 +23,9 @@ from ...core.views import (
     Tone,
     Words,
 )
-from ...models import parse_spec
 from . import wording
 from .cells import CELLS, KINDS, ROLES, Kind, target
 from .compare import SETUP, setup_of
-from .recipe import batch_size
 from .settings import SLOT, Settings
 from .wording import find_measure, has_learnt
 
@@ -48,8 +46,8 @@ def sections(
     settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> list[Section]:
     """Return the sections of each result, or of a comparison, and the table of all cells."""
-    alone = [section for result in results for section in (_summary(result), _details())]
-    shown = [_comparison(results, measures, findings)] if measures else alone
+    alone = [_summary(result) for result in results]
+    shown = [_comparison(measures, findings)] if measures else alone
     return [*shown, *([_cells(results)] if results else [])]
 
 
@@ -57,25 +55,19 @@ def sections(
 
 
 def _summary(result: Result) -> Section:
-    setup: Groups = {}
     checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
     answer = [piece for finding in result.findings for piece in [*_sentence(finding), Words("\n")]]
-    about = Words(", ".join(filter(None, _heading(result, setup))) + "\n", "quiet")
-    blocks: list[Block] = [_matrix(result, setup), _quantities(result.measures, setup)]
-    chosen = find_measure(result.measures, "chosen epoch", setup).value
-    blocks += _epochs(result.measures, setup, chosen)
+    about = Words(", ".join(filter(None, _heading(result))) + "\n", "quiet")
+    blocks: list[Block] = [_matrix(result), _quantities(result.measures)]
+    chosen = find_measure(result.measures, "chosen epoch", {}).value
+    blocks += _epochs(result.measures, {}, chosen)
     return Section(
         title=_title(result),
         text=[*answer, about],
         blocks=blocks,
-        notes=_notes(result.measures, setup),
+        notes=_notes(result.measures),
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],
     )
-
-
-def _details() -> Section:
-    """Return the note on intervals, for the full view."""
-    return Section(notes=[wording.INTERVALS], detail="full")
 
 
 def _title(result: Result) -> Cell:
@@ -84,31 +76,18 @@ def _title(result: Result) -> Cell:
     return words if control == "none" else [*words, Words(f"   control: {control}", ("strong", "doubt"))]
 
 
-def _heading(result: Result, setup: Groups) -> list[str]:
+def _heading(result: Result) -> list[str]:
     settings = result.job["settings"]
-    tested = _accuracy(result.measures, setup, "fst/fst")
-    chosen = find_measure(result.measures, "chosen epoch", setup)
+    tested = _accuracy(result.measures, {}, "fst/fst")
+    chosen = find_measure(result.measures, "chosen epoch", {})
     reveal = settings["reveal"][0]
     return [
         f"{settings['data']}: K = {settings['per_label'][0]:,} training and "
         f"{tested.n + tested.errors:,} test texts per class",
         f"{reveal} neu/neu items in training" if reveal else "",
-        _head(result),
-        f"batch {batch_size(result.settings, str(result.job['model']))}" if settings.get("batch_of") else "",
         f"seed {settings['seed']}",
-        f"epoch {chosen.value:.0f} of {settings['epochs']}: {chosen.facts['chosen as']}"
-        if chosen.value
-        else "",
+        f"epoch {chosen.value:.0f} of {settings['train']['epochs']}: {chosen.note}" if chosen.value else "",
     ]
-
-
-def _head(result: Result) -> str:
-    """Return which head was trained; empty if none was."""
-    settings = result.job["settings"]
-    scheme = parse_spec(str(result.job["model"])).scheme
-    if settings.get("trained") or settings["control"][0] == "majority" or scheme == "predictions":
-        return ""
-    return wording.head_name(settings.get("head") == "linear")
 
 
 def _sentence(finding: Finding, prefix: str = "") -> list[Words]:
@@ -118,14 +97,14 @@ def _sentence(finding: Finding, prefix: str = "") -> list[Words]:
     return [Words(prefix), Words(head, ("strong", tone)), Words(finding.text.removeprefix(head))]
 
 
-def _matrix(result: Result, setup: Groups) -> Table:
+def _matrix(result: Result) -> Table:
     """Return the nine cells: rows are classes of texts, columns are templates."""
     about = result.job["about"]
     template = str(result.job["settings"]["template"][0])
     words = [template.replace(SLOT, about["words"][t]) for t in ROLES]
     rows = []
     for y in ROLES:
-        cells = [_in_matrix(_accuracy(result.measures, setup, f"{y}/{t}")) for t in ROLES]
+        cells = [_in_matrix(_accuracy(result.measures, {}, f"{y}/{t}")) for t in ROLES]
         rows.append(Row([[Words(about["roles"][y], "strong"), Words(f" {y}", "quiet")], *cells]))
     return Table([Column("text", "left"), *(Column(word, "left") for word in words)], rows)
 
@@ -135,13 +114,13 @@ def _in_matrix(row: Measure) -> Number:
     return Number(row, ("strong", TONES[kind]), kind, "value and interval")
 
 
-def _quantities(measures: Measures, setup: Groups) -> Table:
+def _quantities(measures: Measures) -> Table:
     """Return the three means, the gap and what is right beyond the shortcut."""
     rows = []
     for kind in KINDS:
         tones: tuple[Tone, ...] = (TONES[kind],) if kind == "OOD" else ("strong", TONES[kind])
-        rows.append(_quantity(kind, find_measure(measures, "accuracy", setup, kind=kind), tones))
-    rows += [_quantity(name, find_measure(measures, name, setup)) for name in ("gap", "beyond the shortcut")]
+        rows.append(_quantity(kind, find_measure(measures, "accuracy", {}, kind=kind), tones))
+    rows += [_quantity(name, find_measure(measures, name, {})) for name in ("gap", "beyond the shortcut")]
     columns = [Column("", "left"), *(Column(name) for name in ("%", "95 % CI", "n")), Column("", "left")]
     return Table(columns, rows)
 
@@ -171,9 +150,9 @@ def _epochs(
     return [Curves("epoch", lines, marked=chosen, title=title, name="epochs")]
 
 
-def _notes(measures: Measures, setup: Groups) -> list[str]:
-    dropped = find_measure(measures, "texts left out", setup)
-    errors = sum(_accuracy(measures, setup, cell).errors for cell in CELLS)
+def _notes(measures: Measures) -> list[str]:
+    dropped = find_measure(measures, "texts left out", {})
+    errors = sum(_accuracy(measures, {}, cell).errors for cell in CELLS)
     notes = [wording.dropped_note(dropped)] if dropped.value else []
     return [*notes, *([wording.unanswered_note(errors)] if errors else [])]
 
@@ -181,9 +160,7 @@ def _notes(measures: Measures, setup: Groups) -> list[str]:
 # Several jobs
 
 
-def _comparison(
-    results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
-) -> Section:
+def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Section:
     """Return the verdicts, a row per setup over its seeds, the differences, and curves."""
     setups = _by_setup(measures)
     probes = [dict(setup) for setup in setups if dict(setup)["control"] == "none"][:SHOWN_SETUPS]
@@ -198,8 +175,7 @@ def _comparison(
     blocks += _sizes(setups)
     for setup in probes:
         blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_setup_name(setup)}")
-    heads = dict.fromkeys(filter(None, map(_head, results)))
-    return Section(blocks=blocks, notes=[*_claims(measures), *(f"Head: {head}." for head in heads)])
+    return Section(blocks=blocks, notes=_claims(measures))
 
 
 def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap:
@@ -247,15 +223,9 @@ def _sizes(setups: Mapping[Names, Measures]) -> list[Curves]:
 
 def _claims(measures: Sequence[Measure]) -> list[str]:
     """Return the notes on seeds and intervals."""
-    gaps = [row for row in measures if row.name == "gap" and "seeds" in row.facts]
-    seeds = dict.fromkeys(tuple(row.facts["seeds"]) for row in gaps)
-    notes = [*map(wording.seed_claim, seeds), wording.interval_note(any(len(each) > 1 for each in seeds))]
-    unseen = [row for row in Measures(measures).where("accuracy", kind="COOD") if "cell" not in row.groups]
-    for row in unseen:
-        if row.facts.get("not estimable"):
-            setup = {name: row.groups[name] for name in SETUP if name in row.groups}
-            notes.append(wording.not_estimable_note(row, _setup_name(setup)))
-    return notes
+    gaps = [row for row in measures if row.name == "gap" and "epoch" not in row.groups]
+    several = any(row.interval_method.startswith("seeds") for row in gaps)
+    return [*dict.fromkeys(row.note for row in gaps), wording.interval_note(several)]
 
 
 def _setup_name(setup: Groups) -> str:
@@ -288,15 +258,11 @@ def _setups(setups: Mapping[Names, Measures]) -> Table:
         tone: Tone = "" if readable else "quiet"
         rows.append(
             Row([
-                *setup.values(), Number(seen, TONES["ID"]), rate, _interval(unseen), Number(beyond, tone),
-                _interval(beyond), Number(gap, tone), Number(third, TONES["OOD"]),
+                *setup.values(), Number(seen, TONES["ID"]), rate, Number(unseen, part="interval"), Number(beyond, tone),
+                Number(beyond, part="interval"), Number(gap, tone), Number(third, TONES["OOD"]),
             ])
         )  # fmt: skip
     return Table(columns, rows, legend=legend)
-
-
-def _interval(row: Measure) -> Cell:
-    return Words("not estimable", "quiet") if row.facts.get("not estimable") else Number(row, part="interval")
 
 
 def _differences(measures: Sequence[Measure], shown: int = SHOWN_PAIRS) -> list[Table]:
@@ -331,12 +297,8 @@ def _differences(measures: Sequence[Measure], shown: int = SHOWN_PAIRS) -> list[
     return [Table(columns, lines, name="differences", title=wording.DIFFERENCES, legend=legend)]
 
 
-def _marked(row: Measure | None, adjusted: Measure | None) -> Cell:
+def _marked(row: Measure | None, adjusted: Measure | None) -> Number:
     """Return a difference with its interval and mark."""
-    if row is not None and row.interval is not None:
-        most = 2.0 if row.groups.get("of") == "beyond the shortcut" else 1.0
-        if row.interval[0] <= -most and row.interval[1] >= most:
-            return [Number(row), Words(" not estimable", "quiet")]
     significant = row is not None and adjusted is not None and (adjusted.value or 0.0) <= ALPHA
     mark = ("▲" if (row.value or 0.0) > 0 else "▼") if row is not None and significant else ""
     return Number(row, "strong" if significant else "", mark, "value and interval")

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from ...core.claims import ENOUGH_SEEDS
 from ...core.errors import some
-from ...core.measures import quantity, shown, shown_interval
+from ...core.measures import quantity, shown
 from ...core.records import Finding, Measure, Measures
+from ...stats.intervals import Interval
 from .cells import cells_of
 
 HEADS = {
@@ -28,15 +29,15 @@ LEARNT = 0.7
 # The verdict
 
 
-def verdict(measures: Measures, groups: Mapping[str, str]) -> Finding:
+def verdict(measures: Measures, groups: Mapping[str, str], over_half: Interval | None) -> Finding:
     """Return the verdict on the measures with these groups and no epoch.
 
-    It depends on how much of COOD is right beyond what the shortcut alone gets: more than half of the maximum is
-    combining, less is the shortcut, and an interval that includes halfway is undecided.
+    It depends on how much of COOD is right beyond what the shortcut alone gets, minus half of the maximum
+    (`over_half`): above 0 is combining, below 0 is the shortcut, and an interval that includes 0 is undecided.
     """
     seen, unseen = (find_measure(measures, "accuracy", groups, kind=kind) for kind in ("ID", "COOD"))
     gap, beyond = (find_measure(measures, name, groups) for name in ("gap", "beyond the shortcut"))
-    if seen.value is None or unseen.value is None or "over half" not in beyond.facts:
+    if seen.value is None or unseen.value is None or over_half is None:
         return _finding("no answer", ": combining cannot be judged.", groups)
     if not has_learnt(measures, groups):
         worst = min(
@@ -47,17 +48,17 @@ def verdict(measures: Measures, groups: Mapping[str, str]) -> Finding:
             "a constant answer gets 50 %. Its COOD score cannot be interpreted."
         )
         return _finding("not learnt", text, groups, seen, worst)
-    low, high = beyond.facts["over half"]
+    low, high = over_half
     kind = "shortcut" if high < 0 else "combines" if low > 0 else "between"
     largest = sum(_id_cell(measures, cell, groups).value or 0.0 for cell in ("fst/fst", "sec/sec")) / 2
-    over_half = (beyond.value or 0.0) - largest / 2
+    above = (beyond.value or 0.0) - largest / 2
     points = quantity(beyond)
     ends = " to ".join(shown(end, points, signed=True) for end in (low, high))
     partly = ", but only in part" if kind == "combines" and unseen.value < MOSTLY else ""
     text = (
         f"{partly}: {_value(unseen)} % of unseen combinations are right, {_value(seen)} % of seen ones. It gets "
         f"{_value(beyond)} of {shown(largest, points, signed=False)} possible points beyond the shortcut, "
-        f"{shown(abs(over_half), points, signed=False)} {'above' if over_half >= 0 else 'below'} halfway "
+        f"{shown(abs(above), points, signed=False)} {'above' if above >= 0 else 'below'} halfway "
         f"(95 % CI {ends})."
     )
     return _finding(kind, text, groups, unseen, gap, beyond)
@@ -103,9 +104,6 @@ NO_COMMON_ANSWER = "no answer in common"
 NO_VALIDATION = "no validation texts"
 LAST_EPOCH = "the last"
 BEST_EPOCH = "best on validation texts in trained combinations"
-INTERVALS = (
-    "95 % intervals: Wilson for a cell; bootstrap over texts for means. One checkpoint: no seed variance."
-)
 
 
 def dropped_texts(counts: Mapping[str, int]) -> str:
@@ -115,7 +113,7 @@ def dropped_texts(counts: Mapping[str, int]) -> str:
 
 def dropped_note(row: Measure) -> str:
     """Return the note on dropped texts."""
-    return f"! Texts excluded, of {row.n:,}: {dropped_texts(row.facts['left out'])}."
+    return f"! Texts excluded, of {row.n:,}: {row.note}."
 
 
 def unanswered_note(errors: int) -> str:
@@ -149,14 +147,6 @@ def difference_note(new: int, old: int) -> str:
     return seed_count(new) if new == old else f"{seed_count(new)} against {old}"
 
 
-def not_estimable_note(row: Measure, setup: str) -> str:
-    """Return the interval for these runs where the interval over seeds covers the whole range."""
-    low, high = row.facts["these runs"]
-    interval = shown_interval(Measure(row.name, row.value, row.n, row.groups, (low, high)))
-    seeds = len(row.facts["seeds"])
-    return f"Not estimable from {seeds} seeds. COOD of these runs on new texts: {interval} ({setup})."
-
-
 def interval_note(several_seeds: bool) -> str:
     """Return the populations of the intervals of a comparison."""
     return "95 % intervals over texts" + (" and, by Student's t, over seeds." if several_seeds else ".")
@@ -184,8 +174,3 @@ NO_INTERVAL = "no interval: one run against several supports no claim about the 
 def more_pairs(number: int) -> str:
     """Return the legend for pairs that the table leaves out."""
     return f"{number} more pairs: --json"
-
-
-def head_name(linear: bool) -> str:
-    """Return which classification head was trained."""
-    return "linear head on the first token" if linear else "the architecture's own head"
