@@ -75,11 +75,9 @@ MEASURES: dict[str, Quantity] = {
     "independence reference": SHARE,
     "intra-problem correlation": Quantity("number", "", 0.0, 2),
     "drop from seeds": Quantity("share", "lower", 0.0, 1, signed=True),
-    "difference between splits": POINTS,
     "suggestions per problem": Quantity("number", "", None, 1),
     "label share": SHARE,
     "label preservation": RATE,
-    "annotator kappa": AGREEMENT,
     "variants": COUNT,
     "problems": COUNT,
     # Bias

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...core.records import Example
-from .settings import Settings
 from .suggest import Suggestion
 from .tagger import Tagger
 from .targets import COARSE, Target, replace_word
@@ -74,7 +73,6 @@ def filter_suggestions(
     texts: Example,
     target: Target,
     suggested: Mapping[str, Sequence[Suggestion]],
-    settings: Settings,
     tagger: Tagger,
 ) -> Filtered:
     """Apply the filters one after the other and count the words left."""
@@ -88,13 +86,11 @@ def filter_suggestions(
         if word == target.word or not word.isalpha():
             continue
         result.counts["another word"] += 1
-        if settings.relatives and is_relative(word, target, tagger):
+        if is_relative(word, target, tagger):
             continue
         result.counts["no relative"] += 1
         same_class = has_same_class(texts, target, word, tagger)
-        more_probable = tuple(
-            each.model for each in suggestions if each.is_more_probable(or_equal=settings.as_probable)
-        )
+        more_probable = tuple(each.model for each in suggestions if each.is_more_probable)
         result.counts["same class"] += same_class
         result.counts["more probable"] += same_class and bool(more_probable)
         result.candidates.append(Candidate(word, tuple(suggestions), same_class, more_probable))

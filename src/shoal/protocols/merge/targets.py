@@ -1,16 +1,15 @@
 """The words of a problem to replace (`docs/method/merge.md` 4.3, step 1), and their replacement in the texts.
 
-In a pair: an open-class word that occurs in both texts, with the same class at every occurrence. In a single text, or
-with `targets = "any"`: any open-class word, at all its occurrences.
+In a pair: an open-class word that occurs in both texts, with the same class at every occurrence. In a single text: any
+open-class word, at all its occurrences.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...core.records import Example
-from .settings import Settings, WordClass
+from .settings import WordClass
 from .tagger import Tagger, Token
 
 CLASSES: dict[str, WordClass] = {"NOUN": "noun", "VERB": "verb", "ADJ": "adjective"}
@@ -30,16 +29,15 @@ class Target:
     """Each as (number of the text, start, end)."""
 
 
-def find_targets(texts: Example, settings: Settings, tagger: Tagger) -> tuple[list[Target], Counter[str]]:
+def find_targets(texts: Example, tagger: Tagger) -> tuple[list[Target], Counter[str]]:
     """Return the words to replace in the order of the first text, and counts of rejected shared words by reason."""
-    shared = (settings.targets or ("shared" if len(texts) > 1 else "any")) == "shared"
     places: dict[str, list[tuple[int, Token]]] = {}
     for number, text in enumerate(texts):
         for token in tagger.tokens(text):
             places.setdefault(token.text.casefold(), []).append((number, token))
     targets, rejected = [], Counter[str]()
     for word, tokens in places.items():
-        if shared and len({number for number, _ in tokens}) < len(texts):
+        if len({number for number, _ in tokens}) < len(texts):
             continue
         classes = {CLASSES.get(token.pos) for _, token in tokens}
         if classes == {None}:
@@ -50,7 +48,7 @@ def find_targets(texts: Example, settings: Settings, tagger: Tagger) -> tuple[li
         (word_class,) = classes
         if any(letter.isdigit() for letter in word):
             rejected["with digits"] += 1
-        elif word_class in settings.word_classes:
+        else:
             targets.append(_target(word, word_class, tokens))
     return targets, rejected
 
@@ -64,50 +62,11 @@ def _target(word: str, word_class: WordClass, tokens: Sequence[tuple[int, Token]
     )
 
 
-def replace_word(
-    texts: Example, occurrences: Sequence[tuple[int, int, int]], replacement: str, *, articles: bool = False
-) -> Example:
-    """Return the texts with another word at all occurrences, capitalised like the old one.
-
-    `articles` adapts "a" and "an" before it.
-    """
+def replace_word(texts: Example, occurrences: Sequence[tuple[int, int, int]], replacement: str) -> Example:
+    """Return the texts with another word at all occurrences, capitalised like the old one."""
     changed = list(texts)
     for number, start, end in sorted(occurrences, reverse=True):
         text = changed[number]
         new = replacement[:1].upper() + replacement[1:] if text[start].isupper() else replacement
-        before = with_article(text[:start], replacement) if articles else text[:start]
-        changed[number] = before + new + text[end:]
+        changed[number] = text[:start] + new + text[end:]
     return tuple(changed)
-
-
-# Articles
-
-
-SILENT_H = re.compile(r"(hour|honest|honou?r|heir)", re.IGNORECASE)
-CONSONANT_SOUND = re.compile(r"(uni(?!n|m)|use|usu|uti|ute|ura|eu|ewe|one\b|once\b|ubi)", re.IGNORECASE)
-"""Words spelt with a vowel first and spoken with a consonant."""
-ARTICLE = re.compile(r"\b(a|an)(\s+)$", re.IGNORECASE)
-
-
-def article(word: str) -> str:
-    """Return the indefinite article of a word.
-
-    >>> [article(word) for word in ("dog", "apple", "hour", "unicorn", "uncle")]
-    ['a', 'an', 'an', 'a', 'an']
-    """
-    has_vowel = SILENT_H.match(word) or (word[:1].lower() in "aeiou" and not CONSONANT_SOUND.match(word))
-    return "an" if has_vowel else "a"
-
-
-def with_article(before: str, word: str) -> str:
-    """Return the text before a word, with an article at its end adapted to the word.
-
-    >>> with_article("He sees a ", "apple"), with_article("An ", "dog"), with_article("the ", "apple")
-    ('He sees an ', 'A ', 'the ')
-    """
-    match = ARTICLE.search(before)
-    if not match:
-        return before
-    fitting = article(word)
-    fitting = fitting.capitalize() if match[1][0].isupper() else fitting
-    return f"{before[: match.start()]}{fitting}{match[2]}"

@@ -19,7 +19,7 @@ from typing import Any
 
 from ...core.errors import DataError, nearest
 from ...core.files import read_json_lines, writing
-from ...core.records import Case, Example, Large, Measure, as_json, from_json
+from ...core.records import Case, Example, Large, Measure
 from ..base import Built
 from .draws import source_name
 from .problems import Problem, label_order
@@ -32,6 +32,8 @@ NAMES = {
     "p": "p_s", "p of word": "p_w", "ranks": "ranks", "scrambled from": "scrambled_from", "texts alike": "texts_alike",
 }  # fmt: skip
 """Key of a variant's provenance to its key in the file."""
+FUNNEL = ("name", "value", "n", "groups")
+"""Fields of a count in the first line."""
 
 
 def write_variants(built: Built, path: Path) -> None:
@@ -42,7 +44,7 @@ def write_variants(built: Built, path: Path) -> None:
         "draws": draws,
         "labels": list(built.labels or ()),
         "about": dict(built.about),
-        "funnel": [as_json(measure) for measure in built.measures],
+        "funnel": [{key: getattr(row, key) for key in FUNNEL} for row in built.measures],
     }
     with writing(path) as stream:
         stream.write(json.dumps(header, ensure_ascii=False) + "\n")
@@ -53,7 +55,7 @@ def write_variants(built: Built, path: Path) -> None:
 
 
 def _draws_of(case: Case) -> int:
-    return max((len(made["draws"]) for made in case.meta.get("patterns", ()) if "draws" in made), default=0)
+    return max((len(pattern["draws"]) for pattern in case.meta.get("patterns", ())), default=0)
 
 
 def _rows(case: Case, seen: set[str]) -> Iterator[dict[str, Any]]:
@@ -67,30 +69,26 @@ def _rows(case: Case, seen: set[str]) -> Iterator[dict[str, Any]]:
             "label": labels[0],
             "cluster": case.cluster,
         }
-    reps, source_reps, drawn = _repetitions(case)
+    reps, source_reps = _repetitions(case)
     provenances = case.meta.get("made") or [{}] * len(case.examples)
     for number, (example, made) in enumerate(zip(case.examples[1:], provenances, strict=False), start=1):
         row: dict[str, Any] = {"problem_id": problem, "filter": case.groups.get("filter", "default")}
         row |= {NAMES.get(key, key): value for key, value in made.items()}
-        row |= {"rep": reps.get(number, [])} if drawn is None else {"drawn": drawn}
+        row["rep"] = reps.get(number, [])
         row |= {"source_rep": source_reps[number]} if number in source_reps else {}
         yield {**row, "texts": list(example), "label": labels[number]}
 
 
-def _repetitions(case: Case) -> tuple[dict[int, list[int]], dict[int, list[int]], int | None]:
-    """Return the draws of each variant, those of its source, and the size of a draw if all variants were queried."""
+def _repetitions(case: Case) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    """Return the draws of each variant, and those of its source."""
     reps: dict[int, list[int]] = {}
     source_reps: dict[int, list[int]] = {}
-    drawn = None
-    for made in case.meta.get("patterns", ()):
-        if "pools" in made:
-            drawn = drawn or made["pools"][0]["drawn"]
-            continue
-        chosen = reps if not made["groups"] else source_reps if "source" in made["groups"] else {}
-        for repetition, positions in enumerate(made["draws"]):
+    for pattern in case.meta.get("patterns", ()):
+        chosen = reps if not pattern["groups"] else source_reps if "source" in pattern["groups"] else {}
+        for repetition, positions in enumerate(pattern["draws"]):
             for position in positions:
                 chosen.setdefault(position, []).append(repetition)
-    return reps, source_reps, drawn
+    return reps, source_reps
 
 
 # Reading
@@ -174,8 +172,8 @@ def _funnel(header: Mapping[str, Any], where: str) -> list[Measure]:
     """Return the counts per step of the search that wrote the file."""
     rows = header.get("funnel") or []
     try:
-        return [from_json(row) for row in rows]
-    except (TypeError, ValueError, KeyError, AttributeError):
+        return [Measure(*(row[key] for key in FUNNEL)) for row in rows]
+    except (TypeError, KeyError):
         raise DataError(f"{where}: invalid funnel", fix="delete it, or export the variants again") from None
 
 
@@ -214,8 +212,10 @@ def _check_variant(row: Mapping[str, Any], draws: int) -> None:
                 why=f"expected a list of draws from 0 to {draws - 1}",
                 fix='"draws": 10 in the first line, "rep": [0, 1] in a variant',
             )
-    if "drawn" in row and (not _is_count(row["drawn"]) or not row["drawn"]):
-        raise DataError(f"drawn = {row['drawn']!r}", fix="the size of a draw, at least 1")
+    if "drawn" in row:
+        raise DataError(
+            "a file of draws = 0, which this version cannot read", fix="export the variants again"
+        )
     sources = row.get("source", [])
     if not isinstance(sources, list) or not all(isinstance(source, str) for source in sources):
         raise DataError(f"source = {sources!r}", fix='a list of names: "source": ["bert"]')
@@ -267,22 +267,43 @@ def _cases(problems: Iterable[_Original], draws: int, suggesters: Sequence[str])
     for original in problems:
         problem, by_condition = original.problem, original.rows()
         if not by_condition:
-            groups = {"label": problem.label, "variants": "none"}
-            yield Case(f"seed/{problem.id}", (problem.texts,), (problem.label,), groups, original.cluster)
+            yield seed_case(problem, original.cluster)
         for condition, rows in by_condition.items():
-            yield Case(
-                f"{condition}/{problem.id}",
-                (problem.texts, *(_texts(row) for row in rows)),
-                (problem.label, *(str(row.get("label", problem.label)) for row in rows)),
-                {"label": problem.label, "filter": condition, "variants": "some"},
-                original.cluster,
-                Large(
-                    {
-                        "patterns": _patterns(rows, draws, suggesters),
-                        "made": [_provenance(row) for row in rows],
-                    }
-                ),
+            variants = [
+                {**_provenance(row), "texts": _texts(row), "label": str(row.get("label", problem.label))}
+                for row in rows
+            ]
+            yield variant_case(
+                problem, original.cluster, condition, variants, _patterns(rows, draws, suggesters)
             )
+
+
+def seed_case(problem: Problem, cluster: str) -> Case:
+    """Return the case of an original without variants."""
+    groups = {"label": problem.label, "variants": "none"}
+    return Case(f"seed/{problem.id}", (problem.texts,), (problem.label,), groups, cluster)
+
+
+def variant_case(
+    problem: Problem,
+    cluster: str,
+    condition: str,
+    variants: Sequence[Mapping[str, Any]],
+    patterns: Sequence[Mapping[str, Any]],
+) -> Case:
+    """Return the case of an original with its variants under one condition.
+
+    A variant has its texts and label, and its provenance under all other keys.
+    """
+    made = [{key: row[key] for key in row if key not in ("texts", "label")} for row in variants]
+    return Case(
+        f"{condition}/{problem.id}",
+        (problem.texts, *(tuple(row["texts"]) for row in variants)),
+        (problem.label, *(row.get("label", problem.label) for row in variants)),
+        {"label": problem.label, "filter": condition, "variants": "some"},
+        cluster,
+        Large({"patterns": patterns, "made": made}),
+    )
 
 
 def _provenance(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -294,31 +315,14 @@ def _patterns(
 ) -> list[dict[str, Any]]:
     """Return the patterns over all variants, by class and by source."""
     classes = list(dict.fromkeys(str(row["class"]) for row in rows if "class" in row))
-    if any("drawn" in row for row in rows):
-        drawn = int(next(row["drawn"] for row in rows if "drawn" in row))
-        pools = [
-            {"of": [n for n, row in enumerate(rows, start=1) if row.get("class") == name], "drawn": drawn}
-            for name in classes
-        ]
-        return [
-            {"groups": {}, "pools": pools},
-            *(
-                {"groups": {"word class": name}, "pools": [pool]}
-                for name, pool in zip(classes, pools, strict=True)
-            ),
-        ]
-    if not any("rep" in row for row in rows):
-        everything = [list(range(1, len(rows) + 1))]
-        patterns: list[dict[str, Any]] = [{"groups": {}, "draws": everything}]
-        return patterns + [
-            {"groups": {"word class": name}, "draws": _where(rows, 1, "", "class", name)} for name in classes
-        ]
-    patterns = [{"groups": {}, "draws": _where(rows, draws, "rep")}]
+    has_draws = any("rep" in row for row in rows)
+    key, draws = ("rep", draws) if has_draws else ("", 1)
+    patterns = [{"groups": {}, "draws": _positions(rows, draws, key)}]
     patterns += [
-        {"groups": {"word class": name}, "draws": _where(rows, draws, "rep", "class", name)}
+        {"groups": {"word class": name}, "draws": _positions(rows, draws, key, "class", name)}
         for name in classes
     ]
-    return [*patterns, *_by_source(rows, draws, suggesters)]
+    return [*patterns, *_by_source(rows, draws, suggesters)] if has_draws else patterns
 
 
 def _by_source(
@@ -328,10 +332,10 @@ def _by_source(
     if len(named) < len(rows) or not any("source_rep" in row for row in rows):
         return
     for name in [*(f"{model} only" for model in suggesters), source_name(suggesters, suggesters)]:
-        yield {"groups": {"source": name}, "draws": _where(named, draws, "source_rep", "source", name)}
+        yield {"groups": {"source": name}, "draws": _positions(named, draws, "source_rep", "source", name)}
 
 
-def _where(
+def _positions(
     rows: Sequence[Mapping[str, Any]], draws: int, key: str, field_name: str = "", value: str = ""
 ) -> list[list[int]]:
     """Return the positions of each draw's variants whose field has a value."""
