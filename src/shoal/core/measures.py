@@ -120,7 +120,6 @@ MEASURES: dict[str, Quantity] = {
     "e value": Quantity("number", "", 1.0, 1),
     "disagreement": SHARE,
     "factor value": Quantity("number", "", None, 3),
-    "accuracy in the better direction": RATE,
     # Explaining
     "attribution": Quantity("number", "", 0.0, 3, signed=True),
     "probability": SHARE,

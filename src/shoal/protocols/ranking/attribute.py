@@ -46,17 +46,13 @@ def _explain(settings: Settings, model: object, built: Built, examples: Sequence
         excess = [length - model.longest for length in model.lengths(examples)]
     whole = [example for example, tokens in zip(examples, excess, strict=True) if tokens <= 0]
     config = ExplainConfig(
-        settings.samples or None,
         specials=isinstance(model, HFModel),
         merged={name: label for label, names in (settings.classes or {}).items() for name in names},
         seed=settings.seed,
     )
-    stepwise = replace(config, samples=settings.steps or None)
     by_explainer = {
-        name: iter(
-            explain(model, whole, name, stepwise if name == "gradients" else config, labels=built.labels)
-        )
-        for name in settings.explainers
+        name: iter(explain(model, whole, name, replace(config, samples=samples), labels=built.labels))
+        for name, samples in ((name, (settings.samples or {}).get(name)) for name in settings.explainers)
     }
     return [
         Answer("", "attribution", None, wording.too_long(tokens))

@@ -19,9 +19,8 @@ from ...core.claims import ALPHA
 from ...core.errors import DataError
 from ...core.records import Case, Finding, Measure, Result
 from ...stats.intervals import paired_difference_interval, wilson
-from ...stats.ranking import effective_counts, probability_better
+from ...stats.ranking import differ_e_value, differ_mean_e_value, effective_counts, probability_better
 from ...stats.resampling import paired_table
-from ...stats.sequential import differ_e_value, differ_mean_e_value
 from . import wording
 from .build import LABELLED, in_pool
 from .names import contenders
@@ -219,7 +218,7 @@ def order_models(table: AnswerTable) -> tuple[list[Measure], list[Finding]]:
 def _accuracy(table: AnswerTable, model: int, place: int) -> Measure:
     row = table.results[model].measures.where("accuracy")[0]
     facts = {**row.facts, "spec": table.specs[model], "place": place}
-    return replace(row, groups={"model": table.names[model]}, note="", facts=facts)
+    return replace(row, groups={"model": table.names[model]}, facts=facts)
 
 
 def _groups(table: AnswerTable, pair: Pair) -> dict[str, str]:
@@ -230,7 +229,7 @@ def _better(table: AnswerTable, pair: Pair) -> Measure:
     facts = {"only first": pair.only_first, "only second": pair.only_second}
     groups = _groups(table, pair)
     return Measure(
-        "probability better", pair.probability, pair.n, groups, note=pair.verdict, verdict=pair.verdict, facts=facts
+        "probability better", pair.probability, pair.n, groups, verdict=pair.verdict, facts=facts
     )  # fmt: skip
 
 
@@ -261,7 +260,7 @@ def _not_ordered(table: AnswerTable, draws: Draws) -> Finding | None:
     labels, models = int(draws.times.sum()), len(table.names)
     facts = {"labels": labels, "models": models}
     if not labels:
-        return Finding("no labels", wording.no_labels(), weight=3.0, facts=facts)
+        return Finding("no labels", wording.NO_LABELS, weight=3.0, facts=facts)
     if labels < models:
         return Finding("too few", wording.too_few_labels(labels, models), weight=3.0, facts=facts)
     right = np.nan_to_num(table.right[:, draws.positions], nan=-1.0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.records import Answers, Case, Measure, Outcome
+from ...core.records import Answers, Basis, Case, Measure, Outcome
 from ...models.answer_rows import answer_columns
 from ...stats.intervals import wilson
 from ..base import Built, Scored
@@ -98,10 +98,12 @@ def accuracy(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Measure:
     known = [outcome for outcome in asked if outcome.passed is not None]
     right, n = sum(bool(outcome.passed) for outcome in known), len(known)
     value, interval, method = (right / n, wilson(right, n), "wilson") if n else (None, None, "")
-    facts = {"mean over": "cases", "only": {"part": LABELLED}, "headline": True}
     errors = sum(bool(outcome.error) for outcome in asked)
-    note = "" if n else "no labelled example"
-    return Measure("accuracy", value, n, {}, interval, method, errors=errors, note=note, facts=facts)
+    reason = "" if n else "no labelled example"
+    basis = Basis("cases", only={"part": LABELLED})
+    return Measure(
+        "accuracy", value, n, {}, interval, method, errors=errors, reason=reason, basis=basis, headline=True
+    )  # fmt: skip
 
 
 def _mean(name: str, cases: Sequence[Case], values: Sequence[float | None]) -> Measure:
@@ -110,6 +112,6 @@ def _mean(name: str, cases: Sequence[Case], values: Sequence[float | None]) -> M
         for case, value in zip(cases, values, strict=True)
         if value is not None and case.groups["part"] == LABELLED
     ]
-    note = "" if known else "no value for any example"
+    reason = "" if known else "no value for any example"
     mean = float(np.mean(known)) if known else None
-    return Measure("factor value", mean, len(known), {"factor": name}, note=note)
+    return Measure("factor value", mean, len(known), {"factor": name}, reason=reason)
