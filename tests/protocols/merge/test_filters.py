@@ -10,7 +10,7 @@ from shoal.protocols.merge.draws import source_name
 from shoal.protocols.merge.filters import STEPS, Filtered, filter_suggestions, has_same_class, is_relative
 from shoal.protocols.merge.suggest import ZERO_PROBABILITY, Suggestion, blanks_for, combine_occurrences
 from shoal.protocols.merge.tagger import load_tagger
-from shoal.protocols.merge.targets import find_targets, replace_word
+from shoal.protocols.merge.tagger import find_targets, replace_word
 
 
 def suggestions(model, chances, of_word=0.20):

@@ -16,7 +16,7 @@ from shoal.core.records import Measure, Measures, Result
 from shoal.core.views import Number, Table
 from shoal.protocols import ranking
 from shoal.protocols.base import identity
-from shoal.protocols.ranking.names import short_names
+from shoal.protocols.ranking.order import short_names
 from shoal.runs.results import audit_all
 
 from .conftest import read_csv, write_csv

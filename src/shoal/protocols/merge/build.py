@@ -24,8 +24,7 @@ from .filters import STEPS, filter_suggestions
 from .problems import Group, Problem, ProblemSet, read_groups, read_problems
 from .settings import WORD_CLASSES, Settings, WordClass
 from .suggest import Suggestion, load_suggesters, suggest
-from .tagger import Tagger, load_tagger
-from .targets import find_targets
+from .tagger import Tagger, find_targets, load_tagger
 from .variants import read_variants, seed_case, variant_case, write_variants
 
 BLOCK = 64

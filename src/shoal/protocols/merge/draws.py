@@ -17,8 +17,7 @@ from ...core.records import Example
 from .filters import Candidate, Filtered
 from .problems import Problem
 from .settings import WORD_CLASSES, Settings, WordClass
-from .tagger import Tagger
-from .targets import Target, replace_word
+from .tagger import Tagger, Target, replace_word
 
 SHUFFLES = 100
 """Shuffles to try before a word counts as impossible to scramble."""

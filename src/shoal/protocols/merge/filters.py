@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 
 from ...core.records import Example
 from .suggest import Suggestion
-from .tagger import Tagger
-from .targets import COARSE, Target, replace_word
+from .tagger import TAG_OF_CLASS, Tagger, Target, replace_word
 
 STEPS = ("suggested", "another word", "no relative", "same class", "more probable")
 """The counted steps, in order."""
@@ -140,6 +139,6 @@ def has_same_class(texts: Example, target: Target, word: str, tagger: Tagger) ->
         place = start + shift.get(text, 0)
         shift[text] = shift.get(text, 0) + len(word) - (end - start)
         token = next((t for t in tagger.tokens(changed[text]) if t.start == place), None)
-        if token is None or token.end != place + len(word) or token.pos != COARSE[target.word_class]:
+        if token is None or token.end != place + len(word) or token.pos != TAG_OF_CLASS[target.word_class]:
             return False
     return True

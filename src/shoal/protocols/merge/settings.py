@@ -77,7 +77,7 @@ class Settings(Profiled):
     paraphrase: tuple[str, ...] = changes("cases", ())
     """Columns with paraphrases of the last text: each row is a group and nothing is generated."""
     variants: str = changes("cases", "", resolve=file_content("variants"))
-    """File of variants, exported before or made elsewhere; nothing is generated."""
+    """File of variants that `shoal export` wrote; nothing is generated."""
     limit: AtLeastOne | None = changes("cases", None)
     """Number of problems to use, a fixed random choice."""
     suggesters: tuple[str, ...] = changes("cases", (OURS,), when=_generates, resolve=_suggesters)

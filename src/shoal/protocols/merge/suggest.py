@@ -23,7 +23,7 @@ from ...models import load_model, parse_spec
 from ...models.interface import Blank, Fillers, WordFiller
 from ...models.likelihood import NOT_ONE_PIECE, needs_masks
 from .settings import OURS
-from .targets import Target
+from .tagger import Target
 
 ZERO_PROBABILITY = "impossible where it stands"
 """Reason for no suggestions: the model gives the original word probability 0."""

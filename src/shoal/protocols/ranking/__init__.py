@@ -18,12 +18,11 @@ from pathlib import PurePath
 from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
 from ..base import Built, Compared
-from .attribute import completeness_gaps, explain_batch
 from .build import build
 from .inoculate import recipe
 from .labelling import label_next
 from .order import answer_table, order_models
-from .score import score
+from .score import completeness_gaps, explain_batch, score
 from .settings import Settings
 from .study import study
 from .view import view

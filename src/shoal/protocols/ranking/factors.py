@@ -30,12 +30,13 @@ from ...core.files import digest
 from ...core.records import Answers, Case
 from ...explaining.attributions import Attribution
 from ...stats.ranking import guess
-from . import word_factors
+from . import word_factors as words
 
 Direction = Literal["better", "worse", ""]
 """Whether a high value means better or worse accuracy; empty without values."""
 Values = list[float | None]
 Attributions = Sequence[Attribution | None]
+FromWords = Callable[[Case, Attribution], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Factor:
     direction: Direction
     about: str = ""
     from_answers: Callable[[Sequence[Case], Answers], Values] | None = None
-    from_words: Callable[[Case, Attribution], float | None] | None = None
+    from_words: FromWords | None = None
     custom: str = ""
     """`module:function` of the user."""
     order: Callable[[int, int, Generator], NDArray[np.float64]] | None = None
@@ -128,8 +129,15 @@ def coin_flips(models: int, sets: int, rng: Generator) -> NDArray[np.float64]:
     return order
 
 
-def _from_words(name: str, about: str, function: Callable[[Case, Attribution], float | None]) -> Factor:
+def _of_text(name: str, about: str, function: FromWords) -> Factor:
     return Factor(name, "worse", about, from_words=function)
+
+
+def _of_pair(name: str, about: str, function: FromWords) -> Factor:
+    def value(case: Case, attribution: Attribution) -> float | None:
+        return function(case, attribution) if len(case.examples[0]) > 1 else None
+
+    return Factor(name, "worse", about, from_words=value)
 
 
 FACTORS = {
@@ -138,24 +146,18 @@ FACTORS = {
         Factor("ACC", "better", "accuracy on the probe set", is_right),
         Factor("CONF", "better", "probability of the predicted label", confidence),
         Factor("CONF-GT", "better", "probability of the true label", true_label_probability),
-        _from_words("IRREG", "minus the weight around the annotated irregular verb", word_factors.window),
-        _from_words("VERB", "minus the weight around the annotated main verb", word_factors.window),
-        _from_words("ADJ", "minus the weight around the annotated adjective", word_factors.window),
-        _from_words("SUM-DIFF", "weight of the first text minus the second", word_factors.sum_difference),
-        _from_words(
-            "MAX-DIFF", "largest weight in the first text minus the second", word_factors.max_difference
-        ),
-        _from_words(
-            "INDEX-DIFF", "weight of shared words, first text minus second", word_factors.index_difference
-        ),
-        _from_words("SUBSEQUENCE", "weight of the second text inside the first", word_factors.subsequence),
-        _from_words("FIRST-TOK", "weight of the first separator of a pair", word_factors.first_separator),
-        _from_words("CONST", "minus the weight of words such as unless, if, or", word_factors.control_words),
-        _from_words("SWAP-AVG", "minus the mean weight of swapped words", word_factors.swapped_mean),
-        _from_words(
-            "SWAP-MAX-DIFF",
-            "largest weight of a swapped word, first text minus second",
-            word_factors.swapped_max_difference,
+        _of_text("IRREG", "minus the weight around the annotated irregular verb", words.window),
+        _of_text("VERB", "minus the weight around the annotated main verb", words.window),
+        _of_text("ADJ", "minus the weight around the annotated adjective", words.window),
+        _of_pair("SUM-DIFF", "weight of the first text minus the second", words.sum_difference),
+        _of_pair("MAX-DIFF", "largest weight in the first text minus the second", words.max_difference),
+        _of_pair("INDEX-DIFF", "weight of shared words, first text minus second", words.index_difference),
+        _of_pair("SUBSEQUENCE", "weight of the second text inside the first", words.subsequence),
+        _of_pair("FIRST-TOK", "weight of the first separator of a pair", words.first_separator),
+        _of_pair("CONST", "minus the weight of words such as unless, if, or", words.control_words),
+        _of_pair("SWAP-AVG", "minus the mean weight of swapped words", words.swapped_mean),
+        _of_pair(
+            "SWAP-MAX-DIFF", "largest weight of a swapped word, first text minus second", words.swapped_max
         ),
         Factor("RANDOM", "", "a coin flip for each pair and probe set", order=coin_flips),
         Factor("GUESS", "", "one model first, the others in random order", expected=guess),

@@ -23,12 +23,10 @@ from ...core.views import (
     strip_table,
 )
 from . import wording
-from .attribute import GAP
 from .factors import FACTORS
 from .labelling import NEXT
-from .names import contenders
-from .order import DECIDED, PROBABLE, STATED
-from .score import PREDICTION
+from .order import DECIDED, PROBABLE, STATED, contenders
+from .score import GAP, PREDICTION
 from .settings import Settings
 from .study import BASELINE, PairFacts
 
