@@ -25,8 +25,7 @@ from shoal.data.grammar import make_rows
 from shoal.models.interface import Blank
 from shoal.protocols.merge import Settings
 from shoal.protocols.merge.suggest import blanks_for
-from shoal.protocols.merge.tagger import Tagger
-from shoal.protocols.merge.tagger import find_targets
+from shoal.protocols.merge.tagger import Tagger, find_targets
 from shoal.runs.execute import execute
 from shoal.runs.plan import make_job
 from shoal.runs.scoring import result_of

@@ -96,15 +96,15 @@ def test_an_explanation_does_not_depend_on_what_else_is_explained(method):
     assert method == "shapley" or other.values.tolist() != together[0].values.tolist()
 
 
-@pytest.mark.parametrize("absent", ["mask", "drop"])
-def test_tokens_are_masked_or_left_out(absent):
+@pytest.mark.parametrize("has_mask", [True, False])
+def test_tokens_are_masked_or_left_out(has_mask):
     torch = pytest.importorskip("torch")
     table = {"good": [2.0], "un": [-1.0], "##seen": [-1.0], "[MASK]": [0.25]}
-    model = by_hand(table, lambda given: torch.sum(given, dim=(1, 2)))
-    copies = copies_of(model, [("good unseen",), ("film",)], None, ExplainConfig(absent=absent))
+    model = by_hand(table, lambda given: torch.sum(given, dim=(1, 2)), mask=has_mask)
+    copies = copies_of(model, [("good unseen",), ("film",)], None, ExplainConfig())
     present = [np.array([[1, 1], [1, 0], [0, 1], [0, 0]], bool), np.array([[0]], bool)]
     first, second = copies.ask(present)
-    mask = 0.25 if absent == "mask" else 0.0
+    mask = 0.25 if has_mask else 0.0
     logits = np.array([0.0, 2 + 2 * mask, -2 + mask, 3 * mask])
     np.testing.assert_allclose(first[:, 1], 1 / (1 + np.exp(-logits)), atol=1e-6)
     np.testing.assert_allclose(second[:, 1], 1 / (1 + np.exp(-mask)), atol=1e-6)
@@ -163,8 +163,6 @@ def test_models_that_cannot_be_explained_are_refused_in_words():
         explain(load_model("predictions:example"), example)
     with pytest.raises(ShoalError, match="without probabilities"):
         explain(wrap(lambda texts: ["yes"] * len(texts)), example)
-    with pytest.raises(ShoalError, match="no mask token[\\s\\S]*absent=drop"):
-        explain(wrap(Counting()), example, "lime", ExplainConfig(absent="mask"))
     with pytest.raises(ShoalError, match="no special tokens"):
         explain(wrap(Counting()), example, "lime", ExplainConfig(specials=True))
     with pytest.raises(ShoalError, match="unknown explainer 'shapely'[\\s\\S]*shapley"):

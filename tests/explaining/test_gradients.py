@@ -104,5 +104,3 @@ def test_what_gradients_cannot_do_is_said_in_words():
 
     with pytest.raises(ShoalError, match="gradients need a Transformers classifier"):
         explain(wrap(lambda texts: [{"no": 0.5, "yes": 0.5} for _ in texts]), [("good",)], "gradients")
-    with pytest.raises(ShoalError, match="cannot drop words"):
-        explain(by_hand(TABLE, linear), [("good",)], "gradients", ExplainConfig(absent="drop"))

@@ -73,7 +73,7 @@ def test_guessing_as_printed(tables):
 
 @pytest.fixture(scope="module")
 def anli(data):
-    """Eight models on a round of ANLI, over 200 probe sets."""
+    """Eight models on a round of ANLI."""
 
     def compared(number: int):
         path = data / "anli_dev_8models" / f"ANLI_analysis_r{number}_dev.csv.gz"
@@ -82,8 +82,8 @@ def anli(data):
             for name in MODELS
         ]
         settings = {
-            "data": (str(path),), "text": ("context", "statement"), "label": "gold_label", "id": "uid",
-            "labels": ("e", "n", "c"), "resamples": 100,
+            "data": (str(path),), "text": ("context", "statement"), "label": "gold_label",
+            "labels": ("e", "n", "c"),
         }  # fmt: skip
         results = audit_all(specs, "ranking", settings)
         return Measures(ranking.compare(results[0].settings, results).measures)

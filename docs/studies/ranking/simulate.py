@@ -34,8 +34,7 @@ from shoal.protocols.ranking.order import (
     model_pairs,
     rank_models,
 )
-from shoal.stats.ranking import probability_better
-from shoal.stats.sequential import differ_e_value
+from shoal.stats.ranking import differ_e_value, probability_better
 
 LABELS = ("a", "b", "c")
 LOOK_EVERY = 10

@@ -19,7 +19,7 @@ REVIEWS = [
     ("The polite singer was great and the wheelbarrow is wonderful.", "positive"),
     ("The lonely judge was awful and broke the ladder.", "negative"),
 ]
-SMALL = ("minimum=6", "sample=6", "draws=2")
+SMALL = ("sample=6", "draws=2")
 
 
 def table(path: Path, *rows: tuple[str, ...]) -> str:
@@ -69,12 +69,6 @@ def test_any_word_of_a_single_text_is_replaced_and_that_the_label_stays_is_said_
 @pytest.mark.parametrize(
     ("model", "rows", "setting", "says"),
     [
-        (
-            "tiny:sentiment",
-            REVIEWS,
-            "targets=shared",
-            "leave targets out to replace any open-class word",
-        ),
         ("tiny:nli", REVIEWS, "seed=0", "the suite's labels are negative, positive"),
         ("tiny:sentiment", [("A text.", "1")], "seed=0", "label_names = names of 0, 1 and so on"),
         ("tiny:sentiment", [("It is.", "positive")], "seed=0", "no problem has a word to replace"),

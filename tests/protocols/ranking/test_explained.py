@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch
 from by_hand import by_hand
 from click.testing import CliRunner
 
-from shoal import RunStore, ShoalError, audit, load_model, read_plan
+from shoal import RunStore, audit, load_model, read_plan
 from shoal.cli import main
 from shoal.core.records import Answers, Case
 from shoal.explaining import EXPLAINERS, explain
@@ -69,22 +70,21 @@ def write(path, rows):
 def sentences(tmp_path):
     adjectives = [("great", "positive"), ("awful", "negative"), ("good", "positive"), ("bad", "negative")]
     rows = [
-        {"text": f"The {thing} was {word}.", "label": label, "adjective": word}
+        {"text": f"The {thing} was {word}.", "label": label, "feature": word}
         for thing in ("food", "film", "staff")
         for word, label in adjectives
     ]
-    rows[0]["adjective"] = ""
+    rows[0]["feature"] = ""
     write(tmp_path / "new.csv", rows)
     return tmp_path / "new.csv"
 
 
 def test_every_example_has_a_column_of_values_by_factor_and_explainer(sentences):
     result = audit(
-        "ranking", "tiny:sentiment", data=(str(sentences),), feature="adjective", factors=("ACC", "ADJ"),
-        explainers=("shapley", "gradients"), samples=40,
+        "ranking", "tiny:sentiment", data=(str(sentences),), factors=("ACC", "ADJ"),
+        explainers=("shapley", "gradients"), samples={"shapley": 40, "gradients": 40},
     )  # fmt: skip
-    kept = ["attribution (shapley)", "attribution (gradients)"]
-    assert list(result.columns) == ["prediction", *kept, "ACC", "ADJ (shapley)", "ADJ (gradients)"]
+    assert list(result.columns) == ["prediction", "ACC", "ADJ (shapley)", "ADJ (gradients)"]
     values = result.columns["ADJ (shapley)"]
     assert values[0] is None and all(number is not None for number in values[1:])
     rows = {row.groups.get("factor"): row for row in result.measures}
@@ -94,9 +94,10 @@ def test_every_example_has_a_column_of_values_by_factor_and_explainer(sentences)
 
 
 def test_the_seed_draws_the_copies_and_names_the_job_where_something_is_drawn(sentences):
-    settings = {"data": (str(sentences),), "feature": "adjective", "factors": ("ACC", "ADJ"), "samples": 12}
+    settings = {"data": (str(sentences),), "factors": ("ACC", "ADJ")}
     drawn, again, other = (
-        audit("ranking", "tiny:sentiment", **settings, explainers=("lime",), seed=seed) for seed in (0, 0, 1)
+        audit("ranking", "tiny:sentiment", **settings, explainers=("lime",), samples={"lime": 12}, seed=seed)
+        for seed in (0, 0, 1)
     )
     assert drawn.columns["ADJ (lime)"] == again.columns["ADJ (lime)"] != other.columns["ADJ (lime)"]
     assert drawn.job["id"] == again.job["id"] != other.job["id"]
@@ -111,13 +112,11 @@ PLAN = """
 models = ["tiny:sentiment", "python:a_second_model:ask"]
 [ranking]
 data = ["new.csv"]
-feature = "adjective"
 explainers = ["lime"]
-samples = 40
+samples = {lime = 40}
 factors = ["ACC", "ADJ"]
 probe_sizes = [5]
 probe_sets = 50
-resamples = 100
 """
 
 
@@ -133,7 +132,7 @@ def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(sentences, tmp_path, 
     jobs = check_plan(read_plan(tmp_path / "plan.toml"))
     whole, stopped = RunStore(tmp_path / "whole"), RunStore(tmp_path / "stopped")
     assert {problem for _, problem in run_jobs(jobs, whole)} == {None}
-    from shoal.protocols.ranking import attribute
+    from shoal.protocols.ranking import score
 
     asked: list[int] = []
 
@@ -144,7 +143,7 @@ def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(sentences, tmp_path, 
         return explain(*given, **named)
 
     monkeypatch.setattr("shoal.models.batching.BATCH", 4)
-    monkeypatch.setattr(attribute, "explain", once)
+    monkeypatch.setattr(sys.modules[score.__module__], "explain", once)
     with pytest.raises(KeyboardInterrupt):
         list(run_jobs(jobs, stopped))
     assert {problem for _, problem in run_jobs(jobs, stopped)} == {None}
@@ -173,8 +172,8 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
         network.save_pretrained(tmp_path / name)
         model.tokenizer.save_pretrained(tmp_path / name)
     (tmp_path / "plan.toml").write_text(
-        'models = ["hf:a", "hf:b"]\n[ranking]\ndata = ["new.csv"]\nfeature = "adjective"\nfactors = ["ACC", "ADJ"]\n'
-        'explainers = ["shapley", "gradients"]\nsteps = 1\nprobe_sizes = [5]\nprobe_sets = 20\nresamples = 20\n'
+        'models = ["hf:a", "hf:b"]\n[ranking]\ndata = ["new.csv"]\nfactors = ["ACC", "ADJ"]\n'
+        'explainers = ["shapley", "gradients"]\nsamples = {gradients = 1}\nprobe_sizes = [5]\nprobe_sets = 20\n'
     )
 
     def shoal(*arguments: str) -> str:
@@ -185,7 +184,6 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
     coarse = shoal("run", "plan.toml")
     assert "Take more steps: the attributions of gradients miss" in coarse and "for 2 of 2 models" in coarse
     assert "the attributions of shapley miss" not in coarse
-    assert "Completeness gap by model: shapley 0.0 %, gradients" in coarse
     told = json.loads(shoal("run", "plan.toml", "--json"))
     gaps = {
         (row["groups"]["model"], row["groups"]["explainer"]): row["value"]
@@ -195,7 +193,7 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
     assert gaps.keys() == {(model, one) for model in "ab" for one in ("shapley", "gradients")}
     assert all(gaps[name, "gradients"] > 0.05 and gaps[name, "shapley"] < 1e-9 for name in "ab")
     (tmp_path / "plan.toml").write_text(
-        (tmp_path / "plan.toml").read_text().replace("steps = 1", "steps = 300")
+        (tmp_path / "plan.toml").read_text().replace("gradients = 1}", "gradients = 300}")
     )
     assert "Take more steps" not in shoal("run", "plan.toml")
     shoal("report", "plan.toml", "--out", "page.html")
@@ -204,23 +202,13 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
     assert pairs == {("", "ACC"), ("shapley", "ADJ"), ("gradients", "ADJ")}
 
 
-def test_what_cannot_be_explained_is_an_error_in_words(sentences):
-    settings = {"data": (str(sentences),), "factors": ("ACC", "SUM-DIFF")}
-    with pytest.raises(ShoalError, match="no explainer is set"):
-        audit("ranking", "tiny:sentiment", **settings)
-    with pytest.raises(ShoalError, match="unknown explainer 'shap'"):
-        audit("ranking", "tiny:sentiment", **settings, explainers=("shap",))
-    with pytest.raises(ShoalError, match="column 'verb' is empty"):
-        audit("ranking", "tiny:sentiment", **settings, explainers=("lime",), feature="verb")
-
-
 def test_an_example_that_a_model_cuts_is_an_error_and_takes_no_other_with_it(tmp_path):
     texts = ["The food was great. " * 30, "The food was awful.", "The film was good."]
     labels = ["positive", "negative", "positive"]
     write(tmp_path / "long.csv", [{"text": a, "label": b} for a, b in zip(texts, labels, strict=True)])
     result = audit(
-        "ranking", "tiny:sentiment", data=(str(tmp_path / "long.csv"),), explainers=("gradients",), samples=5,
-        factors=("ACC", "CONF"),
+        "ranking", "tiny:sentiment", data=(str(tmp_path / "long.csv"),), explainers=("gradients",),
+        samples={"gradients": 5}, factors=("ACC", "CONF"),
     )  # fmt: skip
     errors = [outcome.error for outcome in result.outcomes]
     assert "longer than the model's limit" in errors[0] and errors[1:] == ["", ""]

@@ -150,18 +150,20 @@ def _search(
     """Yield the entry of every problem: finished ones from the progress file, then new ones, which are added to it."""
     lines = _progress_file(path, settings, problems) if path else None
     start = lines.blocks if lines else 0
-    for line in lines.read() if lines else ():
-        yield Entry(**json.loads(line))
-    for first in range(start - start % BLOCK, len(problems), BLOCK):
-        block = problems[first : first + BLOCK]
-        pools = list(search_block(block, suggesters, tagger))[max(0, start - first) :]
-        entries = [_entry(pool, draw(pool, settings, tagger, list(suggesters))) for pool in pools]
+    try:
+        for line in lines.read() if lines else ():
+            yield Entry(**json.loads(line))
+        for first in range(start - start % BLOCK, len(problems), BLOCK):
+            block = problems[first : first + BLOCK]
+            pools = list(search_block(block, suggesters, tagger))[max(0, start - first) :]
+            entries = [_entry(pool, draw(pool, settings, tagger, list(suggesters))) for pool in pools]
+            if lines:
+                lines.append(json.dumps(asdict(entry), ensure_ascii=False) + "\n" for entry in entries)
+            yield from entries
+            progress("finding variants", first + len(block), len(problems))
+    finally:
         if lines:
-            lines.append(json.dumps(asdict(entry), ensure_ascii=False) + "\n" for entry in entries)
-        yield from entries
-        progress("finding variants", first + len(block), len(problems))
-    if lines:
-        lines.close()
+            lines.close()
 
 
 def search_block(
