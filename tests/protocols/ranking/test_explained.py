@@ -2,7 +2,6 @@
 
 import csv
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -10,15 +9,13 @@ import torch
 from by_hand import by_hand
 from click.testing import CliRunner
 
-from shoal import RunStore, audit, load_model, read_plan
+from shoal import audit, load_model
 from shoal.cli import main
 from shoal.core.records import Answers, Case
 from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import ExplainConfig
 from shoal.protocols.ranking.factors import parse_factor
 from shoal.protocols.ranking.word_factors import FEATURE
-from shoal.runs.executors import run_jobs
-from shoal.runs.plan import check_plan
 
 SENTENCES = ["not good film", "good plot", "film not good .", "plot good unseen", "good"]
 PAIRS = [("not film plot", "film plot"), ("not plot", "plot"), ("not film", "film .")]
@@ -106,58 +103,6 @@ def test_the_seed_draws_the_copies_and_names_the_job_where_something_is_drawn(se
         for seed in (0, 1)
     )
     assert first.job["id"] == second.job["id"]
-
-
-PLAN = """
-models = ["tiny:sentiment", "python:a_second_model:ask"]
-[ranking]
-data = ["new.csv"]
-explainers = ["lime"]
-samples = {lime = 40}
-factors = ["ACC", "ADJ"]
-probe_sizes = [5]
-probe_sets = 50
-"""
-
-
-def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(sentences, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "a_second_model.py").write_text(
-        "def ask(texts):\n"
-        "    yes = [0.8 if 'good' in text else 0.3 for text in texts]\n"
-        "    return [{'negative': 1 - p, 'positive': p} for p in yes]\n"
-    )
-    (tmp_path / "plan.toml").write_text(PLAN)
-    jobs = check_plan(read_plan(tmp_path / "plan.toml"))
-    whole, stopped = RunStore(tmp_path / "whole"), RunStore(tmp_path / "stopped")
-    assert {problem for _, problem in run_jobs(jobs, whole)} == {None}
-    from shoal.protocols.ranking import score
-
-    asked: list[int] = []
-
-    def once(*given, **named):
-        asked.append(1)
-        if len(asked) == 2:
-            raise KeyboardInterrupt
-        return explain(*given, **named)
-
-    monkeypatch.setattr("shoal.models.batching.BATCH", 4)
-    monkeypatch.setattr(sys.modules[score.__module__], "explain", once)
-    with pytest.raises(KeyboardInterrupt):
-        list(run_jobs(jobs, stopped))
-    assert {problem for _, problem in run_jobs(jobs, stopped)} == {None}
-    for job in jobs:
-        kept = [
-            {row.example_id: row.data for row in store.read_answers(job.id)} for store in (whole, stopped)
-        ]
-        assert kept[0].keys() == kept[1].keys()
-        for identity, data in kept[0].items():
-            first, second = (rows["attributions"]["lime"]["values"] for rows in (data, kept[1][identity]))
-            np.testing.assert_allclose(first, second, atol=1e-6)
-    assert (
-        len(asked) == 1 + 1 + 2 + 3
-    )  # one kept, one stopped; the rest of the first model's, all of the second's
 
 
 def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(

@@ -163,12 +163,6 @@ def test_a_plan_makes_a_family_of_models_and_ranks_it(old_and_new):
     assert "3 done, 0 to run" in again.output
 
 
-def test_seeds_make_further_models_of_each_dose(old_and_new):
-    (old_and_new / "plan.toml").write_text(PLAN.format(seeds="seeds = [0, 1]"))
-    jobs = check_plan(read_plan(old_and_new / "plan.toml"))
-    assert len(jobs) == len({job.id for job in jobs}) == 6
-
-
 def test_words_are_explained_of_the_population_alone_and_everybody_draws_the_same():
     cases = build(Settings(data=(L,))).cases
     chosen = population_of(cases, 50)
