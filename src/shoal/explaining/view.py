@@ -34,16 +34,14 @@ ABSENT = {
 def sections(example: Example, explained: Attribution, method: str) -> list[Section]:
     """Return the section of one explanation, with a warning if the values do not add up."""
     output = Number(Measure("probability", explained.output, 1), "strong")
-    gap = completeness_gap(explained)
-    is_large = gap is not None and gap > LARGEST_GAP
+    gap = completeness_gap(explained) or 0.0
+    warning = f"The values miss their sum by {100 * gap:.0f} %: take more samples."
     return [
         Section(
             [Words(explained.label, "strong"), " ", output, " %"],
             blocks=[WeighedWords([weighed(example, explained)], name="words"), _table(explained)],
             notes=[*_small(explained), _provenance(explained, method)],
-            warnings=[f"The values miss their sum by {100 * gap:.0f} %: take more samples."]
-            if is_large
-            else [],
+            warnings=[warning] if gap > LARGEST_GAP else [],
         )
     ]
 

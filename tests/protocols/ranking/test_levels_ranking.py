@@ -41,7 +41,7 @@ def looks(
     names = [f"m{number}" for number in range(models)]
     cases = [Case(f"{POOL}/{n:04d}", ((str(n),),), None, {"part": POOL}) for n in range(examples)]
     words = [[LABELS[label] for label in row] for row in table]
-    field = AnswerTable(names, names, cases, np.full(table.shape, np.nan), words, [])
+    field = AnswerTable(names, cases, np.full(table.shape, np.nan), words, [])
     places = rng.permutation(examples)
     for number in range(rounds):
         if how == "uniform":

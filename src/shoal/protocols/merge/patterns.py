@@ -103,8 +103,11 @@ class PatternTable:
         """Yield the conditions by filter: all patterns, then word classes, then sources."""
         parts: dict[tuple[str, Groups], list[tuple[int, list[list[int]]]]] = {}
         for position, case in enumerate(self.cases):
+            name = case.groups.get("filter", "")
             for pattern in case.meta.get("patterns", ()):
-                key = (case.groups.get("filter", ""), tuple(pattern["groups"].items()))
+                if pattern["groups"] and name not in self.filters[:1]:
+                    continue  # word classes and sources are split under the first filter only
+                key = (name, tuple(pattern["groups"].items()))
                 draws = pattern["draws"]
                 if self.settings.counts_seed:
                     draws = [[0, *draw] for draw in draws]

@@ -178,24 +178,16 @@ def find_targets(texts: Example, tagger: Tagger) -> tuple[list[Target], Counter[
         classes = {CLASSES.get(token.pos) for _, token in tokens}
         if classes == {None}:
             continue
-        if len(classes) > 1:
+        word_class = classes.pop()
+        if classes or word_class is None:
             rejected["of another class elsewhere"] += 1
-            continue
-        (word_class,) = classes
-        if any(letter.isdigit() for letter in word):
+        elif any(letter.isdigit() for letter in word):
             rejected["with digits"] += 1
         else:
-            targets.append(_target(word, word_class, tokens))
+            tags = tuple(token.tag for _, token in tokens)
+            occurrences = tuple((number, token.start, token.end) for number, token in tokens)
+            targets.append(Target(word, word_class, tags, occurrences))
     return targets, rejected
-
-
-def _target(word: str, word_class: WordClass, tokens: Sequence[tuple[int, Token]]) -> Target:
-    return Target(
-        word,
-        word_class,
-        tuple(token.tag for _, token in tokens),
-        tuple((number, token.start, token.end) for number, token in tokens),
-    )
 
 
 def replace_word(texts: Example, occurrences: Sequence[tuple[int, int, int]], replacement: str) -> Example:

@@ -90,11 +90,6 @@ def _conditions(measures: Measures) -> list[dict[str, str]]:
     return [dict(row.groups) for row in measures.where("sample accuracy") if "model" not in row.groups]
 
 
-def _is_crossed(groups: Mapping[str, str], base: Mapping[str, str]) -> bool:
-    """Return whether this is a class or source under another filter than the first."""
-    return bool(groups.keys() - {"filter", "model"}) and groups.get("filter") != base.get("filter")
-
-
 def _accuracies(settings: Settings, measures: Measures) -> Table:
     """Return a row per condition: sample accuracy, pattern accuracy at the thresholds, reference, correlation."""
     thresholds = _thresholds(settings)
@@ -107,8 +102,6 @@ def _accuracies(settings: Settings, measures: Measures) -> Table:
     base = next(iter(conditions), {})
     rows = []
     for groups in conditions:
-        if _is_crossed(groups, base):
-            continue
         sample = find_measure(measures, "sample accuracy", groups)
         last = {**groups, "threshold": thresholds[-1]}
         rows.append(
@@ -143,8 +136,8 @@ def _share(threshold: str) -> str:
 
 
 def _condition_name(groups: Mapping[str, str], base: Mapping[str, str]) -> str:
-    """Return the groups of a condition without the first filter: "all", "noun", "no filter", "noun, no filter"."""
-    words = [value for key, value in groups.items() if key not in ("model", "filter", "threshold")]
+    """Return the word class, source or filter of a condition: "all", "noun", "no filter"."""
+    words = [value for key, value in groups.items() if key not in ("model", "filter")]
     if groups.get("filter") != base.get("filter"):
         words.append(wording.FILTERS.get(groups["filter"], groups["filter"]))
     return ", ".join(words) or "all"
@@ -309,7 +302,7 @@ def _models_by_split(thresholds: Sequence[str], measures: Measures, models: Sequ
         base = _base(measures, model)
         for row in measures.where("sample accuracy", model=model):
             groups = dict(row.groups)
-            if groups != base and not _is_crossed(groups, base):
+            if groups != base:
                 conditions.setdefault(_condition_name(groups, base), []).append((model, groups))
     columns = [Column("", "left", once=True), Column("model", "left"), Column("problems"), Column("variants\nright"),
                *(Column(f"solved\nat {_share(t)}") for t in thresholds)]  # fmt: skip

@@ -43,7 +43,6 @@ class AnswerTable:
     """All models on the same examples."""
 
     names: list[str]
-    specs: list[str]
     cases: Sequence[Case]
     right: Floats  # (models, cases); NaN without a label or an answer
     predictions: Sequence[Sequence[str]]
@@ -104,10 +103,6 @@ def answer_table(results: Sequence[Result]) -> AnswerTable:
     """Return models and examples sorted by name, so that no number depends on the order of the input."""
     ordered = sorted(results, key=lambda result: (str(result.job["model"]), str(result.job["id"])))
     names = contenders(ordered)
-    specs = [
-        str(result.job["model"]) if result.settings.train is None else f"{result.job['model']} ({name})"
-        for name, result in zip(names, ordered, strict=True)
-    ]
     _check_same_examples(ordered, names)
     positions = sorted(range(len(ordered[0].cases)), key=lambda position: ordered[0].cases[position].id)
     cases = [ordered[0].cases[position] for position in positions]
@@ -117,7 +112,7 @@ def answer_table(results: Sequence[Result]) -> AnswerTable:
         passed = [result.outcomes[position].passed for position in positions]
         right[row] = [np.nan if outcome is None else float(outcome) for outcome in passed]
         predictions.append([result.columns[PREDICTION][position] for position in positions])
-    return AnswerTable(names, specs, cases, right, predictions, ordered)
+    return AnswerTable(names, cases, right, predictions, ordered)
 
 
 def _check_same_examples(results: Sequence[Result], names: Sequence[str]) -> None:
@@ -218,7 +213,7 @@ def order_models(table: AnswerTable) -> tuple[list[Measure], list[Finding]]:
 
 def _accuracy(table: AnswerTable, model: int, place: int) -> Measure:
     row = table.results[model].measures.where("accuracy")[0]
-    facts = {**row.facts, "spec": table.specs[model], "place": place}
+    facts = {**row.facts, "place": place}
     return replace(row, groups={"model": table.names[model]}, facts=facts)
 
 
@@ -276,7 +271,7 @@ def _verdict(table: AnswerTable, pairs: Sequence[Pair], best: int) -> Finding:
     rows = tuple(_better(table, pair) for pair in rivals)
     undecided = [pair for pair in rivals if pair.verdict != DECIDED]
     names = [table.names[pair.second] for pair in undecided]
-    facts = {"best": table.specs[best], "still open": names, "level": ALPHA}
+    facts = {"best": table.names[best], "still open": names, "level": ALPHA}
     name, labels = table.names[best], max(pair.n for pair in rivals)
     groups = {"model": name}
     if not undecided:
