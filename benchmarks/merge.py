@@ -115,12 +115,12 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)  # threads that wait for each other would count as processor time
-    tagger, settings = Tagger(), Settings()
+    tagger = Tagger()
     problems = [row.texts for row in make_rows("nli", "test", arguments.problems)]
     blanks = [
         blank
         for texts in problems
-        for target in find_targets(texts, settings, tagger)[0]
+        for target in find_targets(texts, tagger)[0]
         for blank in blanks_for(texts, target)
     ]
     with TemporaryDirectory() as made:

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from shoal.core.records import Measures
 from shoal.protocols import ranking
 from shoal.runs.results import audit_all
-from shoal.stats.ranking import decided_pairs, guess, independent_draws
+from shoal.stats.ranking import decided_pairs, guess
 
 pytestmark = pytest.mark.golden
 
@@ -28,7 +29,9 @@ def from_accuracies(percent: list[float], size: int = 10) -> tuple[float, float]
     """What ACC comes to with independent draws, ties one half and ties as failures, in per cent."""
     truth = np.array(percent) / 100
     better, worse = decided_pairs(truth)
-    above, equal = independent_draws(truth[better], truth[worse], size)
+    chances, others = (binom.pmf(np.arange(size + 1), size, truth[side][:, None]) for side in (better, worse))
+    fewer = np.cumsum(others, axis=1) - others
+    above, equal = (chances * fewer).sum(axis=1), (chances * others).sum(axis=1)
     return round(100 * float((above + equal / 2).mean()), 1), round(100 * float(above.mean()), 1)
 
 

@@ -14,7 +14,6 @@ from shoal.stats.ranking import (
     exchange_p,
     few_shot_accuracy,
     guess,
-    independent_draws,
     order_of,
     over_models,
     probability_better,
@@ -52,12 +51,6 @@ def test_the_toy_check_with_ties_as_failures(toy):
 def test_guessing_among_three_models(worked):
     assert guess([0.6, 0.7, 0.8]) == pytest.approx(worked["fewshot.kernels"]["guess"], abs=1e-6)
     assert math.isnan(guess([0.5, 0.5]))
-
-
-def test_two_models_of_95_and_98_percent_tie_often():
-    above, equal = map(float, independent_draws(0.98, 0.95, 10))
-    assert (above, equal, above + equal / 2) == pytest.approx((0.3424, 0.5429, 0.6139), abs=5e-5)
-    assert above + equal == pytest.approx(0.885, abs=5e-4)
 
 
 def test_the_null_of_exchanged_models():

@@ -37,8 +37,8 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
     A suite: its texts with their ids (.csv, .jsonl). Add a model's answers (label, or a column of probabilities per
     label; pred and conf in JSON Lines), and use the file as predictions:FILE.
 
-    merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation, as a
-    sheet (.csv) or a page (.html). Variants are generated once and stored in --into, where
+    merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation
+    as a page (.html). Variants are generated once and stored in --into, where
     `shoal run` finds them.
 
     \b

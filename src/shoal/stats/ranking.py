@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from .intervals import Interval, t_quantile
 
@@ -163,22 +163,6 @@ def guess(truth: ArrayLike) -> float:
     below = (known[:, None] > known[None, :]).sum(axis=1)
     expected = (below + (pairs - with_it) / 2) / pairs
     return float(np.maximum(expected, 1 - expected).mean())
-
-
-def independent_draws(better: ArrayLike, worse: ArrayLike, size: int) -> tuple[Floats, Floats]:
-    """Return how often the better of two models gets more of `size` independent examples right, and as many.
-
-    >>> [round(float(share), 4) for share in independent_draws(0.98, 0.95, 10)]
-    [0.3424, 0.5429]
-    """
-    chances, others = (_right_of(size, np.asarray(rates, np.float64)) for rates in (better, worse))
-    fewer = np.cumsum(others, axis=-1) - others
-    return (chances * fewer).sum(axis=-1), (chances * others).sum(axis=-1)
-
-
-def _right_of(size: int, rates: Floats) -> Floats:
-    """Return the probability of each number of right answers: (…, size + 1)."""
-    return np.asarray(stats.binom.pmf(np.arange(size + 1), size, rates[..., None]), np.float64)
 
 
 # Jackknife and permutations over models

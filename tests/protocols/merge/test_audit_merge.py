@@ -1,9 +1,5 @@
 """The blind sample for annotators, and label preservation from their labels."""
 
-import csv
-import html
-import io
-
 import pytest
 from click.testing import CliRunner
 from merge_planted import LABELS, Planted, truth
@@ -12,7 +8,7 @@ from shoal.cli import main
 from shoal.core.errors import DataError
 from shoal.core.records import Measures
 from shoal.protocols.merge import Settings, build
-from shoal.protocols.merge.audit import draw_sample, item_id, write_form, write_sheet
+from shoal.protocols.merge.audit import draw_sample, item_id, write_form
 from shoal.protocols.merge.build import generate
 from shoal.protocols.merge.score import find_measure, score
 
@@ -32,9 +28,6 @@ def test_a_sample_has_one_variant_per_premise_and_its_original_and_no_labels(bui
     items = draw_sample(built.cases, 10, seed=1)
     assert len(items) == 20 and len({item.id for item in items}) == 20
     assert sum(item.id.rpartition("#")[2].startswith("0-") for item in items) == 10
-    write_sheet(items, tmp_path / "sheet.csv")
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "sheet.csv").read_text())))
-    assert {row["label"] for row in rows} == {""} and rows[0]["first text"] == items[0].texts[0]
     write_form(items, LABELS, tmp_path / "form.html")
     page = (tmp_path / "form.html").read_text()
     assert page.count("<fieldset>") == 20 and "http" not in page
@@ -96,9 +89,9 @@ def shoal(*words, into, fails=False):
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """A folder with variants, a sheet and a page, as the verb writes them."""
+    """A folder with variants and a page, as the verb writes them."""
     folder = tmp_path_factory.mktemp("exported")
-    for name in ("variants.jsonl", "sheet.csv", "form.html"):
+    for name in ("variants.jsonl", "form.html"):
         shoal("export", "merge", "--out", str(folder / name), into=folder / "runs")
     return folder
 
@@ -106,10 +99,8 @@ def exported(tmp_path_factory):
 def test_the_verb_writes_the_variants_that_generating_writes(exported, tmp_path):
     generate(Settings(limit=12, sample=6, draws=2), tmp_path / "generated.jsonl")
     assert (exported / "variants.jsonl").read_bytes() == (tmp_path / "generated.jsonl").read_bytes()
-    assert len(list((exported / "runs" / "cases").glob("*.jsonl"))) == 1  # searched once for all three
-    page, rows = (exported / "form.html").read_text(), (exported / "sheet.csv").read_text()
-    sheet = list(csv.DictReader(io.StringIO(rows)))
-    assert sheet and all(html.escape(row["id"], quote=True) in page for row in sheet)
+    assert len(list((exported / "runs" / "cases").glob("*.jsonl"))) == 1  # searched once for both
+    assert "<fieldset>" in (exported / "form.html").read_text()
 
 
 def test_a_job_is_exported_as_it_was_asked_and_with_no_other_cases(exported, tmp_path):
@@ -130,9 +121,9 @@ def test_a_job_is_exported_as_it_was_asked_and_with_no_other_cases(exported, tmp
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["merge", "--out", "x.xlsx"], ".jsonl: variants; .csv: texts to judge, as a sheet"),
+        (["merge", "--out", "x.xlsx"], ".jsonl: variants; .html: texts to judge, as a page"),
         (["bias", "--out", "x.csv"], "bias has nothing to export"),
-        (["merge", "--out", "x.csv", "--verbatim"], "--verbatim is for the texts of a suite"),
+        (["merge", "--out", "x.html", "--verbatim"], "--verbatim is for the texts of a suite"),
         (["sentiment", "--out", "x.jsonl", "--set", "limit=3"], "a suite is written whole"),
         (["nothing", "--out", "x.jsonl"], "neither a file nor one that ships with shoal"),
     ],

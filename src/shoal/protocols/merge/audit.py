@@ -1,9 +1,9 @@
 """Do variants keep their label? A sample for human judgement, and label preservation from the judgements (7.15).
 
-    draw_sample ──► a sheet (CSV), or an offline page (HTML) ──► annotators ──► Settings.audited
+    draw_sample ──► an offline page (HTML) ──► annotators ──► Settings.audited
 
 The sample has one variant per premise and as many originals, shuffled, without the copied label, so annotators are
-blind. `FORMS` offers sheet, page and variants to `shoal export`.
+blind. `FORMS` offers page and variants to `shoal export`.
 """
 
 import hashlib
@@ -18,14 +18,12 @@ import numpy as np
 from ...core.errors import DataError, PlanError, nearest, some
 from ...core.files import writing
 from ...core.records import Case, Example, Measure
-from ...core.text import csv_lines
 from ...data.tables import open_rows
 from ...stats.intervals import wilson
 from ..base import Built, Form
 from .settings import Settings
 from .variants import write_variants
 
-COLUMNS = ("id", "first text", "second text", "label")
 SAMPLE = 200
 """Variants, each with its original, that are written for human judgement."""
 
@@ -64,13 +62,6 @@ def item_id(case: Case, position: int) -> str:
     """Return the id of an example, with a hash of its text so that old judgements never match a new text."""
     content = hashlib.sha256(json.dumps(case.examples[position]).encode()).hexdigest()[:8]
     return f"{case.id}#{position}-{content}"
-
-
-def write_sheet(items: Sequence[Item], path: Path) -> None:
-    """Write the sample as CSV with empty columns for the labels."""
-    rows = [[item.id, *item.texts[:1], " ".join(item.texts[1:]), ""] for item in items]
-    with writing(path) as stream:
-        stream.writelines(csv_lines([COLUMNS, *rows]))
 
 
 def write_form(items: Sequence[Item], labels: Sequence[str], path: Path) -> None:
@@ -128,12 +119,6 @@ def _export_variants(settings: Settings, built: Built, path: Path) -> int:
     return sum(len(case.examples) - 1 for case in built.cases)
 
 
-def _export_sheet(settings: Settings, built: Built, path: Path) -> int:
-    items = draw_sample(built.cases, seed=settings.seed)
-    write_sheet(items, path)
-    return len(items)
-
-
 def _export_form(settings: Settings, built: Built, path: Path) -> int:
     items = draw_sample(built.cases, seed=settings.seed)
     write_form(items, built.labels or (), path)
@@ -142,7 +127,6 @@ def _export_form(settings: Settings, built: Built, path: Path) -> int:
 
 FORMS = {
     ".jsonl": Form("variants", _export_variants),
-    ".csv": Form("texts to judge, as a sheet", _export_sheet),
     ".html": Form("texts to judge, as a page", _export_form),
 }
 
@@ -175,7 +159,9 @@ def read_judgements(paths: Sequence[str], cases: Sequence[Case], labels: Sequenc
     judged: dict[str, str] = {}
     for path in map(Path, paths):
         if not path.is_file():
-            raise PlanError(f"audited = {str(path)!r}: no such file", fix="the path of a filled-in sheet")
+            raise PlanError(
+                f"audited = {str(path)!r}: no such file", fix="the path of the file that the page saved"
+            )
         for line, row in open_rows(path).rows:
             where, name = f"{path}, line {line}", str(row.get("id") or "")
             label = str(row.get("label") or "").strip()

@@ -93,7 +93,7 @@ class Settings(Profiled):
     threshold: Level = changes("scoring", 0.9)
     """Share of its variants that must be right for a problem to pass, in lists and gates."""
     audited: tuple[str, ...] = changes("scoring", (), resolve=_audited, advanced=True)
-    """Files with human judgements: the filled-in sheet, or the file that the page saved."""
+    """Files with human judgements, with columns id and label, as the page of `shoal export` saves them."""
     seed: Seed = changes("scoring", 0)
     """Seed of the sign flips in comparisons and of the audit sample."""
 
