@@ -52,17 +52,6 @@ def test_how_many_copies_are_asked_by_default(size, samples):
     assert shapley.samples_of(units, ExplainConfig()) == samples
 
 
-@pytest.mark.parametrize(("size", "samples"), [(12, 300), (12, 301), (9, 100), (6, 62)])
-def test_drawn_copies_are_as_many_as_asked_and_weigh_what_the_kernel_weighs(size, samples):
-    units = Units(("w",) * size, (0,) * size)
-    present = shapley.draw(units, ExplainConfig(samples=samples), np.random.default_rng(0))
-    assert samples - 1 <= len(present) <= samples
-    mass = sum((size - 1) / (n * (size - n)) for n in range(1, size))
-    assert shapley.weights_of(present).sum() == pytest.approx(mass)
-    assert len(np.unique(present[: 2 * size], axis=0)) == 2 * size
-    assert present[-1].tolist() == (~present[-2]).tolist() or samples == 62
-
-
 def test_too_few_samples_are_refused():
     with pytest.raises(ShoalError, match="7 samples for 5 words[\\s\\S]*samples = 10 or more"):
         attribute(shapley, 5, random_worth(5, 0), ExplainConfig(samples=7))

@@ -105,17 +105,6 @@ def test_a_model_that_is_always_right_solves_every_pattern(built):
     assert row is not None and row.interval is not None and 0.7 < row.interval[0] < 1.0 == row.interval[1]
 
 
-def test_all_or_nothing_gives_the_same_at_every_threshold(built):
-    lucky = {case.cluster for number, case in enumerate(built.cases) if number % 3}
-    clusters = {example: case.cluster for case in built.cases for example in case.examples}
-    measures = scored(
-        built, lambda example: truth(example) if clusters[example] in lucky else _other(truth(example))
-    )
-    solved = {value(measures, "pattern accuracy", threshold=at) for at in HEADLINE}
-    assert len(solved) == 1 and 0.5 < solved.pop() < 0.8  # type: ignore[operator]
-    assert value(measures, "intra-problem correlation") == pytest.approx(1.0)
-
-
 def test_a_model_that_stumbles_over_one_replacement_loses_whole_patterns_and_few_variants(built):
     words = [made["replacement"] for case in built.cases for made in case.meta.get("made", ())]
     hated = max(set(words), key=words.count)

@@ -18,7 +18,6 @@ from shoal.protocols.ranking.factors import parse_factor
 from shoal.protocols.ranking.word_factors import FEATURE
 
 SENTENCES = ["not good film", "good plot", "film not good .", "plot good unseen", "good"]
-PAIRS = [("not film plot", "film plot"), ("not plot", "plot"), ("not film", "film .")]
 
 
 # Planted models
@@ -43,14 +42,6 @@ def test_a_model_with_a_shortcut_is_ranked_below_an_honest_one_by_the_window(met
     cases = [Case(text, ((text,),), ("yes",), {}, "", {FEATURE: "good"}) for text in SENTENCES]
     honest, shortcut = planted("good", 4.0), planted(".", 4.0)
     assert mean("ADJ", honest, cases, method) < mean("ADJ", shortcut, cases, method) - 0.1
-
-
-@pytest.mark.parametrize("method", EXPLAINERS)
-def test_a_model_with_a_shortcut_is_ranked_below_an_honest_one_by_the_second_text(method):
-    """Of two texts the honest model goes by a word that only the first has, the other by words that both share."""
-    cases = [Case(str(number), (pair,), ("yes",), {}, "", {}) for number, pair in enumerate(PAIRS)]
-    honest, shortcut = planted("not", 4.0), planted("[SEP]", 2.0)
-    assert mean("FIRST-TOK", honest, cases, method) < mean("FIRST-TOK", shortcut, cases, method) - 0.1
 
 
 # Through the protocol
@@ -137,10 +128,6 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
     }
     assert gaps.keys() == {(model, one) for model in "ab" for one in ("shapley", "gradients")}
     assert all(gaps[name, "gradients"] > 0.05 and gaps[name, "shapley"] < 1e-9 for name in "ab")
-    (tmp_path / "plan.toml").write_text(
-        (tmp_path / "plan.toml").read_text().replace("gradients = 1}", "gradients = 300}")
-    )
-    assert "Take more steps" not in shoal("run", "plan.toml")
     shoal("report", "plan.toml", "--out", "page.html")
     with (tmp_path / "page-pairs.csv").open() as stream:
         pairs = {(row["explainer"], row["method"]) for row in csv.DictReader(stream)}

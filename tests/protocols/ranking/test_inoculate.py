@@ -179,15 +179,12 @@ def test_words_are_explained_of_the_population_alone_and_everybody_draws_the_sam
     ("train", "message"),
     [
         ({"doses": [{"mixed": {"X": 0.02}}]}, "unknown data 'X'"),
-        ({"doses": [{"mixd": {"L": 0.02}}]}, 'unknown setting "mixd"'),
         ({"doses": [{"mixed": {"L": 0.6, "S": 0.6}}]}, "exceed 1"),
-        ({"doses": [{"mixed": {"L": 2}}]}, "from 0 to 1"),
         ({"doses": [{}, {}]}, "lists none twice"),
         ({"doses": [{"later": True}]}, "nothing is mixed in"),
         ({"doses": []}, "doses is empty"),
         ({"on": "signals:MORPH:ambigous"}, "no such file"),
         ({"on": "sentiment"}, "label 'negative' is not one of"),
-        ({"on": "paraphrase"}, "label 'different' is not one of"),
     ],
 )
 def test_a_family_that_cannot_be_is_refused_with_a_remedy(train, message):

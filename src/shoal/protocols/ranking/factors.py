@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -48,8 +47,8 @@ class Factor:
     about: str = ""
     from_answers: Callable[[Sequence[Case], Answers], Values] | None = None
     from_words: FromWords | None = None
-    custom: str = ""
-    """`module:function` of the user."""
+    custom: Callable[..., float | None] | None = None
+    """A function of the user."""
     order: Callable[[int, int, Generator], NDArray[np.float64]] | None = None
     """Order by chance: (models, probe sets, generator) to how often each model precedes each other."""
     expected: Callable[[Sequence[float]], float] | None = None
@@ -65,12 +64,14 @@ class Factor:
     @property
     def needs_attributions(self) -> bool:
         """Whether it is computed from attributions."""
-        return _wants_attribution(self.custom) if self.custom else self.from_words is not None
+        if self.custom is not None:
+            return "attribution" in inspect.signature(self.custom).parameters
+        return self.from_words is not None
 
     def values(self, cases: Sequence[Case], answers: Answers, attributions: Attributions = ()) -> Values:
         """Return its value for each case; `attributions` are those of its explainer."""
-        if self.custom:
-            return _custom_values(self.custom, cases, answers, attributions)
+        if self.custom is not None:
+            return [_custom_value(self, case, row, answers, attributions) for row, case in enumerate(cases)]
         if self.from_answers is not None:
             return self.from_answers(cases, answers)
         assert self.from_words is not None
@@ -202,7 +203,7 @@ def parse_factor(written: str) -> Factor:
                 why="a direction that is chosen afterwards makes every factor look good",
                 fix=f"{name}=worse if high values are worse, or {name}=better",
             )
-        return Factor(name, direction, custom=name)
+        return Factor(name, direction, custom=_load(name))
     if name not in FACTORS:
         raise PlanError(
             f"unknown factor {name!r}",
@@ -218,75 +219,58 @@ def parse_factor(written: str) -> Factor:
 def identity(written: str) -> Any:
     """Return what decides a factor's values: its name, and the code of a user's function."""
     factor = parse_factor(written)
-    if not factor.custom:
+    if factor.custom is None:
         return written
-    module = _import(factor.custom)
-    return {"factor": written, "code": digest(Path(module.__file__)) if module.__file__ else ""}
+    file = sys.modules[written.partition(":")[0]].__file__
+    return {"factor": written, "code": digest(Path(file)) if file else ""}
 
 
 # Functions of the user
 
 
-def _import(name: str) -> ModuleType:
-    """Import the module of a function, from Python's path or the current folder."""
+def _load(name: str) -> Callable[..., float | None]:
+    """Import the function that `module:function` names, from Python's path or the current folder."""
     module, _, function = name.partition(":")
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        imported = import_module(module)
+        loaded = getattr(import_module(module), function, None)
     except Exception as problem:
         raise PlanError(
             f"factor {name!r}: {module} cannot be imported",
             why=f"{type(problem).__name__}: {problem}",
             fix="put the module into this folder or on Python's path",
         ) from None
-    if not callable(getattr(imported, function, None)):
+    if not callable(loaded):
         raise PlanError(
             f"factor {name!r}: {module} has no function {function!r}",
             fix="module:function=worse, or module:function=better",
         )
-    return imported
+    return loaded
 
 
-def _load(name: str) -> Callable[..., float | None]:
-    function: Callable[..., float | None] = getattr(_import(name), name.partition(":")[2])
-    return function
-
-
-def _wants_attribution(name: str) -> bool:
-    return "attribution" in inspect.signature(_load(name)).parameters
-
-
-def _custom_values(
-    name: str, cases: Sequence[Case], answers: Answers, attributions: Attributions
-) -> list[float | None]:
-    function, wants_attribution = _load(name), _wants_attribution(name)
-    values = []
-    for row, case in enumerate(cases):
-        prediction = None if row in answers.errors else answers.labels[answers.predictions[row]]
-        options = {"attribution": attributions[row]} if wants_attribution else {}
-        try:
-            values.append(_number(function(case, prediction, _probabilities(answers, row), **options)))
-        except Exception as problem:
-            raise PlanError(
-                f"factor {name!r} failed on example {case.id!r}",
-                why=f"{type(problem).__name__}: {problem}",
-                fix="return a finite number or None",
-            ) from None
-    return values
-
-
-def _probabilities(answers: Answers, row: int) -> dict[str, float]:
-    if answers.probabilities is None or row in answers.errors or np.isnan(answers.probabilities[row, 0]):
-        return {}
-    return dict(zip(answers.labels, answers.probabilities[row].tolist(), strict=True))
-
-
-def _number(value: Any) -> float | None:
-    if value is None:
-        return None
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{value!r} is not a finite number")
+def _custom_value(
+    factor: Factor, case: Case, row: int, answers: Answers, attributions: Attributions
+) -> float | None:
+    assert factor.custom is not None
+    prediction = None if row in answers.errors else answers.labels[answers.predictions[row]]
+    probabilities: dict[str, float] = {}
+    if prediction is not None and answers.probabilities is not None:
+        probabilities = dict(zip(answers.labels, answers.probabilities[row].tolist(), strict=True))
+    options = {"attribution": attributions[row]} if factor.needs_attributions else {}
+    is_known = not any(map(math.isnan, probabilities.values()))
+    try:
+        value = factor.custom(case, prediction, probabilities if is_known else {}, **options)
+        number = None if value is None else float(value)
+    except Exception as problem:
+        raise _failed(factor, case, f"{type(problem).__name__}: {problem}") from None
+    if number is not None and not math.isfinite(number):
+        raise _failed(factor, case, f"it returned {value!r}")
     return number
+
+
+def _failed(factor: Factor, case: Case, why: str) -> PlanError:
+    return PlanError(
+        f"factor {factor.name!r} failed on example {case.id!r}", why=why, fix="return a finite number or None"
+    )
