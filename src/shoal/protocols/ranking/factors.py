@@ -235,14 +235,14 @@ def _load(name: str) -> Callable[..., float | None]:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        loaded = getattr(import_module(module), function, None)
+        loaded: Callable[..., float | None] | None = getattr(import_module(module), function, None)
     except Exception as problem:
         raise PlanError(
             f"factor {name!r}: {module} cannot be imported",
             why=f"{type(problem).__name__}: {problem}",
             fix="put the module into this folder or on Python's path",
         ) from None
-    if not callable(loaded):
+    if loaded is None or not callable(loaded):
         raise PlanError(
             f"factor {name!r}: {module} has no function {function!r}",
             fix="module:function=worse, or module:function=better",
