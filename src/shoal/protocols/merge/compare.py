@@ -14,7 +14,7 @@ from ...stats.paired import sign_flip_test
 from ...stats.resampling import difference, paired_table
 from ..base import Compared
 from . import wording
-from .patterns import Floats
+from .score import Floats
 from .settings import Settings
 
 SIDE_BY_SIDE = ("seed accuracy", "sample accuracy", "pattern accuracy", "independence reference",

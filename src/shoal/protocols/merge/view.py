@@ -22,8 +22,7 @@ from ...core.views import (
     Words,
 )
 from . import wording
-from .patterns import GRID
-from .score import RIGHT, find_measure
+from .score import GRID, RIGHT, find_measure
 from .settings import HEADLINE, Settings
 
 NOTES = 3
