@@ -223,24 +223,6 @@ def test_a_formula_is_not_written_to_a_spreadsheet(rank, plant, tmp_path):
     rank(*specs, *POOL, "--out", "next.jsonl")
 
 
-def test_a_star_means_every_column_of_that_form(rank, plant, tmp_path):
-    plant({"a": [1, 0, 1, 1], "b": [1, 1, 0, 0]})
-    a, b = (read_csv(tmp_path / f"{name}.csv") for name in "ab")
-    rows = [
-        {"id": x["id"], "said by a & co": x["label"], "said by b": y["label"], "sure": "1"}
-        for x, y in zip(a, b, strict=True)
-    ]
-    write_csv(tmp_path / "both.csv", rows)
-    printed = rank("predictions:both.csv?label=said+by+*", "--data", "data.csv").output
-    assert "ranking of 2 models" in printed and "a & co" in printed
-    assert "'sad*'" in rank("predictions:both.csv?label=sad*", "--data", "data.csv", code=1).output
-    assert (
-        "one model only" in rank("predictions:both.csv?label=said+by+a*", "--data", "data.csv", code=1).output
-    )
-    (tmp_path / "both.jsonl").write_text('{"id": "e0", "label": "positive"}\n')
-    assert "is JSON" in rank("predictions:both.jsonl?label=l*", "--data", "data.csv", code=1).output
-
-
 def test_examples_that_were_drawn_and_not_labelled_are_counted_aloud(rank, plant, drawn, tmp_path):
     specs = plant({"a": drawn(0.9, 40, 1), "b": drawn(0.5, 40, 2)}, labelled=10)
     rank(*specs, *POOL, "--out", "next.csv")
