@@ -153,19 +153,10 @@ def ways(folder: Path, samples: int) -> dict[str, Callable[[], dict[str, Explain
     """Method to what makes its ways; the first is ours."""
     mask = {"mask_string": "[MASK]", "bow": False}
     return {
-        f"LIME, {samples:,} copies, words left out": lambda: {
-            "shoal": with_shoal(folder, "lime", samples=samples, absent="drop"),
-            "lime, plain function": with_lime(plain(folder), samples),
-            "lime, sorted": with_lime(careful(folder), samples),
-        },
         f"LIME, {samples:,} copies, words masked": lambda: {
             "shoal": with_shoal(folder, "lime", samples=samples),
             "lime, plain function": with_lime(plain(folder), samples, **mask),
             "lime, sorted": with_lime(careful(folder), samples, **mask),
-        },
-        f"Shapley values, {SHAP_SAMPLES} copies, words left out": lambda: {
-            "shoal": with_shoal(folder, "shapley", samples=SHAP_SAMPLES, absent="drop"),
-            **shap_ways(folder),
         },
         f"Shapley values, {SHAP_SAMPLES} copies, words masked": lambda: {
             "shoal": with_shoal(folder, "shapley", samples=SHAP_SAMPLES),

@@ -25,8 +25,7 @@ from shoal.data.grammar import make_rows
 from shoal.models.interface import Blank
 from shoal.protocols.merge import Settings
 from shoal.protocols.merge.suggest import blanks_for
-from shoal.protocols.merge.tagger import Tagger
-from shoal.protocols.merge.targets import find_targets
+from shoal.protocols.merge.tagger import Tagger, find_targets
 from shoal.runs.execute import execute
 from shoal.runs.plan import make_job
 from shoal.runs.scoring import result_of
@@ -116,12 +115,12 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)  # threads that wait for each other would count as processor time
-    tagger, settings = Tagger(), Settings()
+    tagger = Tagger()
     problems = [row.texts for row in make_rows("nli", "test", arguments.problems)]
     blanks = [
         blank
         for texts in problems
-        for target in find_targets(texts, settings, tagger)[0]
+        for target in find_targets(texts, tagger)[0]
         for blank in blanks_for(texts, target)
     ]
     with TemporaryDirectory() as made:

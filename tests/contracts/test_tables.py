@@ -41,7 +41,7 @@ SMALL = {
         },
     ),
     "bias": ("vectors:VECTORS", {"diagnostic": "seat", "data": "example"}),
-    "merge": ("tiny:nli", {"limit": 6, "minimum": 6, "sample": 6, "draws": 2}),
+    "merge": ("tiny:nli", {"limit": 6, "sample": 6, "draws": 2}),
     "cood": ("tiny:sentiment", {"control": "majority", "test_per_label": 4, "validation_per_label": 0}),
     "ranking": ("tiny:sentiment", {"data": ("sentiment",)}),
 }

@@ -8,15 +8,11 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from shoal import load_model
 from shoal.cli import main
 from shoal.core.views import Section, Weighed, WeighedWords
-from shoal.explaining import EXPLAINERS, explain
-from shoal.explaining.attributions import ExplainConfig
-from shoal.explaining.view import sections
+from shoal.explaining import EXPLAINERS
 from shoal.render import csv_tables, latex, markdown, terminal
 from shoal.render import html_blocks as html
-from shoal.render.terminal import section_lines
 
 TEXT = "The food was great,  but I hated it."
 
@@ -42,19 +38,6 @@ def test_the_text_stands_there_as_it_was_written_and_the_method_below(method):
     )
 
 
-def test_words_for_the_label_are_green_and_those_against_it_red():
-    (explained,) = explain(load_model("tiny:sentiment"), [(TEXT,)], "shapley", ExplainConfig(samples=200))
-    shown = section_lines(sections((TEXT,), explained, "shapley"), 100)
-    line = next(line for line in shown if line.plain == TEXT)
-    styles = {line.plain[span.start : span.end]: str(span.style) for span in line.spans}
-    values = dict(zip(explained.units.words, explained.values, strict=True))
-    word = max(values, key=lambda word: abs(values[word]))
-    assert styles[word] == f"bold {'underline green' if values[word] > 0 else 'red'}"
-    coloured = {word for word, style in styles.items() if "green" in style}
-    assert coloured and all(values[word] > 0 for word in coloured)
-    Console(file=None, quiet=True).print(*shown)
-
-
 def test_where_there_are_no_colours_words_have_their_values_behind_them():
     """In a file, and in a terminal that was told NO_COLOR, where red and green are one."""
     block = Section(
@@ -70,22 +53,6 @@ def test_where_there_are_no_colours_words_have_their_values_behind_them():
     colourful = Console(file=written[2], force_terminal=True, color_system="standard", no_color=False)
     terminal.print_sections([block], colourful)
     assert "underlined: counts for the answer" in written[2].getvalue()
-
-
-def test_pairs_are_shown_text_by_text():
-    done = run("tiny:paraphrase", "Is it far?", "How far is it?", "--method", "gradients", "--samples", "20")
-    lines = without_values(done.output).splitlines()
-    assert "Is it far?" in lines and "How far is it?" in lines
-    assert any(line.split()[:2] == ["word", "text"] for line in lines)
-
-
-def test_colours_of_words_that_change_nothing_are_not_to_be_believed():
-    """Colours are shares of the word that counts most, however little that is."""
-    said = "No word matters much, whatever its colour"
-    assert said in run("tiny:paraphrase", "Is it far?", "How far is it?").output
-    assert said not in run("tiny:sentiment", TEXT, "--samples", "60").output
-    alone = run("tiny:sentiment", "good", "--method", "lime", "--samples", "10").output
-    assert "good (+0.001)" in alone and said not in alone  # its ridge, not the model, makes this small
 
 
 def test_json_has_every_word_and_its_number():
@@ -111,11 +78,6 @@ def test_json_has_every_word_and_its_number():
 def test_what_cannot_be_explained_is_said_in_words(words, message):
     done = run(*words)
     assert done.exit_code == 1 and message in done.output
-
-
-def test_a_text_without_words_is_refused():
-    done = run("tiny:sentiment", " ", "--samples", "20")
-    assert done.exit_code == 1 and "no words to explain" in done.output
 
 
 def test_what_a_text_brings_does_not_steer_the_terminal():

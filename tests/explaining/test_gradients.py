@@ -60,16 +60,6 @@ def test_the_values_add_up_to_the_difference_of_outputs():
     assert coarse is not None and fine is not None and fine < 1e-3 < coarse
 
 
-def test_a_square_is_integrated_without_error_by_one_step():
-    def square(given):
-        total = given.sum(dim=(1, 2)) ** 2
-        return torch.log(total) - torch.log(1 - total)
-
-    model = by_hand({"good": [0.9]}, square)
-    (explained,) = explain(model, [("good",)], "gradients", ExplainConfig(samples=1, label="yes"))
-    assert explained.values == pytest.approx([0.81], abs=1e-6)
-
-
 def test_special_tokens_have_values_only_where_that_is_asked_for():
     model = by_hand(TABLE, linear)
     (words,) = explain(model, [("good", "film")], "gradients", ExplainConfig())
@@ -104,5 +94,3 @@ def test_what_gradients_cannot_do_is_said_in_words():
 
     with pytest.raises(ShoalError, match="gradients need a Transformers classifier"):
         explain(wrap(lambda texts: [{"no": 0.5, "yes": 0.5} for _ in texts]), [("good",)], "gradients")
-    with pytest.raises(ShoalError, match="cannot drop words"):
-        explain(by_hand(TABLE, linear), [("good",)], "gradients", ExplainConfig(absent="drop"))

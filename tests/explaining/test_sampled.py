@@ -39,18 +39,6 @@ def test_sampled_values_are_unbiased_and_within_four_standard_errors(size, sampl
     assert (np.abs(values.mean(axis=0) - right) <= 4 * errors / np.sqrt(SEEDS)).all()
 
 
-def test_the_weighted_mean_of_all_copies_is_the_shapley_value_of_what_is_left_over():
-    whole = random_worth(6, seed=4)
-
-    def worth(present):  # nothing with nothing present, and with everything
-        return whole(present) * (present.sum(axis=1) > 0) * (present.sum(axis=1) < 6)
-
-    present = shapley.draw(Units(("w",) * 6, (0,) * 6), ExplainConfig(), np.random.default_rng(0))
-    rows = present.astype(np.float64)
-    values = shapley._averaged(rows, worth(rows), shapley.weights_of(present))
-    np.testing.assert_allclose(values, shapley_by_definition(6, worth), atol=1e-10)
-
-
 @pytest.mark.parametrize("samples", [16, 60, None])
 def test_values_add_up_to_the_difference_whatever_the_number_of_samples(samples):
     explained = attribute(shapley, 8, random_worth(8, seed=3), ExplainConfig(samples=samples))
@@ -58,29 +46,10 @@ def test_values_add_up_to_the_difference_whatever_the_number_of_samples(samples)
     assert gap is not None and gap < 1e-10
 
 
-def test_a_word_that_changes_nothing_has_no_value_and_equal_words_have_equal_ones():
-    def worth(present):
-        return 0.1 + 0.4 * present[:, 0] * present[:, 1]
-
-    values = attribute(shapley, 4, worth, ExplainConfig(label="yes")).values
-    np.testing.assert_allclose(values, [0.2, 0.2, 0, 0], atol=1e-12)
-
-
 @pytest.mark.parametrize(("size", "samples"), [(20, 2088), (10, 1022), (1, 0)])
 def test_how_many_copies_are_asked_by_default(size, samples):
     units = Units(("w",) * size, (0,) * size)
     assert shapley.samples_of(units, ExplainConfig()) == samples
-
-
-@pytest.mark.parametrize(("size", "samples"), [(12, 300), (12, 301), (9, 100), (6, 62)])
-def test_drawn_copies_are_as_many_as_asked_and_weigh_what_the_kernel_weighs(size, samples):
-    units = Units(("w",) * size, (0,) * size)
-    present = shapley.draw(units, ExplainConfig(samples=samples), np.random.default_rng(0))
-    assert samples - 1 <= len(present) <= samples
-    mass = sum((size - 1) / (n * (size - n)) for n in range(1, size))
-    assert shapley.weights_of(present).sum() == pytest.approx(mass)
-    assert len(np.unique(present[: 2 * size], axis=0)) == 2 * size
-    assert present[-1].tolist() == (~present[-2]).tolist() or samples == 62
 
 
 def test_too_few_samples_are_refused():
@@ -104,13 +73,6 @@ def test_lime_is_weighted_ridge_regression_with_an_intercept():
     outputs = np.random.default_rng(1).random(60)
     peer = linear_model.Ridge(alpha=1.0).fit(present, outputs, sample_weight=lime.proximity(present))
     np.testing.assert_allclose(lime.fit(present, outputs, (0, 1), ExplainConfig()), peer.coef_, atol=1e-10)
-
-
-def test_limes_first_copy_is_the_text_and_every_other_lacks_something():
-    present = lime.draw(Units(("w",) * 6, (0,) * 6), ExplainConfig(samples=4000), np.random.default_rng(0))
-    assert present.shape == (4000, 6) and present[0].all() and not present[1:].all(axis=1).any()
-    counts = np.bincount(6 - present[1:].sum(axis=1), minlength=7)[1:]
-    assert np.abs(counts - 3999 / 6).max() < 4 * np.sqrt(3999 / 6)
 
 
 # Both

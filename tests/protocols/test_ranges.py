@@ -65,7 +65,6 @@ def test_every_default_lies_inside_its_range(protocol):
         (("rank", "a", "b", "--data", "d.csv", "--set", "seed=-1"), "from 0 to 4,294,967,295"),
         (("rank", "a", "b", "--data", "d.csv", "--set", "population=0"), "1 or more"),
         (("rank", "a", "b", "--data", "d.csv", "--set", "probe_sizes=5,0"), "1 or more"),
-        (("rank", "a", "b", "--data", "d.csv", "--set", "resamples=0"), "from 1 to 1,000,000"),
         (("try", "cood", "tiny:sentiment", "--set", "seed=-1"), "from 0 to 4,294,967,295"),
         (("try", "cood", "tiny:sentiment", "--set", "train.warm_up=2"), "from 0 to 1"),
         (("try", "cood", "tiny:sentiment", "--set", "train.batch=0"), "from 1 to 100,000"),

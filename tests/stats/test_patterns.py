@@ -12,7 +12,6 @@ from shoal.stats.patterns import (
     is_solved,
     needed,
     sample_accuracy,
-    solved_shares,
 )
 
 N = [20, 20, 20]
@@ -112,12 +111,3 @@ def test_the_interval_of_a_correlation_narrows_and_right_and_wrong_are_mirror_im
     assert first[0] == pytest.approx(second[0]) and first[1] == pytest.approx(second[1])
 
 
-def test_draws_from_a_pool_are_averaged_exactly():
-    rng = np.random.default_rng(3)
-    pool = np.array([1] * 30 + [0] * 6)
-    drawn = np.array([rng.choice(pool, 20, replace=False).sum() for _ in range(20_000)])
-    for threshold in (0.5, 0.85, 0.9):
-        expected = float(np.mean(is_solved(drawn, np.full(len(drawn), 20), threshold)))
-        assert solved_shares([(30, 36, 20)], [threshold])[0] == pytest.approx(expected, abs=0.015)
-    assert solved_shares([(20, 20, 20)], [0.05, 1.0]) == pytest.approx([1.0, 1.0])
-    assert solved_shares([(5, 5, 5), (2, 4, 2)], [1.0]) == pytest.approx([1 / 6])

@@ -37,15 +37,12 @@ factors = [
     "ACC", "CONF", "CONF-GT", "RANDOM", "CONST", "SUM-DIFF", "MAX-DIFF", "INDEX-DIFF", "FIRST-TOK", "SUBSEQUENCE",
 ]
 explainers = ["lime", "shapley", "gradients"]
-samples = {samples}
-steps = {steps}
-resamples = 200
+samples = {{lime = {samples}, shapley = {samples}, gradients = {steps}}}
 
 [ranking.train]
 on = "snli.csv"
 out = {{hans = "inoculation.csv"}}
 doses = [{doses}]
-rows = {rows}
 epochs = {epochs}
 batch = 32
 learning_rate = 1e-4
@@ -90,7 +87,6 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("encoder", type=Path)
     parser.add_argument("--into", type=Path, default=Path("hans"))
-    parser.add_argument("--rows", type=int, default=7940)
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--population", type=int, default=40)
     parser.add_argument("--samples", type=int, default=100)
@@ -105,7 +101,6 @@ def main() -> None:
     (options.into / "ranking.toml").write_text(
         PLAN.format(
             encoder=options.encoder.absolute(),
-            rows=options.rows,
             epochs=options.epochs,
             population=options.population,
             samples=options.samples,

@@ -114,7 +114,7 @@ def main() -> None:
         settings = Settings(
             data=str(arguments.data / "snli" / "test.tsv.gz"), label_names=LABELS, limit=arguments.problems,
             suggesters=(f"hf:{into / 'masked-a'}", f"hf:{into / 'masked-b'}"), filters=FILTERS,
-            minimum=arguments.minimum, sample=arguments.minimum,
+            sample=arguments.minimum,
         )  # fmt: skip
         generate(settings, variants, say)
     for name in ("small", "large"):

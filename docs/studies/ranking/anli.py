@@ -39,8 +39,8 @@ def results_of(path: Path, **more: Any) -> list[Result]:
         for name in MODELS
     ]
     settings = {
-        "data": (str(path),), "text": ("context", "statement"), "label": "gold_label", "id": "uid",
-        "labels": ("e", "n", "c"), "factors": FACTORS, "probe_sizes": (5, 10, 20), "resamples": 200,
+        "data": (str(path),), "text": ("context", "statement"), "label": "gold_label",
+        "labels": ("e", "n", "c"), "factors": FACTORS, "probe_sizes": (5, 10, 20),
         **more,
     }  # fmt: skip
     return audit_all(specs, "ranking", settings)
@@ -80,7 +80,7 @@ def main(data: Path) -> None:
             for row in measures.where("few-shot accuracy"):
                 groups = {"factor": row.groups["factor"], "probe_size": row.groups["probe size"]}
                 others = [
-                    measures.where("accuracy in the better direction", **groups)[0].value,
+                    max(row.value or 0.0, 1 - (row.value or 0.0)),
                     measures.where("p value", test="models exchanged", **groups)[0].value,
                 ]
                 numbers = [row.value, *(row.interval or ("", "")), *others]
@@ -93,7 +93,7 @@ def models(data: Path) -> None:
     print("round,measure,of,against,value,low,high")
     for number in (1, 2):
         path = data / "anli_dev_8models" / f"ANLI_analysis_r{number}_dev.csv.gz"
-        results = results_of(path, probe_sizes=(10,), combine=("CONF", "CONF-GT"), resamples=2_000)
+        results = results_of(path, probe_sizes=(10,))
         for row in ranking.compare(results[0].settings, results).measures:
             groups = row.groups
             of_factors = row.name == "difference" and "factor" in groups

@@ -34,8 +34,7 @@ from shoal.protocols.ranking.order import (
     model_pairs,
     rank_models,
 )
-from shoal.stats.ranking import probability_better
-from shoal.stats.sequential import differ_e_value
+from shoal.stats.ranking import differ_e_value, probability_better
 
 LABELS = ("a", "b", "c")
 LOOK_EVERY = 10
@@ -65,7 +64,7 @@ def field_of_pool(sheets: NDArray[np.int64]) -> AnswerTable:
     cases = [Case(f"{POOL}/{n:05d}", ((str(n),),), None, {"part": POOL}, "", {}) for n in range(examples)]
     names = [f"m{n}" for n in range(models)]
     predictions = [[LABELS[label] for label in row] for row in sheets]
-    return AnswerTable(names, names, cases, np.full(sheets.shape, np.nan), predictions, [])
+    return AnswerTable(names, cases, np.full(sheets.shape, np.nan), predictions, [])
 
 
 def label(field: AnswerTable, sheets: NDArray[np.int64], place: int, draw: list[float] | None) -> None:

@@ -16,11 +16,6 @@ from .options import AS_JSON, echo_object
 )
 @click.option("--samples", type=click.IntRange(min=1), help="Copies of the text, or steps of the integral.")
 @click.option(
-    "--absent",
-    type=click.Choice(["mask", "drop"]),
-    help="What replaces an absent word: the model's mask, or nothing.",
-)
-@click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random draws."
 )
 @AS_JSON
@@ -31,7 +26,6 @@ def explain_command(
     method: str,
     label: str,
     samples: int | None,
-    absent: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -50,7 +44,7 @@ def explain_command(
     from ..explaining.view import sections
     from ..models import load_model
 
-    config = ExplainConfig(samples, absent or "", label=label, seed=seed)  # type: ignore[arg-type]
+    config = ExplainConfig(samples, label=label, seed=seed)
     example = (text,) if second is None else (text, second)
     for part in example:
         check_text(part)

@@ -37,8 +37,8 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
     A suite: its texts with their ids (.csv, .jsonl). Add a model's answers (label, or a column of probabilities per
     label; pred and conf in JSON Lines), and use the file as predictions:FILE.
 
-    merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation, as a
-    sheet (.csv) or a page for each of two annotators (.html). Variants are generated once and stored in --into, where
+    merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation
+    as a page (.html). Variants are generated once and stored in --into, where
     `shoal run` finds them.
 
     \b
@@ -46,7 +46,7 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
       shoal export sentiment --out cases.jsonl
       shoal try behaviour predictions:cases.jsonl --set suite=sentiment
       shoal export merge --set data=nli.tsv --set suggesters=hf:bert --out variants.jsonl
-      shoal export 3f9c1a2b --set audit_sample=100 --out form.html
+      shoal export 3f9c1a2b --out form.html
     """
     from ..core.text import printable
     from ..protocols import PROTOCOLS

@@ -13,10 +13,10 @@ import os
 import re
 import tomllib
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import count
+from itertools import count, repeat
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn, TextIO
 
@@ -478,6 +478,84 @@ def refusing(path: Path) -> Iterator[None]:
             why=f"the folder {path.parent} does not exist" if absent else problem.strerror or str(problem),
             fix=f"mkdir -p {path.parent}" if absent else "free some space, or name another place",
         ) from None
+
+
+class ResumableLines:
+    """A file of lines that grows block by block, and can be resumed after a crash.
+
+    Opening it cuts off an unfinished block at the end, and everything if `head`, its first line, is another one.
+    """
+
+    def __init__(
+        self, path: Path, is_valid: Callable[[bytes], bool], sizes: Iterable[int] = (), head: bytes = b""
+    ) -> None:
+        self.path, self._head = path, head
+        self.blocks = 0
+        """Number of whole blocks that the file had when it was opened."""
+        with refusing(path):
+            self._cut(is_valid, sizes or repeat(1))
+            # Unbuffered: closing the file must not retry a write that failed.
+            self._stream = path.open("ab", buffering=0)
+            if head and not self._stream.tell():
+                self._stream.write(head)
+
+    def _cut(self, is_valid: Callable[[bytes], bool], sizes: Iterable[int]) -> None:
+        if not self.path.exists():
+            return
+        end = 0
+        with self.path.open("rb") as stream:
+            if not self._head or stream.readline() == self._head:
+                end = stream.tell()
+                for size in sizes:
+                    if not all([_is_line(stream.readline(), is_valid) for _ in range(size)]):
+                        break
+                    self.blocks, end = self.blocks + 1, stream.tell()
+        os.truncate(self.path, end)
+
+    def read(self) -> Iterator[bytes]:
+        """Yield every line behind the head."""
+        with self.path.open("rb") as stream:
+            stream.seek(len(self._head))
+            yield from stream
+
+    def append(self, lines: Iterable[str]) -> None:
+        """Add a block; a crash leaves at most a part of it at the end."""
+        try:
+            content = memoryview("".join(lines).encode())
+            while content:
+                content = content[self._stream.write(content) :]
+        except OSError as problem:
+            raise no_space(self.path, problem) from None
+
+    def restart(self) -> None:
+        """Continue with an empty file, and a new inode, so that a reader notices that the old one ended."""
+        before, temporary = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        self._stream = temporary.open("ab", buffering=0)
+        temporary.replace(self.path)
+        before.close()
+        self.blocks = 0
+
+    def settle(self) -> None:
+        """Flush to disk and close."""
+        settle(self._stream)
+        self._stream.close()
+
+    def close(self) -> None:
+        """Close; the content stays."""
+        self._stream.close()
+
+
+def _is_line(raw: bytes, is_valid: Callable[[bytes], bool]) -> bool:
+    return raw.endswith(b"\n") and is_valid(raw)
+
+
+def no_space(path: Path, problem: OSError) -> StoreError:
+    """Return the error for a file that could not be written to the end."""
+    return StoreError(
+        f"{path}: cannot be written",
+        why=problem.strerror or str(problem),
+        fix="free some space, then run the same command again: it resumes",
+    )
 
 
 def digest(path: Path) -> str:

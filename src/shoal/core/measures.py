@@ -74,11 +74,9 @@ MEASURES: dict[str, Quantity] = {
     "independence reference": SHARE,
     "intra-problem correlation": Quantity("number", "", 0.0, 2),
     "drop from seeds": Quantity("share", "lower", 0.0, 1, signed=True),
-    "difference between splits": POINTS,
     "suggestions per problem": Quantity("number", "", None, 1),
     "label share": SHARE,
     "label preservation": RATE,
-    "annotator kappa": AGREEMENT,
     "variants": COUNT,
     "problems": COUNT,
     # Bias
@@ -115,7 +113,6 @@ MEASURES: dict[str, Quantity] = {
     "e value": Quantity("number", "", 1.0, 1),
     "disagreement": SHARE,
     "factor value": Quantity("number", "", None, 3),
-    "accuracy in the better direction": RATE,
     # Explaining
     "attribution": Quantity("number", "", 0.0, 3, signed=True),
     "probability": SHARE,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,6 @@ class ExplainConfig:
 
     samples: int | None = None
     """Copies of each text, or steps of the integral; None for the method's default."""
-    absent: Literal["", "mask", "drop"] = ""
-    """Replace an absent word by the model's mask token, or drop it; by default the mask if there is one."""
     specials: bool = False
     """Whether special tokens such as [CLS] receive an attribution too."""
     label: str = ""

@@ -69,9 +69,7 @@ class TokenCopies:
     ) -> None:
         self.model = model
         self.mask: int | None = model.tokenizer.mask_token_id
-        if config.absent == "mask" and self.mask is None:
-            _refuse_mask(model)
-        self.absent: str = config.absent or ("drop" if self.mask is None else "mask")
+        self.absent = "drop" if self.mask is None else "mask"
         self.labels, self.network_columns = label_order(model, labels)
         self.pieces = tokenize_examples(model, examples)
         placed = [
@@ -87,13 +85,13 @@ class TokenCopies:
         rows: list[Row] = []
         for pieces, unit_of, wanted in zip(self.pieces, self.unit_of, present, strict=True):
             kept = np.column_stack([wanted, np.ones(len(wanted), np.bool_)])[:, unit_of]
-            rows += self._masked(pieces, kept) if self.absent == "mask" else _dropped(pieces, kept)
+            rows += _dropped(pieces, kept) if self.mask is None else _masked(pieces, kept, self.mask)
         answers = ask_rows(self.model, rows)[:, self.network_columns]
         return np.split(answers, np.cumsum([len(wanted) for wanted in present])[:-1])
 
-    def _masked(self, pieces: Pieces, kept: Present) -> list[Row]:
-        assert self.mask is not None
-        return [Row(ids, pieces.segments) for ids in np.where(kept, pieces.ids, self.mask)]
+
+def _masked(pieces: Pieces, kept: Present, mask: int) -> list[Row]:
+    return [Row(ids, pieces.segments) for ids in np.where(kept, pieces.ids, mask)]
 
 
 def _dropped(pieces: Pieces, kept: Present) -> list[Row]:
@@ -156,8 +154,6 @@ class TextCopies:
         labels: Sequence[str] | None,
         config: ExplainConfig,
     ) -> None:
-        if config.absent == "mask":
-            _refuse_mask(model)
         if config.specials:
             raise ModelError(
                 f"{model!r} has no special tokens",
@@ -237,10 +233,6 @@ class TextCopies:
             )
         self._labels = answers.labels
         return answers.probabilities
-
-
-def _refuse_mask(model: object) -> None:
-    raise ModelError(f"{model!r} has no mask token", fix="absent=drop")
 
 
 # From copies to values

@@ -32,12 +32,6 @@ def attribute(
             why="shoal cannot differentiate this model",
             fix="--method lime or --method shapley",
         )
-    if config.absent == "drop":
-        raise ModelError(
-            "integrated gradients cannot drop words",
-            why="the path runs from masks to words",
-            fix="leave out absent=drop",
-        )
     ends = _ends(copies)
     intact = copies.ask([np.ones((1, len(units)), np.bool_) for units in copies.units])
     targets = [explained_columns(copies.labels, answers[0], config) for answers in intact]

@@ -31,35 +31,19 @@ ABSENT = {
 }
 
 
-def sections(
-    example: Example,
-    explained: Attribution,
-    method: str,
-) -> list[Section]:
-    """Return the sections of one explanation."""
-    output = Measure("probability", explained.output, 1)
-    title: list[Words | Number | str] = [
-        Words(explained.label, "strong"),
-        " ",
-        Number(output, "strong"),
-        " %",
-    ]
+def sections(example: Example, explained: Attribution, method: str) -> list[Section]:
+    """Return the section of one explanation, with a warning if the values do not add up."""
+    output = Number(Measure("probability", explained.output, 1), "strong")
+    gap = completeness_gap(explained) or 0.0
+    warning = f"The values miss their sum by {100 * gap:.0f} %: take more samples."
     return [
         Section(
-            title,
+            [Words(explained.label, "strong"), " ", output, " %"],
             blocks=[WeighedWords([weighed(example, explained)], name="words"), _table(explained)],
             notes=[*_small(explained), _provenance(explained, method)],
-            warnings=warnings(explained),
+            warnings=[warning] if gap > LARGEST_GAP else [],
         )
     ]
-
-
-def warnings(explained: Attribution) -> list[str]:
-    """Return a warning if the values do not add up."""
-    gap = completeness_gap(explained)
-    if gap is None or gap <= LARGEST_GAP:
-        return []
-    return [f"The values miss their sum by {100 * gap:.0f} %: take more samples."]
 
 
 def weighed(

@@ -11,25 +11,25 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from io import FileIO
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
 from ..core.errors import DataError, StoreError
 from ..core.files import (
     Alike,
+    ResumableLines,
     collector_paused,
     digest,
     json_object,
+    no_space,
     read_lines,
     refusing,
     replacing,
-    settle,
     writing,
 )
 from ..core.records import Answer, Case, Large, as_json, from_json
@@ -202,11 +202,8 @@ BLOCK = 10_000
 ERRORS, OWNER = "errors", "job"
 
 
-class PartialAnswers(AbstractContextManager["PartialAnswers"]):
-    """Answers stored batch by batch in a file of lines, until all are there.
-
-    Opening the file cuts off an unfinished batch at its end.
-    """
+class PartialAnswers:
+    """Answers stored batch by batch until all are there."""
 
     done: int
     """Number of whole batches that were stored before."""
@@ -214,82 +211,49 @@ class PartialAnswers(AbstractContextManager["PartialAnswers"]):
     def __init__(self, folder: Path, sizes: Iterable[int]) -> None:
         self.path = folder / "answers.partial.jsonl"
         self.final = folder / "answers.jsonl"
-        with refusing(self.path):
-            self.done = self._cut(sizes)
-            self._stream = self._opened(self.path)
+        self._lines = ResumableLines(self.path, _is_answer, sizes)
+        self.done = self._lines.blocks
         self._errors = sum(bool(row.error) for row in self.read()) if self.done else 0
-
-    def _opened(self, path: Path) -> FileIO:
-        # Unbuffered: closing the file must not retry a write that failed.
-        return path.open("ab", buffering=0)
-
-    def _cut(self, sizes: Iterable[int]) -> int:
-        """Return the number of whole batches in the file, and cut off the rest."""
-        if not self.path.exists():
-            return 0
-        done = end = 0
-        with self.path.open("rb") as stream:
-            for size in sizes:
-                if not all([_is_answer(stream.readline()) for _ in range(size)]):
-                    break
-                done, end = done + 1, stream.tell()
-        os.truncate(self.path, end)
-        return done
 
     def read(self) -> list[Answer]:
         """Return the answers stored so far."""
-        with self.path.open("rb") as stream:
-            return [Answer(**json.loads(raw)) for raw in stream]
+        return [Answer(**json.loads(raw)) for raw in self._lines.read()]
 
     def restart(self) -> None:
-        """Discard the stored answers; the new file has a new inode, so that a reader notices that the old one ended."""
-        before, temporary = self._stream, self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
-        self._stream = self._opened(temporary)
-        temporary.replace(self.path)
-        before.close()
+        """Discard the stored answers."""
+        self._lines.restart()
         self.done = self._errors = 0
 
     def add(self, rows: Sequence[Answer]) -> None:
-        """Store a batch; a crash leaves at most a part of it at the end."""
+        """Store a batch."""
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
-            content = memoryview("".join(map(answer_line, block)).encode())
-            try:
-                while content:
-                    content = content[self._stream.write(content) :]
-            except OSError as problem:
-                raise _no_space(self.path, problem) from None
+            self._lines.append(map(answer_line, block))
             self._errors += sum(bool(row.error) for row in block)
 
     def arrange(self, rows: Sequence[Answer]) -> None:
         """Replace the stored answers by these rows, which are the same answers in another order."""
-        self._stream.close()
+        self._lines.close()
         with writing(self.path) as stream:
             stream.writelines(map(answer_line, rows))
         self._errors = sum(bool(row.error) for row in rows)
-        self._stream = self._opened(self.path)
+        self._lines = ResumableLines(self.path, _is_answer)
 
     def finish(self) -> None:
         """Rename the file: from now on the job has its answers."""
         try:
-            settle(self._stream)
-            self._stream.close()
+            self._lines.settle()
             write_seal(self.path, self.final, self._errors)
             self.path.replace(self.final)
         except OSError as problem:
-            raise _no_space(self.final, problem) from None
+            raise no_space(self.final, problem) from None
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *exception: object) -> None:
         """Close the file; the stored answers stay."""
-        self._stream.close()
-
-
-def _no_space(path: Path, problem: OSError) -> StoreError:
-    return StoreError(
-        f"{path}: cannot be written",
-        why=problem.strerror or str(problem),
-        fix="free some space, then run the same command again: it resumes",
-    )
+        self._lines.close()
 
 
 class MemoryAnswers(PartialAnswers):
@@ -321,14 +285,14 @@ class MemoryAnswers(PartialAnswers):
 
 
 def _is_answer(raw: bytes) -> bool:
-    """Return whether a whole line holds an answer; someone may have edited the file."""
+    """Return whether a line holds an answer; someone may have edited the file."""
     try:
         row = Answer(**json.loads(raw))
     except (ValueError, TypeError, RecursionError):
         return False
     is_text = all(isinstance(word, str) for word in (row.example_id, row.kind, row.error, row.mark))
-    if not is_text or not raw.endswith(b"\n") or row.error or row.kind not in ("label", "probabilities"):
-        return is_text and raw.endswith(b"\n")
+    if not is_text or row.error or row.kind not in ("label", "probabilities"):
+        return is_text
     probabilities = row.data.get("probabilities", {}) if isinstance(row.data, dict) else None
     return (
         isinstance(probabilities, dict)

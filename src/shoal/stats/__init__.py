@@ -6,7 +6,6 @@
     sums           weighted sums of groups that share their clusters
     paired         exact sign test, sign flips over clusters
     limits         one-sided tests against a limit or a margin, for gates
-    sequential     e-values, for gates that look again and again
     generalization G of two recipes over several seeds: intervals and the exchange of cases
     multiplicity   Holm, Benjamini-Hochberg, max-T
     power          the smallest difference a comparison could have found

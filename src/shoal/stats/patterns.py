@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import stats
 
 from .intervals import Interval, t_quantile
 from .resampling import ClusterTable, distinct_rows
@@ -160,43 +160,6 @@ def _correlation(sums: Floats) -> Floats:
         size = (total - squared_sizes / total) / (problems - 1)
         correlation: Floats = (between - within) / (between + (size - 1) * within)
     return np.where((right > 0) & (right < total) & (total > problems), correlation, np.nan)
-
-
-# Draws from a pool
-
-
-def solved_shares(pools: Sequence[tuple[int, int, int]], thresholds: Sequence[float]) -> list[float]:
-    """Return how often a draw from pools (right, total, drawn) solves a problem, at each threshold.
-
-    It is the exact expectation over all draws without replacement.
-
-    >>> [round(share, 9) for share in solved_shares([(3, 4, 2)], [0.5, 1.0])]
-    [1.0, 0.5]
-    """
-    chances = np.ones(1)
-    for right, total, drawn in pools:
-        chances = np.convolve(chances, _hypergeometric(right, total, drawn))
-    drawn = len(chances) - 1
-    at_least = np.cumsum(chances[::-1])[::-1]
-    return [min(1.0, float(at_least[int(needed(threshold, drawn))])) for threshold in thresholds]
-
-
-def _hypergeometric(right: int, total: int, drawn: int) -> Floats:
-    """Return the probabilities that 0, 1, … of the drawn variants are right."""
-    hits = np.arange(drawn + 1)
-    possible = (hits <= right) & (drawn - hits <= total - right)
-    chances = np.zeros(drawn + 1)
-    chances[possible] = np.exp(
-        _log_choose(right, hits[possible])
-        + _log_choose(total - right, drawn - hits[possible])
-        - _log_choose(total, np.array([drawn]))
-    )
-    return chances
-
-
-def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
-    ways: Floats = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    return ways
 
 
 # Tables for intervals

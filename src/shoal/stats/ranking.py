@@ -5,7 +5,8 @@
     examples   replacement    model     by pair   whose truth differs
 
 `order` has a row and a column per model: how often the first of a pair precedes the second. Pairs share models and are
-not independent, so intervals are jackknifed over models and tests permute models.
+not independent, so intervals are jackknifed over models and tests permute models. E-values are at most 1 on average
+if two models are equally good, so one reaches 1/α with a chance of at most α, even if labels come one by one.
 """
 
 import math
@@ -16,13 +17,13 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from .intervals import Interval, t_quantile
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Ties = Literal["half", "fail", "random"]
+Ties = Literal["half", "fail"]
 
 SLACK = 1e-9
 """Values this close, relative to the largest, are ties."""
@@ -30,12 +31,8 @@ EXACT_MODELS = 7
 """Up to this number of models the permutation test is exact."""
 WORK = 5_000_000
 """Upper bound on pairs × permutations."""
-FOLDS = 10
-"""More models than this are left out in folds."""
-LEARNED = 50_000
-"""Upper bound on pairs × probe sets from which weights are learnt."""
-NEWTON = 50
-"""Upper bound on Newton steps; a handful is enough."""
+BETS = np.linspace(-0.9, 0.9, 19)
+"""Shares of the capital that an e-value stakes on either side."""
 
 
 # Probe sets
@@ -81,10 +78,10 @@ def _slack(means: Floats) -> float:
     return SLACK * (float(np.nanmax(np.abs(means), initial=0.0)) or 1.0)
 
 
-def order_of(means: Floats, ties: Ties = "half", rng: Generator | None = None) -> Floats:
+def order_of(means: Floats, ties: Ties = "half") -> Floats:
     """Return how often model i has a larger mean than model j, as a matrix with NaN on its diagonal.
 
-    A tie counts one half for both, for neither (`fail`), or by a coin flip (`random`).
+    A tie counts one half for both, or for neither (`fail`).
 
     >>> order_of(np.array([[3.0, 2.0, 2.0]]))[1].tolist()
     [0.0, nan, 0.5]
@@ -92,11 +89,6 @@ def order_of(means: Floats, ties: Ties = "half", rng: Generator | None = None) -
     models = means.shape[1]
     above = signs(means)
     first, second = np.triu_indices(models, 1)
-    if ties == "random":
-        if rng is None:
-            raise ValueError("random ties need rng")
-        coins = 2 * rng.integers(2, size=above.shape, dtype=np.int8) - 1
-        above = np.where(above == 0, coins, above)
     tied = (above == 0).mean(axis=0) if ties == "half" else np.zeros(len(first))
     order = np.full((models, models), np.nan)
     order[first, second] = (above == 1).mean(axis=0) + tied / 2
@@ -135,7 +127,7 @@ def few_shot_accuracy(order: Floats, truth: ArrayLike) -> float:
 
 
 def accuracy_by_set(means: Floats, truth: ArrayLike, ties: Ties = "half") -> Floats:
-    """Return the share of pairs that each set orders correctly: (sets,). Random ties count one half."""
+    """Return the share of pairs that each set orders correctly: (sets,)."""
     known = np.asarray(truth, np.float64)
     pairs = len(decided_pairs(known)[0])
     if not pairs:
@@ -173,22 +165,6 @@ def guess(truth: ArrayLike) -> float:
     return float(np.maximum(expected, 1 - expected).mean())
 
 
-def independent_draws(better: ArrayLike, worse: ArrayLike, size: int) -> tuple[Floats, Floats]:
-    """Return how often the better of two models gets more of `size` independent examples right, and as many.
-
-    >>> [round(float(share), 4) for share in independent_draws(0.98, 0.95, 10)]
-    [0.3424, 0.5429]
-    """
-    chances, others = (_right_of(size, np.asarray(rates, np.float64)) for rates in (better, worse))
-    fewer = np.cumsum(others, axis=-1) - others
-    return (chances * fewer).sum(axis=-1), (chances * others).sum(axis=-1)
-
-
-def _right_of(size: int, rates: Floats) -> Floats:
-    """Return the probability of each number of right answers: (…, size + 1)."""
-    return np.asarray(stats.binom.pmf(np.arange(size + 1), size, rates[..., None]), np.float64)
-
-
 # Jackknife and permutations over models
 
 
@@ -213,13 +189,10 @@ def over_models(
     return max(ends[0], middle - reach), min(ends[1], middle + reach)
 
 
-def exchange_p(
-    order: Floats, truth: ArrayLike, rng: Generator, exchanges: int = 10_000, *, either: bool = False
-) -> float:
+def exchange_p(order: Floats, truth: ArrayLike, rng: Generator, exchanges: int = 10_000) -> float:
     """Return the p value of a permutation test over models; NaN without a pair.
 
-    Exact for up to seven models; else (1 + count) / (1 + exchanges) of random permutations. `either`: the direction was
-    chosen afterwards, so it is chosen again in every permutation.
+    Exact for up to seven models; else (1 + count) / (1 + exchanges) of random permutations.
     """
     better, worse = decided_pairs(truth)
     if not len(better):
@@ -228,10 +201,9 @@ def exchange_p(
     is_exact = models <= EXACT_MODELS
     number = math.factorial(models) if is_exact else min(exchanges, max(1_000, WORK // len(better)))
     reached = 0
-    best = _better_way(few_shot_accuracy(order, truth), either) - SLACK
+    best = few_shot_accuracy(order, truth) - SLACK
     for block in _exchanges(models, number, rng, max(1, 2_000_000 // len(better))):
-        exchanged = order[block[:, better], block[:, worse]].mean(axis=1)
-        reached += int((_better_way(exchanged, either) >= best).sum())
+        reached += int((order[block[:, better], block[:, worse]].mean(axis=1) >= best).sum())
     return reached / number if is_exact else (1 + reached) / (1 + number)
 
 
@@ -242,11 +214,6 @@ def _exchanges(models: int, number: int, rng: Generator, block: int) -> Iterator
     places = np.arange(models)
     for start in range(0, number, block):
         yield rng.permuted(np.tile(places, (min(block, number - start), 1)), axis=1)
-
-
-def _better_way(accuracy: ArrayLike, either: bool) -> Floats:
-    values = np.asarray(accuracy, np.float64)
-    return np.maximum(values, 1 - values) if either else values
 
 
 # Bootstrap over examples
@@ -273,55 +240,6 @@ def resampled_accuracies(
         for place, values in enumerate(factors):
             accuracies[number, place] = accuracy_by_set(probe_means(values, probes), truth, ties).mean()
     return accuracies
-
-
-# Combined factors
-
-
-def combined_order(factors: list[Floats], truth: ArrayLike, rng: Generator) -> tuple[Floats, Floats] | None:
-    """Return the order by a logistic regression on differences of several factors, and its weights by fold.
-
-    P(i better than j) = σ(Σ w_f (F_f(i) - F_f(j))), without an intercept. The weights for a pair are learnt from pairs
-    of other models only; more than ten models are dealt to ten folds, and both folds of a pair are left out.
-    Differences are divided by their root mean square, and weights have a standard normal prior, which keeps them
-    finite with one training pair. `factors` are means by set and model. None if no pair of other models is left.
-    """
-    better, worse = decided_pairs(truth)
-    models = factors[0].shape[1]
-    fold = np.arange(models) if models <= FOLDS else rng.permutation(models) % FOLDS
-    apart = np.nan_to_num(np.stack([means[:, better] - means[:, worse] for means in factors]))
-    sides = np.sort(np.stack([fold[better], fold[worse]]), axis=0)
-    order, fitted = np.full((models, models), np.nan), []
-    for first, second in sorted(set(zip(*sides.tolist(), strict=True))):
-        is_other = ~np.isin(sides, (first, second)).any(axis=0)
-        if not is_other.any():
-            return None
-        kept = max(1, LEARNED // int(is_other.sum()))
-        learned = apart[:, :kept, is_other].reshape(len(factors), -1).T
-        scale = np.sqrt((learned**2).mean(axis=0))
-        scale[scale == 0] = 1.0
-        weights = _fit_order(learned / scale) / scale
-        is_pair = (sides[0] == first) & (sides[1] == second)
-        scores = np.einsum("f,fsp->sp", weights, apart[:, :, is_pair])
-        slack = SLACK * (float(np.abs(scores).max(initial=0.0)) or 1.0)
-        right = (scores > slack).mean(axis=0) + (np.abs(scores) <= slack).mean(axis=0) / 2
-        order[better[is_pair], worse[is_pair]], order[worse[is_pair], better[is_pair]] = right, 1 - right
-        fitted.append(weights)
-    return (order, np.array(fitted)) if fitted else None
-
-
-def _fit_order(differences: Floats) -> Floats:
-    """Return the weights that put the better of each pair first, by Newton's method with prior N(0, 1)."""
-    weights = np.zeros(differences.shape[1])
-    for _ in range(NEWTON):
-        wrong = special.expit(-differences @ weights)
-        slope = differences.T @ wrong - weights
-        curve = (differences * (wrong * (1 - wrong))[:, None]).T @ differences + np.eye(len(weights))
-        step = np.linalg.solve(curve, slope)
-        weights = weights + step
-        if np.abs(step).max() < 1e-9:
-            break
-    return weights
 
 
 # Two models, example by example
@@ -354,3 +272,40 @@ def effective_counts(sums: Floats, squares: Floats, others: Floats, other_square
     """
     weight, spread = sums + others, squares + other_squares
     return np.divide(sums * weight, spread, out=np.zeros_like(sums), where=spread > 0)
+
+
+# E-values (Waudby-Smith & Ramdas 2024): they stay valid however often one looks
+
+
+def differ_e_value(only_a: float, only_b: float) -> float:
+    """Return the e-value of "one model is better", from the examples that only one of the two gets right.
+
+    2^(a + b) B(a + 1, b + 1): a uniform mixture against "every second of them goes to either". Valid for examples drawn
+    alike from all, or from those on which the two disagree; drawing them without replacement only makes it smaller.
+
+    >>> round(differ_e_value(10, 2), 3), round(differ_e_value(8, 0), 1)
+    (4.774, 28.4)
+    """
+    if min(only_a, only_b) < 0:
+        raise ValueError(f"counts are not negative; got {only_a} and {only_b}")
+    return _exp((only_a + only_b) * math.log(2) + float(special.betaln(only_a + 1, only_b + 1)))
+
+
+def differ_mean_e_value(values: ArrayLike, times: ArrayLike) -> float:
+    """Return the same for examples that were not drawn alike: each value lies between -1 and 1 and is 0 on average.
+
+    The average over λ from -.9 to .9 of Π (1 + λ x); a value that was drawn several times counts as often.
+
+    >>> round(differ_mean_e_value([1.0] * 8 + [0.5], [1] * 9), 1)
+    32.5
+    """
+    sample, often = np.asarray(values, np.float64), np.asarray(times, np.float64)
+    if (np.abs(sample) > 1).any():
+        raise ValueError("values lie between -1 and 1")
+    growth = (often[:, None] * np.log1p(BETS * sample[:, None])).sum(axis=0)
+    largest = float(growth.max())
+    return _exp(largest + math.log(float(np.exp(growth - largest).mean())))
+
+
+def _exp(log_e: float) -> float:
+    return math.exp(log_e) if log_e < 709 else math.inf

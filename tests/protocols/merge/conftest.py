@@ -11,7 +11,7 @@ from shoal.protocols.merge import Settings, build
 @pytest.fixture(scope="session")
 def small() -> dict[str, Any]:
     """Settings under which our own problems are built in a moment."""
-    return {"limit": 24, "minimum": 8, "sample": 8, "draws": 4}
+    return {"limit": 24, "sample": 8, "draws": 4}
 
 
 @pytest.fixture(scope="session")

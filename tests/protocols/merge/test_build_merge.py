@@ -7,16 +7,14 @@ from dataclasses import replace
 import pytest
 from merge_planted import BERT, ROBERTA, TEXTS, TOY, Planted, Suggests, truth
 
-from shoal import audit
 from shoal.core.errors import DataError, MissingExtra
 from shoal.core.records import Measures
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.build import generate
 from shoal.protocols.merge.filters import STEPS
-from shoal.protocols.merge.problems import read_problems
 from shoal.protocols.merge.score import find_measure, score
 from shoal.protocols.merge.settings import Filter
-from shoal.protocols.merge.tagger import Tagger, load_tagger
+from shoal.protocols.merge.tagger import Tagger
 from shoal.protocols.merge.variants import write_variants
 
 WORDS = "woman boy girl child lady teacher doctor farmer sailor singer nurse judge baker pilot writer".split()  # noqa: SIM905
@@ -94,26 +92,8 @@ def test_conditions_have_the_same_problems_and_numbers(small):
     given = Planted(truth).classify(examples, built.labels)
     measures = Measures(score(Settings(), built, {"": given}).measures)
     assert {row.groups.get("filter") for row in measures.where("sample accuracy")} == set(filters)
-    (headline,) = [row for row in measures if row.facts.get("headline")]
+    (headline,) = [row for row in measures if row.headline]
     assert headline.groups == {"filter": "default", "threshold": "0.9"}
-
-
-def test_all_draws_at_once_is_the_mean_of_many(small):
-    options = {**small, "limit": 4}
-    many, exact = (measures_of(Settings(**{**options, "draws": draws})) for draws in (60, 0))
-    for threshold in ("0.5", "0.9", "1"):
-        drawn, expected = (
-            find_measure(m, "pattern accuracy", {"threshold": threshold}) for m in (many, exact)
-        )
-        assert drawn is not None and expected is not None
-        assert drawn.value == pytest.approx(expected.value, abs=0.08)
-
-
-def measures_of(settings):
-    built = build(settings)
-    examples = [example for case in built.cases for example in case.examples]
-    model = Planted(lambda e: truth(e) if sum(map(ord, "".join(e))) % 7 else "neutral")
-    return Measures(score(settings, built, {"": model.classify(examples, built.labels)}).measures)
 
 
 # Sources
@@ -123,7 +103,7 @@ def test_sources_are_compared_at_equal_numbers_on_the_same_problems(tmp_path, mo
     first = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[:10])})
     second = Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[5:])})
     with_suggesters(monkeypatch, bert=first, roberta=second)
-    settings = Settings(data=write(tmp_path), minimum=6, sample=6, draws=5, word_classes=("noun",))
+    settings = Settings(data=write(tmp_path), sample=6, draws=5)
     built = build(replace(settings, suggesters=("hf:bert", "hf:roberta")))
     (case, *_) = built.cases
     sources = {p["groups"]["source"]: p["draws"] for p in case.meta["patterns"] if "source" in p["groups"]}
@@ -142,12 +122,12 @@ def test_the_toy_funnel_is_what_a_build_reports(tmp_path, monkeypatch):
     """Section 4.11 from problems to measures: 12, 10, 8, 7 and 5 are left, too few for 20 and enough for 5."""
     with_suggesters(monkeypatch, BERT=Suggests(TOY[BERT], 0.2), RoBERTa=Suggests(TOY[ROBERTA], 0.2))
     data = write(tmp_path, "premise\thypothesis\tlabel\n" + "\t".join((*TEXTS, "entailment")) + "\n")
-    settings = Settings(data=data, suggesters=("hf:BERT", "hf:RoBERTa"), word_classes=("noun",), draws=1)
+    settings = Settings(data=data, suggesters=("hf:BERT", "hf:RoBERTa"), draws=1)
     with pytest.raises(DataError, match="needs 20 suggestions; at most 5 are left, for 'man'"):
         build(settings)
-    built = build(replace(settings, minimum=5, sample=5))
-    assert [count(built, "variants", step=step) for step in STEPS] == [12, 10, 8, 7, 5]
-    assert count(built, "suggestions per problem", **{"word class": "noun"}) == 5
+    built, noun = build(replace(settings, sample=5)), {"word class": "noun"}
+    assert [count(built, "variants", **noun, step=step) for step in STEPS] == [12, 10, 8, 7, 5]
+    assert count(built, "suggestions per problem", **noun) == 5
     assert ("A woman plays a guitar .", "A woman plays an instrument .") in built.cases[0].examples
     sources = {row["replacement"]: row["source"] for row in built.cases[0].meta["made"]}
     assert sources["woman"] == [BERT, ROBERTA] and sources["lady"] == [BERT]
@@ -156,19 +136,10 @@ def test_the_toy_funnel_is_what_a_build_reports(tmp_path, monkeypatch):
 # Bad input
 
 
-def test_too_few_suggestions_drop_a_problem_and_are_never_padded(tmp_path, monkeypatch):
-    with_suggesters(monkeypatch, bert=Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS[:5])}))
-    data = write(tmp_path)
-    with pytest.raises(DataError, match="at most 5 are left, for 'man'"):
-        build(Settings(data=data, minimum=6, sample=6))
-    built = build(Settings(data=data, minimum=5, sample=5))
-    assert [len(case.examples) for case in built.cases if case.groups["variants"] == "some"] == [6, 6]
-
-
 def test_problems_without_a_shared_word_are_counted_and_asked_as_they_are(tmp_path, monkeypatch):
     with_suggesters(monkeypatch, bert=Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS)}))
     data = write(tmp_path, PAIRS + "A dog barks .\tIt is loud .\tneutral\nA dog barks .\tQuiet .\t-\n")
-    built = build(Settings(data=data, minimum=6, sample=6))
+    built = build(Settings(data=data, sample=6))
     assert count(built, "problems", step="read") == 4
     assert count(built, "problems", step="with a gold label") == 3
     assert count(built, "problems", step="taken") == 3
@@ -184,30 +155,11 @@ def test_problems_without_a_shared_word_are_counted_and_asked_as_they_are(tmp_pa
         )
 
 
-def test_words_that_the_suggester_does_not_know_are_counted(tmp_path):
-    data = write(tmp_path, "premise\thypothesis\tlabel\nA zebra sits .\tThe zebra sits .\tneutral\n")
-    with pytest.raises(DataError, match="know none of the words"):
-        build(Settings(data=data))
-
-
 def test_without_the_tagger_there_is_a_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "HanTa", None)
     monkeypatch.setitem(sys.modules, "HanTa.HanoverTagger", None)
     with pytest.raises(MissingExtra, match="pip install HanTa"):
         Tagger()
-
-
-def test_single_texts_have_any_of_their_words_replaced(tmp_path, monkeypatch):
-    with_suggesters(monkeypatch, bert=Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS)}))
-    (tmp_path / "texts.tsv").write_text("text\tlabel\nThe man was kind to me .\tpositive\n")
-    built = build(Settings(data=str(tmp_path / "texts.tsv"), minimum=6, sample=6, word_classes=("noun",)))
-    assert built.cases[0].examples[1][0].startswith("The ") and len(built.cases[0].examples[1]) == 1
-
-
-def test_our_own_problems_are_labelled_as_they_are_made():
-    read = read_problems(Settings())
-    assert {truth(problem.texts) == problem.label for problem in read.problems} == {True}
-    assert load_tagger().tokens("A man")[1].pos == "NOUN"
 
 
 # Files
@@ -223,11 +175,11 @@ def test_variants_come_back_as_they_were_written(built, tmp_path):
     assert {**again.about, "data": built.about["data"]} == built.about
 
 
-def test_a_search_that_is_stopped_goes_on_and_ends_with_the_same_bytes(tmp_path, monkeypatch):
+def test_a_damaged_progress_file_changes_no_byte(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["shoal.protocols.merge.build"], "BLOCK", 2)
-    settings = Settings(limit=6, minimum=6, sample=6, draws=2)
+    settings = Settings(limit=6, sample=6, draws=2)
     generate(settings, tmp_path / "whole.jsonl")
-    assert not list(tmp_path.glob("*.partial"))
+    whole = (tmp_path / "whole.jsonl").read_bytes()
 
     def stop(step, done, total):
         if done >= 4:
@@ -239,82 +191,33 @@ def test_a_search_that_is_stopped_goes_on_and_ends_with_the_same_bytes(tmp_path,
     partial = path.with_name("again.jsonl.partial")
     kept = partial.read_text().splitlines(keepends=True)
     assert len(kept) == 1 + 4
-    partial.write_text(partial.read_text()[:-40])  # half a line, as a crash leaves it
-    asked: list[int] = []
-    generate(settings, path, lambda step, done, total: asked.append(done))
-    assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-    assert asked == [4, 6]
-    for nonsense in (
-        "{}\n",
-        '{"words": [{}], "left out": {}}\n',
-        '{"words"\n',
-        "3\n",
-    ):  # as a bad disk leaves it
-        partial.write_text("".join([*kept[:2], nonsense, *kept[3:]]))
+    for lines in ([*kept[:2], "{}\n", *kept[3:]], [*kept[:2], '{"words"\n'], ['{"of": "another search"}\n']):
+        partial.write_text("".join(lines))
         generate(settings, path)
-        assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-    partial.write_text('{"pools of": "another search"}\nnonsense\n')
-    generate(settings, path)
-    assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+        assert path.read_bytes() == whole and not partial.exists()
 
 
-def test_variants_made_elsewhere_need_only_their_texts(tmp_path):
-    path = tmp_path / "own.jsonl"
-    rows = [
-        {"problem_id": "1", "texts": ["A man sits.", "He sits."], "label": "entailment"},
-        {"problem_id": "1", "s": "woman", "texts": ["A woman sits.", "She sits."]},
-        {"problem_id": "1", "s": "boy", "texts": ["A boy sits.", "He sits."]},
-    ]
-    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
-    model = Planted(lambda e: "entailment" if "boy" in e[0] else "neutral")
-    result = audit("merge", model, variants=str(path), label_names="entailment,neutral")
-    assert find_measure(result.measures, "sample accuracy", {}).value == 0.5  # type: ignore[union-attr]
-    path.write_text(json.dumps({**rows[1], "problem_id": "2"}) + "\n")
-    with pytest.raises(DataError, match="line 1: variant of unknown problem '2'"):
+def test_a_file_of_variants_that_would_be_counted_wrongly_is_refused(built, tmp_path):
+    path = tmp_path / "variants.jsonl"
+    write_variants(built, path)
+    header, original, variant = map(json.loads, path.read_text().splitlines()[:3])
+    for rows, line in (
+        ([original, variant], 1),
+        ([{**header, "shoal variants": 2}, original, variant], 1),
+        ([{**header, "draws": 10**9}, original, variant], 1),
+        ([{**header, "funnel": [3]}, original, variant], 1),
+        ([header, variant], 2),
+        ([header, {**original, "label": "maybe"}, variant], 2),
+        ([header, original, {**variant, "rep": 3}], 3),
+        ([header, original, {**variant, "rep": [4]}], 3),
+        ([header, original, {**variant, "source": "bert"}], 3),
+        ([header, original, {**variant, "filter": "a/b"}], 3),
+        ([header, original, {**variant, "texts": ["One text."]}], 3),
+        ([header, original, {key: variant[key] for key in variant if key != "rep"}], 3),
+    ):
+        path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+        with pytest.raises(DataError, match=f"line {line}: not "):
+            build(Settings(variants=str(path)))
+    path.write_text("\n".join(map(json.dumps, [header, original])) + "\n")
+    with pytest.raises(DataError, match="no variants"):
         build(Settings(variants=str(path)))
-
-
-ORIGINAL = {"problem_id": "1", "texts": ["A man sits.", "He sits."], "label": "entailment"}
-VARIANT = {"problem_id": "1", "s": "woman", "texts": ["A woman sits.", "She sits."]}
-
-
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ([ORIGINAL, {**VARIANT, "rep": 3}], "line 2: rep = 3"),
-        ([ORIGINAL, {**VARIANT, "rep": [1]}], "line 2: rep = \\[1\\]"),
-        ([ORIGINAL, {**VARIANT, "rep": ["0"]}], "line 2: rep"),
-        ([ORIGINAL, {**VARIANT, "drawn": 0}], "line 2: drawn = 0"),
-        ([ORIGINAL, {**VARIANT, "source": "bert"}], "line 2: source = 'bert'"),
-        ([ORIGINAL, {**VARIANT, "filter": "a/b"}], "line 2: filter = 'a/b'"),
-        ([ORIGINAL, {**VARIANT, "label": 2}], "line 2: label = 2"),
-        ([ORIGINAL, {**VARIANT, "texts": ["A woman sits."]}], "line 2: variant with 1 texts"),
-        ([ORIGINAL, ORIGINAL], "line 2: problem '1' occurs twice"),
-        ([{"shoal variants": 1, "draws": 10**9}], "line 1: draws = 1000000000"),
-        ([{"shoal variants": 2}], "line 1: format 2"),
-        ([{"shoal variants": 1, "labels": ["neutral"]}, ORIGINAL, VARIANT], "label 'entailment'"),
-        ([{"shoal variants": 1}, ORIGINAL, {"shoal variants": 1}], "line 3: a second header"),
-        ([{"shoal variants": 1, "funnel": [3]}, ORIGINAL, VARIANT], "line 1: invalid funnel"),
-        ([ORIGINAL], "no variants"),
-    ],
-)
-def test_a_file_of_variants_that_would_be_counted_wrongly_is_refused(tmp_path, rows, words):
-    path = tmp_path / "own.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
-    with pytest.raises(DataError, match=words):
-        build(Settings(variants=str(path)))
-
-
-def test_what_was_assumed_is_said_for_single_texts_and_pairs(tmp_path, monkeypatch):
-    with_suggesters(monkeypatch, bert=Suggests({word: 0.5 - n / 100 for n, word in enumerate(WORDS)}))
-    (tmp_path / "texts.tsv").write_text("text\tlabel\nThe man was kind to me .\tneutral\n")
-    model = Planted(lambda example: "neutral")
-    options = {"minimum": 6, "sample": 6, "label_names": "entailment,neutral", "word_classes": "noun"}
-    single = audit("merge", model, data=str(tmp_path / "texts.tsv"), **options)
-    pairs = audit("merge", model, data=write(tmp_path), **options)
-    texts = {
-        name: [f.text for f in result.findings if f.kind == "assumed"]
-        for name, result in (("single", single), ("pairs", pairs))
-    }
-    assert "some labels may be wrong" in texts["single"][0] and "may be wrong" not in texts["pairs"][0]
-    assert find_measure(single.measures, "sample accuracy", {}).interval_method == "wilson over texts"  # type: ignore[union-attr]

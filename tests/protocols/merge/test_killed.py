@@ -32,7 +32,6 @@ models = ["python:planted_for_kills:first", "python:planted_for_kills:second"]
 
 [merge]
 limit = {PROBLEMS}
-minimum = 6
 sample = 6
 draws = 2
 filters = ["default", "scrambled"]

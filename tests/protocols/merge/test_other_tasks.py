@@ -11,15 +11,11 @@ pytest.importorskip("torch", reason="needs shoal[hf]")
 
 from shoal.cli import main
 
-QUESTIONS = [
-    ("Is the driver covering the ladder?", "Does the driver cover the ladder?", "duplicate"),
-    ("Why is the singer drawing the umbrella?", "When did the singer buy the umbrella?", "different"),
-]
 REVIEWS = [
     ("The polite singer was great and the wheelbarrow is wonderful.", "positive"),
     ("The lonely judge was awful and broke the ladder.", "negative"),
 ]
-SMALL = ("minimum=6", "sample=6", "draws=2")
+SMALL = ("sample=6", "draws=2")
 
 
 def table(path: Path, *rows: tuple[str, ...]) -> str:
@@ -41,22 +37,8 @@ def measured(model: str, *words: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def questions(tmp_path: Path) -> str:
-    return table(tmp_path / "questions.tsv", ("question1", "question2", "label"), *QUESTIONS)
-
-
-@pytest.fixture
 def reviews(tmp_path: Path) -> str:
     return table(tmp_path / "reviews.tsv", ("text", "label"), *REVIEWS)
-
-
-def test_words_that_two_questions_share_are_replaced_in_both(questions):
-    found = measured("tiny:paraphrase", questions)
-    sample = next(row for row in found["measures"] if row["name"] == "sample accuracy" and not row["groups"])
-    assert sample["n"] == 2 and sample["value"] is not None
-    shown = tried("tiny:paraphrase", questions)
-    assert "Variants keep the label of their original; nobody checked them." in shown
-    assert "labels may be wrong" not in shown
 
 
 def test_any_word_of_a_single_text_is_replaced_and_that_the_label_stays_is_said_to_be_assumed(reviews):
@@ -69,12 +51,6 @@ def test_any_word_of_a_single_text_is_replaced_and_that_the_label_stays_is_said_
 @pytest.mark.parametrize(
     ("model", "rows", "setting", "says"),
     [
-        (
-            "tiny:sentiment",
-            REVIEWS,
-            "targets=shared",
-            "leave targets out to replace any open-class word",
-        ),
         ("tiny:nli", REVIEWS, "seed=0", "the suite's labels are negative, positive"),
         ("tiny:sentiment", [("A text.", "1")], "seed=0", "label_names = names of 0, 1 and so on"),
         ("tiny:sentiment", [("It is.", "positive")], "seed=0", "no problem has a word to replace"),

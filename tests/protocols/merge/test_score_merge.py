@@ -3,7 +3,6 @@
 import io
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 from merge_planted import LABELS, Planted, truth
 from rich.console import Console
-from scipy.stats import norm
 
 from shoal import audit, load_model
 from shoal.cli import main
@@ -20,15 +18,13 @@ from shoal.comparing.pairs import compare
 from shoal.comparing.rules import Rule
 from shoal.core.errors import DataError, ModelError, PlanError
 from shoal.core.measures import quantity
-from shoal.core.records import Answers, Case, Example, Measures, Result
-from shoal.core.views import Curves
+from shoal.core.records import Answers, Case, Measures, Result
 from shoal.protocols import merge
 from shoal.protocols.base import Built
 from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.score import find_measure, score
 from shoal.render.csv_tables import tables_of
 from shoal.render.terminal import print_sections
-from shoal.stats.patterns import Split, split_difference
 
 HEADLINE = ("0.5", "0.9", "0.95", "1")
 
@@ -109,17 +105,6 @@ def test_a_model_that_is_always_right_solves_every_pattern(built):
     assert row is not None and row.interval is not None and 0.7 < row.interval[0] < 1.0 == row.interval[1]
 
 
-def test_all_or_nothing_gives_the_same_at_every_threshold(built):
-    lucky = {case.cluster for number, case in enumerate(built.cases) if number % 3}
-    clusters = {example: case.cluster for case in built.cases for example in case.examples}
-    measures = scored(
-        built, lambda example: truth(example) if clusters[example] in lucky else _other(truth(example))
-    )
-    solved = {value(measures, "pattern accuracy", threshold=at) for at in HEADLINE}
-    assert len(solved) == 1 and 0.5 < solved.pop() < 0.8  # type: ignore[operator]
-    assert value(measures, "intra-problem correlation") == pytest.approx(1.0)
-
-
 def test_a_model_that_stumbles_over_one_replacement_loses_whole_patterns_and_few_variants(built):
     words = [made["replacement"] for case in built.cases for made in case.meta.get("made", ())]
     hated = max(set(words), key=words.count)
@@ -155,16 +140,6 @@ def test_a_model_that_reads_the_hypothesis_alone_is_a_baseline(small):
 
 def _other(label: str) -> str:
     return LABELS[(LABELS.index(label) + 1) % 3]
-
-
-def test_pattern_accuracy_never_rises_with_the_threshold(built):
-    rng = np.random.default_rng(0)
-    sure = {example: rng.random() < 0.8 for case in built.cases for example in case.examples}
-    measures = scored(built, lambda example: truth(example) if sure[example] else _other(truth(example)))
-    curve = [value(measures, "pattern accuracy", threshold=f"{n / 20:g}") for n in range(1, 21)]
-    assert curve == sorted(curve, reverse=True) and curve[0] > curve[-1]  # type: ignore[type-var,operator]
-    row = find_measure(measures, "pattern accuracy", {"threshold": "0.9"})
-    assert row is not None and row.facts["draws"] == 4 and row.facts["sd over draws"] > 0
 
 
 # Groups that are there
@@ -208,20 +183,6 @@ def questions(folder: Path) -> None:
 TRY_GROUPS = ("try", "merge", "predictions:answers.jsonl", "--set", "data=data.jsonl", "--set", "group=group")
 
 
-def test_exact_match_is_over_all_groups_those_of_a_single_row_too(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    questions(tmp_path)
-    done = CliRunner().invoke(main, [*TRY_GROUPS, "--json"])
-    assert done.exit_code == 0, done.output
-    rows = json.loads(done.stdout)["measures"]
-    (exact,) = (
-        row for row in rows if row["name"] == "pattern accuracy" and row["groups"] == {"threshold": "1"}
-    )
-    assert (exact["value"], exact["n"]) == (pytest.approx(0.38), 100)
-    shown = CliRunner(env={"COLUMNS": "150"}).invoke(main, list(TRY_GROUPS)).output
-    assert "100 problems with" in shown
-
-
 def test_the_drop_is_the_plain_difference_of_originals_and_variants_without_the_original(
     tmp_path, monkeypatch
 ):
@@ -239,41 +200,6 @@ def test_the_drop_is_the_plain_difference_of_originals_and_variants_without_the_
     (drop,) = (row for row in json.loads(done.stdout)["measures"] if row["name"] == "drop from seeds")
     assert drop["value"] == pytest.approx(originals - variants) and drop["n"] == 94
     assert drop["interval"][0] < drop["value"] < drop["interval"][1]
-    shown = CliRunner(env={"COLUMNS": "150"}).invoke(main, list(TRY_GROUPS)).output
-    assert f"({100 * originals:.1f} − {100 * variants:.1f} without the original)" in shown
-
-
-def test_groups_on_one_premise_stand_and_fall_together(tmp_path):
-    """Forty groups on two premises say little more than two: the interval is over premises."""
-    rows = [
-        f"{premise}-{n}\tPremise {premise} .\tHypothesis {n} {member} .\tneutral"
-        for premise in (1, 2)
-        for n in range(20)
-        for member in (1, 2)
-    ]
-    (tmp_path / "groups.tsv").write_text("group\tpremise\thypothesis\tlabel\n" + "\n".join(rows) + "\n")
-    model = Planted(lambda e: "neutral" if "1 ." in e[0] else "entailment")
-    names = "entailment,neutral"
-    result = audit("merge", model, data=str(tmp_path / "groups.tsv"), group="group", label_names=names)
-    row = find_measure(result.measures, "pattern accuracy", {"threshold": "1"})
-    assert row is not None and row.interval is not None and row.value == 0.5
-    assert row.interval_method == "wilson over premises" and row.interval[1] - row.interval[0] > 0.8
-
-
-def test_a_paraphrase_column_makes_groups_of_two(tmp_path):
-    (tmp_path / "p.tsv").write_text(
-        "premise\thypothesis\tlabel\tother\nA dog runs.\tIt moves.\t0\tIt is moving.\n"
-        "A man.\tHe sits.\t1\tHe is sitting.\n"
-    )
-    model = Planted(
-        lambda e: "neutral" if "sit" in e[1] else "entailment" if "moves" in e[1] else "contradiction"
-    )
-    names = "entailment,neutral,contradiction"
-    result = audit("merge", model, data=str(tmp_path / "p.tsv"), paraphrase="other", label_names=names)
-    assert [len(case.examples) for case in result.cases] == [2, 2]
-    assert value(result.measures, "pattern accuracy", threshold="1") == 0.5
-    with pytest.raises(DataError, match="label_names"):
-        audit("merge", model, data=str(tmp_path / "p.tsv"), paraphrase="other")
 
 
 def test_what_cannot_be_told_is_refused(tmp_path):
@@ -284,8 +210,6 @@ def test_what_cannot_be_told_is_refused(tmp_path):
         build(Settings(data=str(tmp_path / "groups.tsv"), group="gruop"))
     with pytest.raises(PlanError, match="leave out variants"):
         Settings(group="group", variants="x.jsonl")
-    with pytest.raises(PlanError, match="minimum = 20"):
-        Settings(minimum=5)
     with pytest.raises(DataError, match="no such file"):
         build(Settings(data="nowhere.tsv"))
 
@@ -331,7 +255,7 @@ def test_two_models_are_compared_problem_by_problem(built):
     assert adjusted and all(quantity(row).unit == "p" for row in adjusted)
     (line,) = [line for line in shown.splitlines() if "sample accuracy" in line and "points" not in line]
     assert line.rstrip().endswith("<.001")
-    assert {"models", "differences", "points"} <= set(tables_of(sections))
+    assert {"models", "differences"} <= set(tables_of(sections))
 
 
 def test_what_is_shown_of_one_model(built):
@@ -342,52 +266,8 @@ def test_what_is_shown_of_one_model(built):
     print_sections(merge.view(result.settings, [result], (), result.findings), console, full=True)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     for words in ("merge of some model", "problems with all their variants", "Lowest word class", "noun", "originals",
-                  "if independent", "number left after each step", "originals right, variants wrong"):  # fmt: skip
+                  "if indep.", "number left after each step", "originals right, variants wrong"):  # fmt: skip
         assert words in shown, words
-
-
-def test_what_a_split_does_is_shown_beside_the_others_with_its_difference(small):
-    """A model that is right but for scrambled replacements; another that is right but for verbs."""
-    built = build(Settings(**{**small, "limit": 10}, filters=("default", "scrambled")))
-    rows = [
-        (example, made)
-        for case in built.cases
-        for example, made in zip(case.examples[1:], case.meta.get("made", ()), strict=False)
-    ]
-    mixed = {example for example, made in rows if "scrambled from" in made}
-    verbs = {example for example, made in rows if made["word class"] == "verb"}
-    result = result_of(built, lambda e: _other(truth(e)) if e in mixed else truth(e), "some model")
-    row = find_measure(
-        result.measures,
-        "difference between splits",
-        {"filter": "scrambled", "against": "default", "threshold": "1"},
-    )
-    assert row is not None and row.interval is not None and row.of == "pattern accuracy"
-    assert row.value == -1.0 and row.interval[1] < -0.5
-    other = scored(built, lambda e: _other(truth(e)) if e in verbs else truth(e))
-    assert value(other, "difference between splits", word_class="noun", against="verb") == 1.0
-    console = Console(width=110, file=io.StringIO())
-    print_sections(merge.view(result.settings, [result], (), result.findings), console, full=True)
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "10 problems with" in shown and "under 2 filters" in shown
-    assert "scrambled  default filter" in shown
-    assert "noun, scrambled" in tables_of(merge.view(result.settings, [result], (), []))["accuracy"]
-    titles = [block.title for section in merge.view(result.settings, [result], (), []) for block in section.blocks
-              if isinstance(block, Curves)]  # fmt: skip
-    assert titles[1:] == ["problems solved, by word class", "problems solved, by filter"]
-
-
-def test_differences_of_splits_hold_their_level():
-    """Two classes of words on 40 premises, one of them on half of these; problems of a premise go together."""
-    rng, hits, times = np.random.default_rng(6), 0, 400
-    for _ in range(times):
-        luck = rng.normal(size=40)
-        solved = [norm.cdf(0.7 * luck + 0.7 * rng.normal(size=40)) < share for share in (0.8, 0.6)]
-        few = rng.permutation(40)[:20]
-        first = Split(solved[0], np.ones(40), np.arange(40))
-        _, (low, high) = split_difference(first, Split(solved[1][few], np.ones(20), few))
-        hits += low <= 0.2 <= high
-    assert 0.92 <= hits / times <= 0.99, hits / times
 
 
 def test_problems_and_labels_by_class_are_those_of_the_first_table(built):
@@ -434,37 +314,21 @@ def test_a_gate_takes_a_threshold(built):
     assert headline.status == "failed" and headline.measure.groups == {"threshold": "0.9"}
 
 
-def neutral_but_for(wrong: set[Example], example: Example) -> str:
-    """What is right of problems that are all neutral, but for some."""
-    return "entailment" if example in wrong else "neutral"
-
-
 @pytest.mark.nightly
-def test_intervals_of_the_verb_hold_their_level(tmp_path):
+def test_intervals_hold_their_level():
     """Two problems of five variants on each of 40 premises, whose accuracy is drawn from Beta(4, 1): 95 % intervals.
 
     Then the sample accuracy is 4/5, and all five of a problem are right with probability E p⁵ = 4/9.
     """
-    lines, cluster = [], {}
-    for premise in range(40):
-        for problem in range(2):
-            name, texts = f"{premise}-{problem}", [f"premise {premise}", f"hypothesis {problem}"]
-            lines.append({"problem_id": name, "texts": texts, "label": "neutral"})
-            for number in range(5):
-                texts = [f"premise {premise} with {number}", f"hypothesis {problem} with {number}"]
-                lines.append({"problem_id": name, "s": str(number), "texts": texts})
-                cluster[tuple(texts)] = premise
-    path = tmp_path / "variants.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
     expected = {"sample accuracy": ({}, 4 / 5), "pattern accuracy": ({"threshold": "1"}, 4 / 9)}
     rng, hits, times = np.random.default_rng(4), dict.fromkeys(expected, 0), 150
-    for turn in range(times):
-        luck = rng.beta(4.0, 1.0, size=40)
-        wrong = {example for example, premise in cluster.items() if rng.random() >= luck[premise]}
-        model = Planted(partial(neutral_but_for, wrong), f"turn {turn}")
-        result = audit("merge", model, variants=str(path), label_names="entailment,neutral")
+    for _ in range(times):
+        right = rng.binomial(5, rng.beta(4.0, 1.0, size=40).repeat(2))
+        built, answers = patterns(right.tolist(), 5)
+        cases = [replace(case, cluster=f"premise {number // 2}") for number, case in enumerate(built.cases)]
+        measures = Measures(score(Settings(), replace(built, cases=cases), {"": answers}).measures)
         for name, (groups, truth_of) in expected.items():
-            row = find_measure(result.measures, name, groups)
+            row = find_measure(measures, name, groups)
             assert row is not None and row.interval is not None
             assert row.interval_method == "wilson over premises"
             hits[name] += row.interval[0] <= truth_of <= row.interval[1]

@@ -10,9 +10,6 @@ from shoal.explaining.words import word_spans
 from shoal.protocols.ranking.factors import FACTORS, parse_factor, parse_factors
 from shoal.protocols.ranking.word_factors import (
     FEATURE,
-    exchanged,
-    outside_common,
-    shared_words,
     swapped_words,
 )
 
@@ -126,13 +123,6 @@ def test_what_counts_as_swapped(first, second, swapped):
     left, right = swapped_words(first.split(), second.split())
     words = " ".join(first.split()[n] for n in left), " ".join(second.split()[n] for n in right)
     assert words == swapped
-
-
-def test_an_exchange_has_the_longest_middle_and_the_leftmost_common_subsequence_decides_else():
-    assert exchanged(list("xay"), list("yax")) == ([0, 2], [0, 2])
-    assert exchanged(list("abc"), list("abd")) is None
-    assert outside_common(list("aXa"), list("a")) == ([1, 2], [])
-    assert shared_words(["a", "b", "a"], ["c", "a"]) == [(0, 1)]
 
 
 def test_a_factor_has_no_value_where_its_annotation_or_its_second_text_is_missing():

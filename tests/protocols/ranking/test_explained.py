@@ -9,18 +9,15 @@ import torch
 from by_hand import by_hand
 from click.testing import CliRunner
 
-from shoal import RunStore, ShoalError, audit, load_model, read_plan
+from shoal import audit, load_model
 from shoal.cli import main
 from shoal.core.records import Answers, Case
 from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import ExplainConfig
 from shoal.protocols.ranking.factors import parse_factor
 from shoal.protocols.ranking.word_factors import FEATURE
-from shoal.runs.executors import run_jobs
-from shoal.runs.plan import check_plan
 
 SENTENCES = ["not good film", "good plot", "film not good .", "plot good unseen", "good"]
-PAIRS = [("not film plot", "film plot"), ("not plot", "plot"), ("not film", "film .")]
 
 
 # Planted models
@@ -47,14 +44,6 @@ def test_a_model_with_a_shortcut_is_ranked_below_an_honest_one_by_the_window(met
     assert mean("ADJ", honest, cases, method) < mean("ADJ", shortcut, cases, method) - 0.1
 
 
-@pytest.mark.parametrize("method", EXPLAINERS)
-def test_a_model_with_a_shortcut_is_ranked_below_an_honest_one_by_the_second_text(method):
-    """Of two texts the honest model goes by a word that only the first has, the other by words that both share."""
-    cases = [Case(str(number), (pair,), ("yes",), {}, "", {}) for number, pair in enumerate(PAIRS)]
-    honest, shortcut = planted("not", 4.0), planted("[SEP]", 2.0)
-    assert mean("FIRST-TOK", honest, cases, method) < mean("FIRST-TOK", shortcut, cases, method) - 0.1
-
-
 # Through the protocol
 
 
@@ -69,22 +58,21 @@ def write(path, rows):
 def sentences(tmp_path):
     adjectives = [("great", "positive"), ("awful", "negative"), ("good", "positive"), ("bad", "negative")]
     rows = [
-        {"text": f"The {thing} was {word}.", "label": label, "adjective": word}
+        {"text": f"The {thing} was {word}.", "label": label, "feature": word}
         for thing in ("food", "film", "staff")
         for word, label in adjectives
     ]
-    rows[0]["adjective"] = ""
+    rows[0]["feature"] = ""
     write(tmp_path / "new.csv", rows)
     return tmp_path / "new.csv"
 
 
 def test_every_example_has_a_column_of_values_by_factor_and_explainer(sentences):
     result = audit(
-        "ranking", "tiny:sentiment", data=(str(sentences),), feature="adjective", factors=("ACC", "ADJ"),
-        explainers=("shapley", "gradients"), samples=40,
+        "ranking", "tiny:sentiment", data=(str(sentences),), factors=("ACC", "ADJ"),
+        explainers=("shapley", "gradients"), samples={"shapley": 40, "gradients": 40},
     )  # fmt: skip
-    kept = ["attribution (shapley)", "attribution (gradients)"]
-    assert list(result.columns) == ["prediction", *kept, "ACC", "ADJ (shapley)", "ADJ (gradients)"]
+    assert list(result.columns) == ["prediction", "ACC", "ADJ (shapley)", "ADJ (gradients)"]
     values = result.columns["ADJ (shapley)"]
     assert values[0] is None and all(number is not None for number in values[1:])
     rows = {row.groups.get("factor"): row for row in result.measures}
@@ -94,9 +82,10 @@ def test_every_example_has_a_column_of_values_by_factor_and_explainer(sentences)
 
 
 def test_the_seed_draws_the_copies_and_names_the_job_where_something_is_drawn(sentences):
-    settings = {"data": (str(sentences),), "feature": "adjective", "factors": ("ACC", "ADJ"), "samples": 12}
+    settings = {"data": (str(sentences),), "factors": ("ACC", "ADJ")}
     drawn, again, other = (
-        audit("ranking", "tiny:sentiment", **settings, explainers=("lime",), seed=seed) for seed in (0, 0, 1)
+        audit("ranking", "tiny:sentiment", **settings, explainers=("lime",), samples={"lime": 12}, seed=seed)
+        for seed in (0, 0, 1)
     )
     assert drawn.columns["ADJ (lime)"] == again.columns["ADJ (lime)"] != other.columns["ADJ (lime)"]
     assert drawn.job["id"] == again.job["id"] != other.job["id"]
@@ -105,60 +94,6 @@ def test_the_seed_draws_the_copies_and_names_the_job_where_something_is_drawn(se
         for seed in (0, 1)
     )
     assert first.job["id"] == second.job["id"]
-
-
-PLAN = """
-models = ["tiny:sentiment", "python:a_second_model:ask"]
-[ranking]
-data = ["new.csv"]
-feature = "adjective"
-explainers = ["lime"]
-samples = 40
-factors = ["ACC", "ADJ"]
-probe_sizes = [5]
-probe_sets = 50
-resamples = 100
-"""
-
-
-def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(sentences, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "a_second_model.py").write_text(
-        "def ask(texts):\n"
-        "    yes = [0.8 if 'good' in text else 0.3 for text in texts]\n"
-        "    return [{'negative': 1 - p, 'positive': p} for p in yes]\n"
-    )
-    (tmp_path / "plan.toml").write_text(PLAN)
-    jobs = check_plan(read_plan(tmp_path / "plan.toml"))
-    whole, stopped = RunStore(tmp_path / "whole"), RunStore(tmp_path / "stopped")
-    assert {problem for _, problem in run_jobs(jobs, whole)} == {None}
-    from shoal.protocols.ranking import attribute
-
-    asked: list[int] = []
-
-    def once(*given, **named):
-        asked.append(1)
-        if len(asked) == 2:
-            raise KeyboardInterrupt
-        return explain(*given, **named)
-
-    monkeypatch.setattr("shoal.models.batching.BATCH", 4)
-    monkeypatch.setattr(attribute, "explain", once)
-    with pytest.raises(KeyboardInterrupt):
-        list(run_jobs(jobs, stopped))
-    assert {problem for _, problem in run_jobs(jobs, stopped)} == {None}
-    for job in jobs:
-        kept = [
-            {row.example_id: row.data for row in store.read_answers(job.id)} for store in (whole, stopped)
-        ]
-        assert kept[0].keys() == kept[1].keys()
-        for identity, data in kept[0].items():
-            first, second = (rows["attributions"]["lime"]["values"] for rows in (data, kept[1][identity]))
-            np.testing.assert_allclose(first, second, atol=1e-6)
-    assert (
-        len(asked) == 1 + 1 + 2 + 3
-    )  # one kept, one stopped; the rest of the first model's, all of the second's
 
 
 def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
@@ -173,8 +108,8 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
         network.save_pretrained(tmp_path / name)
         model.tokenizer.save_pretrained(tmp_path / name)
     (tmp_path / "plan.toml").write_text(
-        'models = ["hf:a", "hf:b"]\n[ranking]\ndata = ["new.csv"]\nfeature = "adjective"\nfactors = ["ACC", "ADJ"]\n'
-        'explainers = ["shapley", "gradients"]\nsteps = 1\nprobe_sizes = [5]\nprobe_sets = 20\nresamples = 20\n'
+        'models = ["hf:a", "hf:b"]\n[ranking]\ndata = ["new.csv"]\nfactors = ["ACC", "ADJ"]\n'
+        'explainers = ["shapley", "gradients"]\nsamples = {gradients = 1}\nprobe_sizes = [5]\nprobe_sets = 20\n'
     )
 
     def shoal(*arguments: str) -> str:
@@ -185,7 +120,6 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
     coarse = shoal("run", "plan.toml")
     assert "Take more steps: the attributions of gradients miss" in coarse and "for 2 of 2 models" in coarse
     assert "the attributions of shapley miss" not in coarse
-    assert "Completeness gap by model: shapley 0.0 %, gradients" in coarse
     told = json.loads(shoal("run", "plan.toml", "--json"))
     gaps = {
         (row["groups"]["model"], row["groups"]["explainer"]): row["value"]
@@ -194,24 +128,10 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
     }
     assert gaps.keys() == {(model, one) for model in "ab" for one in ("shapley", "gradients")}
     assert all(gaps[name, "gradients"] > 0.05 and gaps[name, "shapley"] < 1e-9 for name in "ab")
-    (tmp_path / "plan.toml").write_text(
-        (tmp_path / "plan.toml").read_text().replace("steps = 1", "steps = 300")
-    )
-    assert "Take more steps" not in shoal("run", "plan.toml")
     shoal("report", "plan.toml", "--out", "page.html")
     with (tmp_path / "page-pairs.csv").open() as stream:
         pairs = {(row["explainer"], row["method"]) for row in csv.DictReader(stream)}
     assert pairs == {("", "ACC"), ("shapley", "ADJ"), ("gradients", "ADJ")}
-
-
-def test_what_cannot_be_explained_is_an_error_in_words(sentences):
-    settings = {"data": (str(sentences),), "factors": ("ACC", "SUM-DIFF")}
-    with pytest.raises(ShoalError, match="no explainer is set"):
-        audit("ranking", "tiny:sentiment", **settings)
-    with pytest.raises(ShoalError, match="unknown explainer 'shap'"):
-        audit("ranking", "tiny:sentiment", **settings, explainers=("shap",))
-    with pytest.raises(ShoalError, match="column 'verb' is empty"):
-        audit("ranking", "tiny:sentiment", **settings, explainers=("lime",), feature="verb")
 
 
 def test_an_example_that_a_model_cuts_is_an_error_and_takes_no_other_with_it(tmp_path):
@@ -219,8 +139,8 @@ def test_an_example_that_a_model_cuts_is_an_error_and_takes_no_other_with_it(tmp
     labels = ["positive", "negative", "positive"]
     write(tmp_path / "long.csv", [{"text": a, "label": b} for a, b in zip(texts, labels, strict=True)])
     result = audit(
-        "ranking", "tiny:sentiment", data=(str(tmp_path / "long.csv"),), explainers=("gradients",), samples=5,
-        factors=("ACC", "CONF"),
+        "ranking", "tiny:sentiment", data=(str(tmp_path / "long.csv"),), explainers=("gradients",),
+        samples={"gradients": 5}, factors=("ACC", "CONF"),
     )  # fmt: skip
     errors = [outcome.error for outcome in result.outcomes]
     assert "longer than the model's limit" in errors[0] and errors[1:] == ["", ""]

@@ -1,8 +1,6 @@
 """The study: few-shot accuracy over probe sets through a plan, factors of all kinds, what is left out in words."""
 
-import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +9,11 @@ from click.testing import CliRunner
 
 from shoal.cli import main
 from shoal.core.errors import PlanError
-from shoal.core.measures import MEASURES
-from shoal.core.records import Measure, Measures, Result
+from shoal.core.records import Measures, Result
 from shoal.core.views import Number, Table
 from shoal.protocols import ranking
 from shoal.protocols.base import identity
-from shoal.protocols.ranking.names import short_names
+from shoal.protocols.ranking.order import short_names
 from shoal.runs.results import audit_all
 
 from .conftest import read_csv, write_csv
@@ -49,10 +46,11 @@ def study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "my_factors", raising=False)
+    monkeypatch.setattr(sys.modules["shoal.protocols.ranking.study"], "RESAMPLES", 50)
     (tmp_path / "my_factors.py").write_text(FACTOR)
 
     def compared(specs, **given):
-        usual = {"data": ("data.csv",), "probe_sizes": (5, 10), "resamples": 50, "probe_sets": 200}
+        usual = {"data": ("data.csv",), "probe_sizes": (5, 10), "probe_sets": 200}
         results = audit_all(specs, "ranking", {**usual, **given})
         return ranking.compare(results[0].settings, results), results
 
@@ -77,10 +75,9 @@ def test_accuracy_orders_planted_models_and_confidence_comes_out_as_it_was_plant
     assert value(rows, "p value", factor="ACC", probe_size="10", test="models exchanged") < 0.05
     (row,) = Measures(rows).where("few-shot accuracy", factor="ACC", probe_size="10")
     assert row.n == 10 and row.interval_method == "jackknife over models"
-    assert abs(row.facts["independent draws"] - acc) < 0.05
 
 
-def test_a_factor_and_its_reverse_add_up_and_the_better_way_is_marked(study, models):
+def test_a_factor_and_its_reverse_add_up(study, models):
     compared, _ = study(models, factors=("ACC", "my_factors:upside_down=better"))
     turned, _ = study(models, factors=("ACC", "my_factors:upside_down=worse"))
     name = "my_factors:upside_down"
@@ -89,15 +86,8 @@ def test_a_factor_and_its_reverse_add_up_and_the_better_way_is_marked(study, mod
     )
     assert wrong + right == pytest.approx(1) and right > 0.75
     assert right == pytest.approx(value(turned.measures, "few-shot accuracy", factor="ACC", probe_size="10"))
-    (after,) = Measures(compared.measures).where(
-        "accuracy in the better direction", factor=name, probe_size="10"
-    )
-    assert after.value == pytest.approx(right) and after.facts == {"chosen": "after the fact", "turned": True}
-    honest, chosen = (
-        value(compared.measures, "p value", factor=name, probe_size="10", test=test)
-        for test in ("models exchanged", "models exchanged, direction chosen")
-    )
-    assert honest > 0.9 and chosen < 0.1
+    p = value(compared.measures, "p value", factor=name, probe_size="10", test="models exchanged")
+    assert p > 0.9
 
 
 def test_a_constant_factor_is_one_half_and_no_better_than_accuracy(study, models):
@@ -108,7 +98,6 @@ def test_a_constant_factor_is_one_half_and_no_better_than_accuracy(study, models
     difference = rows.where("difference", factor=name, probe_size="10")[0]
     assert difference.interval is not None and difference.interval[1] < 0
     assert value(rows, "p value", factor=name, test="better than ACC") > 0.9
-    assert value(rows, "p value", factor=name, test="other than ACC") < 0.05
 
 
 def test_pairs_have_the_better_model_first(study, models):
@@ -133,21 +122,12 @@ def test_neither_the_order_of_models_nor_of_examples_changes_a_number(study, mod
     assert list(compared.measures) != list(reseeded.measures)
 
 
-def test_accuracies_that_are_known_decide_what_is_right(study, models):
-    given = [f"{spec}={rate}" for spec, rate in zip(models, (0.1, 0.2, 0.3, 0.4, 0.5), strict=True)]
-    compared, _ = study(models, accuracies=given)
-    assert value(compared.measures, "few-shot accuracy", factor="ACC", probe_size="10") < 0.25
-    with pytest.raises(PlanError, match="every model needs one"):
-        study(models, accuracies=[f"{models[0]}=0.5"])
-
-
 def test_ties_count_as_the_settings_say(study, models):
     by_rule = {
         rule: value(study(models, ties=rule)[0].measures, "few-shot accuracy", factor="ACC", probe_size="5")
-        for rule in ("half", "fail", "random")
+        for rule in ("half", "fail")
     }
     assert by_rule["fail"] < by_rule["half"] - 0.05
-    assert by_rule["random"] == pytest.approx(by_rule["half"], abs=0.04)
     rows = study(models, ties="fail")[0].measures
     acc, conf = (
         value(rows, "few-shot accuracy", factor=name, probe_size="10") for name in ("ACC", "CONF-GT")
@@ -162,17 +142,15 @@ def texts(compared) -> str:
     return "\n".join(finding.text for finding in compared.findings)
 
 
-def test_probe_sets_larger_than_the_population_are_not_drawn(study, plant):
+def test_what_cannot_be_studied_is_said_in_words(study, plant, drawn):
     specs = plant({"a": [1, 1, 1, 0, 1, 0, 1], "b": [0, 1, 0, 0, 1, 0, 1], "c": [0] * 7})
     compared, _ = study(specs, probe_sizes=(5, 10, 20))
     assert "probe sets of 10, 20 from 7 labelled examples" in texts(compared)
     assert {row.groups["probe size"] for row in compared.measures if "probe size" in row.groups} == {"5"}
-
-
-def test_models_of_one_accuracy_are_no_pair(study, plant):
-    compared, _ = study(plant({"a": [1, 0] * 10, "b": [0, 1] * 10}))
-    assert "no pair can be ordered" in texts(compared)
-    assert not Measures(compared.measures).where("few-shot accuracy")
+    alike, _ = study(plant({"a": [1, 0] * 10, "b": [0, 1] * 10}))
+    assert "no pair can be ordered" in texts(alike)
+    two, _ = study(plant({"a": drawn(0.9, 30, 1), "b": drawn(0.4, 30, 2)}))
+    assert "Two models are one pair" in texts(two)
 
 
 def test_models_that_give_labels_alone_are_ranked_by_what_they_get_right(study, plant, drawn):
@@ -189,12 +167,6 @@ def test_models_that_give_labels_alone_are_ranked_by_what_they_get_right(study, 
     assert {row.groups["factor"] for row in compared.measures if row.name == "few-shot accuracy"} == {
         "ACC", "RANDOM", "GUESS",
     }  # fmt: skip
-
-
-def test_two_models_are_one_pair_and_that_is_said(study, plant, drawn):
-    compared, _ = study(plant({"a": drawn(0.9, 30, 1), "b": drawn(0.4, 30, 2)}))
-    assert "Two models are one pair" in texts(compared)
-    assert Measures(compared.measures).where("few-shot accuracy", factor="ACC")[0].interval is None
 
 
 @pytest.mark.parametrize(
@@ -227,50 +199,13 @@ def test_another_code_of_a_factor_is_scored_again(study, models, tmp_path):
 # ACC and a factor together
 
 
-def test_a_factor_that_tells_more_than_accuracy_adds_to_it_and_noise_does_not(study, models, tmp_path):
-    (tmp_path / "my_factors.py").write_text(
-        "import zlib\n"
-        "def noise(case, prediction, probabilities):\n"
-        "    return zlib.crc32(f'{case.id[-1]} {prediction}'.encode()) % 7\n"
-    )
-    compared, _ = study(models, factors=("ACC", "CONF-GT=worse", "my_factors:noise=worse"),
-                        combine=("CONF-GT", "my_factors:noise"), probe_sizes=(5,))  # fmt: skip
-    rows = Measures(compared.measures)
-    acc = value(rows, "few-shot accuracy", factor="ACC", probe_size="5")
-    (both,) = rows.where("few-shot accuracy", factor="ACC + CONF-GT", probe_size="5")
-    together = value(rows, "few-shot accuracy", factor="ACC + CONF-GT", probe_size="5")
-    assert together >= acc - 0.01, "a direction that was declared the wrong way is learned"
-    assert both.facts["weights"]["CONF-GT"] < 0
-    gain = rows.where("difference", factor="ACC + CONF-GT")[0]
-    assert gain.value == pytest.approx(together - acc)
-    assert gain.interval is not None and gain.interval_method == "jackknife over models"
-    assert gain.interval[0] <= together - acc <= gain.interval[1]
-    assert value(rows, "difference", factor="ACC + my_factors:noise") < 0.05
-
-
-def test_three_models_leave_none_to_learn_from_and_that_is_said(study, plant, drawn):
-    right = {name: drawn(0.9 - 0.2 * n, 40, n) for n, name in enumerate("abc")}
-    compared, _ = study(plant(right, probabilities={name: [0.8] * 40 for name in right}), combine=("CONF",))
-    assert "Not combined" in texts(compared) and "At least 4 are needed." in texts(compared)
-
-
-def test_only_factors_that_are_there_are_combined(study, models):
-    for combine, factors, words in (
-        (("CONFF",), ("ACC", "CONF"), "not a factor besides ACC"),
-        (("ACC",), ("ACC", "CONF"), "not a factor besides ACC"),
-        (("CONF",), ("CONF",), "needs the factor ACC"),
-    ):
-        with pytest.raises(PlanError, match=words):
-            study(models, combine=combine, factors=factors)
-
-
 # Through a plan
 
 
 def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
     listed = ", ".join(f'"{spec}"' for spec in models)
     (tmp_path / "plan.toml").write_text(
-        f'models = [{listed}]\n[ranking]\ndata = ["data.csv"]\nresamples = 20\nprobe_sets = 50\n'
+        f'models = [{listed}]\n[ranking]\ndata = ["data.csv"]\nprobe_sets = 50\n'
     )
 
     def shoal(*arguments: str, code: int = 0) -> str:
@@ -280,7 +215,7 @@ def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
 
     printed = shoal("run", "plan.toml")
     assert "How often t examples order two models as all do" in printed and "CONF-GT" in printed
-    assert "chosen afterwards" in printed and "m0 is best" in printed
+    assert "m0 is best" in printed
     shoal("report", "plan.toml", "--out", "page.html", "--figures", "figures")
     drawn = {path.stem for path in Path("figures").glob("*.svg")}
     assert {"pairs-by-factor", "against-acc-conf", "against-acc-conf-gt"} <= drawn  # Figures 4 to 6
@@ -291,17 +226,8 @@ def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
     ]  # fmt: skip
     assert [name for name in pairs[0] if name in wanted] == wanted
     assert len(pairs) == 30 and pairs[0]["B"] == "50"
-    assert {"page-order.csv", "page-few-shot.csv", "page-better.csv"} <= {
-        p.name for p in tmp_path.glob("page-*")
-    }
+    assert {"page-order.csv", "page-few-shot.csv"} <= {p.name for p in tmp_path.glob("page-*")}
     assert "One model is not ranked" in shoal("try", "ranking", models[0], "--set", "data=data.csv")
-    compared = json.loads(
-        shoal("compare", *models[:2], "--protocol", "ranking", "--set", "data=data.csv", "--json")
-    )
-    assert [row["n"] for row in compared["measures"] if row["name"] == "difference"] == [80]
-    (tmp_path / "gate.toml").write_text('[[rule]]\nmeasure = "accuracy"\nat_least = 0.5\n')
-    gate = ("gate", models[0], "--protocol", "ranking", "--set", "data=data.csv", "--rules", "gate.toml")
-    assert "Gate met" in shoal(*gate)
 
 
 def test_answers_are_put_together_and_their_probabilities_added(study, tmp_path):
@@ -333,19 +259,3 @@ def test_names_are_as_long_as_it_takes_to_tell_models_apart():
     assert list(short_names(["hf:a/x", "hf:b/x"]).values()) == ["a", "b"]
     assert list(short_names(["tiny:sentiment", "python:m:f"]).values()) == ["tiny:sentiment", "f"]
     assert list(short_names(["python:m:f", "python:n:f"]).values()) == ["m", "n"]
-
-
-def test_settings_that_cannot_be_are_refused():
-    for given, words in (
-        ({"factors": ("ACC", "ACC")}, "twice"),
-        ({"accuracies": ("m=1.5",)}, "between 0 and 1"),
-        ({"accuracies": ("m",)}, "between 0 and 1"),
-    ):
-        with pytest.raises(PlanError, match=words):
-            replace(ranking.Settings(), **given)
-
-
-def test_every_measure_has_a_name_that_is_known(study, models):
-    compared, results = study(models)
-    rows: list[Measure] = [*compared.measures, *results[0].measures]
-    assert {row.name for row in rows} <= MEASURES.keys()

@@ -5,8 +5,7 @@ probable there; the reasoning, and hence the label, stays. A problem counts as s
 share of its variants is right (the MERGE poster; `docs/method/merge.md`).
 
     problems ──► shared words ──► suggestions ──► filters ──► draws ──► seed, sample and pattern accuracy
-    problems.py  targets.py       suggest.py      filters.py  draws.py  patterns.py, score.py
-                 tagger.py
+    problems.py  tagger.py        suggest.py      filters.py  draws.py  score.py
 
 Existing groups of variants (contrast sets, counterfactual data, paraphrases) are scored the same way. `variants` writes
 and reads generated variants, `audit` collects human judgements of their labels.

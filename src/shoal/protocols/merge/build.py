@@ -7,27 +7,25 @@ suggester together; a progress file keeps finished problems, and a stopped searc
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import DataError, StoreError
-from ...core.files import settle
-from ...core.records import Case, Large, Measure
+from ...core.errors import DataError
+from ...core.files import ResumableLines
+from ...core.records import Case, Measure
 from ...models.interface import WordFiller
 from ...training.stage import Progress, silent
 from ..base import Built, identity
 from .draws import Drawn, Pool, draw
 from .filters import STEPS, filter_suggestions
 from .problems import Group, Problem, ProblemSet, read_groups, read_problems
-from .settings import Settings, WordClass
+from .settings import WORD_CLASSES, Settings, WordClass
 from .suggest import Suggestion, load_suggesters, suggest
-from .tagger import Tagger, load_tagger
-from .targets import find_targets
-from .variants import read_variants, write_variants
+from .tagger import Tagger, find_targets, load_tagger
+from .variants import read_variants, seed_case, variant_case, write_variants
 
 BLOCK = 64
 """Problems whose blanks go to a model together."""
@@ -97,7 +95,10 @@ def _generate_cases(settings: Settings, progress: Progress, partial: Path | None
     searched = _search(problem_set.problems, suggesters, settings, tagger, progress, partial)
     for problem, entry in zip(problem_set.problems, searched, strict=True):
         funnel.add(problem, entry)
-        cases += [variant_case(problem, drawn) for drawn in entry.drawn] or [seed_case(problem)]
+        cases += [
+            variant_case(problem, problem.cluster, drawn["condition"], drawn["variants"], drawn["patterns"])
+            for drawn in entry.drawn
+        ] or [seed_case(problem, problem.cluster)]
     if not funnel.varied:
         raise funnel.nothing_left()
     about = {
@@ -106,24 +107,6 @@ def _generate_cases(settings: Settings, progress: Progress, partial: Path | None
         "words left out": dict(funnel.rejected),
     }
     return Built(cases, problem_set.labels, measures=list(funnel.measures()), about=about)
-
-
-def seed_case(problem: Problem) -> Case:
-    """Return the case of an original without variants."""
-    groups = {"label": problem.label, "variants": "none"}
-    return Case(f"seed/{problem.id}", (problem.texts,), (problem.label,), groups, problem.cluster)
-
-
-def variant_case(problem: Problem, drawn: Mapping[str, Any]) -> Case:
-    """Return the case of an original with its variants under one condition."""
-    return Case(
-        f"{drawn['condition']}/{problem.id}",
-        (problem.texts, *map(tuple, drawn["texts"])),
-        (problem.label,) * (1 + len(drawn["texts"])),
-        {"label": problem.label, "filter": drawn["condition"], "variants": "some"},
-        problem.cluster,
-        Large({"patterns": drawn["patterns"], "made": drawn["made"]}),
-    )
 
 
 # Searching
@@ -140,10 +123,6 @@ class Entry:
     drawn: Sequence[Mapping[str, Any]]
     """Variants and patterns of each condition; empty if there are too few variants."""
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the entry as a line of the progress file holds it."""
-        return {"words": self.words, "left_out": self.left_out, "drawn": self.drawn}
-
 
 def _entry(pool: Pool, drawn: Sequence[Drawn]) -> Entry:
     return Entry(
@@ -152,9 +131,8 @@ def _entry(pool: Pool, drawn: Sequence[Drawn]) -> Entry:
         [
             {
                 "condition": each.condition,
-                "texts": [list(variant.texts) for variant in each.variants],
                 "patterns": each.patterns,
-                "made": [variant.provenance() for variant in each.variants],
+                "variants": [{**row.provenance(), "texts": list(row.texts)} for row in each.variants],
             }
             for each in drawn
         ],
@@ -170,30 +148,34 @@ def _search(
     path: Path | None,
 ) -> Iterator[Entry]:
     """Yield the entry of every problem: finished ones from the progress file, then new ones, which are added to it."""
-    log = ProgressFile(path, settings, problems) if path else None
-    if log is not None:
-        yield from log.read()
-    start = log.done if log is not None else 0
-    for first in range(start - start % BLOCK, len(problems), BLOCK):
-        block = problems[first : first + BLOCK]
-        pools = list(search_block(block, suggesters, settings, tagger))[max(0, start - first) :]
-        entries = [_entry(pool, draw(pool, settings, tagger, list(suggesters))) for pool in pools]
-        if log is not None:
-            log.add(entries)
-        yield from entries
-        progress("finding variants", first + len(block), len(problems))
+    lines = _progress_file(path, settings, problems) if path else None
+    start = lines.blocks if lines else 0
+    try:
+        for line in lines.read() if lines else ():
+            yield Entry(**json.loads(line))
+        for first in range(start - start % BLOCK, len(problems), BLOCK):
+            block = problems[first : first + BLOCK]
+            pools = list(search_block(block, suggesters, tagger))[max(0, start - first) :]
+            entries = [_entry(pool, draw(pool, settings, tagger, list(suggesters))) for pool in pools]
+            if lines:
+                lines.append(json.dumps(asdict(entry), ensure_ascii=False) + "\n" for entry in entries)
+            yield from entries
+            progress("finding variants", first + len(block), len(problems))
+    finally:
+        if lines:
+            lines.close()
 
 
 def search_block(
-    problems: Sequence[Problem], suggesters: Mapping[str, WordFiller], settings: Settings, tagger: Tagger
+    problems: Sequence[Problem], suggesters: Mapping[str, WordFiller], tagger: Tagger
 ) -> Iterator[Pool]:
     """Yield the pool of each problem; all blanks go to a suggester together."""
     pools, words = [], []
     for problem in problems:
-        targets, rejected = find_targets(problem.texts, settings, tagger)
+        targets, rejected = find_targets(problem.texts, tagger)
         pools.append((Pool(problem, rejected=rejected), targets))
         words += [(problem.texts, target) for target in targets]
-    suggested = iter(suggest(suggesters, words, settings))
+    suggested = iter(suggest(suggesters, words))
     for pool, targets in pools:
         for target in targets:
             usable: dict[str, list[Suggestion]] = {}
@@ -203,63 +185,19 @@ def search_block(
                 else:
                     usable[name] = suggestions
             if usable:
-                pool.words.append(filter_suggestions(pool.problem.texts, target, usable, settings, tagger))
+                pool.words.append(filter_suggestions(pool.problem.texts, target, usable, tagger))
         yield pool
 
 
-class ProgressFile:
-    """Finished problems on disk, one per line, so that a stopped search resumes.
-
-    The first line identifies settings and problems; lines of another search, and a partial last line, are dropped.
-    """
-
-    def __init__(self, path: Path, settings: Settings, problems: Sequence[Problem]) -> None:
-        self.path = path
-        self._head = json.dumps({"variants of": _search_id(settings, problems)}).encode() + b"\n"
-        self.done = self._truncate()
-        """Number of problems already in the file."""
-
-    def read(self) -> Iterator[Entry]:
-        """Yield the entries already in the file, in order."""
-        with self.path.open(encoding="utf-8") as stream:
-            next(stream)
-            for _, line in zip(range(self.done), stream, strict=False):
-                yield Entry(**json.loads(line))
-
-    def add(self, entries: Sequence[Entry]) -> None:
-        """Append the entries of a block; a crash leaves at most a partial block at the end."""
-        try:
-            with self.path.open("a", encoding="utf-8") as stream:
-                stream.writelines(json.dumps(entry.as_json(), ensure_ascii=False) + "\n" for entry in entries)
-                settle(stream)
-        except OSError as problem:
-            raise StoreError(
-                f"{self.path}: write failed",
-                why=problem.strerror or str(problem),
-                fix="free disk space and run the same command to resume",
-            ) from None
-
-    def _truncate(self) -> int:
-        """Cut the file after its last complete line of this search and return the number of entries."""
-        done = end = 0
-        if self.path.exists():
-            with self.path.open("rb") as stream:
-                if stream.readline() == self._head:
-                    end = stream.tell()
-                    for line in stream:
-                        if not _is_complete(line):
-                            break
-                        done, end = done + 1, end + len(line)
-        if not end:
-            self.path.write_bytes(self._head)
-        else:
-            os.truncate(self.path, end)
-        return done
+def _progress_file(path: Path, settings: Settings, problems: Sequence[Problem]) -> ResumableLines:
+    """Return the finished problems on disk, one per line; the first line identifies settings and problems."""
+    head = json.dumps({"variants of": _search_id(settings, problems)}).encode() + b"\n"
+    return ResumableLines(path, _is_entry, head=head)
 
 
-def _is_complete(line: bytes) -> bool:
+def _is_entry(line: bytes) -> bool:
     try:
-        return line.endswith(b"\n") and Entry(**json.loads(line)) is not None
+        return Entry(**json.loads(line)) is not None
     except (ValueError, TypeError):
         return False
 
@@ -279,8 +217,8 @@ class Funnel:
         self.settings, self.problem_set = settings, problem_set
         self.rejected: Counter[str] = Counter()
         self.shared = self.suggested = self.varied = 0
-        self.steps: dict[str, Counter[str]] = {name: Counter() for name in ("", *settings.word_classes)}
-        self.labels: dict[str, Counter[str]] = {name: Counter() for name in ("", *settings.word_classes)}
+        self.steps: dict[str, Counter[str]] = {name: Counter() for name in ("", *WORD_CLASSES)}
+        self.labels: dict[str, Counter[str]] = {name: Counter() for name in ("", *WORD_CLASSES)}
         """Problems with variants by label, over all and by word class."""
         self.left: Counter[str] = Counter()
         """Suggestions of these problems after the last filter, over all and by word class."""
@@ -297,9 +235,9 @@ class Funnel:
             self.most = max(self.most, (counts[STEPS[-1]], word))
             for name in ("", word_class):
                 self.steps[name].update(counts)
-        self.drawn += sum(len(drawn["texts"]) for drawn in entry.drawn)
+        self.drawn += sum(len(drawn["variants"]) for drawn in entry.drawn)
         for drawn in entry.drawn[:1]:
-            self.drawn_first += len(drawn["texts"])
+            self.drawn_first += len(drawn["variants"])
             groups = [pattern["groups"] for pattern in drawn["patterns"]]
             classes = [each["word class"] for each in groups if "word class" in each]
             for name in ("", *classes):
@@ -315,14 +253,14 @@ class Funnel:
             "taken": len(self.problem_set.problems),
             "with a word to replace": self.shared,
             "with suggestions": self.suggested,
-            f"with {self.settings.minimum} suggestions for a class": self.varied,
+            f"with {self.settings.sample} suggestions for a class": self.varied,
         }
         yield from _counts("problems", problems, {})
         several = len(self.settings.filters) > 1
         first = {"drawn under the first filter": self.drawn_first} if several else {}
         left = {step: self.steps[""][step] for step in STEPS}
         yield from _counts("variants", {**left, **first, "drawn": self.drawn}, {})
-        for word_class in self.settings.word_classes:
+        for word_class in WORD_CLASSES:
             steps = {step: self.steps[word_class][step] for step in STEPS}
             yield from _counts("variants", steps, {"word class": word_class})
         for name, labels in self.labels.items():
@@ -344,12 +282,12 @@ class Funnel:
         """Return the error for data in which no problem has enough variants."""
         most, word = self.most
         if not self.shared:
-            why, fix = "no problem has a word to replace", "targets = any, or other data"
+            why, fix = "no problem has a word to replace", "other data"
         elif not self.suggested:
             why, fix = "the suggesters know none of the words", "suggesters that know the words of the data"
         else:
-            why = f"a word class needs {self.settings.minimum} suggestions; at most {most} are left, for {word!r}"
-            fix = "a lower minimum and sample, more suggestions, or more suggesters"
+            why = f"a word class needs {self.settings.sample} suggestions; at most {most} are left, for {word!r}"
+            fix = "a smaller sample, or more suggesters"
         number = len(self.problem_set.problems)
         return DataError(
             f'"{self.settings.data}": none of {number:,} problems has variants', why=why, fix=fix

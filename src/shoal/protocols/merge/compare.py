@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.claims import ALPHA, ONE_CHECKPOINT
 from ...core.records import Finding, Measure, Result
@@ -15,14 +14,11 @@ from ...stats.paired import sign_flip_test
 from ...stats.resampling import difference, paired_table
 from ..base import Compared
 from . import wording
+from .score import Floats
 from .settings import Settings
-
-Floats = NDArray[np.float64]
 
 SIDE_BY_SIDE = ("seed accuracy", "sample accuracy", "pattern accuracy", "independence reference",
                 "intra-problem correlation", "drop from seeds")  # fmt: skip
-DRAW_FACTS = ("draws", "sd over draws", "variants")
-"""Facts that stay true outside the result of a measure."""
 SHUFFLES = 10_000
 
 
@@ -31,40 +27,30 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     if len(results) < 2:
         return Compared()
     rows = [
-        replace(
-            row,
-            groups={**row.groups, "model": str(result.job["model"])},
-            facts={key: value for key, value in row.facts.items() if key in DRAW_FACTS},
-        )
+        replace(row, groups={**row.groups, "model": str(result.job["model"])})
         for result in results
         for row in result.measures
         if row.name in SIDE_BY_SIDE
     ]
-    tested = _tested_differences(settings, results)
-    adjusted = holm([p for _, p in tested]).tolist() if tested else []
-    findings = []
-    for (row, p), adjusted_p in zip(tested, adjusted, strict=True):
-        note = f"Holm over {len(tested)} comparisons"
-        facts = {"of": row.of}
-        rows += [
-            row,
-            Measure("p value", p, row.n, row.groups, facts=facts),
-            Measure("adjusted p value", adjusted_p, row.n, row.groups, note=note, facts=facts),
-        ]
-        if adjusted_p <= ALPHA and row.value is not None:
-            text = wording.model_difference(row)
-            findings.append(Finding("difference", text, (row,), abs(row.value), dict(row.groups)))
-    return Compared(rows, findings)
-
-
-def _tested_differences(settings: Settings, results: Sequence[Result]) -> list[tuple[Measure, float]]:
-    """Return the differences of every pair over all word classes, each with its p value."""
-    return [
+    tested = [
         _difference(settings, first, second, row)
         for first, second in combinations(results, 2)
         if [case.id for case in first.cases] == [case.id for case in second.cases]
         for row in _compared_measures(first)
     ]
+    adjusted = holm([p for _, p in tested]).tolist() if tested else []
+    findings = []
+    for (row, p), adjusted_p in zip(tested, adjusted, strict=True):
+        note = f"Holm over {len(tested)} comparisons"
+        rows += [
+            row,
+            Measure("p value", p, row.n, row.groups, of=row.of),
+            Measure("adjusted p value", adjusted_p, row.n, row.groups, note=note, of=row.of),
+        ]
+        if adjusted_p <= ALPHA and row.value is not None:
+            text = wording.model_difference(row)
+            findings.append(Finding("difference", text, (row,), abs(row.value), dict(row.groups)))
+    return Compared(rows, findings)
 
 
 def _compared_measures(result: Result) -> Iterator[Measure]:
@@ -96,8 +82,7 @@ def _difference(settings: Settings, first: Result, second: Result, row: Measure)
     interval = in_agreement(paired_difference_interval(table), p)
     method = f"paired t over {row.interval_method.rpartition(' ')[2]}"
     return Measure(
-        "difference", difference(table), int(known.sum()), groups, interval, method,
-        note=ONE_CHECKPOINT, facts={"of": row.name},
+        "difference", difference(table), int(known.sum()), groups, interval, method, note=ONE_CHECKPOINT, of=row.name
     ), p  # fmt: skip
 
 

@@ -6,7 +6,7 @@ are those of the default condition with their letters shuffled.
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +16,8 @@ from numpy.random import Generator
 from ...core.records import Example
 from .filters import Candidate, Filtered
 from .problems import Problem
-from .settings import Settings, WordClass
-from .tagger import Tagger
-from .targets import Target, replace_word
+from .settings import WORD_CLASSES, Settings, WordClass
+from .tagger import Tagger, Target, replace_word
 
 SHUFFLES = 100
 """Shuffles to try before a word counts as impossible to scramble."""
@@ -101,9 +100,7 @@ def variants_by_class(pool: Pool, condition: str, settings: Settings, tagger: Ta
                 if shuffled is None:
                     continue
                 inserted = shuffled if condition == "scrambled" else inserted
-            texts = replace_word(
-                pool.problem.texts, word.target.occurrences, inserted, articles=settings.fix_articles
-            )
+            texts = replace_word(pool.problem.texts, word.target.occurrences, inserted)
             variant = Variant(texts, word.target, candidate, source, inserted)
             variants.setdefault(word.target.word_class, []).append(variant)
     return variants
@@ -126,8 +123,8 @@ def draw(pool: Pool, settings: Settings, tagger: Tagger, suggesters: Sequence[st
     by_condition = {name: variants_by_class(pool, name, settings, tagger) for name in settings.filters}
     classes = [
         word_class
-        for word_class in settings.word_classes
-        if all(len(variants.get(word_class, ())) >= settings.minimum for variants in by_condition.values())
+        for word_class in WORD_CLASSES
+        if all(len(variants.get(word_class, ())) >= settings.sample for variants in by_condition.values())
     ]
     if not classes:
         return []
@@ -149,9 +146,6 @@ def _draw(
     class_samples = {name: samples(each, settings.sample, name) for name, each in by_class.items()}
     sources = _sources(by_class, settings, suggesters) if condition == "default" else {}
     source_samples = {name: samples(each, SOURCE_SAMPLE, name) for name, each in sources.items()}
-    if settings.draws == 0:
-        drawn.patterns = _pools(class_samples, source_samples, settings, drawn.position)
-        return drawn
     placed = {
         name: [sorted(map(drawn.position, part)) for part in parts] for name, parts in class_samples.items()
     }
@@ -169,33 +163,13 @@ def _draw(
 
 
 def _samples(variants: Sequence[Variant], size: int, draws: int, key: str) -> list[list[Variant]]:
-    """Return samples of the variants; all of them once if the mean over all draws is computed."""
+    """Return samples of the variants."""
     ordered = sorted(variants, key=lambda variant: (variant.target.word, variant.candidate.word))
-    if draws == 0:
-        return [ordered]
     samples = []
     for number in range(draws):
         rng = _generator(SEED, f"{number}", key)
         samples.append([ordered[n] for n in sorted(rng.choice(len(ordered), size, replace=False).tolist())])
     return samples
-
-
-def _pools(
-    by_class: Mapping[WordClass, list[list[Variant]]],
-    by_source: Mapping[str, list[list[Variant]]],
-    settings: Settings,
-    position: Callable[[Variant], int],
-) -> list[dict[str, Any]]:
-    pools = {
-        name: {"of": list(map(position, variants)), "drawn": settings.sample}
-        for name, (variants,) in by_class.items()
-    }
-    patterns: list[dict[str, Any]] = [{"groups": {}, "pools": list(pools.values())}]
-    patterns += [{"groups": {"word class": name}, "pools": [pool]} for name, pool in pools.items()]
-    for name, (variants,) in by_source.items():
-        pool = {"of": list(map(position, variants)), "drawn": SOURCE_SAMPLE}
-        patterns.append({"groups": {"source": name}, "pools": [pool]})
-    return patterns
 
 
 # Sources

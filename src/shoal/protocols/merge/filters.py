@@ -11,10 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...core.records import Example
-from .settings import Settings
 from .suggest import Suggestion
-from .tagger import Tagger
-from .targets import COARSE, Target, replace_word
+from .tagger import TAG_OF_CLASS, Tagger, Target, replace_word
 
 STEPS = ("suggested", "another word", "no relative", "same class", "more probable")
 """The counted steps, in order."""
@@ -74,7 +72,6 @@ def filter_suggestions(
     texts: Example,
     target: Target,
     suggested: Mapping[str, Sequence[Suggestion]],
-    settings: Settings,
     tagger: Tagger,
 ) -> Filtered:
     """Apply the filters one after the other and count the words left."""
@@ -88,13 +85,11 @@ def filter_suggestions(
         if word == target.word or not word.isalpha():
             continue
         result.counts["another word"] += 1
-        if settings.relatives and is_relative(word, target, tagger):
+        if is_relative(word, target, tagger):
             continue
         result.counts["no relative"] += 1
         same_class = has_same_class(texts, target, word, tagger)
-        more_probable = tuple(
-            each.model for each in suggestions if each.is_more_probable(or_equal=settings.as_probable)
-        )
+        more_probable = tuple(each.model for each in suggestions if each.is_more_probable)
         result.counts["same class"] += same_class
         result.counts["more probable"] += same_class and bool(more_probable)
         result.candidates.append(Candidate(word, tuple(suggestions), same_class, more_probable))
@@ -144,6 +139,6 @@ def has_same_class(texts: Example, target: Target, word: str, tagger: Tagger) ->
         place = start + shift.get(text, 0)
         shift[text] = shift.get(text, 0) + len(word) - (end - start)
         token = next((t for t in tagger.tokens(changed[text]) if t.start == place), None)
-        if token is None or token.end != place + len(word) or token.pos != COARSE[target.word_class]:
+        if token is None or token.end != place + len(word) or token.pos != TAG_OF_CLASS[target.word_class]:
             return False
     return True

@@ -9,13 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from ...core.errors import DataError, PlanError, nearest, some
+from ...core.errors import DataError, nearest
 from ...core.records import Example
 from ...data.grammar import make_rows
 from ...data.labelled import read_labelled
-from ...data.tables import open_rows
 from .settings import OURS, Settings
 
 NO_LABEL = ("-", "-1")
@@ -95,12 +94,6 @@ def _problem_set(settings: Settings, problems: list[Problem], rows: int, dropped
             f'"{settings.data}": no problem with a label',
             fix="check the file and the label column",
         )
-    if settings.targets == "shared" and any(len(problem.texts) == 1 for problem in kept):
-        raise PlanError(
-            f'targets = "shared", but "{settings.data}" has single texts',
-            why="a single text shares no words with another",
-            fix="leave targets out to replace any open-class word",
-        )
     labels = label_order(
         settings, (problem.label for problem in problems)
     )  # of all rows, whatever `limit` drops
@@ -168,12 +161,15 @@ def read_groups(settings: Settings) -> tuple[list[Group], ProblemSet]:
             fix="data = FILE with a column of groups",
         )
     path = _path(settings.data)
-    columns = _values(path, settings.paraphrase or (settings.group,))
-    labelled = read_labelled(path, settings.text, settings.label)
+    columns = settings.paraphrase or (settings.group,)
+    labelled = read_labelled(path, settings.text, settings.label, more=columns)
+    for name in columns:
+        if not any(row[name] for row in labelled.more):
+            raise DataError(f"{path}: no column {name!r}, or it is empty", fix="another column")
     by_group: dict[str, list[Problem]] = {}
     dropped: Counter[str] = Counter()
-    for line, row in zip(labelled.lines, labelled.rows, strict=True):
-        where, values = f"{path}, line {line}", columns[line]
+    for line, row, more in zip(labelled.lines, labelled.rows, labelled.more, strict=True):
+        where, values = f"{path}, line {line}", [more[name] for name in columns]
         if settings.group and not values[0]:
             raise DataError(
                 f"{where}: column {settings.group!r} is empty", fix="fill it in or delete the row"
@@ -206,24 +202,3 @@ def _groups(
     problems = [group.problems[0] for group in groups]
     labels = label_order(settings, (problem.label for members in by_group.values() for problem in members))
     return groups, ProblemSet(problems, labels, rows, {why: count for why, count in dropped.items() if count})
-
-
-def _values(path: Path, names: Sequence[str]) -> dict[int, tuple[str, ...]]:
-    """Return the values of some columns, by line."""
-    table = open_rows(path)
-    for name in names:
-        if name not in table.columns:
-            raise DataError(
-                f"{path}, line 1: no column {name!r}",
-                why=f"columns are {some(table.columns, 12)}",
-                fix=nearest(name, table.columns) or "one of those",
-            )
-    values = {}
-    for line, row in table.rows:
-        values[line] = tuple(_text(row, name) for name in names)
-    return values
-
-
-def _text(row: Mapping[str, Any], name: str) -> str:
-    value = row.get(name)
-    return "" if value is None else str(value).strip()

@@ -4,7 +4,6 @@ Pure. A case is a problem under one filter condition: the original and all varia
 lists which examples form which pattern (`meta["patterns"]`, written by `build`):
 
     {"groups": {"word class": "noun"}, "draws": [[3, 7, …], …]}               positions of the variants of each draw
-    {"groups": {}, "pools": [{"of": [1, 2, …], "drawn": 20}, …]}              all variants: the mean over all draws
 
 The first, without groups, is the pattern over all classes. Values per problem are columns, so that models are compared
 problem by problem.
@@ -13,14 +12,14 @@ problem by problem.
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.measures import FEW_CASES
-from ...core.records import Answers, Case, Finding, Measure, Measures, Outcome
+from ...core.records import Answers, Basis, Case, Finding, Measure, Measures, Outcome
 from ...stats.intervals import Interval, cluster_wilson
 from ...stats.patterns import (
     Split,
@@ -36,10 +35,16 @@ from ...stats.resampling import cluster_table
 from ..base import Built, Scored
 from ..degeneracy import degenerate
 from . import wording
-from .audit import audit_measures, unsettled
-from .patterns import SEED, Condition, Counts, Floats, PatternTable, as_list, correctness, count_patterns
-from .settings import Settings
+from .audit import audit_measures
+from .settings import HEADLINE, Settings
 
+Floats = NDArray[np.float64]
+Groups = tuple[tuple[str, str], ...]
+
+GRID = tuple(number / 20 for number in range(1, 21))
+"""Thresholds of the curve."""
+SEED = "seed right"
+"""Column: whether the original is right."""
 WORST_WORDS = 3
 """Replacement words that the headline names."""
 FEWEST_TRIALS = 3
@@ -48,8 +53,139 @@ RIGHT = "right"
 """Column: whether each example is right, the original first."""
 SOLVED, SHARE = "solved at", "right variants"
 """Columns: how often a problem is solved; its contribution to the sample accuracy."""
-SPLITS = ("word class", "source", "filter")
-"""Groups that variants are split by."""
+
+
+# Patterns of right and wrong variants, by filter, word class and source
+
+
+def correctness(cases: Sequence[Case], answers: Answers) -> list[Floats]:
+    """Return 1, 0 or, without an answer, NaN for each example of each case."""
+    names = np.array(answers.labels)
+    row = 0
+    correct = []
+    for case in cases:
+        rows = range(row, row + len(case.examples))
+        labels = np.array([str(label) for label in case.labels or ()])
+        hits = (names[answers.predictions[row : row + len(rows)]] == labels).astype(np.float64)
+        for position in (number for number in rows if number in answers.errors):
+            hits[position - row] = np.nan
+        correct.append(hits)
+        row += len(case.examples)
+    return correct
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The patterns of a filter condition, a word class or a source; those without answers in a draw are left out."""
+
+    groups: Mapping[str, str]
+    only: Mapping[str, str]
+    """Restriction of the cases."""
+    errors: int
+    """Variants without an answer."""
+    right: Floats  # (patterns, draws)
+    n: Floats  # (patterns, draws)
+    places: NDArray[np.int64]  # (patterns,) positions of their cases
+    clusters: NDArray[np.int64]  # (patterns,)
+
+    @property
+    def problems(self) -> int:
+        """The number of problems."""
+        return len(np.unique(self.places))
+
+    @property
+    def suffix(self) -> str:
+        """The groups as part of a column name; the filter is a group of the case."""
+        return "".join(f", {value}" for key, value in self.groups.items() if key != "filter")
+
+    def solved(self, threshold: float) -> Floats:
+        """Return how often each pattern is solved, as a mean over draws."""
+        shares: Floats = is_solved(self.right, self.n, threshold).mean(axis=1)
+        return shares
+
+
+class PatternTable:
+    """All patterns of a result by condition, and the columns derived from them."""
+
+    def __init__(self, settings: Settings, cases: Sequence[Case], right: Sequence[Floats]) -> None:
+        self.settings, self.cases, self.right = settings, cases, right
+        names: dict[str, int] = {}
+        self.clusters = np.array([names.setdefault(case.cluster or case.id, len(names)) for case in cases])
+        self.seeds = np.array([hits[0] for hits in right])
+        pairs = any(len(case.examples[0]) > 1 for case in cases)
+        self.unit = "premises" if pairs else "groups" if settings.counts_seed else "texts"
+        """The sampling unit of all intervals."""
+        self.columns: dict[str, list[float | None]] = {SEED: as_list(self.seeds)}
+        self.filters = list(dict.fromkeys(case.groups["filter"] for case in cases if "filter" in case.groups))
+        one_filter = self.filters in ([], ["default"])
+        self.base: dict[str, str] = {} if one_filter else {"filter": self.filters[0]}
+        """Groups of the measures over all word classes under the first filter condition."""
+        self.conditions = list(self._conditions())
+        shown = {*HEADLINE, settings.threshold}
+        self.thresholds = tuple(sorted({*GRID, *shown}))
+        self.headline = tuple(sorted(shown))
+
+    def first_filter(self) -> Iterator[tuple[Case, Floats]]:
+        """Yield the cases of the first filter condition, each with its correctness."""
+        for case, hits in zip(self.cases, self.right, strict=True):
+            if not self.filters or case.groups.get("filter") == self.filters[0]:
+                yield case, hits
+
+    def fill(self, name: str, condition: Condition, values: Floats) -> None:
+        """Write the values of a condition's problems into a column."""
+        column = self.columns.setdefault(name, [None] * len(self.cases))
+        for place, value in zip(condition.places.tolist(), values.tolist(), strict=True):
+            column[place] = value
+
+    def _conditions(self) -> Iterator[Condition]:
+        """Yield the conditions by filter: all patterns, then word classes, then sources."""
+        parts: dict[tuple[str, Groups], list[tuple[int, list[list[int]]]]] = {}
+        for position, case in enumerate(self.cases):
+            name = case.groups.get("filter", "")
+            for pattern in case.meta.get("patterns", ()):
+                if pattern["groups"] and name not in self.filters[:1]:
+                    continue  # word classes and sources are split under the first filter only
+                key = (name, tuple(pattern["groups"].items()))
+                draws = pattern["draws"]
+                if self.settings.counts_seed:
+                    draws = [[0, *draw] for draw in draws]
+                parts.setdefault(key, []).append((position, draws))
+        for name in self.filters or [""]:
+            for key in sorted((key for key in parts if key[0] == name), key=lambda key: _order(key[1])):
+                groups = {**dict(key[1]), **({"filter": name} if self.base else {})}
+                yield self._condition(groups, {"filter": name} if name else {}, parts[key])
+
+    def _condition(
+        self,
+        groups: Mapping[str, str],
+        only: Mapping[str, str],
+        patterns: Sequence[tuple[int, list[list[int]]]],
+    ) -> Condition:
+        errors, right, n, places = 0, [], [], []
+        for position, draws in patterns:
+            drawn = [self.right[position][draw] for draw in draws]
+            used = sorted({place for draw in draws for place in draw})
+            errors += int(np.isnan(self.right[position][used]).sum())
+            known = [float((~np.isnan(hits)).sum()) for hits in drawn]
+            if min(known) > 0:
+                right.append([float(np.nansum(hits)) for hits in drawn])
+                n.append(known)
+                places.append(position)
+        at = np.array(places, np.int64)
+        return Condition(groups, only, errors, np.array(right), np.array(n), at, self.clusters[at])
+
+
+def _order(groups: Groups) -> tuple[int, Groups]:
+    kinds = ["", "word class", "source"]
+    return (kinds.index(groups[0][0]) if groups else 0, groups)
+
+
+def as_list(values: Floats) -> list[float | None]:
+    """Return the values with None instead of NaN, for JSON."""
+    return [None if math.isnan(value) else value for value in values.tolist()]
+
+
+# One job
 
 
 def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
@@ -58,17 +194,14 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     right = correctness(built.cases, final)
     table = PatternTable(settings, built.cases, right)
     measures = list(seed_measures(table))
-    counted = [(condition, count_patterns(table, condition)) for condition in table.conditions]
-    for condition, counts in counted:
-        measures += condition_measures(table, condition, counts)
-    measures += split_measures(table, [counts for _, counts in counted if counts is not None])
+    for condition in table.conditions:
+        measures += condition_measures(table, condition)
     measures += audit_measures(settings, built.cases, final.labels)
     columns: dict[str, Sequence[Any]] = {**table.columns, "said": _answer_texts(built.cases, final)}
     columns[RIGHT] = [as_list(hits) for hits in right]
     findings = [
         *degenerate(built.cases, final),
         *patterns_finding(table, Measures(measures)),
-        *unsettled(settings, built.cases, final.labels),
         *_copied_labels(settings, built),
     ]
     return Scored(_outcomes(settings, built.cases, right, final), measures, columns, findings)
@@ -134,198 +267,120 @@ def _seed_accuracy(
     table: PatternTable, chosen: NDArray[np.bool_], groups: Mapping[str, str], only: Mapping[str, str]
 ) -> Measure:
     values = table.seeds[chosen]
-    n = int((~np.isnan(values)).sum())
-    facts = _case_mean(SEED, only)
-    if not n:
-        return Measure("seed accuracy", None, 0, groups, errors=len(values), facts=facts)
+    missing = int(np.isnan(values).sum())
+    basis = Basis("cases", only=only, column=SEED)
+    if missing == len(values):
+        return Measure("seed accuracy", None, 0, groups, errors=missing, basis=basis)
     interval = cluster_wilson(cluster_table(values, table.clusters[chosen]))
     return Measure(
-        "seed accuracy", float(np.nanmean(values)), n, groups, interval, f"wilson over {table.unit}",
-        errors=int(np.isnan(values).sum()), facts=facts,
+        "seed accuracy", float(np.nanmean(values)), len(values) - missing, groups, interval,
+        f"wilson over {table.unit}", errors=missing, basis=basis,
     )  # fmt: skip
 
 
-def _case_mean(column: str, only: Mapping[str, str]) -> dict[str, Any]:
-    """Return the basis of a measure that is the mean of a column over cases."""
-    return {"mean over": "cases", "column": column, "only": dict(only)}
+def condition_measures(table: PatternTable, condition: Condition) -> Iterator[Measure]:
+    """Yield sample and pattern accuracy of one condition, the curve, the reference and the correlation."""
+    if not condition.problems:
+        yield Measure("sample accuracy", None, 0, condition.groups, errors=condition.errors)
+        return
+    yield _sample_accuracy(table, condition)
+    for threshold in table.thresholds:
+        yield _pattern_accuracy(table, condition, threshold)
+    for threshold in table.headline:
+        yield _solved_given_seed(table, condition, threshold)
+    yield from _references(table, condition)
+    yield from _drop(table, condition)
 
 
-def condition_measures(table: PatternTable, condition: Condition, counts: Counts | None) -> list[Measure]:
-    """Return sample and pattern accuracy of one condition, the curve, the reference and the correlation."""
-    if counts is None:
-        return [Measure("sample accuracy", None, 0, condition.groups, errors=condition.errors)]
-    solved = counts.solved(table.thresholds)
-    return [
-        _sample_accuracy(table, counts),
-        *(
-            _pattern_accuracy(table, counts, threshold, solved[:, number])
-            for number, threshold in enumerate(table.thresholds)
-        ),
-        *_solved_given_seed(table, counts, solved),
-        *_references(table, counts),
-        *_drop(table, counts),
-    ]
-
-
-def _sample_accuracy(table: PatternTable, counts: Counts) -> Measure:
-    right, n = counts.right.mean(axis=1), counts.n.mean(axis=1)
-    column = f"{SHARE}{counts.condition.suffix}"
+def _sample_accuracy(table: PatternTable, condition: Condition) -> Measure:
+    right, n = condition.right.mean(axis=1), condition.n.mean(axis=1)
+    column = f"{SHARE}{condition.suffix}"
     # Scaled so that its mean over problems is the share of variants, whatever their numbers.
-    _fill(table, column, counts, right / n.sum() * counts.problems)
-    draws = counts.draw_facts(counts.right.sum(axis=0) / counts.n.sum(axis=0))
-    facts = {**_case_mean(column, counts.condition.only), **draws, "variants": float(n.sum())}
-    interval = cluster_wilson(variant_table([right], n, counts.clusters))
+    table.fill(column, condition, right / n.sum() * condition.problems)
+    facts = {**_draws(condition.right.sum(axis=0) / condition.n.sum(axis=0)), "variants": float(n.sum())}
+    interval = cluster_wilson(variant_table([right], n, condition.clusters))
     return Measure(
-        "sample accuracy", float(right.sum() / n.sum()), counts.problems, counts.condition.groups, interval,
-        f"wilson over {table.unit}", errors=counts.condition.errors, note=_draws_note(draws), facts=facts,
+        "sample accuracy", float(right.sum() / n.sum()), condition.problems, condition.groups, interval,
+        f"wilson over {table.unit}", errors=condition.errors,
+        basis=Basis("cases", only=condition.only, column=column), facts=facts,
     )  # fmt: skip
 
 
-def _pattern_accuracy(table: PatternTable, counts: Counts, threshold: float, solved: Floats) -> Measure:
-    draws = counts.draw_facts(is_solved(counts.right, counts.n, threshold).mean(axis=0))
-    facts = dict(draws)
+def _pattern_accuracy(table: PatternTable, condition: Condition, threshold: float) -> Measure:
+    solved = condition.solved(threshold)
+    basis = Basis()
     if threshold in table.headline:
-        column = f"{SOLVED} {threshold:g}{counts.condition.suffix}"
-        _fill(table, column, counts, solved / len(solved) * counts.problems)
-        facts |= _case_mean(column, counts.condition.only)
-    if threshold == table.settings.threshold and dict(counts.condition.groups) == table.base:
-        facts["headline"] = True
+        basis = Basis("cases", only=condition.only, column=f"{SOLVED} {threshold:g}{condition.suffix}")
+        table.fill(basis.column, condition, solved / len(solved) * condition.problems)
     return Measure(
-        "pattern accuracy", float(solved.mean()), counts.problems,
-        {**counts.condition.groups, "threshold": f"{threshold:g}"},
-        cluster_wilson(cluster_table(np.clip(solved, 0.0, 1.0), counts.clusters)),
-        f"wilson over {table.unit}", errors=counts.condition.errors, note=_draws_note(draws),
-        facts=facts,
+        "pattern accuracy", float(solved.mean()), condition.problems,
+        {**condition.groups, "threshold": f"{threshold:g}"},
+        cluster_wilson(cluster_table(np.clip(solved, 0.0, 1.0), condition.clusters)),
+        f"wilson over {table.unit}", errors=condition.errors, basis=basis,
+        headline=threshold == table.settings.threshold and dict(condition.groups) == table.base,
+        facts=_draws(is_solved(condition.right, condition.n, threshold).mean(axis=0)),
     )  # fmt: skip
 
 
-def _solved_given_seed(table: PatternTable, counts: Counts, solved: Floats) -> Iterator[Measure]:
-    """Yield pattern accuracy over the problems whose original is answered correctly."""
-    chosen = table.seeds[counts.places] == 1
-    for number, threshold in enumerate(table.thresholds):
-        if threshold not in table.headline:
-            continue
-        values = np.clip(solved[chosen, number], 0.0, 1.0)
-        groups = {**counts.condition.groups, "seed": "right", "threshold": f"{threshold:g}"}
-        if not len(values):
-            yield Measure("pattern accuracy", None, 0, groups, reason=wording.NO_SEED_RIGHT)
-            continue
-        yield Measure(
-            "pattern accuracy", float(values.mean()), len(values), groups,
-            cluster_wilson(cluster_table(values, counts.clusters[chosen])), f"wilson over {table.unit}",
-            errors=counts.condition.errors,
-        )  # fmt: skip
+def _draws(by_draw: Floats) -> dict[str, Any]:
+    """Return the number of draws behind a mean and its SD over them; empty without several draws."""
+    if len(by_draw) < 2:
+        return {}
+    return {"draws": len(by_draw), "sd over draws": float(np.std(by_draw, ddof=1))}
 
 
-def _references(table: PatternTable, counts: Counts) -> Iterator[Measure]:
+def _solved_given_seed(table: PatternTable, condition: Condition, threshold: float) -> Measure:
+    """Return pattern accuracy over the problems whose original is answered correctly."""
+    chosen = table.seeds[condition.places] == 1
+    values = np.clip(condition.solved(threshold)[chosen], 0.0, 1.0)
+    groups = {**condition.groups, "seed": "right", "threshold": f"{threshold:g}"}
+    if not len(values):
+        return Measure("pattern accuracy", None, 0, groups, reason=wording.NO_SEED_RIGHT)
+    return Measure(
+        "pattern accuracy", float(values.mean()), len(values), groups,
+        cluster_wilson(cluster_table(values, condition.clusters[chosen])), f"wilson over {table.unit}",
+        errors=condition.errors,
+    )  # fmt: skip
+
+
+def _references(table: PatternTable, condition: Condition) -> Iterator[Measure]:
     """Yield the correlation within problems, and pattern accuracy if variants were independent."""
-    right, n, groups = list(counts.right.T), list(counts.n.T), counts.condition.groups
-    if counts.pooled:  # the whole pool is more informative than an expected draw
-        right = [np.array([float(sum(pool[0] for pool in p.pools)) for p in counts.patterns])]
-        n = [np.array([float(sum(pool[1] for pool in p.pools)) for p in counts.patterns])]
-    correlation, interval = correlation_interval(right, n, counts.clusters)
+    right, n = list(condition.right.T), list(condition.n.T)
+    correlation, interval = correlation_interval(right, n, condition.clusters)
     known = not math.isnan(correlation)
     yield Measure(
-        "intra-problem correlation", correlation if known else None, counts.problems, groups,
+        "intra-problem correlation", correlation if known else None, condition.problems, condition.groups,
         _defined(interval), f"jackknife over {table.unit}" if _defined(interval) else "",
         reason="" if known else wording.NO_CORRELATION,
     )  # fmt: skip
     accuracies = [sample_accuracy(c, sizes) for c, sizes in zip(right, n, strict=True)]
-    drawn = counts.n[:, 0]
     for threshold in table.thresholds:
-        independent = [independence_reference(drawn, accuracy, threshold) for accuracy in accuracies]
-        at_threshold = {**groups, "threshold": f"{threshold:g}"}
-        yield Measure("independence reference", float(np.mean(independent)), counts.problems, at_threshold)
-
-
-def _drop(table: PatternTable, counts: Counts) -> Iterator[Measure]:
-    """Yield accuracy on originals minus accuracy on their variants, the plain difference of the poster's table.
-
-    The original is not one of its variants here, even where it counts as one in patterns.
-    """
-    seeds, counted_seeds = table.seeds[counts.places], float(table.settings.counts_seed)
-    right, n = counts.right.mean(axis=1) - counted_seeds * seeds, counts.n.mean(axis=1) - counted_seeds
-    known = ~np.isnan(seeds) & (n > 0)
-    if not known.any():
-        return
-    places = counts.places[known]
-    originals = Split(table.seeds[places], np.ones(len(places)), table.clusters[places])
-    variants = Split(right[known], n[known], counts.clusters[known])
-    value, interval = split_difference(originals, variants)
-    facts = {
-        "originals": float(table.seeds[places].mean()),
-        "variants": float(right[known].sum() / n[known].sum()),
-    }
-    yield Measure(
-        "drop from seeds", value, len(places), counts.condition.groups,
-        interval, f"linearised over {table.unit}", facts=facts,
-    )  # fmt: skip
-
-
-def _fill(table: PatternTable, name: str, counts: Counts, values: Floats) -> None:
-    """Write the values of a condition's problems into a column."""
-    column = table.columns.setdefault(name, [None] * len(table.cases))
-    for place, value in zip(counts.places.tolist(), values.tolist(), strict=True):
-        column[place] = value
-
-
-def _draws_note(draws: Mapping[str, Any]) -> str:
-    return wording.draws_note(draws["draws"]) if draws else ""
+        independent = [independence_reference(n[0], accuracy, threshold) for accuracy in accuracies]
+        groups = {**condition.groups, "threshold": f"{threshold:g}"}
+        yield Measure("independence reference", float(np.mean(independent)), condition.problems, groups)
 
 
 def _defined(interval: Interval) -> Interval | None:
     return None if math.isnan(interval[0]) else interval
 
 
-# Differences between classes, sources and filters
+def _drop(table: PatternTable, condition: Condition) -> Iterator[Measure]:
+    """Yield accuracy on originals minus accuracy on their variants, the plain difference of the poster's table.
 
-
-def split_measures(table: PatternTable, counted: Sequence[Counts]) -> Iterator[Measure]:
-    """Yield differences of sample accuracy, and of pattern accuracy at the shown thresholds, within one model.
-
-    Filters and sources share their problems; word classes share some. Each interval is of a single difference.
+    The original is not one of its variants here, even where it counts as one in patterns.
     """
-    for key in SPLITS:
-        for first, second in _split_pairs([part for part in counted if _is_split(table, part, key)], key):
-            groups = {key: first.condition.groups[key], "against": second.condition.groups[key]}
-            for threshold in (None, *table.headline):
-                yield _split_difference(table, groups, first, second, threshold)
-
-
-def _is_split(table: PatternTable, counts: Counts, key: str) -> bool:
-    """Return whether these are the patterns of one class or source under the first filter, or of one filter."""
-    groups = counts.condition.groups
-    return key in groups and all(
-        table.base.get(name) == value for name, value in groups.items() if name != key
-    )
-
-
-def _split_pairs(parts: Sequence[Counts], key: str) -> Iterator[tuple[Counts, Counts]]:
-    """Yield every pair; each other filter against the first."""
-    for first, second in combinations(parts, 2):
-        if key != "filter":
-            yield first, second
-        elif first is parts[0]:
-            yield second, first
-
-
-def _split_difference(
-    table: PatternTable, groups: dict[str, str], first: Counts, second: Counts, threshold: float | None
-) -> Measure:
-    value, interval = split_difference(_split(first, threshold), _split(second, threshold))
-    at_threshold = {} if threshold is None else {"threshold": f"{threshold:g}"}
-    return Measure(
-        "difference between splits", value, first.problems + second.problems, {**groups, **at_threshold},
-        interval, f"t over {table.unit}",
-        facts={"of": "sample accuracy" if threshold is None else "pattern accuracy"},
+    seeds, counted_seeds = table.seeds[condition.places], float(table.settings.counts_seed)
+    right = condition.right.mean(axis=1) - counted_seeds * seeds
+    n = condition.n.mean(axis=1) - counted_seeds
+    known = ~np.isnan(seeds) & (n > 0)
+    if not known.any():
+        return
+    clusters = condition.clusters[known]
+    originals = Split(seeds[known], np.ones(int(known.sum())), clusters)
+    value, interval = split_difference(originals, Split(right[known], n[known], clusters))
+    yield Measure(
+        "drop from seeds", value, int(known.sum()), condition.groups, interval, f"linearised over {table.unit}"
     )  # fmt: skip
-
-
-def _split(counts: Counts, threshold: float | None) -> Split:
-    if threshold is None:
-        return Split(counts.right.mean(axis=1), counts.n.mean(axis=1), counts.clusters)
-    solved = counts.solved([threshold])[:, 0]
-    return Split(solved, [1.0] * len(solved), counts.clusters)
 
 
 # Findings
@@ -364,11 +419,9 @@ def worst_words(table: PatternTable) -> list[tuple[str, int, int]]:
 
 
 def _copied_labels(settings: Settings, built: Built) -> Iterator[Finding]:
-    if settings.audited or not built.about.get("suggesters"):
-        return
-    pairs = any(len(case.examples[0]) > 1 for case in built.cases)
-    text = wording.copied_labels(shared_words=pairs and settings.targets != "any")
-    yield Finding("assumed", text, (), 0.5)
+    if not settings.audited and built.about.get("suggesters"):
+        pairs = any(len(case.examples[0]) > 1 for case in built.cases)
+        yield Finding("assumed", wording.copied_labels(shared_words=pairs), (), 0.5)
 
 
 def find_measure(measures: Measures, name: str, groups: Mapping[str, str]) -> Measure | None:

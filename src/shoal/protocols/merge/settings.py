@@ -7,11 +7,13 @@ from typing import Any, ClassVar, Literal
 
 from ...core.errors import PlanError
 from ...core.files import digest
-from ...core.ranges import AtLeastOne, Count, Level, Seed
+from ...core.ranges import AtLeastOne, Level, Seed
 from ..base import Profiled, changes, file_content
 
 Filter = Literal["default", "pos", "probability", "none", "scrambled"]
 WordClass = Literal["noun", "verb", "adjective"]
+WORD_CLASSES: tuple[WordClass, ...] = ("noun", "verb", "adjective")
+"""Classes of the words to replace."""
 
 OURS = "example"
 """The built-in problems and the built-in suggester."""
@@ -42,7 +44,7 @@ class Settings(Profiled):
         "masking": "always all occurrences at once",
         "context": "always the pair",
         "proper_nouns": "names are never replaced",
-        "wordnet": "relatives = true",
+        "wordnet": "relatives are always dropped",
         "same_form": "filters = default, which compares word classes",
         "tag_alone": "suggestions are always tagged in their sentence",
         "probable_on": "always every occurrence",
@@ -52,6 +54,14 @@ class Settings(Profiled):
         "draw_seed": "always 0",
         "count_seed": "set by group and paraphrase",
         "patterns": "always one per problem",
+        "suggestions": "always the poster's 200",
+        "targets": "shared words of pairs, any open-class word of single texts",
+        "word_classes": "always noun, verb, adjective; measures have the group word class",
+        "relatives": "relatives are always dropped",
+        "as_probable": "suggestions must be more probable than the word",
+        "minimum": "sample, which is also the number of suggestions that a word class needs",
+        "fix_articles": "articles stay as they are, as on the poster",
+        "audit_sample": "always 200",
     }
 
     data: str = changes("cases", OURS, resolve=file_content("data"))
@@ -67,41 +77,23 @@ class Settings(Profiled):
     paraphrase: tuple[str, ...] = changes("cases", ())
     """Columns with paraphrases of the last text: each row is a group and nothing is generated."""
     variants: str = changes("cases", "", resolve=file_content("variants"))
-    """File of variants, exported before or made elsewhere; nothing is generated."""
+    """File of variants that `shoal export` wrote; nothing is generated."""
     limit: AtLeastOne | None = changes("cases", None)
     """Number of problems to use, a fixed random choice."""
     suggesters: tuple[str, ...] = changes("cases", (OURS,), when=_generates, resolve=_suggesters)
     """Masked language models, as model specs, that suggest replacements; `example` is built in."""
-    suggestions: AtLeastOne = changes("cases", 200, when=_generates, advanced=True)
-    """Number of most probable words that each model suggests per occurrence."""
-    targets: Literal["shared", "any"] | None = changes("cases", None, when=_generates, advanced=True)
-    """Words to replace: those that both texts of a pair share (default for pairs), or any (single texts)."""
-    word_classes: tuple[WordClass, ...] = changes(
-        "cases", ("noun", "verb", "adjective"), when=_generates, advanced=True
-    )
-    """Classes of the words to replace."""
-    relatives: bool = changes("cases", True, when=_generates, advanced=True)
-    """Drop suggestions with the same lemma or stem as the word."""
-    as_probable: bool = changes("cases", False, when=_generates, advanced=True)
-    """Also keep suggestions exactly as probable as the original word."""
     filters: tuple[Filter, ...] = changes("cases", ("default",), when=_generates)
     """Filter conditions: default, pos only, probability only, none, or the default's words scrambled."""
-    minimum: AtLeastOne = changes("cases", 20, when=_generates)
-    """Suggestions that a word class of a problem needs; with fewer it is dropped."""
     sample: AtLeastOne = changes("cases", 20, when=_generates)
-    """Variants per problem and word class in one draw."""
-    draws: Count = changes("cases", 10, when=_generates)
-    """Number of draws; 0 queries all variants and computes the exact mean over all draws."""
+    """Variants per problem and word class in one draw; a class with fewer suggestions is dropped."""
+    draws: AtLeastOne = changes("cases", 10, when=_generates)
+    """Number of draws."""
     by_source: Literal["equal", "split"] = changes("cases", "equal", when=_generates, advanced=True)
     """Compare sources at equal numbers on the same problems, or split the draws as the poster does."""
-    fix_articles: bool = changes("cases", False, when=_generates, advanced=True)
-    """Adapt "a" and "an" to the new word."""
     threshold: Level = changes("scoring", 0.9)
     """Share of its variants that must be right for a problem to pass, in lists and gates."""
-    audit_sample: AtLeastOne = changes("scoring", 200, advanced=True)
-    """Number of variants, each with its original, that `shoal export` writes for human judgement."""
     audited: tuple[str, ...] = changes("scoring", (), resolve=_audited, advanced=True)
-    """Files with the judgements: the filled-in sheet, or the files that the page saved."""
+    """Files with human judgements, with columns id and label, as the page of `shoal export` saves them."""
     seed: Seed = changes("scoring", 0)
     """Seed of the sign flips in comparisons and of the audit sample."""
 
@@ -113,15 +105,9 @@ class Settings(Profiled):
                 why="each of them defines the variants",
                 fix=f"leave out {sources[1]}",
             )
-        if self.sample > self.minimum:
+        if not self.suggesters or not self.filters:
             raise PlanError(
-                f"sample = {self.sample} is larger than minimum = {self.minimum}",
-                why="a draw cannot have more variants than a word class must have",
-                fix=f"minimum = {self.sample}",
-            )
-        if not self.suggesters or not self.filters or not self.word_classes:
-            raise PlanError(
-                "suggesters, filters and word_classes need at least one entry",
+                "suggesters and filters need at least one entry",
                 fix="leave the empty setting out to use its default",
             )
 

@@ -22,11 +22,13 @@ from ...data.grammar.nli import WORDS
 from ...models import load_model, parse_spec
 from ...models.interface import Blank, Fillers, WordFiller
 from ...models.likelihood import NOT_ONE_PIECE, needs_masks
-from .settings import OURS, Settings
-from .targets import Target
+from .settings import OURS
+from .tagger import Target
 
 ZERO_PROBABILITY = "impossible where it stands"
 """Reason for no suggestions: the model gives the original word probability 0."""
+SUGGESTIONS = 200
+"""Most probable words that each model suggests per occurrence, as on the poster."""
 SMALLEST = 1e-300
 """Lower bound of a probability before its logarithm is taken."""
 
@@ -50,10 +52,10 @@ class Suggestion:
         logs = [math.log(max(probability, SMALLEST)) for probability in self.probabilities]
         return math.fsum(logs) / len(logs)
 
-    def is_more_probable(self, *, or_equal: bool = False) -> bool:
-        """Return whether the replacement is more probable than the original word at every occurrence."""
-        above = operator.ge if or_equal else operator.gt
-        return all(map(above, self.probabilities, self.of_word))
+    @property
+    def is_more_probable(self) -> bool:
+        """Whether the replacement is more probable than the original word at every occurrence."""
+        return all(map(operator.gt, self.probabilities, self.of_word))
 
 
 def load_suggesters(specs: Sequence[str]) -> dict[str, WordFiller]:
@@ -90,14 +92,14 @@ def blanks_for(texts: Example, target: Target) -> list[Blank]:
 
 
 def suggest(
-    suggesters: Mapping[str, WordFiller], words: Sequence[tuple[Example, Target]], settings: Settings
+    suggesters: Mapping[str, WordFiller], words: Sequence[tuple[Example, Target]]
 ) -> list[dict[str, list[Suggestion] | str]]:
     """Return the suggestions of each model for each word, or the reason why a model has none."""
     blanks = [blanks_for(texts, target) for texts, target in words]
     flat = [blank for part in blanks for blank in part]
     by_word: list[dict[str, list[Suggestion] | str]] = [{} for _ in words]
     for name, model in suggesters.items():
-        fillers = iter(model.fill_words(flat, settings.suggestions))
+        fillers = iter(model.fill_words(flat, SUGGESTIONS))
         for suggested, part in zip(by_word, blanks, strict=True):
             suggested[name] = combine_occurrences(name, [next(fillers) for _ in part])
     return by_word

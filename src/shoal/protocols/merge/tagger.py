@@ -1,16 +1,21 @@
-"""Tokens of a text with class and lemma, from HanTa (`docs/decisions/0008-a-tagger-for-merge.md` has the reasons).
+"""Tokens of a text with class and lemma, and the words of a problem to replace (`docs/method/merge.md` 4.3, step 1).
 
-HanTa uses the C5 tags of the British National Corpus; they become the coarse classes of Universal Dependencies. Forms
-of be, have and do always count as auxiliaries, since C5 does not separate their uses.
+The tagger is HanTa (`docs/decisions/0008-a-tagger-for-merge.md`). It uses the C5 tags of the British National Corpus;
+they become the coarse classes of Universal Dependencies. Forms of be, have and do always count as auxiliaries, since C5
+does not separate their uses.
 """
 
 import math
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from ...core.errors import MissingExtra
+from ...core.records import Example
+from .settings import WordClass
 
 TOKEN = re.compile(r"\w+(?=n['’]t\b)|n['’]t\b|['’]\w+|\w+(?:-\w+)*|[^\w\s]")
 """A word with its hyphens, the parts of a contraction, or a punctuation mark."""
@@ -137,3 +142,59 @@ class Tagger:
 def load_tagger() -> Tagger:
     """Return the tagger, loaded once."""
     return Tagger()
+
+
+# Words to replace: open-class words that both texts of a pair share, with the same class at every occurrence; in a
+# single text, any open-class word.
+
+
+CLASSES: dict[str, WordClass] = {"NOUN": "noun", "VERB": "verb", "ADJ": "adjective"}
+TAG_OF_CLASS: dict[str, str] = {name: pos for pos, name in CLASSES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A word to replace, with its occurrences."""
+
+    word: str
+    """In lower case."""
+    word_class: WordClass
+    tags: tuple[str, ...]
+    """The fine tag of each occurrence."""
+    occurrences: tuple[tuple[int, int, int], ...]
+    """Each as (number of the text, start, end)."""
+
+
+def find_targets(texts: Example, tagger: Tagger) -> tuple[list[Target], Counter[str]]:
+    """Return the words to replace in the order of the first text, and counts of rejected shared words by reason."""
+    places: dict[str, list[tuple[int, Token]]] = {}
+    for number, text in enumerate(texts):
+        for token in tagger.tokens(text):
+            places.setdefault(token.text.casefold(), []).append((number, token))
+    targets, rejected = [], Counter[str]()
+    for word, tokens in places.items():
+        if len({number for number, _ in tokens}) < len(texts):
+            continue
+        classes = {CLASSES.get(token.pos) for _, token in tokens}
+        if classes == {None}:
+            continue
+        word_class = classes.pop()
+        if classes or word_class is None:
+            rejected["of another class elsewhere"] += 1
+        elif any(letter.isdigit() for letter in word):
+            rejected["with digits"] += 1
+        else:
+            tags = tuple(token.tag for _, token in tokens)
+            occurrences = tuple((number, token.start, token.end) for number, token in tokens)
+            targets.append(Target(word, word_class, tags, occurrences))
+    return targets, rejected
+
+
+def replace_word(texts: Example, occurrences: Sequence[tuple[int, int, int]], replacement: str) -> Example:
+    """Return the texts with another word at all occurrences, capitalised like the old one."""
+    changed = list(texts)
+    for number, start, end in sorted(occurrences, reverse=True):
+        text = changed[number]
+        new = replacement[:1].upper() + replacement[1:] if text[start].isupper() else replacement
+        changed[number] = text[:start] + new + text[end:]
+    return tuple(changed)

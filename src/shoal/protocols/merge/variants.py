@@ -1,28 +1,28 @@
-"""Variants as a JSON Lines file: exported once and read by any number of audits, or made elsewhere (4.5).
+"""Variants as a JSON Lines file: exported once and read by any number of audits (4.5).
 
 The first line describes the draws; then each original follows, and after it its variants:
 
-    {"shoal variants": 1, "draws": 10, "sample": 20, "labels": ["contradiction", …]}
+    {"shoal variants": 1, "draws": 10, "labels": ["contradiction", …]}
     {"problem_id": "17", "texts": ["A man plays.", "A man rests."], "label": "contradiction"}
     {"problem_id": "17", "filter": "default", "class": "noun", "w": "man", "s": "woman", "source": ["bert"], …,
      "rep": [0, 3], "texts": ["A woman plays.", "A woman rests."]}
 
-`rep` lists the draws that a variant is in; without it, all variants of a problem form one draw. A variant may have its
-own label.
+`rep` lists the draws that a variant is in, `source_rep` those of its source.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import DataError, nearest
+from ...core.errors import DataError
 from ...core.files import read_json_lines, writing
-from ...core.records import Case, Example, Large, Measure, as_json, from_json
+from ...core.records import Case, Large, Measure
 from ..base import Built
 from .draws import source_name
-from .problems import Problem, label_order
+from .problems import Problem
 from .settings import Settings
 
 FORMAT = 1
@@ -32,6 +32,8 @@ NAMES = {
     "p": "p_s", "p of word": "p_w", "ranks": "ranks", "scrambled from": "scrambled_from", "texts alike": "texts_alike",
 }  # fmt: skip
 """Key of a variant's provenance to its key in the file."""
+FUNNEL = ("name", "value", "n", "groups")
+"""Fields of a count in the first line."""
 
 
 def write_variants(built: Built, path: Path) -> None:
@@ -42,7 +44,7 @@ def write_variants(built: Built, path: Path) -> None:
         "draws": draws,
         "labels": list(built.labels or ()),
         "about": dict(built.about),
-        "funnel": [as_json(measure) for measure in built.measures],
+        "funnel": [{key: getattr(row, key) for key in FUNNEL} for row in built.measures],
     }
     with writing(path) as stream:
         stream.write(json.dumps(header, ensure_ascii=False) + "\n")
@@ -53,7 +55,7 @@ def write_variants(built: Built, path: Path) -> None:
 
 
 def _draws_of(case: Case) -> int:
-    return max((len(made["draws"]) for made in case.meta.get("patterns", ()) if "draws" in made), default=0)
+    return max((len(pattern["draws"]) for pattern in case.meta.get("patterns", ())), default=0)
 
 
 def _rows(case: Case, seen: set[str]) -> Iterator[dict[str, Any]]:
@@ -67,51 +69,46 @@ def _rows(case: Case, seen: set[str]) -> Iterator[dict[str, Any]]:
             "label": labels[0],
             "cluster": case.cluster,
         }
-    reps, source_reps, drawn = _repetitions(case)
+    reps, source_reps = _repetitions(case)
     provenances = case.meta.get("made") or [{}] * len(case.examples)
     for number, (example, made) in enumerate(zip(case.examples[1:], provenances, strict=False), start=1):
         row: dict[str, Any] = {"problem_id": problem, "filter": case.groups.get("filter", "default")}
         row |= {NAMES.get(key, key): value for key, value in made.items()}
-        row |= {"rep": reps.get(number, [])} if drawn is None else {"drawn": drawn}
+        row["rep"] = reps.get(number, [])
         row |= {"source_rep": source_reps[number]} if number in source_reps else {}
         yield {**row, "texts": list(example), "label": labels[number]}
 
 
-def _repetitions(case: Case) -> tuple[dict[int, list[int]], dict[int, list[int]], int | None]:
-    """Return the draws of each variant, those of its source, and the size of a draw if all variants were queried."""
+def _repetitions(case: Case) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    """Return the draws of each variant, and those of its source."""
     reps: dict[int, list[int]] = {}
     source_reps: dict[int, list[int]] = {}
-    drawn = None
-    for made in case.meta.get("patterns", ()):
-        if "pools" in made:
-            drawn = drawn or made["pools"][0]["drawn"]
-            continue
-        chosen = reps if not made["groups"] else source_reps if "source" in made["groups"] else {}
-        for repetition, positions in enumerate(made["draws"]):
+    for pattern in case.meta.get("patterns", ()):
+        chosen = reps if not pattern["groups"] else source_reps if "source" in pattern["groups"] else {}
+        for repetition, positions in enumerate(pattern["draws"]):
             for position in positions:
                 chosen.setdefault(position, []).append(repetition)
-    return reps, source_reps, drawn
+    return reps, source_reps
 
 
 # Reading
 
 
-@dataclass(slots=True)
-class _Original:
-    problem: Problem
-    cluster: str
-    _lines: list[str] = field(default_factory=list)
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line of a file."""
 
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Add a variant as text, which takes less memory than its objects."""
-        self._lines.append(json.dumps(row, ensure_ascii=False))
+    draws: int
+    labels: tuple[str, ...]
+    about: Mapping[str, Any]
+    funnel: Sequence[Measure]
+    """The counts per step of the search that wrote the file."""
 
-    def rows(self) -> dict[str, list[Mapping[str, Any]]]:
-        """Return the variants by filter condition."""
-        rows: dict[str, list[Mapping[str, Any]]] = {}
-        for row in map(json.loads, self._lines):
-            rows.setdefault(str(row.get("filter", "default")), []).append(row)
-        return rows
+    @property
+    def suggesters(self) -> Sequence[str]:
+        """The models that suggested replacements."""
+        names: Sequence[str] = self.about["suggesters"]
+        return names
 
 
 def read_variants(settings: Settings) -> Built:
@@ -119,228 +116,149 @@ def read_variants(settings: Settings) -> Built:
     path = Path(settings.variants)
     if not path.is_file():
         raise DataError(f"variants = {settings.variants!r}: no such file", fix="check the path")
-    header: Mapping[str, Any] = {}
-    problems: dict[str, _Original] = {}
-    for line, row in read_json_lines(path):
-        if "shoal variants" in row:
-            if problems or header:
-                raise DataError(
-                    f"{path}, line {line}: a second header",
-                    why="draws are numbered per file",
-                    fix="one file of variants at a time",
-                )
-            header = _checked(row, f"{path}, line {line}")
-            continue
-        try:
-            _add(row, problems, int(header.get("draws", 1)))
-        except DataError as problem:
-            raise problem.at(f"{path}, line {line}") from None
-    cases = list(_cases(problems.values(), int(header.get("draws", 1)), _suggesters(header)))
-    count = sum(len(case.examples) - 1 for case in cases)
-    if not count:
-        raise DataError(f"{path}: no variants", fix="lines with a replacement `s`")
-    used = dict.fromkeys(str(label) for case in cases for label in case.labels or ())
-    labels = tuple(header.get("labels") or ()) or label_order(settings, used)
-    for label in used:
-        if label not in labels:
-            raise DataError(
-                f"{path}: label {label!r}",
-                why=f"labels are {', '.join(labels)}",
-                fix=nearest(label, labels) or "list all labels in the first line or in label_names",
-            )
-    measures = _funnel(header, f"{path}, line 1") or [
-        Measure("problems", float(len(problems)), len(problems), {"step": "read"}),
-        Measure("variants", float(count), count, {"step": "read"}),
-    ]
-    about = {"rows": len(problems), "dropped": {}, **_about(header), "suggesters": _suggesters(header)}
-    about |= {"data": settings.variants, "label_names": list(labels)}
-    return Built(cases, labels, measures=measures, about=about)
+    lines = read_json_lines(path)
+    header = _read_header(next(lines, (1, {}))[1], path)
+    cases: list[Case] = []
+    seen: set[str] = set()
+    for name, rows in groupby(lines, key=lambda item: str(item[1].get("problem_id"))):
+        cases += _problem_cases(list(rows), header, path, is_repeated=name in seen)
+        seen.add(name)
+    if not any(len(case.examples) > 1 for case in cases):
+        raise DataError(f"{path}: no variants", fix="export them again")
+    about = {**header.about, "data": settings.variants}
+    return Built(cases, header.labels, measures=header.funnel, about=about)
 
 
-def _about(header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of the header, if they have the expected types."""
-    about = header.get("about")
-    if not isinstance(about, Mapping):
-        return {}
-    counts = {
-        name: about[name]
-        for name in ("dropped", "words left out")
-        if isinstance(about.get(name), Mapping) and all(map(_is_count, about[name].values()))
-    }
-    return counts | ({"rows": about["rows"]} if _is_count(about.get("rows")) else {})
-
-
-def _funnel(header: Mapping[str, Any], where: str) -> list[Measure]:
-    """Return the counts per step of the search that wrote the file."""
-    rows = header.get("funnel") or []
-    try:
-        return [from_json(row) for row in rows]
-    except (TypeError, ValueError, KeyError, AttributeError):
-        raise DataError(f"{where}: invalid funnel", fix="delete it, or export the variants again") from None
-
-
-def _suggesters(header: Mapping[str, Any]) -> list[str]:
-    about = header.get("about")
-    names = about.get("suggesters", []) if isinstance(about, Mapping) else []
-    return [str(name) for name in names] if isinstance(names, list) else []
-
-
-def _checked(row: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-    if row["shoal variants"] != FORMAT:
+def _read_header(row: Mapping[str, Any], path: Path) -> Header:
+    if row.get("shoal variants") != FORMAT:
         raise DataError(
-            f"{where}: format {row['shoal variants']!r}",
-            why=f"this version reads format {FORMAT}",
-            fix="export them again",
+            f"{path}, line 1: not the first line of a file of variants",
+            why=f"this version reads format {FORMAT}, which shoal export writes",
+            fix="shoal export merge --out variants.jsonl; your own variants: group = COLUMN of a table",
         )
-    if not _is_count(row.get("draws", 1)) or row.get("draws", 1) > MOST_DRAWS:
-        raise DataError(f"{where}: draws = {row['draws']!r}", fix=f"a number from 0 to {MOST_DRAWS:,}")
-    labels = row.get("labels") or []
-    if not isinstance(labels, list) or not all(isinstance(label, str) and label for label in labels):
-        raise DataError(f"{where}: labels = {labels!r}", fix="a list of names, or no entry")
-    return row
+    try:
+        about = row["about"]
+        funnel = [Measure(*(count[key] for key in FUNNEL)) for count in row["funnel"]]
+        header = Header(row["draws"], tuple(row["labels"]), about, funnel)
+        counts = [about["rows"], *about["dropped"].values(), *about["words left out"].values()]
+        is_valid = all(map(_is_count, [header.draws, *counts])) and header.draws <= MOST_DRAWS
+        is_valid &= all(isinstance(name, str) for name in (*header.labels, *header.suggesters))
+    except (AttributeError, KeyError, TypeError):
+        is_valid = False
+    if not is_valid:
+        raise _damaged(path, 1)
+    return header
+
+
+def _damaged(path: Path, line: int) -> DataError:
+    return DataError(
+        f"{path}, line {line}: not a line that shoal export writes", fix="export the variants again"
+    )
 
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _check_variant(row: Mapping[str, Any], draws: int) -> None:
-    """Raise an error for values that would be miscounted."""
-    for name in ("rep", "source_rep"):
-        numbers = row.get(name, [])
-        if not isinstance(numbers, list) or not all(_is_count(n) and n < draws for n in numbers):
-            raise DataError(
-                f"{name} = {numbers!r}",
-                why=f"expected a list of draws from 0 to {draws - 1}",
-                fix='"draws": 10 in the first line, "rep": [0, 1] in a variant',
-            )
-    if "drawn" in row and (not _is_count(row["drawn"]) or not row["drawn"]):
-        raise DataError(f"drawn = {row['drawn']!r}", fix="the size of a draw, at least 1")
-    sources = row.get("source", [])
-    if not isinstance(sources, list) or not all(isinstance(source, str) for source in sources):
-        raise DataError(f"source = {sources!r}", fix='a list of names: "source": ["bert"]')
-    for name in ("filter", "class", "label"):
-        word = row.get(name, "-")
-        if not isinstance(word, str) or not word or "/" in word:
-            raise DataError(f"{name} = {word!r}", fix="a word without a slash, or no entry")
+def _problem_cases(
+    lines: Sequence[tuple[int, Mapping[str, Any]]], header: Header, path: Path, *, is_repeated: bool
+) -> Iterator[Case]:
+    """Yield the cases of an original and the variants after it, one per filter condition."""
+    (first, original), *others = lines
+    if is_repeated or "s" in original or not _is_example(original, header):
+        raise _damaged(path, first)
+    problem = Problem(str(original["problem_id"]), tuple(original["texts"]), original["label"])
+    cluster = str(original.get("cluster") or problem.cluster)
+    by_condition: dict[str, list[Mapping[str, Any]]] = {}
+    for line, row in others:
+        if not _is_variant(row, len(problem.texts), header):
+            raise _damaged(path, line)
+        by_condition.setdefault(row["filter"], []).append(row)
+    if not by_condition:
+        yield seed_case(problem, cluster)
+    for condition, rows in by_condition.items():
+        variants = [
+            {key: row[name] for key, name in NAMES.items() if name in row}
+            | {"texts": row["texts"], "label": row["label"]}
+            for row in rows
+        ]
+        yield variant_case(problem, cluster, condition, variants, _patterns(rows, header))
 
 
-def _add(row: Mapping[str, Any], problems: dict[str, _Original], draws: int) -> None:
-    name, texts, label = str(row.get("problem_id") or ""), _texts(row), row.get("label")
-    if not name:
-        raise DataError("no problem_id", fix="add the id of its problem")
-    if "s" not in row:
-        if name in problems:
-            raise DataError(f"problem {name!r} occurs twice", fix="one line per original")
-        if not isinstance(label, str) or not label:
-            raise DataError(f"problem {name!r} has no label", fix='add "label": "entailment"')
-        problem = Problem(name, texts, label)
-        problems[name] = _Original(problem, str(row.get("cluster") or problem.cluster))
-        return
-    if name not in problems:
-        raise DataError(
-            f"variant of unknown problem {name!r}",
-            fix=nearest(name, problems) or "put the original before its variants",
-        )
-    _check_variant(row, draws)
-    original = problems[name]
-    if len(texts) != len(original.problem.texts):
-        raise DataError(
-            f"variant with {len(texts)} texts, original with {len(original.problem.texts)}",
-            fix="the same number of texts in both",
-        )
-    original.add(row)
-
-
-def _texts(row: Mapping[str, Any]) -> Example:
+def _is_example(row: Mapping[str, Any], header: Header) -> bool:
     texts = row.get("texts")
-    if (
-        not isinstance(texts, list)
-        or not 1 <= len(texts) <= 2
-        or not all(isinstance(t, str) and t for t in texts)
-    ):
-        raise DataError(f"texts = {texts!r}", why="expected one or two texts", fix='"texts": ["…", "…"]')
-    return tuple(texts)
+    is_texts = isinstance(texts, list) and all(isinstance(text, str) and text for text in texts)
+    return is_texts and 1 <= len(row["texts"]) <= 2 and row.get("label") in header.labels
 
 
-def _cases(problems: Iterable[_Original], draws: int, suggesters: Sequence[str]) -> Iterator[Case]:
-    for original in problems:
-        problem, by_condition = original.problem, original.rows()
-        if not by_condition:
-            groups = {"label": problem.label, "variants": "none"}
-            yield Case(f"seed/{problem.id}", (problem.texts,), (problem.label,), groups, original.cluster)
-        for condition, rows in by_condition.items():
-            yield Case(
-                f"{condition}/{problem.id}",
-                (problem.texts, *(_texts(row) for row in rows)),
-                (problem.label, *(str(row.get("label", problem.label)) for row in rows)),
-                {"label": problem.label, "filter": condition, "variants": "some"},
-                original.cluster,
-                Large(
-                    {
-                        "patterns": _patterns(rows, draws, suggesters),
-                        "made": [_provenance(row) for row in rows],
-                    }
-                ),
-            )
+def _is_variant(row: Mapping[str, Any], width: int, header: Header) -> bool:
+    """Return whether a row has everything that it is counted by."""
+    lists = [row.get(name, []) for name in ("rep", "source_rep", "source")]
+    if "s" not in row or "rep" not in row or not all(isinstance(values, list) for values in lists):
+        return False
+    reps, source_reps, sources = lists
+    return (
+        _is_example(row, header)
+        and len(row["texts"]) == width
+        and all(_is_count(draw) and draw < header.draws for draw in (*reps, *source_reps))
+        and all(isinstance(name, str) for name in (row.get("filter"), row.get("class"), *sources))
+        and "/" not in row["filter"]
+    )
 
 
-def _provenance(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: row[name] for key, name in NAMES.items() if name in row}
+def seed_case(problem: Problem, cluster: str) -> Case:
+    """Return the case of an original without variants."""
+    groups = {"label": problem.label, "variants": "none"}
+    return Case(f"seed/{problem.id}", (problem.texts,), (problem.label,), groups, cluster)
 
 
-def _patterns(
-    rows: Sequence[Mapping[str, Any]], draws: int, suggesters: Sequence[str]
-) -> list[dict[str, Any]]:
+def variant_case(
+    problem: Problem,
+    cluster: str,
+    condition: str,
+    variants: Sequence[Mapping[str, Any]],
+    patterns: Sequence[Mapping[str, Any]],
+) -> Case:
+    """Return the case of an original with its variants under one condition.
+
+    A variant has its texts and label, and its provenance under all other keys.
+    """
+    made = [{key: row[key] for key in row if key not in ("texts", "label")} for row in variants]
+    return Case(
+        f"{condition}/{problem.id}",
+        (problem.texts, *(tuple(row["texts"]) for row in variants)),
+        (problem.label, *(row.get("label", problem.label) for row in variants)),
+        {"label": problem.label, "filter": condition, "variants": "some"},
+        cluster,
+        Large({"patterns": patterns, "made": made}),
+    )
+
+
+def _patterns(rows: Sequence[Mapping[str, Any]], header: Header) -> list[dict[str, Any]]:
     """Return the patterns over all variants, by class and by source."""
-    classes = list(dict.fromkeys(str(row["class"]) for row in rows if "class" in row))
-    if any("drawn" in row for row in rows):
-        drawn = int(next(row["drawn"] for row in rows if "drawn" in row))
-        pools = [
-            {"of": [n for n, row in enumerate(rows, start=1) if row.get("class") == name], "drawn": drawn}
-            for name in classes
-        ]
-        return [
-            {"groups": {}, "pools": pools},
-            *(
-                {"groups": {"word class": name}, "pools": [pool]}
-                for name, pool in zip(classes, pools, strict=True)
-            ),
-        ]
-    if not any("rep" in row for row in rows):
-        everything = [list(range(1, len(rows) + 1))]
-        patterns: list[dict[str, Any]] = [{"groups": {}, "draws": everything}]
-        return patterns + [
-            {"groups": {"word class": name}, "draws": _where(rows, 1, "", "class", name)} for name in classes
-        ]
-    patterns = [{"groups": {}, "draws": _where(rows, draws, "rep")}]
+    classes = dict.fromkeys(row["class"] for row in rows)
+    patterns: list[dict[str, Any]] = [{"groups": {}, "draws": _positions(rows, header.draws, "rep")}]
     patterns += [
-        {"groups": {"word class": name}, "draws": _where(rows, draws, "rep", "class", name)}
+        {"groups": {"word class": name}, "draws": _positions(rows, header.draws, "rep", "class", name)}
         for name in classes
     ]
-    return [*patterns, *_by_source(rows, draws, suggesters)]
-
-
-def _by_source(
-    rows: Sequence[Mapping[str, Any]], draws: int, suggesters: Sequence[str]
-) -> Iterator[dict[str, Any]]:
-    named = [{**row, "source": source_name(row["source"], suggesters)} for row in rows if row.get("source")]
-    if len(named) < len(rows) or not any("source_rep" in row for row in rows):
-        return
+    if not any("source_rep" in row for row in rows):
+        return patterns
+    suggesters = header.suggesters
+    named = [{**row, "source": source_name(row["source"], suggesters)} for row in rows]
     for name in [*(f"{model} only" for model in suggesters), source_name(suggesters, suggesters)]:
-        yield {"groups": {"source": name}, "draws": _where(named, draws, "source_rep", "source", name)}
+        draws = _positions(named, header.draws, "source_rep", "source", name)
+        patterns.append({"groups": {"source": name}, "draws": draws})
+    return patterns
 
 
-def _where(
-    rows: Sequence[Mapping[str, Any]], draws: int, key: str, field_name: str = "", value: str = ""
+def _positions(
+    rows: Sequence[Mapping[str, Any]], draws: int, key: str, column: str = "", value: str = ""
 ) -> list[list[int]]:
-    """Return the positions of each draw's variants whose field has a value."""
-    return [
-        [
-            number
-            for number, row in enumerate(rows, start=1)
-            if (not key or repetition in row.get(key, ()))
-            and (not field_name or row.get(field_name) == value)
-        ]
-        for repetition in range(draws)
+    """Return the positions of each draw's variants whose column has a value."""
+    chosen = [
+        (number, row.get(key, ()))
+        for number, row in enumerate(rows, start=1)
+        if not column or row[column] == value
     ]
+    return [[number for number, reps in chosen if repetition in reps] for repetition in range(draws)]

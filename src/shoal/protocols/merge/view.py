@@ -20,11 +20,9 @@ from ...core.views import (
     Text,
     Tone,
     Words,
-    strip_table,
 )
 from . import wording
-from .patterns import GRID
-from .score import RIGHT, SPLITS, find_measure
+from .score import GRID, RIGHT, find_measure
 from .settings import HEADLINE, Settings
 
 NOTES = 3
@@ -35,12 +33,10 @@ TONES: tuple[Tone, ...] = ("first", "second", "third")
 def view(
     settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> list[Section]:
-    """Return the sections of each result, or of models side by side, and the points of all curves."""
-    points = [_points(results)] if results else []
+    """Return the sections of each result, or of models side by side."""
     if measures:
-        return [_models(settings, Measures(measures), findings), *points]
-    sections = [section for result in results for section in (_summary(result), _details(result))]
-    return [*sections, *points]
+        return [_models(settings, Measures(measures), findings)]
+    return [section for result in results for section in (_summary(result), _details(result))]
 
 
 # One job
@@ -54,26 +50,24 @@ def _summary(result: Result) -> Section:
         Words(f"{finding.text}\n", ("strong", "bad") if finding.disqualifies else "strong")
         for finding in leading
     ]
-    blocks: list[Block] = [_accuracies(settings, measures), *_originals(measures), *_audit(measures)]
     return Section(
         title=[Words("merge of ", "quiet"), Words(str(result.job["model"]), "strong")],
         text=[*answer, Words(f"{_heading(settings, result)}\n", "quiet")],
-        blocks=[*blocks, *_failing_problems(result)],
+        blocks=[
+            _accuracies(settings, measures),
+            *_drop(measures),
+            *_audit(measures),
+            *_failing_problems(result),
+        ],
         notes=[f"! {finding.text}" for finding in result.findings if finding not in leading][:NOTES],
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],
     )
 
 
 def _details(result: Result) -> Section:
-    """Return what only the full view shows: thresholds, curves, splits and the funnel."""
-    settings, measures = result.settings, result.measures
-    conditions = _conditions(measures)
-    base = next(iter(conditions), {})
-    blocks: list[Block] = [*_thresholds_table(settings, measures), *_curves(measures)]
-    blocks += [*_splits(settings, measures), *_funnel(measures), *_statistics(measures)]
-    blocks += [*_curves_by_group(measures)]
-    if any(_is_crossed(groups, base) for groups in conditions):
-        blocks.append(_accuracies(settings, measures, crossed=True))
+    """Return what only the full view shows: curves and the funnel."""
+    measures = result.measures
+    blocks = [*_curves(measures), *_curves_by_group(measures), *_funnel(measures), *_statistics(measures)]
     errors = sum(row.errors for row in measures.where("sample accuracy") if not row.groups)
     notes = [wording.intervals_note(measures), *wording.dropped_notes(result.job["about"], errors)]
     return Section(blocks=blocks, notes=notes, detail="full")
@@ -95,12 +89,7 @@ def _conditions(measures: Measures) -> list[dict[str, str]]:
     return [dict(row.groups) for row in measures.where("sample accuracy") if "model" not in row.groups]
 
 
-def _is_crossed(groups: Mapping[str, str], base: Mapping[str, str]) -> bool:
-    """Return whether this is a class or source under another filter than the first."""
-    return bool(groups.keys() - {"filter", "model"}) and groups.get("filter") != base.get("filter")
-
-
-def _accuracies(settings: Settings, measures: Measures, *, crossed: bool = False) -> Table:
+def _accuracies(settings: Settings, measures: Measures) -> Table:
     """Return a row per condition: sample accuracy, pattern accuracy at the thresholds, reference, correlation."""
     thresholds = _thresholds(settings)
     columns = [
@@ -110,9 +99,8 @@ def _accuracies(settings: Settings, measures: Measures, *, crossed: bool = False
     ]  # fmt: skip
     conditions = _conditions(measures)
     base = next(iter(conditions), {})
-    shown = [groups for groups in conditions if crossed or not _is_crossed(groups, base)]
     rows = []
-    for groups in shown:
+    for groups in conditions:
         sample = find_measure(measures, "sample accuracy", groups)
         last = {**groups, "threshold": thresholds[-1]}
         rows.append(
@@ -128,60 +116,18 @@ def _accuracies(settings: Settings, measures: Measures, *, crossed: bool = False
         name = "originals" if not row.groups else "originals, all problems"
         cells: list[Cell] = [name, Number(row, part="n"), Number(row), Number(row, part="interval")]
         rows.append(Row([*cells, *[""] * (len(columns) - len(cells))], "quiet"))
-    legend = [wording.solved_legend(_share(threshold)) for threshold in thresholds[1:2]]
-    legend.append(wording.INDEPENDENT)
+    legend = [wording.solved_legend(_share(thresholds[1])), wording.INDEPENDENT]
     if "filter" in base:
         legend.append(wording.first_filter_legend(base["filter"]))
-    # If this table leaves rows out, another one has them all and the name.
-    name = "accuracy" if crossed or len(shown) == len(conditions) else ""
-    return Table(columns, rows, name=name, legend=legend)
+    return Table(columns, rows, name="accuracy", legend=legend)
 
 
-def _thresholds_table(settings: Settings, measures: Measures) -> Iterator[Table]:
-    """Yield pattern accuracy over all classes at each threshold, with its interval and references."""
-    base = next(iter(_conditions(measures)), {})
-    columns = [
-        Column("must be\nright"), Column("solved"), Column("95 %\ninterval"), Column("originals\nright"),
-        Column("if\nindependent"), Column("SD over\ndraws"),
-    ]  # fmt: skip
-    rows = []
-    for threshold in _thresholds(settings):
-        at = {**base, "threshold": threshold}
-        solved = find_measure(measures, "pattern accuracy", at)
-        if solved is not None:
-            given_seed = find_measure(
-                measures, "pattern accuracy", {**base, "seed": "right", "threshold": threshold}
-            )
-            rows.append(
-                Row([
-                    _share(threshold), Number(solved, "strong"), Number(solved, part="interval"), Number(given_seed),
-                    Number(find_measure(measures, "independence reference", at), "quiet"),
-                    Words(_spread(solved), "quiet"),
-                ])
-            )  # fmt: skip
-    if rows:
-        legend = [wording.ORIGINALS_RIGHT]
-        yield Table(columns, rows, name="thresholds", title=wording.SOLVED_OVER_ALL, legend=legend)
-
-
-def _spread(row: Measure) -> str:
-    """Return the SD over draws in points; empty without draws."""
-    return f"{100 * row.facts['sd over draws']:.1f}" if "sd over draws" in row.facts else ""
-
-
-def _originals(measures: Measures) -> Iterator[Table]:
-    """Yield the drop from originals to variants and the correlation within problems."""
-    base = next(iter(_conditions(measures)), {})
-    drop = find_measure(measures, "drop from seeds", base)
-    correlation = find_measure(measures, "intra-problem correlation", base)
-    rows = []
+def _drop(measures: Measures) -> Iterator[Table]:
+    """Yield the drop from originals to variants."""
+    drop = find_measure(measures, "drop from seeds", next(iter(_conditions(measures)), {}))
     if drop is not None:
-        rows.append(Row([wording.drop_label(drop), Number(drop), Number(drop, part="interval")]))
-    if correlation is not None:
-        value = Number(correlation, instead="undefined")
-        rows.append(Row([wording.CORRELATION, value, Number(correlation, part="interval")]))
-    if rows:
-        yield Table([Column("", "left"), Column(""), Column("95 % interval")], rows, name="originals")
+        row = Row([wording.DROP, Number(drop), Number(drop, part="interval")])
+        yield Table([Column("", "left"), Column(""), Column("95 % interval")], [row], name="originals")
 
 
 def _share(threshold: str) -> str:
@@ -189,8 +135,8 @@ def _share(threshold: str) -> str:
 
 
 def _condition_name(groups: Mapping[str, str], base: Mapping[str, str]) -> str:
-    """Return the groups of a condition without the first filter: "all", "noun", "no filter", "noun, no filter"."""
-    words = [value for key, value in groups.items() if key not in ("model", "filter", "threshold")]
+    """Return the word class, source or filter of a condition: "all", "noun", "no filter"."""
+    words = [value for key, value in groups.items() if key not in ("model", "filter")]
     if groups.get("filter") != base.get("filter"):
         words.append(wording.FILTERS.get(groups["filter"], groups["filter"]))
     return ", ".join(words) or "all"
@@ -207,14 +153,10 @@ def _curves(measures: Measures) -> list[Curves]:
 
 
 def _curves_by_group(measures: Measures) -> Iterator[Block]:
-    """Yield the funnel, and curves by class, source and filter."""
+    """Yield curves by class, source and filter."""
     conditions = _conditions(measures)
     base = next(iter(conditions), {})
-    steps = [row for row in measures.where("variants") if set(row.groups) == {"step"}]
-    left = [(row.groups["step"], [row]) for row in steps if row.groups["step"] != "drawn"]
-    if len(left) > 1:
-        yield strip_table(left, title=wording.FUNNEL)
-    for key in SPLITS:
+    for key in ("word class", "source", "filter"):
         groups = [each for each in conditions if key in each and {**base, key: each[key]} == each]
         if len(groups) > 1:
             lines = [
@@ -237,37 +179,14 @@ def _line(name: str, measures: Measures, measure: str, groups: Mapping[str, str]
     return Line(name, points, tone)
 
 
-def _splits(settings: Settings, measures: Measures) -> Iterator[Table]:
-    """Yield differences between classes, sources and filters, for variants and for patterns at the threshold."""
-    at, rows = f"{settings.threshold:g}", []
-    for sample in measures.where("difference between splits"):
-        if "threshold" not in sample.groups:
-            (key,) = sample.groups.keys() - {"against"}
-            names = [
-                wording.FILTERS.get(name, name) for name in (sample.groups[key], sample.groups["against"])
-            ]
-            solved = find_measure(measures, "difference between splits", {**sample.groups, "threshold": at})
-            rows.append(
-                Row([key, *names, *(Number(row, part="value and interval") for row in (sample, solved))])
-            )
-    if rows:
-        columns = [Column("", "left", once=True), Column("", "left"), Column("against", "left")]
-        columns += [Column("variants right"), Column(f"solved at {_share(at)}")]
-        yield Table(columns, rows, name="splits", title=wording.SPLITS, legend=[wording.NOT_ADJUSTED])
-
-
 def _audit(measures: Measures) -> Iterator[Table]:
-    """Yield label preservation and the agreement of the annotators."""
+    """Yield label preservation."""
     rows = [
-        Row([
-            ", ".join([row.name, *row.groups.values()]), Number(row), Number(row, part="interval"),
-            Number(row, part="n"),
-        ])
-        for row in measures
-        if row.name in ("label preservation", "annotator kappa")
-    ]  # fmt: skip
+        Row([row.groups["audited"], Number(row), Number(row, part="interval"), Number(row, part="n")])
+        for row in measures.where("label preservation")
+    ]
     if rows:
-        columns = [Column("human audit", "left"), Column(""), Column("95 % interval"), Column("n")]
+        columns = [Column("human audit", "left"), Column("label kept"), Column("95 % interval"), Column("n")]
         yield Table(columns, rows, name="audit", title=wording.AUDIT)
 
 
@@ -382,7 +301,7 @@ def _models_by_split(thresholds: Sequence[str], measures: Measures, models: Sequ
         base = _base(measures, model)
         for row in measures.where("sample accuracy", model=model):
             groups = dict(row.groups)
-            if groups != base and not _is_crossed(groups, base):
+            if groups != base:
                 conditions.setdefault(_condition_name(groups, base), []).append((model, groups))
     columns = [Column("", "left", once=True), Column("model", "left"), Column("problems"), Column("variants\nright"),
                *(Column(f"solved\nat {_share(t)}") for t in thresholds)]  # fmt: skip
@@ -421,22 +340,3 @@ def _differences(measures: Measures) -> Iterator[Table]:
         columns = [Column(name, "left") for name in ("model", "against", "of")]
         columns += [Column("difference"), Column("p")]
         yield Table(columns, rows, name="differences", title=wording.MODEL_DIFFERENCES)
-
-
-# Data of the curves
-
-
-def _points(results: Sequence[Result]) -> Section:
-    """Return every point of every curve of every job (`pa_curve.csv` of `docs/method/merge.md` 4.5)."""
-    columns = [Column(name, "left") for name in ("model", "split", "theta")]
-    columns += [Column("pa"), Column("n"), Column("rep_sd")]
-    rows = [
-        Row([
-            str(result.job["model"]),
-            ", ".join(value for key, value in row.groups.items() if key != "threshold") or "all",
-            row.groups["threshold"], Number(row, part="value and interval"), Number(row, part="n"), _spread(row),
-        ])
-        for result in results
-        for row in result.measures.where("pattern accuracy")
-    ]  # fmt: skip
-    return Section(blocks=[Table(columns, rows, name="points")], detail="full")

@@ -46,14 +46,6 @@ def copied_labels(*, shared_words: bool) -> str:
     return text if shared_words else f"{text} Any open-class word was replaced, so some labels may be wrong."
 
 
-def unsettled_labels(unsettled: int, judged: int) -> str:
-    """Return the caveat about variants on which the two annotators disagree."""
-    return (
-        f"The two annotators disagree on {unsettled:,} of {judged:,} variants, and column `label` is empty there. "
-        "Label preservation leaves these out and is too high."
-    )
-
-
 def model_difference(row: Measure) -> str:
     """Return a significant difference between two models as a sentence."""
     more = "more" if (row.value or 0.0) > 0 else "less"
@@ -71,21 +63,14 @@ def quantity_name(row: Measure, separator: str) -> str:
 
 NO_SEED_RIGHT = "no original is answered correctly"
 NO_CORRELATION = "all variants are right, all are wrong, or each problem has one variant"
-ONE_LABEL = "both annotators used only one label"
 ONE_CHECKPOINT_EACH = "One checkpoint per model: seed variance was not measured."
-
-
-def draws_note(draws: int) -> str:
-    """Return over how many draws a value is averaged."""
-    return f"mean of {draws} draws"
 
 
 def intervals_note(measures: Measures) -> str:
     """Return the sampling unit of the intervals."""
     methods = [row.interval_method for row in measures.where("sample accuracy") if row.interval_method]
     unit = methods[0].rpartition(" ")[2] if methods else "premises"
-    averaged = any("draws" in row.facts for row in measures.where("sample accuracy"))
-    return f"95 % intervals over {unit}." + (" Values are means over the draws." if averaged else "")
+    return f"95 % intervals over {unit}."
 
 
 def dropped_notes(about: Mapping[str, Any], errors: int) -> Iterator[str]:
@@ -117,30 +102,17 @@ def heading(settings: Settings, about: Mapping[str, Any], problems: int, variant
     if not settings.generates:
         return text
     suggesters = ", ".join(about.get("suggesters", ()))
-    draws = f"{settings.draws} draws" if settings.draws else "all draws"
-    return f"{text}, suggested by {suggesters}; {draws} of {settings.sample} per problem and word class"
+    return f"{text}, suggested by {suggesters}; {settings.draws} draws of {settings.sample} per problem and word class"
 
 
-def drop_label(row: Measure) -> str:
-    """Return the label of the drop from originals to variants, with the two rates."""
-    originals, variants = (
-        shown(row.facts[name], quantity("sample accuracy")) for name in ("originals", "variants")
-    )
-    return f"drop from originals to variants, in points ({originals} − {variants} without the original)"
-
-
-CORRELATION = "correlation of variants within problems"
+DROP = "drop from originals to variants, in points"
 SOLVED = "problems solved, by share of variants that must be right"
 SOLVED_BY = "problems solved, by "
-SOLVED_OVER_ALL = "problems solved, over all classes"
-ORIGINALS_RIGHT = "originals right: only problems whose original is answered correctly"
 FAILING = "originals right, variants wrong: the worst"
 INDEPENDENT = "if indep.: share solved if variants failed independently"
 AUDIT = "do variants keep their label?"
 FUNNEL = "number left after each step"
 STATISTICS = "problems with variants"
-SPLITS = "difference between classes, sources and filters"
-NOT_ADJUSTED = "in points; intervals are not adjusted for the number of comparisons"
 MODEL_DIFFERENCES = "differences on the same problems, p adjusted by Holm"
 BY_SPLIT = "by word class, source and filter"
 FILTERS = {

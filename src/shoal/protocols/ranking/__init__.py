@@ -15,16 +15,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from ...core.records import Answer, Example
+from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
-from ..base import Built
-from .attribute import explain_batch
+from ..base import Built, Compared
 from .build import build
-from .compare import compare
 from .inoculate import recipe
-from .score import score
+from .labelling import label_next
+from .order import answer_table, order_models
+from .score import completeness_gaps, explain_batch, score
 from .settings import Settings
-from .view import sections as view
+from .study import study
+from .view import view
 
 __all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "title", "view"]
 
@@ -47,3 +48,16 @@ def ask(settings: Settings, model: object, built: Built, examples: Sequence[Exam
     if settings.explainers:
         return explain_batch(settings, model, built, examples)
     return answer_batch(model, built, examples)
+
+
+def compare(settings: Settings, results: Sequence[Result]) -> Compared:
+    """Return the measures and findings of several models; nothing for one."""
+    if len(results) < 2:
+        return Compared()
+    table = answer_table(results)
+    measures, findings = order_models(table)
+    suggestion = label_next(settings, table)
+    studied, cautions = study(settings, table) if settings.probe_sizes else ([], [])
+    gaps, warnings = completeness_gaps(table.names, table.results)
+    findings = [*findings, *([suggestion] if suggestion else []), *cautions, *warnings]
+    return Compared([*measures, *studied, *gaps], sorted(findings, key=lambda finding: -finding.weight))

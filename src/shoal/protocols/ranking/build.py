@@ -31,7 +31,8 @@ BUILT_IN = (*(name for name in GRAMMARS if name != "reading"), *signal_names())
 """Data that ship with shoal; those of reading comprehension have no labels."""
 SIGNALS = 2_000
 """How many sentences with mixed signals are made."""
-IDS = ("case_id", "id")
+IDS = ("case_id", "id", "uid")
+"""Columns that may name an example."""
 CHANCE, LEAST, TIMES = "chance", "least chance", "times"
 """Columns of an example drawn for labelling: its probability over the uniform one, the same of the least likely
 example, and how often it was drawn."""
@@ -125,26 +126,18 @@ def _read_file(
             fix=nearest(data, BUILT_IN) or "check the name",
         )
     label = settings.label if labelled != "none" else ""
-    naming = [settings.id] if settings.id else [*IDS]
-    features = [settings.feature] if settings.feature else []
-    table = read_labelled(
-        path, settings.text, label, more=(*naming, CHANCE, LEAST, TIMES, *features), labelled=labelled
-    )
-    for name in ("id", "feature"):
-        column = getattr(settings, name)
-        if column and not any(row[column] for row in table.more):
-            raise DataError(f"{path}: column {column!r} is empty", fix=f"{name} = another column")
+    more_columns = (*IDS, CHANCE, LEAST, TIMES, FEATURE)
+    table = read_labelled(path, settings.text, label, more=more_columns, labelled=labelled)
     prefix = "" if first else f"{path.name.partition('.')[0]}-"
     items = []
     for row, more, line in zip(table.rows, table.more, table.lines, strict=True):
-        name = next(filter(None, (more[column] for column in naming)), f"{prefix}{line}")
-        feature = more[settings.feature] if features else ""
+        name = next(filter(None, (more[column] for column in IDS)), f"{prefix}{line}")
         try:
             draw = parse_draw(more)
         except DataError as problem:
             raise problem.at(f"{path}, line {line}") from None
         is_skipped = bool(draw and not row.label)
-        items.append(Item(name, row.texts, row.label, draw if row.label else None, feature, is_skipped))
+        items.append(Item(name, row.texts, row.label, draw if row.label else None, more[FEATURE], is_skipped))
     *texts, column = table.columns
     return items, {"texts": texts, **({"label": [column]} if column else {})}
 
@@ -179,7 +172,7 @@ def _check_ids(items: Sequence[Item]) -> None:
             raise DataError(
                 f"two examples have the id {item.id!r}",
                 why=f"{some(other.texts)} and {some(item.texts)}",
-                fix="id = another column, or distinct ids",
+                fix="distinct ids",
             )
         if other.label and item.label and other.label != item.label:
             raise DataError(

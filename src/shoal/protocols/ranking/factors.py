@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -30,12 +29,13 @@ from ...core.files import digest
 from ...core.records import Answers, Case
 from ...explaining.attributions import Attribution
 from ...stats.ranking import guess
-from . import word_factors
+from . import word_factors as words
 
 Direction = Literal["better", "worse", ""]
 """Whether a high value means better or worse accuracy; empty without values."""
 Values = list[float | None]
 Attributions = Sequence[Attribution | None]
+FromWords = Callable[[Case, Attribution], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Factor:
     direction: Direction
     about: str = ""
     from_answers: Callable[[Sequence[Case], Answers], Values] | None = None
-    from_words: Callable[[Case, Attribution], float | None] | None = None
-    custom: str = ""
-    """`module:function` of the user."""
+    from_words: FromWords | None = None
+    custom: Callable[..., float | None] | None = None
+    """A function of the user."""
     order: Callable[[int, int, Generator], NDArray[np.float64]] | None = None
     """Order by chance: (models, probe sets, generator) to how often each model precedes each other."""
     expected: Callable[[Sequence[float]], float] | None = None
@@ -64,12 +64,14 @@ class Factor:
     @property
     def needs_attributions(self) -> bool:
         """Whether it is computed from attributions."""
-        return _wants_attribution(self.custom) if self.custom else self.from_words is not None
+        if self.custom is not None:
+            return "attribution" in inspect.signature(self.custom).parameters
+        return self.from_words is not None
 
     def values(self, cases: Sequence[Case], answers: Answers, attributions: Attributions = ()) -> Values:
         """Return its value for each case; `attributions` are those of its explainer."""
-        if self.custom:
-            return _custom_values(self.custom, cases, answers, attributions)
+        if self.custom is not None:
+            return [_custom_value(self, case, row, answers, attributions) for row, case in enumerate(cases)]
         if self.from_answers is not None:
             return self.from_answers(cases, answers)
         assert self.from_words is not None
@@ -128,8 +130,15 @@ def coin_flips(models: int, sets: int, rng: Generator) -> NDArray[np.float64]:
     return order
 
 
-def _from_words(name: str, about: str, function: Callable[[Case, Attribution], float | None]) -> Factor:
+def _of_text(name: str, about: str, function: FromWords) -> Factor:
     return Factor(name, "worse", about, from_words=function)
+
+
+def _of_pair(name: str, about: str, function: FromWords) -> Factor:
+    def value(case: Case, attribution: Attribution) -> float | None:
+        return function(case, attribution) if len(case.examples[0]) > 1 else None
+
+    return Factor(name, "worse", about, from_words=value)
 
 
 FACTORS = {
@@ -138,24 +147,18 @@ FACTORS = {
         Factor("ACC", "better", "accuracy on the probe set", is_right),
         Factor("CONF", "better", "probability of the predicted label", confidence),
         Factor("CONF-GT", "better", "probability of the true label", true_label_probability),
-        _from_words("IRREG", "minus the weight around the annotated irregular verb", word_factors.window),
-        _from_words("VERB", "minus the weight around the annotated main verb", word_factors.window),
-        _from_words("ADJ", "minus the weight around the annotated adjective", word_factors.window),
-        _from_words("SUM-DIFF", "weight of the first text minus the second", word_factors.sum_difference),
-        _from_words(
-            "MAX-DIFF", "largest weight in the first text minus the second", word_factors.max_difference
-        ),
-        _from_words(
-            "INDEX-DIFF", "weight of shared words, first text minus second", word_factors.index_difference
-        ),
-        _from_words("SUBSEQUENCE", "weight of the second text inside the first", word_factors.subsequence),
-        _from_words("FIRST-TOK", "weight of the first separator of a pair", word_factors.first_separator),
-        _from_words("CONST", "minus the weight of words such as unless, if, or", word_factors.control_words),
-        _from_words("SWAP-AVG", "minus the mean weight of swapped words", word_factors.swapped_mean),
-        _from_words(
-            "SWAP-MAX-DIFF",
-            "largest weight of a swapped word, first text minus second",
-            word_factors.swapped_max_difference,
+        _of_text("IRREG", "minus the weight around the annotated irregular verb", words.window),
+        _of_text("VERB", "minus the weight around the annotated main verb", words.window),
+        _of_text("ADJ", "minus the weight around the annotated adjective", words.window),
+        _of_pair("SUM-DIFF", "weight of the first text minus the second", words.sum_difference),
+        _of_pair("MAX-DIFF", "largest weight in the first text minus the second", words.max_difference),
+        _of_pair("INDEX-DIFF", "weight of shared words, first text minus second", words.index_difference),
+        _of_pair("SUBSEQUENCE", "weight of the second text inside the first", words.subsequence),
+        _of_pair("FIRST-TOK", "weight of the first separator of a pair", words.first_separator),
+        _of_pair("CONST", "minus the weight of words such as unless, if, or", words.control_words),
+        _of_pair("SWAP-AVG", "minus the mean weight of swapped words", words.swapped_mean),
+        _of_pair(
+            "SWAP-MAX-DIFF", "largest weight of a swapped word, first text minus second", words.swapped_max
         ),
         Factor("RANDOM", "", "a coin flip for each pair and probe set", order=coin_flips),
         Factor("GUESS", "", "one model first, the others in random order", expected=guess),
@@ -200,7 +203,7 @@ def parse_factor(written: str) -> Factor:
                 why="a direction that is chosen afterwards makes every factor look good",
                 fix=f"{name}=worse if high values are worse, or {name}=better",
             )
-        return Factor(name, direction, custom=name)
+        return Factor(name, direction, custom=_load(name))
     if name not in FACTORS:
         raise PlanError(
             f"unknown factor {name!r}",
@@ -216,75 +219,58 @@ def parse_factor(written: str) -> Factor:
 def identity(written: str) -> Any:
     """Return what decides a factor's values: its name, and the code of a user's function."""
     factor = parse_factor(written)
-    if not factor.custom:
+    if factor.custom is None:
         return written
-    module = _import(factor.custom)
-    return {"factor": written, "code": digest(Path(module.__file__)) if module.__file__ else ""}
+    file = sys.modules[written.partition(":")[0]].__file__
+    return {"factor": written, "code": digest(Path(file)) if file else ""}
 
 
 # Functions of the user
 
 
-def _import(name: str) -> ModuleType:
-    """Import the module of a function, from Python's path or the current folder."""
+def _load(name: str) -> Callable[..., float | None]:
+    """Import the function that `module:function` names, from Python's path or the current folder."""
     module, _, function = name.partition(":")
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        imported = import_module(module)
+        loaded: Callable[..., float | None] | None = getattr(import_module(module), function, None)
     except Exception as problem:
         raise PlanError(
             f"factor {name!r}: {module} cannot be imported",
             why=f"{type(problem).__name__}: {problem}",
             fix="put the module into this folder or on Python's path",
         ) from None
-    if not callable(getattr(imported, function, None)):
+    if loaded is None or not callable(loaded):
         raise PlanError(
             f"factor {name!r}: {module} has no function {function!r}",
             fix="module:function=worse, or module:function=better",
         )
-    return imported
+    return loaded
 
 
-def _load(name: str) -> Callable[..., float | None]:
-    function: Callable[..., float | None] = getattr(_import(name), name.partition(":")[2])
-    return function
-
-
-def _wants_attribution(name: str) -> bool:
-    return "attribution" in inspect.signature(_load(name)).parameters
-
-
-def _custom_values(
-    name: str, cases: Sequence[Case], answers: Answers, attributions: Attributions
-) -> list[float | None]:
-    function, wants_attribution = _load(name), _wants_attribution(name)
-    values = []
-    for row, case in enumerate(cases):
-        prediction = None if row in answers.errors else answers.labels[answers.predictions[row]]
-        options = {"attribution": attributions[row]} if wants_attribution else {}
-        try:
-            values.append(_number(function(case, prediction, _probabilities(answers, row), **options)))
-        except Exception as problem:
-            raise PlanError(
-                f"factor {name!r} failed on example {case.id!r}",
-                why=f"{type(problem).__name__}: {problem}",
-                fix="return a finite number or None",
-            ) from None
-    return values
-
-
-def _probabilities(answers: Answers, row: int) -> dict[str, float]:
-    if answers.probabilities is None or row in answers.errors or np.isnan(answers.probabilities[row, 0]):
-        return {}
-    return dict(zip(answers.labels, answers.probabilities[row].tolist(), strict=True))
-
-
-def _number(value: Any) -> float | None:
-    if value is None:
-        return None
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{value!r} is not a finite number")
+def _custom_value(
+    factor: Factor, case: Case, row: int, answers: Answers, attributions: Attributions
+) -> float | None:
+    assert factor.custom is not None
+    prediction = None if row in answers.errors else answers.labels[answers.predictions[row]]
+    probabilities: dict[str, float] = {}
+    if prediction is not None and answers.probabilities is not None:
+        probabilities = dict(zip(answers.labels, answers.probabilities[row].tolist(), strict=True))
+    options = {"attribution": attributions[row]} if factor.needs_attributions else {}
+    is_known = not any(map(math.isnan, probabilities.values()))
+    try:
+        value = factor.custom(case, prediction, probabilities if is_known else {}, **options)
+        number = None if value is None else float(value)
+    except Exception as problem:
+        raise _failed(factor, case, f"{type(problem).__name__}: {problem}") from None
+    if number is not None and not math.isfinite(number):
+        raise _failed(factor, case, f"it returned {value!r}")
     return number
+
+
+def _failed(factor: Factor, case: Case, why: str) -> PlanError:
+    return PlanError(
+        f"factor {factor.name!r} failed on example {case.id!r}", why=why, fix="return a finite number or None"
+    )

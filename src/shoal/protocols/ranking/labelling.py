@@ -18,7 +18,7 @@ from ...core.files import writing
 from ...core.records import Case, Finding
 from ...core.text import csv_lines, is_formula
 from . import wording
-from .build import CHANCE, CHOSEN, LEAST, POOL, TIMES, in_pool
+from .build import CHANCE, LEAST, TIMES, in_pool
 from .order import AnswerTable, labelled_draws
 from .settings import Settings
 
@@ -51,35 +51,27 @@ def label_next(settings: Settings, table: AnswerTable) -> Finding | None:
     apart = disagreeing_pairs([[row[position] for position in positions] for row in table.predictions])
     rng = np.random.default_rng([settings.seed, int(labelled_draws(table.cases).times.sum())])
     facts = {"pool": len(cases), "models disagree on": int((apart > 0).sum())}
-    is_uniform = settings.draw == "uniform"
-    if is_uniform and not any(case.groups["part"] == CHOSEN for case in cases):
-        examples = _plain_sample(settings.label_next, cases, rng)
-    elif not is_uniform and not apart.any():
+    if not apart.any():
         return Finding("agree", wording.pool_agrees(len(cases)), (), 1.0, facts=facts)
-    else:
-        # After examples were chosen, the rest of the pool is not a plain sample: draw from all of it again.
-        weights = np.ones(len(cases)) if is_uniform else np.sqrt(apart)
-        examples = _weighted_sample(settings.label_next, cases, apart, weights, rng)
-    disagree_on = None if is_uniform else facts["models disagree on"]
-    text = wording.label_next(len(examples), len(cases), disagree_on)
+    examples = _draw(settings.label_next, cases, apart, rng)
+    text = wording.label_next(len(examples), len(cases), facts["models disagree on"])
     return Finding(NEXT, text, (), 1.0, facts={**facts, "examples": examples})
 
 
-def _weighted_sample(
-    number: int,
-    cases: Sequence[Case],
-    apart: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    rng: np.random.Generator,
+def _draw(
+    number: int, cases: Sequence[Case], apart: NDArray[np.int64], rng: np.random.Generator
 ) -> list[dict[str, Any]]:
+    weights = np.sqrt(apart)
     chances = weights / weights.sum()
     times = rng.multinomial(number, chances)
     relative = chances * len(cases)
     least = float(relative[chances > 0].min())
     drawn = sorted(np.flatnonzero(times).tolist(), key=lambda place: (-apart[place], cases[place].id))
     return [
-        _example(cases[place])
-        | {
+        {
+            "case": cases[place].id,
+            "texts": list(cases[place].examples[0]),
+            "label": str((cases[place].labels or ("",))[0]),
             "pairs that disagree": int(apart[place]),
             CHANCE: float(relative[place]),
             LEAST: least,
@@ -87,18 +79,6 @@ def _weighted_sample(
         }
         for place in drawn
     ]
-
-
-def _plain_sample(number: int, cases: Sequence[Case], rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Draw unlabelled examples uniformly without replacement, which needs no weights."""
-    unlabelled = [case for case in cases if case.groups["part"] == POOL]
-    drawn = rng.choice(len(unlabelled), min(number, len(unlabelled)), replace=False)
-    return [_example(unlabelled[place]) for place in sorted(drawn.tolist())]
-
-
-def _example(case: Case) -> dict[str, Any]:
-    label = str(case.labels[0]) if case.labels else ""
-    return {"case": case.id, "texts": list(case.examples[0]), "label": label}
 
 
 # The file
@@ -140,9 +120,7 @@ def _row(example: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> di
         "id": example["case"].partition("/")[2],
         **dict(zip(names, example["texts"], strict=False)),
         label: example["label"],
-        CHANCE: example.get(CHANCE, ""),
-        LEAST: example.get(LEAST, ""),
-        TIMES: example.get(TIMES, ""),
+        **{name: example[name] for name in (CHANCE, LEAST, TIMES)},
     }
 
 

@@ -8,9 +8,11 @@ The e-value answers a different question, when to stop labelling: it stays valid
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, takewhile
+from urllib.parse import parse_qsl
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +21,10 @@ from ...core.claims import ALPHA
 from ...core.errors import DataError
 from ...core.records import Case, Finding, Measure, Result
 from ...stats.intervals import paired_difference_interval, wilson
-from ...stats.ranking import effective_counts, probability_better
+from ...stats.ranking import differ_e_value, differ_mean_e_value, effective_counts, probability_better
 from ...stats.resampling import paired_table
-from ...stats.sequential import differ_e_value, differ_mean_e_value
 from . import wording
 from .build import LABELLED, in_pool
-from .names import contenders
 from .score import PREDICTION
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,6 @@ class AnswerTable:
     """All models on the same examples."""
 
     names: list[str]
-    specs: list[str]
     cases: Sequence[Case]
     right: Floats  # (models, cases); NaN without a label or an answer
     predictions: Sequence[Sequence[str]]
@@ -104,10 +103,6 @@ def answer_table(results: Sequence[Result]) -> AnswerTable:
     """Return models and examples sorted by name, so that no number depends on the order of the input."""
     ordered = sorted(results, key=lambda result: (str(result.job["model"]), str(result.job["id"])))
     names = contenders(ordered)
-    specs = [
-        str(result.job["model"]) if result.settings.train is None else f"{result.job['model']} ({name})"
-        for name, result in zip(names, ordered, strict=True)
-    ]
     _check_same_examples(ordered, names)
     positions = sorted(range(len(ordered[0].cases)), key=lambda position: ordered[0].cases[position].id)
     cases = [ordered[0].cases[position] for position in positions]
@@ -117,7 +112,7 @@ def answer_table(results: Sequence[Result]) -> AnswerTable:
         passed = [result.outcomes[position].passed for position in positions]
         right[row] = [np.nan if outcome is None else float(outcome) for outcome in passed]
         predictions.append([result.columns[PREDICTION][position] for position in positions])
-    return AnswerTable(names, specs, cases, right, predictions, ordered)
+    return AnswerTable(names, cases, right, predictions, ordered)
 
 
 def _check_same_examples(results: Sequence[Result], names: Sequence[str]) -> None:
@@ -218,8 +213,8 @@ def order_models(table: AnswerTable) -> tuple[list[Measure], list[Finding]]:
 
 def _accuracy(table: AnswerTable, model: int, place: int) -> Measure:
     row = table.results[model].measures.where("accuracy")[0]
-    facts = {**row.facts, "spec": table.specs[model], "place": place}
-    return replace(row, groups={"model": table.names[model]}, note="", facts=facts)
+    facts = {**row.facts, "place": place}
+    return replace(row, groups={"model": table.names[model]}, facts=facts)
 
 
 def _groups(table: AnswerTable, pair: Pair) -> dict[str, str]:
@@ -230,7 +225,7 @@ def _better(table: AnswerTable, pair: Pair) -> Measure:
     facts = {"only first": pair.only_first, "only second": pair.only_second}
     groups = _groups(table, pair)
     return Measure(
-        "probability better", pair.probability, pair.n, groups, note=pair.verdict, verdict=pair.verdict, facts=facts
+        "probability better", pair.probability, pair.n, groups, verdict=pair.verdict, facts=facts
     )  # fmt: skip
 
 
@@ -261,7 +256,7 @@ def _not_ordered(table: AnswerTable, draws: Draws) -> Finding | None:
     labels, models = int(draws.times.sum()), len(table.names)
     facts = {"labels": labels, "models": models}
     if not labels:
-        return Finding("no labels", wording.no_labels(), weight=3.0, facts=facts)
+        return Finding("no labels", wording.NO_LABELS, weight=3.0, facts=facts)
     if labels < models:
         return Finding("too few", wording.too_few_labels(labels, models), weight=3.0, facts=facts)
     right = np.nan_to_num(table.right[:, draws.positions], nan=-1.0)
@@ -276,7 +271,7 @@ def _verdict(table: AnswerTable, pairs: Sequence[Pair], best: int) -> Finding:
     rows = tuple(_better(table, pair) for pair in rivals)
     undecided = [pair for pair in rivals if pair.verdict != DECIDED]
     names = [table.names[pair.second] for pair in undecided]
-    facts = {"best": table.specs[best], "still open": names, "level": ALPHA}
+    facts = {"best": table.names[best], "still open": names, "level": ALPHA}
     name, labels = table.names[best], max(pair.n for pair in rivals)
     groups = {"model": name}
     if not undecided:
@@ -310,3 +305,76 @@ def _errors(table: AnswerTable) -> list[Finding]:
             text = wording.errors(name, failed, len(result.outcomes))
             findings.append(Finding("errors", text, (), 2.0, {"model": name}, {"errors": failed}))
     return findings
+
+
+# Names of models
+
+
+START = re.compile(r".*[-_.:/ ]")
+END = re.compile(r"(?:[-_.:/ ]|(?<=[a-z])[A-Z]|^[A-Z.]).*")
+"""Where a word ends: at punctuation, or before a capital letter."""
+
+
+def contenders(results: Sequence[Result]) -> list[str]:
+    """Return a name for each result: its spec, the dose if it was trained, the seed if necessary."""
+    specs = [str(result.job["model"]) for result in results]
+    doses = [
+        "" if result.settings.train is None else result.settings.train.doses[0].title for result in results
+    ]
+    short = short_names(list(dict.fromkeys(specs)))
+    one_base = len(short) == 1 and all(doses)
+    names = [
+        dose if one_base else ", ".join(filter(None, (short[spec], dose)))
+        for spec, dose in zip(specs, doses, strict=True)
+    ]
+    if len(set(names)) == len(names):
+        return names
+    return [f"{name}, seed {result.settings.seed}" for name, result in zip(names, results, strict=True)]
+
+
+def short_names(specs: Sequence[str]) -> dict[str, str]:
+    """Return a name for each spec: its file, folder or function, or an option in which all differ.
+
+    >>> list(short_names(["predictions:a/x.csv", "predictions:a/y.csv"]).values())
+    ['x', 'y']
+    >>> list(short_names(["predictions:a.csv?label=pred-bert", "predictions:a.csv?label=pred-xlnet"]).values())
+    ['bert', 'xlnet']
+    """
+    by_file = [_last(spec.partition("?")[0]) for spec in specs]
+    options = [dict(parse_qsl(spec.partition("?")[2])) for spec in specs]
+    shared = [name for name in (options[0] if options else {}) if all(name in chosen for chosen in options)]
+    candidates = [
+        [_leaf(spec) for spec in specs],
+        by_file,
+        *([chosen[name] for chosen in options] for name in shared),
+    ]
+    names = next((names for names in candidates if len(set(names)) == len(specs)), list(specs))
+    return dict(zip(specs, _without_shared(names), strict=True))
+
+
+def _leaf(spec: str) -> str:
+    """Return a function without its module, or the file or folder of anything else."""
+    bare = spec.partition("?")[0]
+    return bare.rpartition(":")[2] if bare.startswith("python:") else _last(bare)
+
+
+def _last(spec: str) -> str:
+    scheme, colon, rest = spec.partition(":")
+    if scheme == "tiny":
+        return spec
+    return (rest if colon else scheme).rstrip("/").rpartition("/")[2]
+
+
+def _without_shared(names: Sequence[str]) -> list[str]:
+    """Return names without the words that all begin or end with, unless a name would lose all its letters."""
+    before = START.match(_shared_start(names))
+    after = END.search(_shared_start([name[::-1] for name in names])[::-1])
+    first, last = len(before[0]) if before else 0, len(after[0]) if after else 0
+    cut = [name[first : len(name) - last] for name in names]
+    has_letters = len(names) > 1 and all(re.search(r"[^\W\d_]", name) for name in cut)
+    return cut if has_letters else list(names)
+
+
+def _shared_start(names: Sequence[str]) -> str:
+    letters = takewhile(lambda column: len(set(column)) == 1, zip(*names, strict=False))
+    return "".join(column[0] for column in letters)

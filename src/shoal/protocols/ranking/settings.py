@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from ...core.errors import PlanError, nearest
 from ...core.files import digest
-from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Resamples, Seed, Share, Within
+from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, Share, Within
 from ...explaining import find_explainer
 from ...stats.ranking import Ties
 from ...training.config import TrainConfig
@@ -125,85 +125,65 @@ class Settings(Profiled):
     REMOVED: ClassVar[Mapping[str, str]] = {
         "absent": "absent words are masked where the model has a mask, else left out",
         "scale": "factors use raw attributions",
+        "combine": "factors are ranked by one at a time",
+        "draw": "examples are drawn where models disagree",
+        "steps": "samples = {gradients = 50}",
+        "accuracies": "accuracy is measured on all of data",
+        "resamples": "always 2,000",
+        "id": "name the column id, case_id or uid",
+        "feature": "name the column feature",
     }
 
     data: tuple[str, ...] = changes("cases", ("sentiment",), resolve=_contents)
     """Labelled examples of the new domain: files, or `sentiment`, `opinions` or `paraphrase`, which ship with shoal."""
     pool: str = changes("cases", "", resolve=file_content("pool"))
     """A file of unlabelled examples, from which shoal draws those to label next."""
-    text: tuple[str, ...] = changes("cases", ())
+    text: tuple[str, ...] = changes("cases", (), advanced=True)
     """The column of the text, or the two of a pair; by default a common name."""
-    label: str = changes("cases", "")
+    label: str = changes("cases", "", advanced=True)
     """The column of the label; a row without one is unlabelled."""
-    id: str = changes("cases", "")
-    """The column that names an example, for prediction files; by default `case_id` or `id`, else the line number."""
     labels: tuple[str, ...] = changes("cases", ())
     """All labels, if the examples do not have every one."""
-    classes: dict[str, tuple[str, ...]] | None = changes("cases", None)
+    classes: dict[str, tuple[str, ...]] | None = changes("cases", None, advanced=True)
     """Model labels that count as one, their probabilities summed: {non-entailment = ["neutral", "contradiction"]}."""
-    feature: str = changes("cases", "")
-    """The column with the word that IRREG, VERB and ADJ use: the word, or its number from 0."""
     explainers: tuple[str, ...] = changes("cases", ())
     """Explainers for factors from attributions: lime, shapley, gradients."""
-    samples: Count = changes("answers", 0, when=_explains)
-    """Copies of each example for lime and shapley; 0 for each explainer's default."""
-    steps: Count = changes("answers", 0, when=lambda settings: "gradients" in settings.explainers)
-    """Steps of integrated gradients; 0 for 300."""
+    samples: dict[str, AtLeastOne] | None = changes("answers", None, when=_explains, advanced=True)
+    """Copies of each example (lime, shapley) or steps (gradients), by explainer; by default each explainer's own."""
     train: Train | None = changes("answers", None, resolve=_training)
     """Train a family of models with doses of the new domain; by default models are used as they are."""
     factors: tuple[str, ...] = changes(
         "scoring", ("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"), resolve=_code
     )
     """Factors to rank by; your own as "module:function=worse" if high values are worse, or "…=better"."""
-    combine: tuple[str, ...] = changes("scoring", ())
-    """Factors to combine with ACC by a logistic regression learnt from pairs of other models."""
     probe_sizes: tuple[AtLeastOne, ...] = changes("scoring", (5, 10, 20))
     """t, the examples per probe set; none to order models without the study."""
     probe_sets: AtLeastOne = changes("scoring", 500)
     """B, the number of probe sets, drawn with replacement; the same for all models and factors."""
-    population: AtLeastOne | None = changes("answers", None, when=_explains, resolve=_population)
+    population: AtLeastOne | None = changes(
+        "answers", None, when=_explains, resolve=_population, advanced=True
+    )
     """How many examples probe sets are drawn from, and explained; by default all. Accuracy always uses all."""
-    accuracies: tuple[str, ...] = changes("scoring", ())
-    """Known accuracies on the full test set, "MODEL=0.9" each; by default those on the examples here."""
-    ties: Ties = changes("scoring", "half")
-    """Count a tie of two models on a probe set as one half, a failure, or a coin flip."""
-    resamples: Resamples = changes("scoring", 2000)
-    """Bootstrap resamples of the population for the comparison with ACC."""
+    ties: Ties = changes("scoring", "half", advanced=True)
+    """Count a tie of two models on a probe set as one half, or as a failure."""
     label_next: Count = changes("scoring", 10)
     """How many examples of the pool to draw for labelling."""
-    draw: Literal["disagreement", "uniform"] = changes("scoring", "disagreement")
-    """Draw more often where more pairs of models disagree, or uniformly."""
     seed: Seed = changes(
         "answers", 0, when=lambda settings: bool({"lime", "shapley"} & {*settings.explainers})
     )
     """Seed for probe sets, resampling, draws for labelling, the copies of explainers, and training."""
 
     def __post_init__(self) -> None:
-        for name in ("data", "factors", "combine", "probe_sizes", "labels", "explainers"):
+        for name in ("data", "factors", "probe_sizes", "labels", "explainers"):
             twice = [value for value in getattr(self, name) if getattr(self, name).count(value) > 1]
             if twice:
                 raise PlanError(f"{name} lists {twice[0]!r} twice", fix="list it once")
         for name in self.explainers:
             find_explainer(name)
-        if known_accuracies(self) and self.train is not None:
-            raise PlanError(
-                "accuracies and train exclude each other",
-                why="the accuracy of models that are trained here is measured on all of data",
-                fix="leave accuracies out",
-            )
-
-
-def known_accuracies(settings: Settings) -> dict[str, float]:
-    """Return the accuracy of each model on the full test set, as far as the settings give it."""
-    rates = {}
-    for written in settings.accuracies:
-        name, equals, number = written.rpartition("=")
-        try:
-            rates[name] = float(number)
-        except ValueError:
-            rates[name] = -1.0
-        if not equals or not 0 <= rates[name] <= 1:
-            raise PlanError(
-                f"accuracies: {written!r}", why="expected a share between 0 and 1", fix="MODEL=0.9"
-            )
-    return rates
+        for name in self.samples or {}:
+            if name not in self.explainers:
+                raise PlanError(
+                    f"samples: {name!r} is not one of the explainers",
+                    why=f"explainers are {', '.join(self.explainers) or 'none'}",
+                    fix=nearest(name, self.explainers) or f'explainers = ["{name}"]',
+                )

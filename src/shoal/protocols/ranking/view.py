@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from ...core.claims import ALPHA
-from ...core.measures import quantity, shown
 from ...core.records import Finding, Measure, Measures, Result
 from ...core.views import (
     Block,
@@ -11,7 +10,6 @@ from ...core.views import (
     Cell,
     Column,
     Curves,
-    HeatMap,
     Line,
     Number,
     Row,
@@ -21,22 +19,16 @@ from ...core.views import (
     Table,
     Text,
     Tone,
-    WeighedWords,
     Words,
-    expected_words,
     strip_table,
 )
-from ...explaining.attributions import from_data
-from ...explaining.view import weighed
 from . import wording
-from .attribute import GAP
 from .factors import FACTORS
 from .labelling import NEXT
-from .names import contenders
-from .order import DECIDED, PROBABLE, STATED
-from .score import PREDICTION, attribution_column
+from .order import DECIDED, PROBABLE, STATED, contenders
+from .score import GAP, PREDICTION
 from .settings import Settings
-from .study import BASELINE
+from .study import BASELINE, PairFacts
 
 TONES: dict[str, Tone] = {
     "stop": "good",
@@ -45,20 +37,17 @@ TONES: dict[str, Tone] = {
     "no labels": "doubt",
     "too few": "bad",
     "skipped": "bad",
-    "not combined": "doubt",
     "incomplete": "doubt",
 }
 HEADLINES = ("stop", "go on")
 """Findings that begin with the name of a model, which may contain a colon."""
-MOST_MODELS = 12
-"""No matrix and no words are shown for more models."""
 MOST_PAIRS = 10
 """More pairs of models are shown only with --full."""
 SHOWN_MODELS = 4
 """Models named per answer to an example to be labelled."""
 
 
-def sections(
+def view(
     settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> list[Section]:
     """Return the sections of a comparison, or of each model by itself."""
@@ -69,7 +58,7 @@ def sections(
     parts += [_label_next(results, finding) for finding in findings if finding.kind == NEXT]
     if rows.where("few-shot accuracy"):
         parts += [_few_shot(rows), *_pairs(results, rows)]
-    return [*parts, *_words(settings, results, rows)]
+    return parts
 
 
 # One model
@@ -114,8 +103,6 @@ def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding
     has_order = bool(rows.where("probability better"))
     if has_order:
         blocks.append(_order_table(rows, accuracies))
-    if has_order and 2 < len(names) <= MOST_MODELS:
-        blocks.append(_matrix(rows, names))
     warnings = [
         f"{name}: {check['name']}: {check['detail']}"
         for name, result in zip(contenders(results), results, strict=True)
@@ -179,14 +166,6 @@ def _against_next(rows: Measures, model: str, following: str) -> list[Cell]:
     ]
 
 
-def _matrix(rows: Measures, names: Sequence[str]) -> HeatMap:
-    cells = {
-        (names.index(row.groups["model"]), names.index(row.groups["than"])): row for row in rows.where(STATED)
-    }
-    labels = [(name, "") for name in names]
-    return HeatMap(labels, labels, cells, title=wording.MATRIX_TITLE, name="better")
-
-
 # What to label next
 
 
@@ -224,45 +203,6 @@ def _shortened(models: Sequence[str]) -> str:
     return ", ".join(models[:SHOWN_MODELS]) + (f" and {more} more" if more > 0 else "")
 
 
-# Which words counted
-
-
-def _words(settings: Settings, results: Sequence[Result], measures: Measures) -> list[Section]:
-    """Return the worst explained mistake of each model with its words, by the first explainer."""
-    if not settings.explainers or len(results) > MOST_MODELS:
-        return []
-    explainer = settings.explainers[0]
-    rows = []
-    for name, result in zip(contenders(results), results, strict=True):
-        attributions = result.columns.get(attribution_column(explainer), ())
-        wrong = [
-            (outcome.value or 0.0, position)
-            for position, outcome in enumerate(result.outcomes)
-            if outcome.passed is False and attributions and attributions[position] is not None
-        ]
-        if wrong:
-            case, explained = result.cases[min(wrong)[1]], from_data(attributions[min(wrong)[1]])
-            about = [Words(name, "strong"), Words(f"  expected {expected_words(case)}", "quiet")]
-            rows.append(weighed(case.examples[0], explained, about, with_answer=True))
-    if not rows:
-        return []
-    title, text = Words(wording.WORDS_TITLE, "strong"), wording.worst_mistakes(explainer)
-    return [Section(title, text, [WeighedWords(rows, name="words")], notes=_gaps(measures))]
-
-
-def _gaps(measures: Measures) -> list[str]:
-    """Return the smallest and the largest completeness gap of each explainer."""
-    by_explainer: dict[str, list[Measure]] = {}
-    for row in measures.where(GAP):
-        by_explainer.setdefault(row.groups["explainer"], []).append(row)
-    ranges = {}
-    for explainer, rows in by_explainer.items():
-        ordered = sorted(rows, key=lambda row: row.value or 0.0)
-        ends = dict.fromkeys(shown(row.value, quantity(row)) for row in (ordered[0], ordered[-1]))
-        ranges[explainer] = " to ".join(ends)
-    return [wording.gaps(ranges)] if ranges else []
-
-
 # How well few examples do
 
 
@@ -272,7 +212,7 @@ def _few_shot(rows: Measures) -> Section:
     if len({row.groups["probe size"] for row in accuracies}) > 1:
         blocks.append(_curves(accuracies))
     facts = next((row.facts for row in accuracies if "population" in row.facts), {})
-    notes = [wording.AFTERWARDS_NOTE, wording.INTERVAL_NOTE]
+    notes = [wording.INTERVAL_NOTE]
     return Section(
         title=[Words("How often ", "quiet"), Words(wording.STUDY_TITLE, "strong")],
         text=wording.study_summary(accuracies[0].n, facts.get("probe sets"), facts.get("population")),
@@ -294,7 +234,6 @@ def _factor_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
         Column("right order %"),
         Column("95 % CI"),
         Column("", "left"),
-        Column("better way %"),
         Column("p (models\nexchanged)"),
     ]
     if _has_rivals(rows):
@@ -312,7 +251,6 @@ def _factor_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
             Number(row),
             Number(row, part="interval"),
             "▲" if is_better else "",
-            Number(_only(rows.where("accuracy in the better direction", **groups))),
             Number(_only(rows.where("p value", test="models exchanged", **groups))),
             Number(difference),
             Number(better),
@@ -388,17 +326,16 @@ def _pairs_file(pairs: Sequence[Measure], data: str) -> Table:
               "B", "t")  # fmt: skip
     lines = []
     for row in pairs:
-        explainer = str(row.facts["explainer"])
-        method = row.groups["factor"].removesuffix(f" ({explainer})")
-        truth = [repr(value) for value in row.facts["truth"]]
+        pair = PairFacts(**row.facts)
+        method = row.groups["factor"].removesuffix(f" ({pair.explainer})")
         cells: list[Cell] = [
             data,
-            explainer,
+            pair.explainer,
             method,
-            str(row.facts["direction"]),
-            *row.facts["models"],
-            *truth,
+            pair.direction,
+            *pair.models,
+            *map(repr, pair.truth),
         ]
-        cells += [Number(row), repr(row.facts["ties"]), str(row.n), row.groups["probe size"]]
+        cells += [Number(row), repr(pair.ties), str(row.n), row.groups["probe size"]]
         lines.append(Row(cells))
     return Table([Column(title, "left") for title in titles], lines, name="pairs")

@@ -1,7 +1,8 @@
 """Factors from attributions: how much weight a model puts on certain words (`docs/method/ranking.md` 6.4).
 
 Each function takes a case and its attribution, and returns None where the factor does not apply: a missing annotation,
-a missing second text, no such words. Words are compared in lower case without punctuation around them.
+no such words. Functions for pairs are called for pairs only. Words are compared in lower case without punctuation
+around them.
 """
 
 from collections.abc import Sequence
@@ -83,23 +84,17 @@ def feature_position(case: Case, words: list[str]) -> int | None:
 
 def sum_difference(case: Case, attribution: Attribution) -> float | None:
     """Return SUM-DIFF: the weight of the first text minus that of the second."""
-    if len(case.examples[0]) < 2:
-        return None
     return float(attribution.of_text(0).sum() - attribution.of_text(1).sum())
 
 
 def max_difference(case: Case, attribution: Attribution) -> float | None:
     """Return MAX-DIFF: the largest weight of a word in the first text minus that in the second."""
-    if len(case.examples[0]) < 2:
-        return None
     first, second = attribution.of_text(0), attribution.of_text(1)
     return float(first.max() - second.max()) if len(first) and len(second) else None
 
 
 def index_difference(case: Case, attribution: Attribution) -> float | None:
     """Return INDEX-DIFF: the weight of shared words in the first text minus that in the second."""
-    if len(case.examples[0]) < 2:
-        return None
     pairs = shared_words(attribution.words_of(0), attribution.words_of(1))
     first, second = attribution.of_text(0), attribution.of_text(1)
     return sum(float(first[a] - second[b]) for a, b in pairs) if pairs else None
@@ -107,8 +102,6 @@ def index_difference(case: Case, attribution: Attribution) -> float | None:
 
 def subsequence(case: Case, attribution: Attribution) -> float | None:
     """Return SUBSEQUENCE: the weight of the words of the first text that are the second text."""
-    if len(case.examples[0]) < 2:
-        return None
     pairs = contiguous(attribution.words_of(0), attribution.words_of(1))
     return float(attribution.of_text(0)[[a for a, _ in pairs]].sum()) if pairs else None
 
@@ -116,7 +109,7 @@ def subsequence(case: Case, attribution: Attribution) -> float | None:
 def first_separator(case: Case, attribution: Attribution) -> float | None:
     """Return FIRST-TOK: the weight of the first separator such as [SEP]; None for models without one."""
     texts = attribution.units.texts
-    if len(case.examples[0]) < 2 or 0 not in texts:
+    if 0 not in texts:
         return None
     end = len(texts) - texts[::-1].index(0)
     position = next((position for position in range(end, len(texts)) if texts[position] == SPECIAL), None)
@@ -128,8 +121,6 @@ def control_words(case: Case, attribution: Attribution) -> float | None:
 
     A model that infers "the artist slept" from "Unless the artist slept, …" ignores them.
     """
-    if len(case.examples[0]) < 2:
-        return None
     premise = attribution.words_of(0)
     inside = {a for a, _ in contiguous(premise, attribution.words_of(1))}
     positions = [
@@ -142,17 +133,13 @@ def control_words(case: Case, attribution: Attribution) -> float | None:
 
 def swapped_mean(case: Case, attribution: Attribution) -> float | None:
     """Return SWAP-AVG: minus the mean weight of the swapped words of both texts (PAWS)."""
-    if len(case.examples[0]) < 2:
-        return None
     first, second = swapped_words(attribution.words_of(0), attribution.words_of(1))
     values = [*attribution.of_text(0)[first], *attribution.of_text(1)[second]]
     return -float(sum(values) / len(values)) if values else None
 
 
-def swapped_max_difference(case: Case, attribution: Attribution) -> float | None:
+def swapped_max(case: Case, attribution: Attribution) -> float | None:
     """Return SWAP-MAX-DIFF: the swapped word with the largest absolute weight, first text minus second (PAWS)."""
-    if len(case.examples[0]) < 2:
-        return None
     first, second = swapped_words(attribution.words_of(0), attribution.words_of(1))
     if not first or not second:
         return None

@@ -1,6 +1,6 @@
 """Every sentence that a ranking shows: findings, notes and captions, from values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...core.claims import ALPHA
 from ...core.measures import MEASURES, shown
@@ -16,11 +16,13 @@ DECIDED_NOTE = (
     f"Decided: the e-value reached the number of pairs / {ALPHA:g}. You may look after every label: "
     f"at most {100 * ALPHA:.0f} % of rankings decide wrongly."
 )
-AFTERWARDS_NOTE = "Better way: the better of the two directions, chosen afterwards."
 BETTER_NOTE = "▲ better than ACC (p ≤ .05, bootstrap over examples)."
 INTERVAL_NOTE = "Intervals: jackknife over models, since pairs share models."
 EXPORT_NOTE = "shoal rank … --out FILE writes them. Fill in the labels, then add --data FILE."
 ALONE_NOTE = "One model is not ranked: shoal rank MODEL MODEL … --data FILE"
+NO_LABELS = "Not ordered: no example has a label yet. Label those that tell the models apart first."
+SAME_ACCURACY = "All models have the same accuracy, so no pair can be ordered."
+ONE_PAIR = "Two models are one pair, which does not show how well a factor orders models in general."
 PARTS = {
     "labelled": "labelled examples",
     "chosen": "labelled where models disagree",
@@ -28,9 +30,7 @@ PARTS = {
 }
 STUDY_TITLE = "t examples order two models as all do"
 CURVES_TITLE = "right order by size of probe set"
-MATRIX_TITLE = "probability that the row's model is better than the column's, in %, if models are close"
 STRIPS_TITLE = "every pair by factor; chance is one half"
-WORDS_TITLE = "Which words counted"
 LABEL_NEXT_TITLE = "What to label next"
 MISSING_VALUES = {"CONF": "labels without probabilities", "CONF-GT": "no probability of every label"}
 
@@ -50,11 +50,6 @@ def percent(probability: float) -> str:
 
 
 # The order
-
-
-def no_labels() -> str:
-    """Say that nothing has a label."""
-    return "Not ordered: no example has a label yet. Label those that tell the models apart first."
 
 
 def too_few_labels(labels: int, models: int) -> str:
@@ -133,10 +128,8 @@ def pool_agrees(size: int) -> str:
     return f"The models agree on all {size:,} examples of the pool: labels there cannot tell them apart."
 
 
-def label_next(number: int, pool: int, disagree_on: int | None) -> str:
-    """Say how many examples to label, and how they were drawn; without disagreement, uniformly."""
-    if disagree_on is None:
-        return f"Label next: {number} examples, drawn uniformly from the {pool:,} of the pool."
+def label_next(number: int, pool: int, disagree_on: int) -> str:
+    """Say how many examples to label, and how they were drawn."""
     return (
         f"Label next: {number} examples, drawn where the models disagree "
         f"(on {disagree_on:,} of {pool:,} of the pool)."
@@ -144,16 +137,6 @@ def label_next(number: int, pool: int, disagree_on: int | None) -> str:
 
 
 # The study
-
-
-def same_accuracy() -> str:
-    """Say that no two models differ."""
-    return "All models have the same accuracy, so no pair can be ordered."
-
-
-def one_pair() -> str:
-    """Say that two models show nothing in general."""
-    return "Two models are one pair, which does not show how well a factor orders models in general."
 
 
 def probe_sets_too_large(sizes: Sequence[int], examples: int) -> str:
@@ -175,14 +158,6 @@ def factors_not_applicable(factors: Sequence[str], without: Sequence[str], model
         who = f"{without[0]} and {len(without) - 1} more give"
     missing = MISSING_VALUES.get(factors[0], "no value")
     return f"{' and '.join(factors)} {verb} not applicable: {who} {missing}."
-
-
-def not_combined(models: int, needed: int) -> str:
-    """Say that weights of combined factors could not be learnt."""
-    return (
-        f"Not combined: the weights are learnt from pairs of other models, and {models} models leave none. "
-        f"At least {needed} are needed."
-    )
 
 
 def study_summary(pairs: int, sets: int | None, population: int | None) -> str:
@@ -218,17 +193,6 @@ def incomplete(explainer: str, limit: float, large: int, models: int, worst: str
     )
 
 
-def gaps(by_explainer: Mapping[str, str]) -> str:
-    """Say how far attributions are from adding up."""
-    listed = ", ".join(f"{explainer} {gap} %" for explainer, gap in by_explainer.items())
-    return f"Completeness gap by model: {listed}."
-
-
 def too_long(tokens: int) -> str:
     """Say why an example was not explained."""
     return f"{tokens} tokens longer than the model's limit, so some words would have no effect"
-
-
-def worst_mistakes(explainer: str) -> str:
-    """Say which examples are shown with their words."""
-    return f"The worst mistake of each model among the explained examples, by {explainer}."
