@@ -309,7 +309,6 @@ def wrong_encodings() -> Iterator[Wrong]:
 
 WRONG_SETTINGS: dict[str, tuple[str, ...]] = {
     "tolerance": ("5", "-1", "nan", "inf", "a", ""),
-    "slack": ("2", "-1", "nan"),
     "resamples": ("0", "-5", "9", "1.5", "many", "1e99"),
     "limit": ("-1", "1.5", "all"),
     "seed": ("-1", "4294967296", "x", "1.5"),

@@ -58,7 +58,7 @@ def audited(
     checks: Sequence[dict[str, Any]] = (),
     **settings: Any,
 ) -> Result:
-    chosen = Settings(suite="small.jsonl", resamples=50, **settings)
+    chosen = Settings(suite="small.jsonl", **settings)
     built = built_suite(small_suite())
     scored = score(chosen, built, {"": answers})
     job = {"model": model, "protocol": "behaviour", "checks": checks, "settings": {"seed": chosen.seed}}
@@ -96,8 +96,7 @@ def test_the_first_line_says_what_was_asked_with_every_unusual_setting_and_how_m
     result = audited(answers_of(flawed()), tolerance=0.2, limit=12)
     first, second, third, *_ = alone(result).splitlines()
     assert first == (
-        "python:m:predict on suite small.jsonl, with limit 12, tolerance 0.2, resamples 50: "
-        "10 of 12 cases pass (83.3 %)"
+        "python:m:predict on suite small.jsonl, with limit 12, tolerance 0.2: 10 of 12 cases pass (83.3 %)"
     )
     assert second.startswith("Suite score 83.3 (mean over 3 functionalities), 95 % CI ")
     assert third == "Weakest: names 75.0 %, words 87.5 %"
