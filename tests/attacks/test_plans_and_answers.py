@@ -12,7 +12,7 @@ from shoal.core.errors import ShoalError
 from shoal.protocols import learning
 from shoal.protocols.behaviour.build import build
 from shoal.protocols.behaviour.settings import Settings
-from shoal.protocols.behaviour.suite import write_suite
+from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan
 from shoal.runs.store_files import write_seal

@@ -8,7 +8,7 @@ import pytest
 from shoal import read_suite
 from shoal.core.errors import DataError
 from shoal.data.columns import Named
-from shoal.protocols.behaviour.suite import import_suite
+from shoal.protocols.behaviour.suite_files import import_suite
 
 LABELLED = Named(("text",), "label")
 PAIRS = Named(original="before", variants=("after",), test_type="INV")

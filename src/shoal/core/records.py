@@ -401,7 +401,7 @@ def for_new_templates(result: Result) -> Result:
     """Return the result with intervals for new templates in place of those for new cases."""
     measures = [
         replace(row, interval=_pair(row.facts.get("interval over templates")), interval_method=OVER_TEMPLATES)
-        if "templates" in row.facts
+        if row.basis.templates is not None
         else row
         for row in result.measures
     ]

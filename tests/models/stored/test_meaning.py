@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from shoal import Suite, case, read_suite, write_suite
 from shoal.cli import main
 from shoal.core.errors import DataError
-from shoal.protocols.behaviour.rules import Expect
+from shoal.protocols.behaviour.expect import Expect
 
 # Every way to write down a model's labels, for every kind of suite
 

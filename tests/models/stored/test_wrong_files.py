@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from shoal import Suite, case, write_suite
 from shoal.cli import main
 from shoal.core.errors import ShoalError
-from shoal.protocols.behaviour.rules import Expect
+from shoal.protocols.behaviour.expect import Expect
 
 LABELS = ("negative", "neutral", "positive")
 RIGHT = ["positive", "negative", "neutral"]

@@ -16,7 +16,7 @@ from shoal.protocols.behaviour.build import (
     split_cases,
     without_duplicates,
 )
-from shoal.protocols.behaviour.rules import Expect
+from shoal.protocols.behaviour.expect import Expect
 from shoal.protocols.behaviour.settings import Settings
 
 LABEL = Expect("pred_equals_label")

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from shoal import Suite, audit, case, write_suite
 from shoal.cli import main
 from shoal.core.errors import DataError
-from shoal.protocols.behaviour.export import export_suite
+from shoal.protocols.behaviour.suite_files import export_suite
 
 
 def shoal(*arguments):

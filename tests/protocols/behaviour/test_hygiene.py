@@ -12,9 +12,10 @@ from click.testing import CliRunner
 from shoal import Case, Suite, case, write_suite
 from shoal.cli import main
 from shoal.core.records import TestType
+from shoal.protocols.behaviour.expect import Expect
 from shoal.protocols.behaviour.hygiene import CHECKS, Finding, examine, settled_early
 from shoal.protocols.behaviour.hygiene import sayable as sayable_for
-from shoal.protocols.behaviour.rules import RULES, Expect
+from shoal.protocols.behaviour.rules import RULES
 from shoal.protocols.behaviour.suite import DEFAULTS
 from shoal.protocols.behaviour.templated import templated
 

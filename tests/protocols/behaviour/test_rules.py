@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.core.errors import DataError
+from shoal.protocols.behaviour.judge import neutral_band
 from shoal.protocols.behaviour.rules import (
     DIRECTIONS,
     NO_LABEL,
@@ -18,7 +19,6 @@ from shoal.protocols.behaviour.rules import (
     positive_shift,
     values_of,
 )
-from shoal.protocols.behaviour.score import neutral_band
 from shoal.stats.paired import generalization_score
 
 SENTIMENT = ("negative", "neutral", "positive")

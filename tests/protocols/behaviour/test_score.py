@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from shoal import Answers, Case, Measures, Suite, case
 from shoal.core.errors import DataError
 from shoal.protocols.base import Built, Scored
-from shoal.protocols.behaviour.rules import Expect
-from shoal.protocols.behaviour.score import judge, measure, score
+from shoal.protocols.behaviour.expect import Expect
+from shoal.protocols.behaviour.judge import judge
+from shoal.protocols.behaviour.score import measure, score
 from shoal.protocols.behaviour.settings import Settings
 
 INV = Expect("same_pred_or_conf_change_within_tol", 0.1, "all_except_first")

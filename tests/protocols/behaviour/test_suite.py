@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shoal import Suite, case, read_suite, write_suite
 from shoal.core.errors import DataError
 from shoal.data.columns import Named
-from shoal.protocols.behaviour.suite import import_suite
+from shoal.protocols.behaviour.suite_files import import_suite
 
 MFT = {
     "functionality": "f",

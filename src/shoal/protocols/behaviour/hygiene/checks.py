@@ -11,7 +11,7 @@ from ....core.measures import FEW_CASES
 from ....core.records import Case, Example
 from ....stats.intervals import wilson
 from ..build import half_half
-from ..rules import Expect
+from ..expect import Expect
 from ..settings import SPLITS
 from ..templated import few_templates
 from .findings import FIXES, MANY, SEVERITIES, Finding, finding, ids, tell, worst_first
