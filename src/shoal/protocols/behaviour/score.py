@@ -188,17 +188,26 @@ def measure(
         _Tally([cases[place] for place in members.tolist()], hits[members], int(failed[members].sum()))
         for members in by_functionality(cases).values()
     ]
-    rows = [_pass_rate([tally], tally.groups) for tally in every]
     over = Basis("functionality", without=without or {})
-    for group in ("capability", "test type"):
-        for value in dict.fromkeys(tally.groups[group] for tally in every):
-            members = [tally for tally in every if tally.groups[group] == value]
-            rows.append(_mean("pass rate", members, {group: value}, over))
-    rows.append(_pass_rate(every, {}, without))
-    whole = _mean("suite score", every, {}, over)
-    facts = {**whole.facts, **_left_out(every), **_unanswered(every), **(about or {})}
-    note = note_of(facts) if whole.value is not None else whole.note
-    return [*rows, replace(whole, headline=True, facts=facts, note=note)]
+    means = [
+        _mean("pass rate", [tally for tally in every if tally.groups[group] == value], {group: value}, over)
+        for group in ("capability", "test type")
+        for value in dict.fromkeys(tally.groups[group] for tally in every)
+    ]
+    means.append(_pass_rate(every, {}, without))
+    chosen = {name: fact for name, fact in (about or {}).items() if name in CHOSEN}
+    whole = replace(_mean("suite score", every, {}, over), headline=True)
+    return [
+        *(_pass_rate([tally], tally.groups) for tally in every),
+        *(_with_facts(row, chosen) for row in means),
+        _with_facts(whole, {**_left_out(every), **_unanswered(every), **(about or {})}),
+    ]
+
+
+def _with_facts(row: Measure, facts: Mapping[str, Any]) -> Measure:
+    """Return a mean with further facts, and with them in words."""
+    note = "; ".join(filter(None, [row.reason, note_of(facts)]))
+    return replace(row, facts={**row.facts, **facts}, note=note)
 
 
 class _Tally:
