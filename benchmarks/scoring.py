@@ -19,7 +19,7 @@ import numpy as np
 from many_cases import print_many_cases
 
 from shoal import Answers, read_suite
-from shoal.protocols.behaviour.score import judge
+from shoal.protocols.behaviour.judge import judge
 from shoal.protocols.behaviour.settings import Settings
 
 

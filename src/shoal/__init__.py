@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from .core.errors import ShoalError
     from .core.records import Answers, Case, Finding, Measure, Measures, Outcome, Result
     from .models import load_model
-    from .protocols.behaviour.suite import Suite, case, read_suite, write_suite
+    from .protocols.behaviour.suite import Suite, case
+    from .protocols.behaviour.suite_files import read_suite, write_suite
     from .render.writing import write_report
     from .runs.executors import run_here
     from .runs.plan import read_plan
@@ -27,8 +28,8 @@ _HOMES = {
     "load_model": "models",
     "Suite": "protocols.behaviour.suite",
     "case": "protocols.behaviour.suite",
-    "read_suite": "protocols.behaviour.suite",
-    "write_suite": "protocols.behaviour.suite",
+    "read_suite": "protocols.behaviour.suite_files",
+    "write_suite": "protocols.behaviour.suite_files",
     "Answers": "core.records",
     "Case": "core.records",
     "Finding": "core.records",

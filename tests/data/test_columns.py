@@ -8,7 +8,7 @@ import pytest
 from shoal import read_suite
 from shoal.core.errors import DataError
 from shoal.data.columns import Named
-from shoal.protocols.behaviour.suite import import_suite
+from shoal.protocols.behaviour.suite_files import import_suite
 
 LABELLED = Named(("text",), "label")
 PAIRS = Named(original="before", variants=("after",), test_type="INV")
@@ -72,12 +72,6 @@ def test_a_cell_of_another_kind_is_named_with_its_row(tmp_path, row, message):
         import_suite(path, tmp_path / "out.jsonl", LABELLED)
 
 
-def test_a_json_array_becomes_a_suite(tmp_path):
-    path = table(tmp_path, '[{"text": "a", "label": "no"}, {"text": "b", "label": "yes"}]', "own.json")
-    suite, _ = import_suite(path, tmp_path / "out.jsonl", LABELLED)
-    assert [made.id for made in suite.cases] == ["own/1", "own/2"]
-
-
 def test_a_suite_file_may_be_a_json_array(tmp_path):
     row = {"functionality": "f", "capability": "c", "type": "MFT", "examples": [{"text": "a"}], "labels": 0}
     rows = [{"suite": "s", "label_names": ["no", "yes"]}, {**row, "case_id": 1}, {**row, "case_id": 1}]
@@ -103,12 +97,6 @@ def test_words_are_named_in_the_order_given_and_several_may_be_one(tmp_path):
     suite, _ = import_suite(own, tmp_path / "out.jsonl", LABELLED, names)
     assert suite.labels == ("negative", "positive")
     assert [made.labels for made in suite.cases] == [("positive",), ("negative",), ("negative",)]
-
-
-def test_one_label_is_enough_where_all_are_named(tmp_path):
-    own = table(tmp_path, "text,label\na,1\nb,1\n")
-    names = {"0": "negative", "1": "positive"}
-    assert import_suite(own, tmp_path / "out.jsonl", LABELLED, names)[0].labels == ("negative", "positive")
 
 
 def test_a_label_without_a_name_is_refused_with_the_line_to_add(tmp_path):
@@ -187,12 +175,6 @@ def test_columns_that_do_not_go_together_are_refused(tmp_path, named, message):
     own = table(tmp_path, "before,after\nGood.,Once good.\n")
     with pytest.raises(DataError, match=message):
         import_suite(own, tmp_path / "out.jsonl", named)
-
-
-def test_a_blank_variant_is_refused(tmp_path):
-    own = table(tmp_path, "before,after\nGood.,Goood.\nBad.,\n")
-    with pytest.raises(DataError, match="line 3: nothing in column 'after'"):
-        import_suite(own, tmp_path / "out.jsonl", PAIRS)
 
 
 def test_a_known_format_with_a_blank_text_is_refused(tmp_path):

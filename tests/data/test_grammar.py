@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from shoal.core.errors import DataError
-from shoal.data.grammar import GRAMMARS, SPLITS, Row, make_rows, paraphrase, reading, sentiment
+from shoal.data.grammar import GRAMMARS, SPLITS, Row, make_rows, reading
 from shoal.data.grammar.rows import draw
 
 
@@ -26,11 +26,6 @@ def test_each_split_has_its_usual_size_and_no_row_twice(rows, task):
 def test_the_same_seed_gives_the_same_rows_and_another_seed_others(task):
     assert make_rows(task, "test", 40, seed=7) == make_rows(task, "test", 40, seed=7)
     assert make_rows(task, "test", 40, seed=7) != make_rows(task, "test", 40, seed=8)
-
-
-@pytest.mark.parametrize("task", GRAMMARS)
-def test_fewer_rows_are_the_first_of_more(task):
-    assert make_rows(task, "train", 20) == make_rows(task, "train", 60)[:20]
 
 
 @pytest.mark.parametrize("task", ["sentiment", "reading"])
@@ -87,45 +82,12 @@ def test_the_person_is_named_once_so_that_the_kind_of_question_tells_the_answer(
         assert len(re.findall(rf"\b{name}\b", row.texts[0])) == 1
 
 
-def test_every_kind_of_question_is_asked(rows):
-    asked = {row.texts[1] for row in rows["reading"]["train"]}
-    for kind in reading.KINDS.values():
-        for template in kind.asked:
-            pattern = re.escape(template).replace(r"\{name\}", r"\w+")
-            assert any(re.fullmatch(pattern, question) for question in asked), template
-
-
-def test_answers_stand_everywhere_in_the_context(rows):
-    """A model that always points at the same sentence must not do well."""
-    sentences = Counter(row.texts[0][: row.start].count(".") for row in rows["reading"]["train"])
-    assert sentences.most_common(1)[0][1] < 0.4 * sentences.total()
-
-
-def test_the_same_word_praises_one_thing_and_blames_another():
-    aspects = [words for domain in sentiment.DOMAINS for words in domain.aspects.values()]
-    praise = {word for words in aspects for word in words["positive"].split()}
-    blame = {word for words in aspects for word in words["negative"].split()}
-    assert len(praise & blame) >= 10
-
-
 def test_negation_and_time_say_nothing_about_the_label(rows):
     """These words occur, in facts alone: the suite can ask what a model makes of them elsewhere."""
     for word in ("not", "never", "nobody", "nothing", "none", "no", "used"):
         labels = [row.label for row in rows["sentiment"]["train"] if word in row.texts[0].lower().split()]
         assert len(labels) > 30, word
         assert 0.3 < labels.count("positive") / len(labels) < 0.7, word
-
-
-def test_few_pairs_differ_in_topic_alone(rows):
-    """A model may ignore the topic and still pass the i.i.d. bar; the suite shows it."""
-    topics = [topic for group in paraphrase.TOPICS.values() for topic in group.split("|")]
-    pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, topics)) + r")\b")
-    alone = sum(
-        row.label == "different"
-        and len({pattern.sub("_", text.rpartition(": ")[2]) for text in row.texts}) == 1
-        for row in rows["paraphrase"]["train"]
-    )
-    assert 0 < alone < 0.025 * len(rows["paraphrase"]["train"])
 
 
 def test_an_unknown_split_or_task_is_named():

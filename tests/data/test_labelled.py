@@ -1,7 +1,6 @@
 """Labelled texts from files: columns told or named, labels put together, every problem with its line."""
 
 import gzip
-import json
 
 import pytest
 
@@ -34,12 +33,6 @@ def test_columns_are_told_from_their_usual_names(file, name, content, columns):
     assert found.lines == [1 if name.endswith("jsonl") else 2]
 
 
-@pytest.mark.parametrize("pair", ["premise,hypothesis", "sentence1,sentence2", "question1,question2"])
-def test_pairs_are_told_too(file, pair):
-    found = read_labelled(file(f"{pair},label\nA man sleeps.,He is awake.,contradiction\n"))
-    assert found.rows == [Row(("A man sleeps.", "He is awake."), "contradiction")]
-
-
 def test_named_columns_win(file):
     path = file("text,title,label,stars\nlong,short,a,5\n")
     assert read_labelled(path, ["title"], "stars").rows == [Row(("short",), "5")]
@@ -53,16 +46,6 @@ def test_labels_are_put_together_whatever_way_numbers_are_written(file):
         ("a", "negative"), ("b", "negative"), ("c", "neutral"), ("d", "positive")
     ]  # fmt: skip
     assert found.left_out == {"9": 1} and found.lines == [2, 3, 4, 5]
-
-
-def test_json_values_become_words(file):
-    rows = [{"text": " a ", "label": 1}, {"text": "b", "label": True}, {"text": "c", "label": 0.5}]
-    found = read_labelled(file("\n".join(map(json.dumps, rows)), "a.jsonl"))
-    assert [(row.texts, row.label) for row in found.rows] == [
-        (("a",), "1"),
-        (("b",), "true"),
-        (("c",), "0.5"),
-    ]
 
 
 @pytest.mark.parametrize(("content", "given", "message"), [
@@ -93,12 +76,6 @@ def test_our_own_opinions_have_three_labels_in_equal_parts():
     rows = make_rows("opinions", "train", 3000)
     counts = {label: sum(row.label == label for row in rows) for label in ("negative", "neutral", "positive")}
     assert sum(counts.values()) == 3000 and min(counts.values()) > 900
-
-
-def test_no_opinion_has_two_labels():
-    labels: dict[str, str] = {}
-    for row in make_rows("opinions", "train"):
-        assert labels.setdefault(row.texts[0].lower(), row.label) == row.label
 
 
 def test_rows_without_a_label_are_kept_where_only_some_need_one(file):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shoal.data.columns import Named
 from shoal.data.templates import templates
-from shoal.protocols.behaviour.suite import import_suite, read_suite
+from shoal.protocols.behaviour.suite_files import import_suite, read_suite
 
 words = st.sampled_from(["red", "old", "door", "gate", "is", "not", "open"])
 

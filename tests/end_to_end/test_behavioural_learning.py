@@ -12,7 +12,8 @@ import pytest
 
 from shoal.cli import main
 from shoal.core.records import Measures
-from shoal.protocols.behaviour.suite import Suite, case, write_suite
+from shoal.protocols.behaviour.suite import Suite, case
+from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.runs.executors import run_here, run_jobs
 from shoal.runs.plan import check_plan, make_plan
 from shoal.runs.scoring import brief_result, compare_jobs

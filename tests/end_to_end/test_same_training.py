@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.protocols.behaviour.suite import Suite, case, write_suite
+from shoal.protocols.behaviour.suite import Suite, case
+from shoal.protocols.behaviour.suite_files import write_suite
 
 THINGS = ["film", "meal", "flight", "hotel", "novel", "concert", "course", "garden"]
 

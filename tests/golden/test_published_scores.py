@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shoal import Answers, audit, read_suite
-from shoal.protocols.behaviour.score import judge, neutral_band
+from shoal.protocols.behaviour.judge import judge, neutral_band
 from shoal.protocols.behaviour.settings import Settings
 
 pytestmark = pytest.mark.golden

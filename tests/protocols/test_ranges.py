@@ -21,7 +21,6 @@ OUTSIDE = [
     ("tolerance", "nan", "from 0 to 2"),
     ("tolerance", "inf", "from 0 to 2"),
     ("tolerance", "-1", "from 0 to 2"),
-    ("slack", "-1e-9", "from 0 to 1"),
     ("resamples", "0", "from 10 to 1,000,000"),
     ("resamples", "1000000000000", "from 10 to 1,000,000"),
     ("shuffles", "-1", "from 10 to 10,000,000"),

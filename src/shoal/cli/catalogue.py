@@ -53,7 +53,8 @@ def _factors() -> dict[str, str]:
 
 
 def _rules() -> dict[str, str]:
-    from ..protocols.behaviour.rules import DIRECTIONS, PATTERNS, RULES
+    from ..protocols.behaviour.expect import DIRECTIONS
+    from ..protocols.behaviour.rules import PATTERNS, RULES
 
     words = {name: f"Short for the rule: {rule}." for name, (rule, _) in DIRECTIONS.items()}
     named = {pattern.replace("(?P<label>.+)", "LABEL"): rule for pattern, rule in PATTERNS.items()}

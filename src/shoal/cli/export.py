@@ -70,7 +70,7 @@ def _is_job(store: "RunStore", name: str) -> bool:
 
 def _suite(name: str, out: Path, verbatim: bool) -> str:
     from ..protocols.behaviour.build import load_suite
-    from ..protocols.behaviour.export import export_suite
+    from ..protocols.behaviour.suite_files import export_suite
 
     refuse_overwrite(out, (name,))
     made = load_suite(name)

@@ -153,7 +153,7 @@ def import_command(
     """
     from ..core.text import printable
     from ..data.columns import Named
-    from ..protocols.behaviour.suite import import_suite
+    from ..protocols.behaviour.suite_files import import_suite
     from ..render.terminal import print_sections
     from .suite_view import import_sections
 

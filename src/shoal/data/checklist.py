@@ -5,7 +5,7 @@ default; EXPECTATIONS names the others (`tests/papers/tables/suite_functionaliti
 templates that the files do not keep: which belong together is told by their texts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,31 +101,30 @@ def read(path: Path) -> SuiteRows:
 
 
 def read_pickle(path: Path) -> SuiteRows:
-    """A released suite from its pickle; which of the three it is, its tests tell."""
-    released = read_suite_pickle(path)
-    tests = {test.name for test in released.tests}
-    name = next((name for name, test in TELLING.items() if test in tests), path.name.split(".")[0])
-    suite = as_suite(name, enumerate(rows(released, name), start=1))
+    """Return a released suite from its pickle; its tests tell which of the three it is."""
+    tests = read_suite_pickle(path)
+    names = {test.name for test in tests}
+    name = next((name for name, test in TELLING.items() if test in names), path.name.split(".")[0])
     lost = [
         f"the rule of {test.name!r}: it was compiled code"
-        for test in released.tests
+        for test in tests
         if test.test_type == "DIR" and test.name not in EXPECTATIONS
     ]
-    return SuiteRows(suite.header, suite.rows, lost, templated=True)
+    return as_suite(name, enumerate(rows(tests), start=1), lost)
 
 
-def as_suite(name: str, lines: Iterator[tuple[int, Row]]) -> SuiteRows:
-    """Released rows under the released name ("sentiment", "qqp", "squad") as a suite with rules and labels."""
+def as_suite(name: str, lines: Iterator[tuple[int, Row]], lost: Sequence[str] = ()) -> SuiteRows:
+    """Return released rows as a suite with rules and labels; `name` is the released one (sentiment, qqp, squad)."""
     reading = name == "squad"
-    return SuiteRows(
-        HEADERS.get(name, {"suite": name}),
-        (_case(number, row, reading) for number, row in lines),
-        templated=True,
-    )
+    cases = ((number, _case(row, reading)) for number, row in lines)
+    return SuiteRows(HEADERS.get(name, {"suite": name}), cases, list(lost), templated=True)
 
 
-def _case(number: int, row: Row, reading: bool) -> tuple[int, Row]:
+def _case(row: Row, reading: bool) -> Row:
     name = row["test"]
+    expect = EXPECTATIONS.get(name)
+    if reading and expect is None:
+        expect = {"rule": "exact_string_equal"} if name in EXACT_ANSWERS else STRIPPED
     case = {
         "functionality": name,
         "capability": row["capability"],
@@ -133,11 +132,7 @@ def _case(number: int, row: Row, reading: bool) -> tuple[int, Row]:
         "case_id": row["case_id"],
         "examples": row["examples"],
         "labels": row["label"],
-        "expect": EXPECTATIONS.get(name),
+        "expect": expect,
         "direction": DIRECTIONS.get(name),
     }
-    if reading and case["expect"] is None:
-        case["expect"] = {"rule": "exact_string_equal"} if name in EXACT_ANSWERS else STRIPPED
-    if row.get("meta"):
-        case["meta"] = row["meta"]
-    return number, case
+    return case | ({"meta": row["meta"]} if row.get("meta") else {})

@@ -4,7 +4,7 @@ The suites were published as dill pickles of Python 3.7 objects inside a gzip'ed
 `pickle` or `dill` runs whatever it asks for, and the compiled functions in it no longer load anyway.
 Here the file is only ever data:
 
-    file ─► bytes ─► plain values and stand-ins ─► PickledSuite ─► rows
+    file ─► bytes ─► plain values and stand-ins ─► PickledTest ─► rows
             _unpack  Machine                       _Reader
 
 `pickle_machine.Machine` makes inert values. This module says which names a suite may use, and which of its
@@ -19,8 +19,8 @@ import codecs
 import gzip
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
@@ -32,72 +32,33 @@ FILE_LIMIT: Final = 64_000_000
 RESULT_LIMIT: Final = 120_000_000
 """Bytes of the result, estimated, shared parts counted each time; the larger takes 51 million."""
 DEPTH_LIMIT: Final = 20
-"""Lists within lists in labels and meta, functions within functions in rules."""
+"""Lists within lists in labels and meta."""
 
 Example = str | tuple[str, ...]
 Plain = None | bool | int | float | str | list["Plain"] | tuple["Plain", ...] | dict[str, "Plain"]
 
 
 @dataclass(frozen=True, slots=True)
-class PickledFunction:
-    """What is left of a function that was not loaded: enough to recognise a rule, nothing to run."""
-
-    name: str
-    file: str = ""
-    line: int | None = None
-    constants: tuple[Plain, ...] = ()
-    names: tuple[str, ...] = ()
-    """Globals and attributes its code mentions."""
-    variables: tuple[str, ...] = ()
-    """Arguments and local variables."""
-    closure: "Mapping[str, Plain | PickledFunction]" = field(default_factory=dict)
-    """What it closes over, by name: settings such as tolerance, and the functions it wraps."""
-
-
-@dataclass(frozen=True, slots=True)
 class PickledCase:
-    """Examples shown together, and what is expected of them."""
+    """The examples of a case with the file's label and meta."""
 
     examples: tuple[Example, ...]
-    grouped: bool
-    """Whether the file holds a list of examples, rather than one."""
     label: Plain
     meta: Plain
-    raw_rows: tuple[int, int] | None
-    """Which lines of a CheckList prediction file are its answers: from, up to."""
 
 
 @dataclass(frozen=True, slots=True)
 class PickledTest:
-    """One functionality, as the file has it."""
+    """One functionality."""
 
     name: str
     test_type: str
     capability: str
-    description: str
-    aggregate: str
     cases: tuple[PickledCase, ...]
-    label_kind: str
-    """none, scalar (one label for all cases) or list (one entry per case)."""
-    has_meta: bool
-    run_indices: tuple[int, ...] | None
-    """Cases drawn for the published run, in the order drawn; None when all were run, or none."""
-    raw_range: tuple[int, ...] | None
-    """Which lines of a prediction file are this test's: from, up to."""
-    raw_rows_note: str
-    """Why `raw_rows` could not be worked out; empty when it could."""
-    rule_hint: PickledFunction | None
 
 
-@dataclass(frozen=True, slots=True)
-class PickledSuite:
-    """All tests of a released suite, in the order they were added."""
-
-    tests: tuple[PickledTest, ...]
-
-
-def read_suite_pickle(path: Path) -> PickledSuite:
-    """The suite in a released CheckList file: a pickle, bare, gzip'ed or alone in a tar.
+def read_suite_pickle(path: Path) -> list[PickledTest]:
+    """Return the tests of a released CheckList file: a pickle, bare, gzip'ed or alone in a tar.
 
     Nothing in the file is executed, imported or written to disk. A file that asks for anything
     a suite has no use for, is damaged, or would grow too large is a DataError.
@@ -108,32 +69,22 @@ def read_suite_pickle(path: Path) -> PickledSuite:
     except OSError as error:
         reason = error.strerror or str(error)
         raise DataError(f"{where}: cannot be read: {reason}", fix="the path of a suite file") from None
-    return _Reader(where).suite(Machine(content, where, _NAMES, _answer).run())
+    return _Reader(where).tests(Machine(content, where, _NAMES, _answer).run())
 
 
-def rows(suite: PickledSuite, name: str) -> Iterator[dict[str, object]]:
-    """One row per case, in the JSON Lines form of the converted suites; `name` is the suite's.
-
-    `meta` is there when the test has any, `raw_rows` when the case was part of the published run.
-    """
-    for test_id, test in enumerate(suite.tests):
+def rows(tests: Iterable[PickledTest]) -> Iterator[dict[str, Plain]]:
+    """Yield one row per case, as in the JSON Lines form of the converted suites."""
+    for test in tests:
         for case_id, case in enumerate(test.cases):
-            row: dict[str, object] = {
-                "suite": name,
-                "test_id": test_id,
+            yield {
                 "test": test.name,
                 "capability": test.capability,
                 "type": test.test_type,
                 "case_id": case_id,
-                "grouped": case.grouped,
                 "examples": _listed(case.examples),
                 "label": _listed(case.label),
+                "meta": _listed(case.meta),
             }
-            if test.has_meta:
-                row["meta"] = _listed(case.meta)
-            if case.raw_rows is not None:
-                row["raw_rows"] = list(case.raw_rows)
-            yield row
 
 
 def _listed(value: Plain) -> Plain:
@@ -228,10 +179,12 @@ _ARRAYS: Final = frozenset(
 )
 _SCALARS: Final = frozenset(name.replace("_reconstruct", "scalar") for name in _ARRAYS)
 
-_FUNCTION: Final = "dill._dill._create_function"
 _CODE: Final = "dill._dill._create_code"
-_CELL: Final = "dill._dill._create_cell"
-_RECORDED: Final = _ARRAYS | _SCALARS | {_FUNCTION, _CODE, _CELL, "dill._dill._setattr", "numpy.dtype"}
+_FUNCTIONS: Final = {
+    _CODE,
+    *(f"dill._dill.{name}" for name in ("_create_cell", "_create_function", "_setattr")),
+}
+_RECORDED: Final = _ARRAYS | _SCALARS | _FUNCTIONS | {"numpy.dtype"}
 """Calls that are remembered, with their arguments, and never made."""
 
 _GET_ATTRIBUTE: Final = "dill._dill._get_attr"
@@ -337,7 +290,6 @@ _NUMBERS: Final = {
 _DECODERS: Final = {"<": codecs.getdecoder("utf-32-le"), ">": codecs.getdecoder("utf-32-be")}
 """Fetched here, since the first use of a codec imports it, and reading a file is to import nothing."""
 
-_LEAVES: Final = (bool, int, float, str, type(None))
 _T = TypeVar("_T")
 
 
@@ -362,73 +314,44 @@ class _Reader:
 
     # A suite
 
-    def suite(self, root: object) -> PickledSuite:
-        """The tests of a suite, each part of them checked."""
+    def tests(self, root: object) -> list[PickledTest]:
+        """Return the tests of a suite, each part of them checked."""
         state = root.state if isinstance(root, StandIn) and root.kind == _SUITE else None
-        tests, info, ranges = (_dict(_dict(state).get(key)) for key in ("tests", "info", "test_ranges"))
+        tests, info = (_dict(_dict(state).get(key)) for key in ("tests", "info"))
         if not tests:
             raise DataError(
                 f"{self.where}: holds no CheckList suite but {kind_of(root)}",
                 fix="a file written by CheckList's TestSuite.save",
             )
-        return PickledSuite(
-            tuple([self.test(name, test, info.get(name), ranges.get(name)) for name, test in tests.items()])
-        )
+        return [self.test(name, test, info.get(name)) for name, test in tests.items()]
 
-    def test(self, name: object, test: object, info: object, span: object) -> PickledTest:
-        """One functionality; `info` and `span` are what the suite's tables have of it."""
+    def test(self, name: object, test: object, info: object) -> PickledTest:
+        """Return one functionality; `info` is its entry in the suite's table."""
         if not isinstance(name, str):
             self.wrong("the name of a test", name, "text")
         what = f'test "{name[:100]}"'
         if not isinstance(test, StandIn) or test.kind not in _TESTS or not isinstance(test.state, dict):
             self.wrong(what, test, "MFT, INV or DIR with its state")
-        state, table = test.state, _dict(info)
-        # Tests made by older versions lack attributes; the suite's table has them.
-        capability, description = (
-            self.typed(state.get(key) or table.get(key) or "", str, f"{what}: {key}", "text")
-            for key in ("capability", "description")
+        state = test.state
+        # Tests made by older versions lack the attribute; the suite's table has it.
+        capability = self.typed(
+            state.get("capability") or _dict(info).get("capability") or "", str, f"{what}: capability", "text"
         )
         examples = self.examples(state.get("data"), what)
         self.charge(len(examples) * (len(name) + len(capability)))  # every row will carry them
-        run_indices = self.integers(state.get("run_idxs"), f"{what}: run_idxs")
-        raw_range = self.integers(span, f"{what}: test_ranges")
-        if raw_range is not None and len(raw_range) != 2:
-            self.wrong(f"{what}: test_ranges", span, "two numbers")
-        case_of_line = self.integers(state.get("result_indexes"), f"{what}: result_indexes")
-        sizes = [len(shown) for shown, _ in examples]
-        raw_rows, note = _raw_rows(sizes, raw_range, case_of_line, run_indices)
         labels, metas = (
             self.parallel(state.get(key), len(examples), f"{what}: {key}") for key in ("labels", "meta")
         )
-        aggregate = state.get("agg_fn")
-        return PickledTest(
-            name=name,
-            test_type=test.kind.rpartition(".")[2],
-            capability=capability,
-            description=description,
-            aggregate=aggregate if isinstance(aggregate, str) else self.function_name(aggregate),
-            cases=tuple(
-                PickledCase(shown, grouped, label, meta, lines)
-                for (shown, grouped), label, meta, lines in zip(
-                    examples, labels, metas, raw_rows, strict=True
-                )
-            ),
-            label_kind=_label_kind(state.get("labels")),
-            has_meta=state.get("meta") is not None,
-            run_indices=run_indices,
-            raw_range=raw_range,
-            raw_rows_note=note,
-            rule_hint=self.function(state.get("expect")),
-        )
+        cases = [PickledCase(*parts) for parts in zip(examples, labels, metas, strict=True)]
+        return PickledTest(name, test.kind.rpartition(".")[2], capability, tuple(cases))
 
-    def examples(self, data: object, what: str) -> list[tuple[tuple[Example, ...], bool]]:
-        """Each case's examples, and whether they came as a list."""
-        cases: list[tuple[tuple[Example, ...], bool]] = []
+    def examples(self, data: object, what: str) -> list[tuple[Example, ...]]:
+        """Return each case's examples: a list of them, or one."""
+        cases: list[tuple[Example, ...]] = []
         for number, case in enumerate(self.typed(data, list, f"{what}: data", "a list of cases")):
-            grouped = isinstance(case, list)
-            shown = [self.example(value, f"{what}: case {number}") for value in (case if grouped else [case])]
+            shown = case if isinstance(case, list) else [case]
+            cases.append(tuple([self.example(value, f"{what}: case {number}") for value in shown]))
             self.charge(200)
-            cases.append((tuple(shown), grouped))
         return cases
 
     def example(self, value: Plain, what: str) -> Example:
@@ -436,7 +359,7 @@ class _Reader:
             return value
         if not isinstance(value, tuple):
             self.wrong(what, value, "text, or a tuple of texts")
-        texts = _only(value, str)
+        texts = tuple([part for part in value if isinstance(part, str)])
         if len(texts) != len(value):
             self.wrong(what, next(part for part in value if not isinstance(part, str)), "text")
         return texts
@@ -453,16 +376,6 @@ class _Reader:
                 f"{self.where}: {what} has {len(plain):,} entries for {cases:,} cases", fix=SUSPECT
             )
         return plain
-
-    def integers(self, value: object, what: str) -> tuple[int, ...] | None:
-        if value is None:
-            return None
-        wanted = "a list of whole numbers"
-        plain = tuple(self.typed(value, (list, tuple), what, wanted))
-        numbers = _only(plain, int)
-        if len(numbers) != len(plain):
-            self.wrong(what, value, wanted)
-        return numbers
 
     # Values
 
@@ -529,63 +442,9 @@ class _Reader:
         except UnicodeDecodeError:
             self.wrong(what, dtype, "text")
 
-    # Functions
-
-    def function(self, value: object, depth: int = 0) -> PickledFunction | None:
-        """What can be told of a function; None for anything else."""
-        self.charge(500)
-        if isinstance(value, Name):
-            return PickledFunction(value.dotted)
-        if not isinstance(value, StandIn) or value.kind != _FUNCTION or depth > DEPTH_LIMIT:
-            return None
-        code, _, name, _, cells = (*value.arguments, *[None] * 5)[:5]
-        arguments = code.arguments if isinstance(code, StandIn) else ()
-        if len(arguments) not in (15, 16):
-            return PickledFunction(name) if isinstance(name, str) else None
-        # Python 3.8 put one more number in front; after it the order is the same.
-        constants, names, variables, file, name, line, _, free, _ = arguments[-9:]
-        return PickledFunction(
-            name=name if isinstance(name, str) else "",
-            file=file if isinstance(file, str) else "",
-            line=line if isinstance(line, int) else None,
-            constants=tuple([self.plain(constant, "a rule") for constant in _only(constants, *_LEAVES)]),
-            names=self.keys(names),
-            variables=self.keys(variables),
-            closure={
-                variable: self.closed_over(cell, depth)
-                for variable, cell in zip(self.keys(free), _only(cells, StandIn), strict=False)
-            },
-        )
-
-    def function_name(self, value: object) -> str:
-        function = self.function(value)
-        return function.name if function else ""
-
-    def keys(self, values: object) -> tuple[str, ...]:
-        return tuple([self.key(value, "a rule") for value in _only(values, str)])
-
-    def closed_over(self, cell: StandIn, depth: int) -> Plain | PickledFunction:
-        inside = cell.arguments[0] if cell.kind == _CELL and cell.arguments else None
-        return (
-            self.plain(inside, "a rule") if isinstance(inside, _LEAVES) else self.function(inside, depth + 1)
-        )
-
 
 def _dict(value: object) -> dict[object, object]:
     return value if isinstance(value, dict) else {}
-
-
-def _only(values: object, *wanted: type[_T]) -> tuple[_T, ...]:
-    """Those of a tuple's items that are of the type wanted."""
-    return (
-        tuple([value for value in values if isinstance(value, wanted)]) if isinstance(values, tuple) else ()
-    )
-
-
-def _label_kind(labels: object) -> str:
-    if labels is None:
-        return "none"
-    return "list" if isinstance(labels, list) or kind_of(labels) in _ARRAYS else "scalar"
 
 
 def _numpy_type(dtype: object) -> tuple[str, str]:
@@ -597,40 +456,3 @@ def _numpy_type(dtype: object) -> tuple[str, str]:
         return "", ""
     is_text = name[:1] == "U" and name[1:].isascii() and name[1:].isdigit() and len(name) < 9
     return (name, ">" if order == ">" else "<") if is_text or name in _NUMBERS else ("", "")
-
-
-def _raw_rows(
-    sizes: list[int],
-    raw_range: tuple[int, ...] | None,
-    case_of_line: tuple[int, ...] | None,
-    run_indices: tuple[int, ...] | None,
-) -> tuple[list[tuple[int, int] | None], str]:
-    """Which prediction lines belong to each case, and why not if that cannot be told.
-
-    `sizes` has the number of each case's examples. Without `case_of_line` the lines follow from the cases
-    drawn, or from all.
-    """
-    spans: list[tuple[int, int] | None] = [None] * len(sizes)
-    nothing = list(spans)
-    if raw_range is None:
-        return nothing, "the suite keeps no line range for this test"
-    start, end = raw_range
-    if any(not 0 <= case < len(sizes) for case in case_of_line or run_indices or ()):
-        return nothing, "the run names cases that the test does not have"
-    if case_of_line is None:
-        order = range(len(sizes)) if run_indices is None else run_indices
-        # Lines are laid out only when no case comes twice: one long case a million times would fill memory.
-        if len(set(order)) != len(order):
-            return nothing, "the run draws a case twice"
-        case_of_line = tuple([case for case in order for _ in range(sizes[case])])
-    total = len(case_of_line)
-    if start < 0 or total != end - start:
-        return nothing, f"the suite gives the test lines {start} to {end}, and the run has {total:,}"
-    for line, case in enumerate(case_of_line, start):
-        first, last = spans[case] or (line, line)
-        if last != line:
-            return nothing, "the lines of one case do not follow each other"
-        spans[case] = (first, line + 1)
-    if any(span and span[1] - span[0] != size for span, size in zip(spans, sizes, strict=True)):
-        return nothing, "a case has more or fewer lines than examples"
-    return spans, ""

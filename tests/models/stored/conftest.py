@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shoal import Answers, Suite, case, load_model
-from shoal.protocols.behaviour.rules import Expect
+from shoal.protocols.behaviour.expect import Expect
 
 SENTIMENT = ("negative", "neutral", "positive")
 

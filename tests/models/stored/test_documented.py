@@ -8,7 +8,7 @@ from table_files import write_table
 
 from shoal import Suite, case
 from shoal.core.errors import DataError
-from shoal.protocols.behaviour.rules import Expect
+from shoal.protocols.behaviour.expect import Expect
 
 PAGE = Path(__file__).parents[3] / "docs" / "models.md"
 SAYS = ["positive", "negative", "neutral"]

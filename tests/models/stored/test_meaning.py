@@ -9,7 +9,7 @@ import pytest
 
 from shoal import Suite, case
 from shoal.core.errors import DataError
-from shoal.protocols.behaviour.rules import Expect
+from shoal.protocols.behaviour.expect import Expect
 
 # Every way to write down a model's labels, for every kind of suite
 

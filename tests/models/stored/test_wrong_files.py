@@ -15,7 +15,7 @@ import pytest
 
 from shoal import Suite, case
 from shoal.core.errors import ShoalError
-from shoal.protocols.behaviour.rules import Expect
+from shoal.protocols.behaviour.expect import Expect
 
 LABELS = ("negative", "neutral", "positive")
 RIGHT = ["positive", "negative", "neutral"]

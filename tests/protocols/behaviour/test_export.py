@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from shoal import Suite, audit, case, write_suite
 from shoal.cli import main
 from shoal.core.errors import DataError
-from shoal.protocols.behaviour.export import export_suite
+from shoal.protocols.behaviour.suite_files import export_suite
 
 
 def shoal(*arguments):
@@ -62,13 +62,6 @@ def test_a_suite_goes_out_and_its_answers_come_back(tmp_path, suffix):
     assert [outcome.passed for outcome in result.outcomes] == [True] * 5 + [False, False]
 
 
-def test_pairs_have_their_names(tmp_path):
-    export_suite(suite_of(("p", "h"), ("q", "i"), task="nli"), tmp_path / "c.jsonl")
-    assert json.loads((tmp_path / "c.jsonl").read_text().splitlines()[0]) == {
-        "functionality": "words", "case_id": "1", "example_idx": 0, "premise": "p", "hypothesis": "h",
-    }  # fmt: skip
-
-
 def test_texts_that_begin_like_formulas_are_neither_run_nor_changed(tmp_path):
     suite = suite_of("@ann Good.", "=1+1")
     with pytest.raises(
@@ -88,11 +81,3 @@ def test_the_suffix_says_what_is_written(tmp_path):
             DataError, match=r"the suffix says what to write: .csv or .jsonl\n  try: --out cases.jsonl"
         ):
             export_suite(suite_of("a", "b"), tmp_path / name)
-
-
-def test_a_suite_that_ships_can_be_exported(tmp_path):
-    done = shoal("export", "paraphrase", "--out", tmp_path / "cases.csv")
-    assert done.exit_code == 0, done.output
-    with (tmp_path / "cases.csv").open(newline="") as stream:
-        first = next(csv.DictReader(stream))
-    assert list(first) == ["functionality", "case_id", "example_idx", "question1", "question2"]

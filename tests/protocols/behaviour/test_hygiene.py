@@ -8,16 +8,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from shoal import Case, Suite, case, write_suite
 from shoal.cli import main
 from shoal.core.records import TestType
-from shoal.protocols.behaviour.hygiene import CHECKS, Finding, Material, examine, settled_early
+from shoal.protocols.behaviour.expect import Expect
+from shoal.protocols.behaviour.hygiene import CHECKS, Finding, examine, settled_early
 from shoal.protocols.behaviour.hygiene import sayable as sayable_for
-from shoal.protocols.behaviour.rules import RULES, Expect
-from shoal.protocols.behaviour.score import judge
+from shoal.protocols.behaviour.rules import RULES
 from shoal.protocols.behaviour.suite import DEFAULTS
 from shoal.protocols.behaviour.templated import templated
 
@@ -86,10 +84,6 @@ def test_templates_that_the_suite_does_not_name_are_noted():
     assert not pick(suite, "templates without a cluster") and not list(templated(suite.cases))
 
 
-def test_no_cases_no_findings():
-    assert examine([]).findings == ()
-
-
 # Duplicates and the split
 
 
@@ -99,24 +93,6 @@ def test_repeated_cases_are_counted_and_named():
     assert finding.severity == "warning"
     assert finding.cases == ("twice/30", "twice/31", "twice/32", "twice/33", "twice/34")
     assert finding.what == "10 of 40 cases (25.0 %) repeat another, leaving 30"
-
-
-def test_a_few_repeated_cases_are_a_note():
-    finding = pick(clean(("twice", "MFT", MFT, mixed(60) + mixed(1))), "repeated cases")[0]
-    assert (finding.severity, finding.what) == ("note", "1 of 61 cases (1.6 %) repeats another, leaving 60")
-
-
-def test_cases_alike_but_for_case_and_spacing():
-    shouted = case("FLIGHT  0 was\tfine.", label=0)
-    finding = only(clean(("alike", "MFT", MFT, [*mixed(), shouted])), "nearly repeated cases")
-    assert (finding.count, finding.cases, finding.severity) == (1, ("alike/30",), "note")
-
-
-def test_cases_in_two_functionalities():
-    finding = only(
-        clean(("one", "MFT", MFT, mixed()), ("two", "MFT", MFT, mixed(20))), "cases in two functionalities"
-    )
-    assert (finding.where, finding.count, finding.share) == (("one", "two"), 20, 1.0)
 
 
 def alike(count: int, label: str) -> Suite:
@@ -129,13 +105,6 @@ def alike(count: int, label: str) -> Suite:
             given = label if number else "negative"
             suite.add_case(name, str(at), case(f"Flight {at}.", label=given))
     return suite
-
-
-def test_cases_in_very_many_functionalities_are_counted_together():
-    (shared,) = pick(alike(21, "negative"), "cases in two functionalities")
-    assert (shared.where, shared.count) == ((), 4)
-    assert shared.what == "4 different cases stand in more than 20 functionalities each"
-    assert len(pick(alike(20, "negative"), "cases in two functionalities")) == 190
 
 
 def test_conflicts_of_very_many_functionalities_are_said_once():
@@ -166,20 +135,6 @@ def test_functionalities_that_ask_the_same_take_steps_in_proportion():
     assert steps(alike(800, "positive")) < 2.1 * steps(alike(400, "positive"))
 
 
-def test_functionalities_alike_in_shape_are_judged_once(monkeypatch):
-    calls = []
-
-    def counted(settings, cases, answers):
-        calls.append(len(cases))
-        return judge(settings, cases, answers)
-
-    monkeypatch.setattr("shoal.protocols.behaviour.hygiene.material.judge", counted)
-    assert len(Material(alike(3, "negative")).constants) == 3
-    once = len(calls)
-    assert len(Material(alike(30, "negative")).constants) == 30
-    assert len(calls) == 2 * once == 2 * 2  # for each of two labels
-
-
 def test_copies_across_the_split_are_counted_per_functionality_and_for_the_suite():
     whole, own = pick(clean(("same", "MFT", MFT, mixed(3) * 20)), "test cases seen in training")
     assert (whole.where, own.where) == ((), ("same",))
@@ -198,12 +153,6 @@ def test_one_example_with_two_labels_inside_a_functionality():
     assert (finding.severity, finding.where, finding.count) == ("error", ("torn",), 1)
     assert finding.cases == ("torn/0", "torn/30")
     assert "\"Flight 0 was fine.\" is 'negative' and 'positive'" in finding.what
-
-
-def test_one_example_with_two_labels_across_functionalities():
-    other = [case(f"Flight {i} was fine.", label=(i + 1) % 3) for i in range(30)]
-    (finding,) = pick(clean(("one", "MFT", MFT, mixed()), ("two", "MFT", MFT, other)), "label conflict")
-    assert (finding.where, finding.count) == (("one", "two"), 30)
 
 
 def test_a_rule_that_names_its_label_can_conflict_too():
@@ -237,15 +186,6 @@ def test_a_label_is_asked_for_by_its_name_or_by_its_opposite(asked):
     assert found(suite) == []
 
 
-def test_a_label_that_a_filter_names_is_in_use():
-    suite = Suite("toy", labels=("no", "yes"))
-    only_yes = Expect("pred_equals_no", 0.1, "all_except_first", "original pred is not yes")
-    suite.add_functionality("f", "c", "DIR", only_yes)
-    for i in range(30):
-        suite.add_case("f", str(i), case(f"a {i}", f"b {i}"))
-    assert [finding.kind for finding in found(suite)] == ["one label dominates"]
-
-
 def test_label_1_of_a_rule_that_means_not_0_does_not_conflict():
     lenient = Expect("pred_equals_label_except_label1_means_not_0")
     made = [case(f"Meal {i} was good.", label=1) for i in (2, 5, 8)]
@@ -267,13 +207,7 @@ def test_a_suite_with_one_label_could_still_be_answered_wrong():
     suite.add_functionality("f", "c", "MFT", MFT)
     for i in range(20):
         suite.add_case("f", str(i), case(f"text {i}", label="hateful"))
-    assert {finding.kind for finding in found(suite)} == {"one answer passes", "one label dominates"}
-
-
-def test_one_label_that_nearly_everything_asks_for():
-    good = [case(f"Fine {i}", label=2 if i % 10 else 0) for i in range(400)]
-    finding = only(clean(("praise", "MFT", MFT, good)), "one label dominates")
-    assert "'positive'" in finding.what and finding.share == pytest.approx(370 / 460)
+    assert {finding.kind for finding in found(suite)} == {"one answer passes"}
 
 
 # Nothing tested
@@ -283,12 +217,6 @@ def test_perturbation_cases_without_a_variant():
     made = [case(f"a {i}", f"b {i}") for i in range(27)] + [case(f"c {i}") for i in range(3)]
     (finding,) = pick(clean(("inv", "INV", INV, made)), "nothing to compare with")
     assert (finding.severity, finding.count, finding.share) == ("warning", 3, 0.1)
-
-
-def test_a_functionality_without_any_variant_is_an_error_and_said_once():
-    finding = only(clean(("inv", "INV", INV, [case(f"a {i}") for i in range(30)])), "nothing to compare with")
-    assert (finding.severity, finding.where, finding.share) == ("error", ("inv",), 1.0)
-    assert "every model passes" in finding.what
 
 
 def test_variants_in_which_nothing_changed():
@@ -320,22 +248,15 @@ def test_a_functionality_of_one_label_wants_a_contrast():
     suite.add_functionality("praise", "alone", "MFT", MFT)
     for i in range(30):
         suite.add_case("praise", str(i), case(f"Lovely {i}", label=2))
-    severities = {finding.where: finding.severity for finding in pick(suite, "one answer passes")}
-    assert severities == {("blame",): "note", ("praise",): "note"}  # each is the other's contrast
+    assert not pick(suite, "one answer passes")  # each is the other's contrast
 
 
-def test_tests_of_movement_are_collected_in_one_note():
+def test_tests_of_movement_pass_with_any_constant_and_are_no_finding():
     less = Expect("conf_of_original_pred_not_higher", 0.1, "all_except_first", "original pred is neutral")
-    made = [case(f"a {i}", f"b {i}") for i in range(30)]
-    others = [case(f"c {i}", f"d {i}") for i in range(30)]
     both = Expect("and", aggregate="all_except_first", parts=(INV, less))
-    third = [case(f"e {i}", f"f {i}") for i in range(30)]
-    finding = only(
-        clean(("inv", "INV", INV, made), ("less", "DIR", less, others), ("two", "DIR", both, third)),
-        "any constant passes",
-    )
-    assert (finding.severity, finding.where) == ("note", ("inv", "less", "two"))
-    assert finding.what.startswith("1 INV and 2 DIR functionalities of 5")
+    planted = [(name, rule, [case(f"{name} {i}", f"{name} not {i}") for i in range(30)]) for name, rule in
+               (("inv", INV), ("less", less), ("two", both))]  # fmt: skip
+    assert found(clean(*((name, "DIR", rule, made) for name, rule, made in planted))) == []
 
 
 def test_reading_comprehension_has_constants_too():
@@ -347,15 +268,6 @@ def test_reading_comprehension_has_constants_too():
         suite.add_case("what", str(i), case((f"Ann {i}.", "What?"), label=f"the {i}", cluster=i))
     finding = only(suite, "one answer passes")
     assert finding.where == ("who",) and "'Ann'" in finding.what
-
-
-def test_suites_without_named_labels_are_looked_at_by_number():
-    numbers = Suite("numbers")
-    numbers.add_functionality("f", "c", "MFT", Expect("pred_equals_3"))
-    for i in range(20):
-        numbers.add_case("f", str(i), case(f"text {i}"))
-    assert Material(numbers).labels == ("0", "1", "2", "3")
-    assert {finding.kind for finding in found(numbers)} >= {"one answer passes"}
 
 
 # Rules
@@ -442,10 +354,8 @@ def test_too_few_cases(n, severity):
     [
         ("", "empty texts"),
         (" \n", "empty texts"),
-        (" edge", "white space at the edges"),
         ("bell\x07", "control characters"),
         ("damaged \ufffd", "control characters"),
-        ("x" * 2001, "very long texts"),
     ],
 )
 def test_texts_that_are_not_right(text, kind):
@@ -468,31 +378,6 @@ def bad_suite() -> Suite:
     )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.randoms(use_true_random=False))
-def test_the_order_of_the_cases_does_not_matter(rng: random.Random):
-    cases = list(bad_suite().cases)
-    expected = examine(cases)
-    rng.shuffle(cases)
-    assert examine(cases) == expected
-
-
-@pytest.mark.parametrize("name", CHECKS)
-def test_every_check_finds_nothing_in_a_clean_suite_and_says_what_to_do_elsewhere(name):
-    assert CHECKS[name](Material(clean())) == []
-    for finding in CHECKS[name](Material(bad_suite())):
-        assert finding.what and finding.fix and finding.count >= 0
-        assert len(finding.cases) <= 5 and (finding.share is None or 0 <= finding.share <= 1)
-
-
-def test_errors_come_first_and_all_is_json():
-    hygiene = examine(bad_suite())
-    severities = [finding.severity for finding in hygiene.findings]
-    assert severities == sorted(severities, key=["error", "warning", "note"].index)
-    assert {"error", "warning", "note"} == set(severities)
-    assert json.loads(json.dumps(hygiene.as_json())) == hygiene.as_json()
-
-
 # The command line
 
 
@@ -507,24 +392,22 @@ def test_check_prints_the_findings_grouped_with_what_to_do(tmp_path):
     assert done.exit_code == 0, done.output
     output = done.output
     assert "✗ error: unreachable branch" in output
-    assert output.index("✗ error:") < output.index("! warning:") < output.index("  note:")
+    assert output.index("✗ error:") < output.index("! warning:")
     assert "[bold]few[/bold]" in output and "\x1b" not in output and "torn \\x1b[2J" in output
     assert output.count("! warning: repeated cases") == output.count("repeated cases") == 1
     assert '"[red]Flight[/red]" is' in output
     assert "decide which label is right: no model can pass both" in output
-
-
-def test_check_of_a_clean_suite_says_so(tmp_path):
-    path = tmp_path / "clean.jsonl"
-    write_suite(clean(), path)
-    assert f"Hygiene: {len(CHECKS)} checks, no problem." in check(path).output
-
-
-def test_check_as_json_has_the_findings(tmp_path):
-    path = tmp_path / "bad.jsonl"
-    write_suite(bad_suite(), path)
     shown = json.loads(check(path, "--json").stdout)
     assert shown["suite"] == "toy" and shown["hygiene"]["cases"] == shown["cases"]
-    first = shown["findings"][0]
-    assert first.keys() == {"kind", "severity", "where", "what", "fix", "cases", "count", "share"}
-    assert first["severity"] == "error" and first["where"] == ["never"]
+    severities = [finding["severity"] for finding in shown["findings"]]
+    assert severities == sorted(severities, key=["error", "warning", "note"].index)
+    assert {"error", "warning", "note"} == set(severities)
+
+
+def test_a_clean_suite_is_silent_and_the_order_of_cases_does_not_matter(tmp_path):
+    write_suite(clean(), tmp_path / "clean.jsonl")
+    assert f"Hygiene: {len(CHECKS)} checks, no problem." in check(tmp_path / "clean.jsonl").output
+    cases = list(bad_suite().cases)
+    expected = examine(cases)
+    random.Random(0).shuffle(cases)
+    assert examine(cases) == expected

@@ -45,14 +45,6 @@ def hotel(tmp_path):
     sys.modules.pop("words", None)
 
 
-def test_a_module_is_a_suite_like_any_other(hotel, capsys):
-    suite = read_suite(hotel)
-    assert (suite.name, suite.labels, len(suite.cases)) == ("hotel", ("negative", "positive"), 3)
-    printed = capsys.readouterr()
-    assert (printed.out, printed.err) == ("", "made\n")
-    assert str(hotel.parent) not in sys.path and "shoal_suite_hotel" not in sys.modules
-
-
 def test_a_module_can_be_audited_by_its_name(hotel, tmp_path):
     answers = [
         {"functionality": case.groups["functionality"], "case_id": case.id.split("/")[1], "example_idx": at}
@@ -116,18 +108,6 @@ def test_a_module_that_makes_no_suite_is_told_why(tmp_path, text, message):
     with pytest.raises(DataError, match=message):
         read_suite(path)
     assert "shoal_suite_hotel" not in sys.modules
-
-
-def test_a_module_that_is_not_there_is_said_so(tmp_path):
-    with pytest.raises(DataError, match="no such file"):
-        read_suite(tmp_path / "absent.py")
-
-
-def test_labels_and_columns_are_not_named_for_a_module(hotel, tmp_path):
-    done = CliRunner().invoke(
-        main, ["import", str(hotel), "--out", str(tmp_path / "x.jsonl"), "--labels", "0=no"]
-    )
-    assert done.exit_code == 1 and "has its labels and texts" in done.output
 
 
 def test_a_suite_file_made_of_a_module_is_the_same(hotel, tmp_path):

@@ -24,45 +24,11 @@ def test_typos_keep_every_character(text, seed, times):
     assert [c for c in changed if not c.isalpha()] == [c for c in text if not c.isalpha()]
 
 
-@settings(deadline=None)
-@given(st.text(alphabet="ab", min_size=2).filter(lambda text: "ab" in text or "ba" in text), seeds)
-def test_one_typo_changes_a_text_that_can_change(text, seed):
-    assert perturb.swap_letters(text, np.random.default_rng(seed)) != text
-
-
-def test_a_text_without_two_letters_in_a_row_is_left_alone():
-    assert perturb.swap_letters("a 1 b.", np.random.default_rng(0), 5) == "a 1 b."
-
-
-@settings(deadline=None)
-@given(full_sentences)
-def test_what_was_contracted_can_be_expanded_again(text):
-    assert perturb.expand(perturb.contract(text)) == text
-
-
-@settings(deadline=None)
-@given(full_sentences)
-def test_contracting_twice_is_contracting_once(text):
-    short = perturb.contract(text)
-    assert perturb.contract(short) == short
-
-
-@pytest.mark.parametrize(("full", "short"), perturb.CONTRACTIONS.items())
-def test_every_contraction_goes_both_ways_with_and_without_a_capital(full, short):
-    for change in (str, lambda text: text[0].upper() + text[1:]):
-        assert perturb.contract(f"{change(full)} so") == f"{change(short)} so"
-        assert perturb.expand(f"{change(short)} so") == f"{change(full)} so"
-
-
 @pytest.mark.parametrize(
     "text", ["the audit is long", "unit is", "this is it", "IT IS", "cannots", "I amend"]
 )
 def test_words_that_only_look_like_contractions_are_left_alone(text):
     assert perturb.contract(text) == text
-
-
-def test_the_curly_apostrophe_is_read():
-    assert perturb.expand("It’s late, I don’t know") == "It is late, I do not know"
 
 
 @settings(deadline=None)
@@ -72,11 +38,6 @@ def test_another_name_is_of_the_same_kind_and_new_to_the_text(seed):
     for change in perturb.change_names(text, np.random.default_rng(seed), 5):
         assert change.old == "Marta" and change.new in perturb.WOMEN and change.new not in text
         assert change.text == f"{change.new} and Rosa met Ivan."
-
-
-def test_a_name_is_changed_everywhere_but_not_inside_words():
-    (change,) = perturb.change_names("Rosa's aunt, not Rosalind, called Rosa.", np.random.default_rng(0), 1)
-    assert change.text == f"{change.new}'s aunt, not Rosalind, called {change.new}."
 
 
 def test_cities_become_cities_and_countries_countries():
@@ -89,13 +50,6 @@ def test_cities_become_cities_and_countries_countries():
     }
 
 
-def test_nothing_known_means_no_variants():
-    rng = np.random.default_rng(0)
-    assert perturb.change_names("Somebody left.", rng) == []
-    assert perturb.change_places("Somewhere else.", rng) == []
-    assert perturb.change_numbers("At 3.50 or 7:30, B2, 10%, 2020-01", rng) == []
-
-
 @settings(deadline=None)
 @given(st.integers(0, 999_999), seeds)
 def test_another_number_is_near_different_and_not_negative(number, seed):
@@ -104,14 +58,6 @@ def test_another_number_is_near_different_and_not_negative(number, seed):
     for change in changes:
         assert 0 < abs(int(change.new) - number) <= number // 5 + 1 and int(change.new) >= 0
         assert change.text == f"about {change.new} people"
-
-
-@settings(deadline=None)
-@given(texts)
-def test_stripping_punctuation_twice_is_stripping_it_once(text):
-    bare = perturb.strip_punctuation(text)
-    assert text.startswith(bare)
-    assert perturb.strip_punctuation(bare) == bare
 
 
 @settings(deadline=None)
@@ -139,15 +85,6 @@ def test_simple_sentences_are_negated(text, negated):
 ])  # fmt: skip
 def test_what_is_not_simple_is_not_negated(text):
     assert perturb.negate(text) is None
-
-
-@settings(deadline=None)
-@given(texts.filter(bool))
-def test_additions_keep_the_text(text):
-    assert perturb.add_after(text, "More.") in (f"{text} More.", f"{text}. More.")
-    assert perturb.add_before(text, "First.") == f"First. {text}"
-    front, back = perturb.add_noise(text, np.random.default_rng(0))
-    assert front.endswith(text) and back.startswith(text)
 
 
 def test_a_name_in_front_keeps_its_capital():

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from shoal import Answers, Case, Measures, Suite, case
 from shoal.core.errors import DataError
 from shoal.protocols.base import Built, Scored
-from shoal.protocols.behaviour.rules import Expect
-from shoal.protocols.behaviour.score import judge, measure, score
+from shoal.protocols.behaviour.expect import Expect
+from shoal.protocols.behaviour.judge import judge
+from shoal.protocols.behaviour.score import measure, score
 from shoal.protocols.behaviour.settings import Settings
 
 INV = Expect("same_pred_or_conf_change_within_tol", 0.1, "all_except_first")
@@ -103,7 +104,6 @@ def test_intervals_say_how_they_were_made():
     assert capability.interval_method == "macro wilson"
     assert capability.interval is not None and capability.interval[0] < 0.7 < capability.interval[1]
     assert rows.by("capability")[1].interval_method == "wilson"  # a single functionality
-    assert rows.where(functionality="b")[0].note == "few cases (1)"
 
 
 def test_templates_widen_the_interval_for_new_templates_only():
@@ -119,7 +119,7 @@ def test_templates_widen_the_interval_for_new_templates_only():
         for cluster in (lambda i: "", lambda i: f"t{i // 10}", lambda i: f"t{i // 5}")
     ]
     assert rows[0].interval == rows[1].interval == rows[2].interval
-    assert "templates" not in rows[0].facts and rows[1].facts["templates"] == 4
+    assert rows[0].basis.templates is None and rows[1].basis.templates == 4
     assert "interval over templates" not in rows[1].facts, "six at least"
     new, same = rows[2].facts["interval over templates"], rows[2].interval
     assert same is not None and new[1] - new[0] > 2 * (same[1] - same[0])
@@ -131,12 +131,7 @@ def test_an_example_error_anywhere_makes_the_case_an_error():
     assert words(outcomes) == ["refused", "pass"]
 
 
-def test_a_vacuous_case_passes_as_checklist_says():
-    suite = suite_of(i=(INV, [case("a")]))
-    assert words(judge(Settings(), suite.cases, one_hot(0))) == ["pass"]
-
-
-def test_tolerance_slack_and_profile_can_be_set():
+def test_tolerance_and_profile_can_be_set():
     suite = suite_of(i=(INV, [case("a", "b")]))
     p = np.array([[0.4, 0.3, 0.3], [0.3, 0.4, 0.3]])
     answers = Answers(SENTIMENT, p.argmax(1), p)
@@ -146,7 +141,6 @@ def test_tolerance_slack_and_profile_can_be_set():
             "recommended": Settings(),
             "reference": Settings(profile="reference"),
             "paper": Settings(profile="paper"),
-            "reference with slack": Settings(profile="reference", slack=1e-9),
             "tighter": Settings(tolerance=0.05),
             "wider": Settings(profile="paper", tolerance=0.2),
         }.items()
@@ -155,7 +149,6 @@ def test_tolerance_slack_and_profile_can_be_set():
         "recommended": "pass",
         "reference": "fail",  # 0.4 - 0.3 is more than 0.1 in binary
         "paper": "fail",
-        "reference with slack": "pass",
         "tighter": "fail",
         "wider": "pass",
     }
@@ -276,17 +269,6 @@ def test_renaming_changes_nothing_but_the_names(audit):
 
 
 @settings(max_examples=40, deadline=None)
-@given(audits())
-def test_duplicating_every_case_leaves_every_rate(audit):
-    cases, given = audit
-    _, rows = run(cases, given)
-    _, again = run([*cases, *[replace(c, id=c.id + "b") for c in cases]], given + given)
-    for row, twice in zip(rows, again, strict=True):
-        assert twice.value == pytest.approx(row.value) if row.value is not None else twice.value is None
-        assert (twice.n, twice.na) == (2 * row.n, 2 * row.na)
-
-
-@settings(max_examples=40, deadline=None)
 @given(audits(), probabilities)
 def test_a_constant_model_passes_whatever_only_asks_for_constancy(audit, p):
     cases, given = audit
@@ -294,16 +276,6 @@ def test_a_constant_model_passes_whatever_only_asks_for_constancy(audit, p):
     for outcome, made in zip(outcomes, cases, strict=True):
         if made.groups["functionality"] != "label":
             assert outcome.passed in (True, None)
-
-
-@settings(max_examples=40, deadline=None)
-@given(audits(), st.randoms())
-def test_the_order_of_variants_changes_nothing(audit, random):
-    cases, given = audit
-    outcomes, _ = run(cases, given)
-    turned = [[each[0], *random.sample(each[1:], len(each) - 1)] for each in given]
-    again, _ = run(cases, turned)
-    assert [o.passed for o in outcomes] == [o.passed for o in again]
 
 
 def test_measures_of_no_outcome_at_all_are_none_with_a_note():
@@ -330,14 +302,6 @@ def test_what_the_model_said_stands_beside_each_case():
     assert scored(suite.cases, Answers(SENTIMENT, p.argmax(1))).columns["said"][1] == ["positive", "neutral"]
     sure = Answers(SENTIMENT, p.argmax(1), confidences=np.full(5, 0.7))
     assert scored(suite.cases, sure).columns["said"][1] == ["positive .70", "neutral .70"]
-
-
-def test_words_that_the_model_said_stand_as_they_are():
-    suite = Suite("r")
-    suite.add_functionality("f", "c", "MFT", Expect("exact_string_equal"))
-    suite.add_case("f", "1", case(("c", "q1"), ("c", "q2"), label=["x", "y"]))
-    answers = Answers((), np.zeros(2, int), texts=["in Kyoto", ""])
-    assert list(scored(suite.cases, answers).columns["said"]) == [["in Kyoto", "(nothing)"]]
 
 
 def test_what_is_read_through_the_band_says_so_with_the_models_own_probability():
@@ -383,10 +347,10 @@ def test_one_label_for_everything_is_degenerate_unless_only_one_is_expected():
     assert scored(unlabelled.cases, one_hot(1, 1)).findings
 
 
-def test_facts_say_what_comparing_needs():
+def test_the_basis_says_what_comparing_needs():
     suite = suite_of(a1=(Expect("pred_equals_label"), [case("a", label=2)]), a2=(INV, [case("x", "y")]))
     rows = Measures(scored(suite.cases, one_hot(2, 1, 1)).measures)
-    assert {row.facts["mean over"] for row in rows.by("functionality")} == {"cases"}
-    assert {row.facts["mean over"] for row in rows.by("capability")} == {"functionality"}
+    assert {row.basis.mean_over for row in rows.by("functionality")} == {"cases"}
+    assert {row.basis.mean_over for row in rows.by("capability")} == {"functionality"}
     (whole,) = rows.where("suite score")
-    assert whole.facts["headline"] and "without" not in whole.facts
+    assert whole.headline and not whole.basis.without

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shoal import Suite, case, read_suite, write_suite
 from shoal.core.errors import DataError
 from shoal.data.columns import Named
-from shoal.protocols.behaviour.suite import import_suite
+from shoal.protocols.behaviour.suite_files import import_suite
 
 MFT = {
     "functionality": "f",
@@ -77,15 +77,6 @@ def test_a_suite_in_python_gives_each_case_its_id_groups_and_rule():
         "conf_of_original_pred_not_higher",
     ]
     assert suite.cases[3].meta["direction"] == "not_more_conf"
-
-
-def test_a_wrong_label_fails_where_it_was_written():
-    suite = Suite("mini", labels=("negative", "positive"))
-    with pytest.raises(DataError, match=r"praise, case 1: label 'neutral' is not one of negative, positive"):
-
-        @suite.minimum(capability="negation")
-        def praise():
-            yield case("Great.", label="neutral")
 
 
 @pytest.mark.parametrize(
@@ -225,14 +216,6 @@ def test_a_functionality_defined_twice_is_refused():
             yield case("a", "b")
 
 
-def test_a_suite_file_written_and_read_back_is_the_same(tmp_path):
-    suite = mini()
-    write_suite(suite, tmp_path / "mini.jsonl")
-    again = read_suite(tmp_path / "mini.jsonl")
-    assert again.cases == suite.cases
-    assert (again.name, again.labels, again.task) == (suite.name, suite.labels, suite.task)
-
-
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
 
@@ -259,11 +242,6 @@ def test_class_is_an_alias_of_capability_and_ids_may_be_numbers(tmp_path):
     row["class"] = row.pop("capability")
     suite = read_suite(write(tmp_path / "s.jsonl", HEADER, row))
     assert suite.cases[0].id == "f/7" and suite.cases[0].groups["capability"] == "c"
-
-
-def test_a_suite_without_header_takes_its_name_from_the_file(tmp_path):
-    suite = read_suite(write(tmp_path / "toy.v2.jsonl", MFT))
-    assert suite.name == "toy" and suite.labels is None
 
 
 def test_an_expectation_can_be_spelt_out(tmp_path):
@@ -362,12 +340,6 @@ def test_an_empty_suite_is_refused(tmp_path, content):
         read_suite(path)
 
 
-@pytest.mark.parametrize("names", [["only"], "negative", ["a", "a"], [1, 2]])
-def test_label_names_are_checked(tmp_path, names):
-    with pytest.raises(DataError, match="line 1: label_names"):
-        read_suite(write(tmp_path / "s.jsonl", {**HEADER, "label_names": names}, MFT))
-
-
 def test_a_table_with_named_columns_becomes_a_suite(tmp_path):
     table = tmp_path / "reviews.tsv"
     table.write_text(
@@ -379,12 +351,6 @@ def test_a_table_with_named_columns_becomes_a_suite(tmp_path):
     assert [made.id for made in suite.cases] == ["food/1", "room/2"]
     assert lost == ["column 'stars'"]
     assert read_suite(tmp_path / "out.jsonl").cases == suite.cases
-
-
-def test_json_lines_with_named_columns_make_pairs(tmp_path):
-    rows = write(tmp_path / "p.jsonl", {"a": "x?", "b": "y?", "same": 0}, {"a": "x?", "b": "x!", "same": 1})
-    suite, _ = import_suite(rows, tmp_path / "out.jsonl", Named(("a", "b"), "same"))
-    assert suite.cases[1].examples == (("x?", "x!"),) and suite.cases[1].labels == (1,)
 
 
 @pytest.mark.parametrize(

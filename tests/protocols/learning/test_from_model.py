@@ -10,7 +10,8 @@ import torch
 from shoal import load_model
 from shoal.core.errors import PlanError
 from shoal.core.records import Measures, Result
-from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case, write_suite
+from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case
+from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import Settings, parts
 from shoal.protocols.learning.iid import load_iid
 from shoal.protocols.learning.stages import make_recipe

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from shoal.core.errors import DataError, PlanError, ShoalError
 from shoal.protocols.base import identity
 from shoal.protocols.behaviour.build import suite_cases
-from shoal.protocols.behaviour.suite import Suite, case, write_suite
+from shoal.protocols.behaviour.suite import Suite, case
+from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import Settings, build, parts
 from shoal.protocols.learning.build import training_split
 from shoal.protocols.learning.folds import folds

@@ -7,7 +7,7 @@ import pytest
 
 from shoal import Case
 from shoal.core.records import Answers
-from shoal.protocols.behaviour.rules import DIRECTIONS, Expect
+from shoal.protocols.behaviour.expect import DIRECTIONS, Expect
 from shoal.protocols.behaviour.suite import DEFAULTS
 from shoal.protocols.learning.degeneracy import degeneracy_of, losses_of_pairs
 from shoal.protocols.learning.iid import IID

@@ -10,7 +10,8 @@ from shoal.core.errors import ModelError, PlanError
 from shoal.core.records import Answers
 from shoal.data.grammar import make_rows
 from shoal.protocols.behaviour.build import suite_cases
-from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case, write_suite
+from shoal.protocols.behaviour.suite import DEFAULTS, Suite, case
+from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import parts
 from shoal.protocols.learning.hyper import grid
 from shoal.protocols.learning.lessons import suite_environments

@@ -25,7 +25,8 @@ from ...models.batching import is_reading
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
 from .settings import SPLITS, Settings
-from .suite import DEFAULTS, Suite, read_suite
+from .suite import DEFAULTS, Suite
+from .suite_files import read_suite
 from .suites import SUITES
 
 

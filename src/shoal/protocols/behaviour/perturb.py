@@ -81,15 +81,6 @@ def contract(text: str) -> str:
     return _replaced(text, CONTRACTIONS)
 
 
-def expand(text: str) -> str:
-    """Every short form written out.
-
-    >>> expand("It's late and we don't know why.")
-    'It is late and we do not know why.'
-    """
-    return _replaced(text.replace("’", "'"), {short: full for full, short in CONTRACTIONS.items()})
-
-
 def _replaced(text: str, table: dict[str, str]) -> str:
     """Whole words of the table replaced, from left to right; a capital at the front stays."""
     forms = table | {_capital(old): _capital(new) for old, new in table.items()}
@@ -254,36 +245,16 @@ def add_after(text: str, phrase: str) -> str:
     return f"{text}{'' if text.endswith(tuple('.!?…')) else '.'} {phrase}"
 
 
-def random_handle(rng: Generator) -> str:
-    """A made-up user name.
-
-    >>> import numpy as np
-    >>> random_handle(np.random.default_rng(0))
-    '@wqnhi'
-    """
-    return "@" + _letters(rng, 5)
-
-
-def random_link(rng: Generator) -> str:
-    """A made-up address; `.example` belongs to nobody.
-
-    >>> import numpy as np
-    >>> random_link(np.random.default_rng(0))
-    'https://wqnhi.example/bbae'
-    """
-    return f"https://{_letters(rng, 5)}.example/{_letters(rng, 4)}"
-
-
 def _letters(rng: Generator, n: int) -> str:
     return "".join(string.ascii_lowercase[i] for i in rng.integers(26, size=n))
 
 
 def add_noise(text: str, rng: Generator) -> Iterator[str]:
-    """The text with a handle in front, and with a link behind.
+    """Yield the text after a made-up handle, and before a made-up link; `.example` belongs to nobody.
 
     >>> import numpy as np
     >>> list(add_noise("Nice view.", np.random.default_rng(0)))
     ['@wqnhi Nice view.', 'Nice view. https://bbaev.example/qxnp']
     """
-    yield f"{random_handle(rng)} {text}"
-    yield f"{text} {random_link(rng)}"
+    yield f"@{_letters(rng, 5)} {text}"
+    yield f"{text} https://{_letters(rng, 5)}.example/{_letters(rng, 4)}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.ranges import Count, Seed, Share, Within
+from ...core.ranges import Count, Seed, Within
 from ..base import Profiled, changes
 
 SPLITS = ("train", "validation", "test")
@@ -17,7 +17,6 @@ PROFILES: dict[str, dict[str, Any]] = {
         "duplicates": "keep",
         "split_by": "content",
         "tolerance": None,
-        "slack": 1e-9,
         "directional": "checklist",
         "band": "inclusive",
     },
@@ -26,7 +25,6 @@ PROFILES: dict[str, dict[str, Any]] = {
         "duplicates": "keep",
         "split_by": "id",
         "tolerance": 0.0,
-        "slack": 1e-9,
         "directional": "paper",
         "band": "inclusive",
     },
@@ -35,7 +33,6 @@ PROFILES: dict[str, dict[str, Any]] = {
         "duplicates": "keep",
         "split_by": "id",
         "tolerance": None,
-        "slack": 0.0,
         "directional": "checklist",
         "band": "strict",
     },
@@ -64,19 +61,13 @@ def _split(settings: "Settings") -> Any:
     return split_identity(settings, settings.split)
 
 
-def _samples(settings: "Settings") -> bool:
-    return bool(settings.limit)
-
-
-def _narrows(settings: "Settings") -> bool:
-    return bool(settings.only)
-
-
 @dataclass(frozen=True, slots=True)
 class Settings(Profiled):
     """Settings of `[behaviour]` in a plan, or of `--set` on the command line."""
 
-    REMOVED: ClassVar[Mapping[str, str]] = dict.fromkeys(TRAINING, IN_LEARNING)
+    REMOVED: ClassVar[Mapping[str, str]] = dict.fromkeys(TRAINING, IN_LEARNING) | {
+        "slack": 'profile = "reference" compares without it'
+    }
     PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = PROFILES
 
     suite: str = changes("cases", "sentiment", resolve=_suite)
@@ -85,28 +76,31 @@ class Settings(Profiled):
     """Only this part of the suite: train, validation, test, FILE (its test part) or FILE:train. Empty: all of it."""
     limit: Count = changes("cases", 0)
     """Only a random sample of this many cases; 0 is all."""
-    only: tuple[str, ...] = changes("cases", (), when=_narrows)
-    """Only the cases of these groups: functionality=neg*, capability=negation. The rest is not asked."""
-    seed: Seed = changes("cases", 0, when=_samples)
+    only: tuple[str, ...] = changes("cases", (), when=lambda settings: bool(settings.only))
+    """Only the cases of these groups: functionality=neg*, capability=negation."""
+    seed: Seed = changes("cases", 0, when=lambda settings: bool(settings.limit))
     """Seed of the sample of `limit`."""
     profile: Profile = changes("scoring", "recommended")
     """Where papers and code differ: recommended, paper or reference."""
-    edits: Literal["none", "beluga", "repaired"] | None = changes("cases", None)
+    edits: Literal["none", "beluga", "repaired"] | None = changes("cases", None, advanced=True)
     """Mend known defects of the released suites; by default as the profile says."""
     duplicates: Literal["keep", "drop"] | None = changes("cases", None)
     """Cases with the same examples and labels in one functionality: keep all, or the first; by default as the profile
     says, which is to keep them."""
-    split_by: Literal["content", "id"] | None = changes("cases", None)
+    split_by: Literal["content", "id"] | None = changes("cases", None, advanced=True)
     """Keep cases that read the same on one side of the split, or go by their ids; by default as the profile says."""
     tolerance: Annotated[float, Within(0, 2)] | None = changes("scoring", None)
     """How far a probability may move in INV and DIR tests; by default as the suite and the profile say."""
-    slack: Share | None = changes("scoring", None)
-    """Added to every tolerance against rounding noise; by default 1e-9, and 0 in profile reference."""
-    directional: Literal["checklist", "paper"] | None = changes("scoring", None)
+    directional: Literal["checklist", "paper"] | None = changes("scoring", None, advanced=True)
     """Judge DIR tests by CheckList's rules, or by the paper's strict inequality."""
-    band: Literal["inclusive", "strict"] | None = changes("scoring", None)
+    band: Literal["inclusive", "strict"] | None = changes("scoring", None, advanced=True)
     """Edges of the neutral band that makes three classes of a two-class sentiment model."""
     unparsed: Literal["error", "fail"] = changes("scoring", "error")
-    """What a model says that is none of the labels: no answer, counted as an error; or a failure."""
-    resamples: Annotated[int, Within(10, 1_000_000)] = changes("scoring", 2000)
+    """Count an answer that is none of the labels as an error, or as a failure."""
+    resamples: Annotated[int, Within(10, 1_000_000)] = changes("scoring", 2000, advanced=True)
     """Draws of cases behind the intervals of G in behavioural learning; other intervals draw nothing."""
+
+    @property
+    def slack(self) -> float:
+        """Return what is added to every tolerance, so that rounding does not decide a case on the line."""
+        return 0.0 if self.profile == "reference" else 1e-9

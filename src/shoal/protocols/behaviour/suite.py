@@ -1,37 +1,28 @@
 """A behavioural suite: functionalities, each a set of cases under one expectation.
 
-Written in Python with the decorators below, or read from a file with `read_suite`. Either way every case carries
+Written in Python with the decorators below, or read from a file by `suite_files`. Either way every case carries
 its groups (functionality, capability, test type) and its expectation, and is checked when it is made.
 """
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from ...core.errors import DataError, nearest, some
-from ...core.files import Alike, collector_paused, writing
+from ...core.files import Alike
 from ...core.records import Case, Example, Label, TestType
-from ...data import SuiteRows, columns, read_suite_rows, with_label_names
-from ...data.missing import MissingLabelError, is_missing, missing_labels
+from ...data.missing import MissingLabelError, is_missing
 from ...data.templates import templates
-from .rules import DIRECTIONS, SPAN_RULES, Expect, check_expect, is_number, needs_labels, rule_name
+from .expect import DIRECTIONS, Expect, rule_name
+from .rules import SPAN_RULES, check_expect, is_number, needs_labels
 
 DEFAULTS = {
     "MFT": Expect("pred_equals_label", aggregate="all"),
     "INV": Expect("same_pred_or_conf_change_within_tol", tolerance=0.1, aggregate="all_except_first"),
 }
 """What a test type expects unless its functionality says otherwise; DIR has no default."""
-
-FIELDS = {
-    "text": ("text",),
-    "question1": ("question1", "question2"),
-    "context": ("context", "question"),
-    "premise": ("premise", "hypothesis"),
-}
-"""The names of an example's texts in a suite file, told by the first."""
 
 MOST_LABELS = 10_000
 """More different ones are no labels, but a column of something else."""
@@ -47,7 +38,7 @@ def case(*examples: str | Example, label: Label | Sequence[Label] | None = None,
     """
     texts = tuple([_texts(example) for example in examples])
     cluster = str(about.pop("cluster", ""))
-    return Case("", texts, _labels(label, len(texts)), cluster=cluster, meta=about)
+    return Case("", texts, labels_of(label, len(texts)), cluster=cluster, meta=about)
 
 
 def _texts(example: Any) -> Example:
@@ -70,7 +61,8 @@ def _texts(example: Any) -> Example:
     return tuple(texts)
 
 
-def _labels(labels: Any, examples: int) -> tuple[Label, ...] | None:
+def labels_of(labels: Any, examples: int) -> tuple[Label, ...] | None:
+    """Return one label per example."""
     if labels is None:
         return None
     return tuple(labels) if isinstance(labels, list | tuple) else (labels,) * examples
@@ -103,6 +95,8 @@ class Suite:
 
     def save(self, path: Path | str) -> None:
         """Write the suite to a file that `read_suite` gives it back from."""
+        from .suite_files import write_suite
+
         write_suite(self, path)
 
     @property
@@ -311,7 +305,7 @@ class Suite:
             return
         if word not in self.labels and not (is_number(word) and int(word) < len(self.labels)):
             raise DataError(
-                f"label {_shortened(label)} is not one of {some(self.labels, 12)}",
+                f"label {shortened(label)} is not one of {some(self.labels, 12)}",
                 fix=nearest(word, self.labels[:100]) or "give case(..., label=...) one of those labels",
             )
 
@@ -327,7 +321,7 @@ def label_names(names: Any, what: str) -> tuple[str, ...]:
         or not all(isinstance(name, str) and name.strip() for name in names)
     ):
         raise DataError(
-            f"{what} must be a list of two or more names, found {_shortened(names)}",
+            f"{what} must be a list of two or more names, found {shortened(names)}",
             fix=f'{what} = ["negative", "positive"]',
         )
     if len(names) > MOST_LABELS:
@@ -344,7 +338,8 @@ def label_names(names: Any, what: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _shortened(value: object) -> str:
+def shortened(value: object) -> str:
+    """Return a value for a message, cut after 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}…"
 
@@ -361,229 +356,9 @@ def _made(function: Callable[[], Iterable[Case]]) -> Iterator[Case]:
     for number, made in enumerate(cases, start=1):
         if not isinstance(made, Case):
             raise DataError(
-                f"{name}, case {number}: a {type(made).__name__}, not a case: {_shortened(made)}",
+                f"{name}, case {number}: a {type(made).__name__}, not a case: {shortened(made)}",
                 fix='yield case("a text", label="positive"); case("an original", "its variant")',
             )
         yield made
     if not number:
         raise DataError(f"{name} yields no case", fix="yield one, or leave the functionality out")
-
-
-def read_suite(path: Path | str) -> Suite:
-    """A suite from a file: in our own form, in any that `shoal import` knows, or written in Python.
-
-    A module (`.py`) is run: only read those you would run.
-    """
-    if Path(path).suffix == ".py":
-        from .modules import suite_of_module
-
-        return suite_of_module(Path(path))
-    return suite_from_rows(read_suite_rows(Path(path)), Path(path))
-
-
-def import_suite(
-    path: Path,
-    out: Path,
-    named: columns.Named,
-    names: Mapping[str, str] | None = None,
-    *,
-    by_template: bool = False,
-) -> tuple[Suite, list[str]]:
-    """Read a file of another format and write it as a suite; gives the suite and what was left behind.
-
-    `names` says what the file's labels are called in the suite; `by_template` takes cases that look like fillings of
-    one template for one cluster.
-    """
-    if out.exists() and out.samefile(path):
-        raise DataError(
-            f"{out}: both what is read and what is to be written",
-            why="the file that you bring would be gone",
-            fix=f"--out {path.name.split('.')[0]}-suite.jsonl",
-        )
-    if path.suffix == ".py":
-        if named.all() or names:
-            raise DataError(f"{path}: a suite written in Python has its labels and texts", fix="only --out")
-        suite, lost = read_suite(path), []
-    else:
-        rows = columns.read(path, named) if named.all() else read_suite_rows(path)
-        rows = with_label_names(rows, names, path) if names else rows
-        suite, lost = suite_from_rows(rows, path), rows.lost
-    if by_template:
-        suite.infer_clusters()
-    write_suite(suite, out)
-    return suite, lost
-
-
-def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
-    """Check rows of the suite schema and put them together."""
-    header, names = found.header, found.header.get("label_names")
-    suite = Suite(
-        str(header.get("suite") or path.name.split(".")[0]),
-        task=str(header.get("task") or ""),
-        version=str(header.get("version") or ""),
-    )
-    try:
-        suite.labels = None if names is None else label_names(names, "label_names")
-    except DataError as problem:
-        raise problem.at(f"{path}, line 1") from None
-    opened: dict[str, tuple[Any, ...]] = {}
-    unlabelled: list[int] = []
-    with collector_paused():
-        for number, row in found.rows:
-            try:
-                _add_row(suite, row, opened, blank_texts=found.blank_texts)
-            except MissingLabelError:
-                unlabelled.append(number)
-            except DataError as problem:
-                raise problem.at(f"{path}, {found.unit} {number}") from None
-    if unlabelled:
-        raise missing_labels(path, found.unit, unlabelled, len(unlabelled) + len(suite.cases))
-    if not suite.cases:
-        raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
-    try:
-        if suite.labels is None:
-            suite.infer_labels()
-    except DataError as problem:
-        raise problem.at(str(path)) from None
-    if found.templated:
-        suite.infer_clusters()
-    return suite
-
-
-def _add_row(
-    suite: Suite, row: Mapping[str, Any], opened: dict[str, tuple[Any, ...]], *, blank_texts: bool
-) -> None:
-    name = row.get("functionality")
-    about = (row.get("capability"), row.get("type"), row.get("expect"), row.get("direction"))
-    if not isinstance(name, str) or name not in opened:
-        name = _text(row, "functionality")
-        _open_functionality(suite, name, row)
-        opened[name] = about
-    elif about != opened[name]:
-        raise DataError(
-            f"functionality {name!r} changes its capability, type, expectation or direction",
-            why=f"earlier: {opened[name]}; here: {about}",
-            fix="one functionality has one expectation: give the other cases another name",
-        )
-    examples = _examples(row)
-    if not blank_texts and any(not text.strip() for example in examples for text in example):
-        raise DataError("a blank text", fix="fill it in, or take the row out")
-    labels = _labels(row.get("labels"), len(examples))
-    meta = {"details": row["meta"]} if row.get("meta") else {}
-    made = Case("", examples, labels, cluster=str(row.get("cluster") or ""), meta=meta)
-    suite.add_case(name, _case_id(row), made)
-
-
-def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None:
-    test_type = row.get("type", "")
-    if test_type not in get_args(TestType):
-        raise DataError(f"type {test_type!r} is not one of MFT, INV, DIR", fix='"type": "MFT"')
-    expect, direction = row.get("expect"), row.get("direction")
-    if direction is not None and not isinstance(direction, str):
-        raise DataError(
-            f"'direction' must be a text, found {_shortened(direction)}", fix='"direction": "not_more_conf"'
-        )
-    if expect is not None:
-        parsed = Expect.parse(expect, default=DEFAULTS.get(test_type))
-    elif test_type in DEFAULTS:
-        parsed = DEFAULTS[test_type]
-    else:
-        rules = {d: rule for rule, d in DIRECTIONS.values()}
-        if direction not in rules:
-            raise DataError(
-                f"functionality {name!r} is directional and says neither expect nor direction",
-                fix='"direction": one of ' + ", ".join(rules),
-            )
-        parsed = Expect(rules[direction], tolerance=0.1, aggregate="all_except_first")
-    suite.add_functionality(name, str(row.get("capability") or "other"), test_type, parsed, direction)
-
-
-def _text(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    if not isinstance(value, str) or not value.strip():
-        seen = f"found {_shortened(value)}" if key in row else f"found only {some(row, 8)}"
-        raise DataError(f"{key!r} must be a text", why=seen, fix=f'"{key}": "…"')
-    return value
-
-
-def _case_id(row: Mapping[str, Any]) -> str:
-    value = row.get("case_id")
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise DataError(
-            f"'case_id' must be a text or a whole number, found {_shortened(value)}", fix='"case_id": "1"'
-        )
-    return str(value)
-
-
-def _examples(row: Mapping[str, Any]) -> tuple[Example, ...]:
-    examples = row.get("examples")
-    if not isinstance(examples, list) or not examples:
-        raise DataError(
-            f"'examples' must be a list with at least one example, found {_shortened(examples)}",
-            fix='"examples": [{"text": "…"}]',
-        )
-    return tuple([_example(example) for example in examples])
-
-
-def _example(example: Any) -> Example:
-    """An example's texts: an object with their names, or a plain text or list of texts."""
-    if isinstance(example, str):
-        return (example,)
-    if isinstance(example, dict):
-        fields = FIELDS.get(next(iter(example), ""), ())
-        if len(example) != len(fields) or any(field not in example for field in fields):
-            raise DataError(
-                f"an example with fields {', '.join(map(str, example)) or '(none)'}",
-                fix="text; question1, question2; context, question; or premise, hypothesis",
-            )
-        example = [example[field] for field in fields]
-    if not isinstance(example, list) or not example or not all(isinstance(text, str) for text in example):
-        raise DataError(
-            f"an example must be an object of texts, found {_shortened(example)}",
-            fix='{"text": "…"}, or {"question1": "…", "question2": "…"}',
-        )
-    return tuple(example)
-
-
-def write_suite(suite: Suite, path: Path | str, fields: Sequence[str] = ()) -> None:
-    """Write a suite file; reading it back gives the same suite."""
-    with writing(Path(path)) as stream:
-        for row in _as_rows(suite, fields):
-            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
-    header = {
-        "suite": suite.name,
-        "task": suite.task,
-        "label_names": list(suite.labels) if suite.labels and suite.in_order else None,
-    }
-    yield {key: value for key, value in (header | {"version": suite.version}).items() if value}
-    for made in suite.cases:
-        names = fields or example_fields(suite.task, len(made.examples[0]))
-        name = made.groups["functionality"]
-        row = {
-            "functionality": name,
-            "capability": made.groups["capability"],
-            "type": made.groups["test type"],
-            "case_id": made.id.removeprefix(f"{name}/"),
-            "examples": [dict(zip(names, example, strict=True)) for example in made.examples],
-            "labels": _short(made.labels),
-            "expect": made.meta["expect"].as_json(),
-            "direction": made.meta.get("direction"),
-            "cluster": made.cluster or None,
-            "meta": made.meta.get("details"),
-        }
-        yield {key: value for key, value in row.items() if value is not None}
-
-
-def _short(labels: tuple[Label, ...] | None) -> Label | list[Label] | None:
-    if labels is None:
-        return None
-    return labels[0] if len(set(labels)) == 1 and len(set(map(type, labels))) == 1 else list(labels)
-
-
-def example_fields(task: str, texts: int) -> tuple[str, ...]:
-    """What a suite file calls the texts of an example of this task."""
-    by_task = {"reading comprehension": FIELDS["context"], "nli": FIELDS["premise"]}
-    return ("text",) if texts == 1 else by_task.get(task, FIELDS["question1"])

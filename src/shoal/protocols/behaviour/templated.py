@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from ...core.measures import FEW_CASES
 from ...core.records import Case, Finding
 from ...data.templates import templates
+from .wording import templated_words
 
 LOOKED_AT = 200
 """Cases of a functionality that are looked at; more would tell the same."""
@@ -33,9 +34,5 @@ def templated(cases: Sequence[Case]) -> Iterator[Finding]:
         return
     name = min(few, key=lambda name: (few[name][1] / few[name][0], name))
     n, number = few[name]
-    text = (
-        f"The suite names no templates, but its cases look like fillings of a few ({name}: {n} cases, {number} "
-        f"template{'s' if number > 1 else ''}): intervals are for new words in these, not for new templates"
-    )
-    facts = {"functionalities": len(few), "of": len(by_name), "cases": n, "templates": number}
-    yield Finding(TEMPLATED, text, (), WEIGHT, {"functionality": name}, facts)
+    facts = {"functionalities": len(few), "cases": n, "templates": number}
+    yield Finding(TEMPLATED, templated_words(name, n, number), (), WEIGHT, {"functionality": name}, facts)

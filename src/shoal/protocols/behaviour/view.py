@@ -1,11 +1,11 @@
-"""What to show of a behaviour audit: capabilities as blocks, the worst marked, with examples; models side by side."""
+"""The sections of a behaviour audit: capabilities worst first, with failing examples; or models side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
 from ...core.claims import too_few_templates
-from ...core.measures import RATE, lowest_first, shown, shown_interval
+from ...core.measures import lowest_first, shown_interval
 from ...core.records import OVER_TEMPLATES, Finding, Measure, Measures, Result
 from ...core.views import (
     Block,
@@ -23,21 +23,15 @@ from ...core.views import (
     Words,
     shown_cases,
 )
-from ..base import differing
 from ..degeneracy import DEGENERATE
-from .score import DEAD, WORDS
+from . import wording
+from .score import DEAD
 from .settings import Settings
 
 WORST = 3
 """How many capabilities the answer names, and of how many functionalities failing cases are shown."""
 EXAMPLES = 2
-OF_GROUPS = "Rates of capabilities and test types are means over functionalities."
-"""Passed and total of a group do not give its rate if its functionalities differ in size."""
 NOTES = 3
-APART = 0.05
-"""From this difference on, the output says why the suite score and the pass rate disagree."""
-CAVEATS = ("never", "band", "bounds", "low mass", "truncated", "cut", "no confidences", "left out")
-"""Facts of the suite score that could change a decision, the most important first."""
 TONES: Mapping[str, Tone] = {
     DEAD: "bad",
     DEGENERATE: "bad",
@@ -61,62 +55,6 @@ def view(
     return _side_by_side(settings, results, measures, findings)
 
 
-# What was asked
-
-
-def _about(settings: Settings | None, result: Result) -> str:
-    """Return suite, split, and every setting that differs from the profile's."""
-    scored_apart = result.measures.where("iid score") if result.cases else ()
-    iid = sum(row.n + row.errors for row in scored_apart)
-    cases = f", and {iid:,} i.i.d. cases" if iid else ""
-    given = result.job["settings"] if settings is None else {"suite": settings.suite, "split": settings.split}
-    split = f", {given['split']} split" if given.get("split") else ""
-    profile = given.get("profile", "") if settings is None else settings.profile
-    named = f", profile {profile}" if profile and profile != "recommended" else ""
-    return f"suite {given['suite']}{split}{cases}{_repeated(result)}{named}{unusual_settings(settings)}"
-
-
-def _repeated(result: Result) -> str:
-    """What became of cases that are in the suite more than once: a pass rate counts each that was kept."""
-    facts = result.job.get("about", {}).items()
-    words = [
-        f"{count:,} {name if count > 1 else name.replace('cases', 'case')}"
-        for name, count in facts
-        if name.startswith("repeated cases")
-    ]
-    return f" ({', '.join(words)})" if words else ""
-
-
-def unusual_settings(settings: Settings | None, shown_elsewhere: Sequence[str] = ()) -> str:
-    """Return the settings that differ from the profile's, in words."""
-    chosen = {} if settings is None else differing(settings)
-    known = ("suite", "split", *shown_elsewhere)
-    words = [f"{name} {_plain(value)}" for name, value in _flat(chosen) if name not in known]
-    return f", with {', '.join(words)}" if words else ""
-
-
-def _flat(chosen: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield settings by name; of a table inside them those that differ from its defaults, as TABLE.NAME."""
-    for name, value in chosen.items():
-        if not is_dataclass(value) or isinstance(value, type):
-            yield name, value
-            continue
-        usual = type(value)()
-        for part in fields(value):
-            if getattr(value, part.name) != getattr(usual, part.name):
-                yield f"{name}.{part.name.removesuffix('_')}", getattr(value, part.name)
-
-
-def _plain(value: Any) -> str:
-    return " / ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _about_answers(measures: Measures) -> list[str]:
-    """Return how the model's labels were mapped to the suite's."""
-    facts = {name: fact for row in measures.where("suite score") for name, fact in row.facts.items()}
-    return [WORDS[name](facts) for name in ("label map", "band", "never") if name in facts]
-
-
 # One result
 
 
@@ -126,37 +64,25 @@ def _result(result: Result) -> Section:
     unusable = [*_findings(result.findings), *_failed_checks(result)]
     if any(finding.kind == DEAD for finding in result.findings):
         return Section([Words(_name_of(result), "strong")], blocks=unusable)
-    notes = [f"! {text}" for text in _caveats(result.measures)]
     return Section(
         "",
         [*_answer(result, rates)],
         [*unusable, _table(result.measures, rates), *_failing(result, rates)],
-        notes[:NOTES],
+        wording.caveats(result.measures)[:NOTES],
     )
 
 
 def _details(result: Result) -> Section:
     """Return what only the full view shows: the other notes, and the suite score for new templates."""
-    (whole,) = result.measures.where("suite score") or (None,)
-    lines = [f"! {text}" for text in _caveats(result.measures)][NOTES:]
-    if whole is not None and "templates" in whole.facts:
-        facts = whole.facts
-        number = f"{facts['templates']:,} templates, effective {facts['effective templates']:.1f}"
-        ends = facts.get("interval over templates")
-        between = (
-            " – ".join(shown(end, RATE) for end in ends) if ends else too_few_templates(facts["templates"])
-        )
-        lines.append(
-            f"For new templates: suite score {shown(whole.value, RATE)}, 95 % CI {between} ({number})."
-        )
-    lines.append(
-        "95 % intervals: Wilson by case; for means over functionalities, on the effective sample size."
-    )
-    return Section(notes=lines, detail="full")
+    lines = wording.caveats(result.measures)[NOTES:]
+    for whole in result.measures.where("suite score"):
+        if whole.basis.templates is not None:
+            lines.append(wording.over_templates_words(whole))
+    return Section(notes=[*lines, wording.INTERVALS], detail="full")
 
 
 def _name_of(result: Result) -> str:
-    return f"{result.job['model']} on {_about(result.settings, result)}"
+    return f"{result.job['model']} on {wording.subject(result.settings, result)}"
 
 
 def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number | str]:
@@ -165,53 +91,16 @@ def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number
     (whole,) = result.measures.where("suite score") or (None,)
     yield Words(f"{_name_of(result)}: ", "strong")
     if plain is None or plain.value is None or whole is None:
-        yield Words(f"{_all_well(rates).text}\n", "doubt")
+        yield Words(f"{wording.nothing_failed(rates)}\n", "doubt")
         return
-    yield Words(f"{passes_of(plain):,} of {plain.n:,} cases pass ({shown(plain.value, RATE)} %)", "strong")
-    yield Words(_beside(plain), "quiet")
-    count = sum(row.value is not None for row in rates)
-    interval = f", 95 % CI {shown_interval(whole)}" if whole.interval else ""
-    averaged = f"{count} functionalit{'y' if count == 1 else 'ies'}"
-    yield f"\nSuite score {shown(whole.value, RATE)} (mean over {averaged}){interval}\n"
-    yield from _why_apart(plain, whole, rates)
-    weakest = lowest_first(result.measures.by("capability", "pass rate"))[:WORST]
-    if len(weakest) > 1 and (weakest[0].value or 0.0) < 1:
+    yield Words(wording.pass_words(plain), "strong")
+    yield Words(wording.not_counted(plain), "quiet")
+    yield f"\n{wording.suite_score_words(whole, rates)}\n"
+    if apart := wording.why_apart(plain, whole, rates):
+        yield Words(f"{apart}\n", "doubt")
+    if weakest := wording.weakest_words(result.measures.by("capability", "pass rate"), WORST):
         yield "Weakest: "
-        names = [f"{row.groups['capability']} {shown(row.value, RATE)} %" for row in weakest]
-        yield Words(", ".join(names) + "\n", "bad")
-
-
-def _beside(row: Measure) -> str:
-    """Return the cases that are not in a rate."""
-    parts = [f"{row.na:,} not applicable"] if row.na else []
-    parts += [f"{row.errors:,} unanswered"] if row.errors else []
-    return f", {', '.join(parts)}" if parts else ""
-
-
-def _why_apart(plain: Measure, whole: Measure, rates: Sequence[Measure]) -> Iterator[Words]:
-    """Name the functionality that pulls the suite score furthest away from the pass rate."""
-    gap = (whole.value or 0.0) - (plain.value or 0.0)
-    known = [row for row in rates if row.value is not None]
-    if abs(gap) <= APART or len(known) < 2:
-        return
-    pull = {
-        row.groups["functionality"]: (1 / len(known) - row.n / plain.n)
-        * ((row.value or 0.0) - (plain.value or 0.0))
-        for row in known
-    }
-    name = max(pull, key=lambda name: (pull[name] * (1 if gap > 0 else -1), name))
-    row = next(row for row in known if row.groups["functionality"] == name)
-    yield Words(
-        f"They differ because the suite score counts each functionality once: {name} "
-        f"({passes_of(row):,} of {row.n:,} pass) "
-        f"weighs 1/{len(known)}, with {100 * row.n / plain.n:.1f} % of the cases.\n",
-        "doubt",
-    )
-
-
-def passes_of(row: Measure) -> int:
-    """Return how many cases pass."""
-    return round((row.value or 0.0) * row.n)
+        yield Words(f"{weakest}\n", "bad")
 
 
 def _findings(findings: Sequence[Finding]) -> Iterator[Text]:
@@ -221,17 +110,8 @@ def _findings(findings: Sequence[Finding]) -> Iterator[Text]:
 
 
 def _failed_checks(result: Result) -> Iterator[Text]:
-    for check in result.job.get("checks", ()):
-        if check["ok"] is False:
-            yield Text([Words(f"! {check['name']}: ", ("strong", "bad")), check["detail"]])
-
-
-def _caveats(measures: Measures) -> Iterator[str]:
-    """Return what could change a decision, the most important first."""
-    for row in measures.where("suite score"):
-        for name in ("not asked", *CAVEATS, "label map"):
-            if name in row.facts:
-                yield f"{WORDS[name](row.facts)}."
+    for name, detail in wording.failed_checks(result):
+        yield Text([Words(f"! {name}: ", ("strong", "bad")), detail])
 
 
 def worst_functionalities(rates: Sequence[Measure]) -> list[str]:
@@ -255,7 +135,7 @@ def _table(measures: Measures, rates: Sequence[Measure]) -> Table:
     ]
 
     def line(name: str, test_type: str, row: Measure, members: Sequence[Measure], tone: Tone) -> Row:
-        passed = f"{sum(map(passes_of, members)):,}/{sum(member.n for member in members):,}"
+        passed = f"{sum(map(wording.passes_of, members)):,}/{sum(member.n for member in members):,}"
         cells: list[Cell] = [name, test_type, passed, Number(row), Words(_interval_of(row), "quiet")]
         return Row([*cells, *(Number(row, part=count) for count in extra)], tone)
 
@@ -275,7 +155,7 @@ def _table(measures: Measures, rates: Sequence[Measure]) -> Table:
         len({row.n for row in rates if row.groups["capability"] == block.groups["capability"]}) > 1
         for block in blocks
     )
-    return Table(columns, rows, legend=[OF_GROUPS] if unequal else [])
+    return Table(columns, rows, legend=[wording.OF_GROUPS] if unequal else [])
 
 
 def _worst_first(row: Measure) -> tuple[bool, float, int]:
@@ -288,7 +168,7 @@ def _over_templates(measures: Measures) -> bool:
 
 def _interval_of(row: Measure) -> str:
     if row.interval_method == OVER_TEMPLATES and row.interval is None:
-        return too_few_templates(row.facts["templates"])
+        return too_few_templates(row.basis.templates or 0)
     return shown_interval(row)
 
 
@@ -307,7 +187,8 @@ def _failing(result: Result, rates: Sequence[Measure]) -> Iterator[Block]:
     """Return failing cases of the worst functionalities, with what was expected and what the model answered."""
     worst = worst_functionalities(rates)
     if not any(row.value is not None and row.value < 1 for row in rates):
-        yield Text([_all_well(rates)])
+        passed = any(row.n for row in rates) and not any(row.errors for row in rates)
+        yield Text([Words(wording.nothing_failed(rates), "good" if passed else "doubt")])
     banded = any("band" in row.facts for row in result.measures.where("suite score"))
     failing = result.failing() if worst else []
     for number, name in enumerate(worst):
@@ -324,15 +205,6 @@ def _in_own_words(shown: ShownCase) -> ShownCase:
     return shown if shown.outcome is None else replace(shown, outcome=replace(shown.outcome, value=None))
 
 
-def _all_well(rates: Sequence[Measure]) -> Words:
-    if not any(row.n for row in rates):
-        return Words("No case applies: nothing was tested.", "doubt")
-    if errors := sum(row.errors for row in rates):
-        unanswered = "1 case is" if errors == 1 else f"{errors:,} cases are"
-        return Words(f"Every applicable case passes; {unanswered} unanswered.", "doubt")
-    return Words("Every applicable case passes.", "good")
-
-
 # Several models
 
 
@@ -345,32 +217,17 @@ def _side_by_side(
     """A row per model; in full also every capability of each."""
     rows_of: dict[str, list[Measure]] = {}
     for row in measures:
-        rows_of.setdefault(_name(row), []).append(row)
+        rows_of.setdefault(wording.name_of(row), []).append(row)
     by_name = {name: Measures(rows) for name, rows in rows_of.items()}
-    several_seeds = any("seed" in row.groups for row in measures)
-    warnings = [
-        f"{_name(finding)}: {finding.text}" for finding in sorted(findings, key=lambda told: -told.weight)
-    ]
-    warnings += [
-        f"{result.job['model']}: {check['name']}: {check['detail']}"
-        for result in results
-        for check in result.job.get("checks", ())
-        if check["ok"] is False
-    ]
-    what = "models and seeds" if several_seeds else "models"
+    what = "models and seeds" if any("seed" in row.groups for row in measures) else "models"
     title = [Words("behaviour of ", "quiet"), Words(f"{len(by_name)} {what}", "strong")]
-    about = _about(settings, results[0]) if results else ""
-    answers = [f"{name}: {words}" for name, rows in by_name.items() for words in _about_answers(rows)]
-    notes = [*answers, "Differences are not tested here: shoal compare MODEL MODEL."]
+    about = wording.subject(settings, results[0]) if results else ""
+    answers = [f"{name}: {words}" for name, rows in by_name.items() for words in wording.about_labels(rows)]
+    notes, warnings = [*answers, wording.NOT_TESTED], wording.warnings(results, findings)
     return [
         Section(title, Words(about, "quiet"), [_models(by_name)], notes, warnings),
         Section(title, "", [_capabilities(by_name), _functionalities(by_name)], detail="full"),
     ]
-
-
-def _name(row: Measure | Finding) -> str:
-    """What a model is called here, with its seed where there are several."""
-    return " seed ".join(row.groups[key] for key in ("model", "seed") if key in row.groups)
 
 
 def _models(by_name: Mapping[str, Measures]) -> Table:

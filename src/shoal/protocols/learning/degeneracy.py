@@ -18,8 +18,9 @@ import numpy as np
 
 from ...core.records import Answers, Case, Finding, Measure, Outcome
 from ...stats.intervals import wilson
+from ..behaviour.judge import expect_of
 from ..behaviour.rules import Floats, Integers, directional_error
-from ..behaviour.score import WEIGHTS, expect_of
+from ..behaviour.score import WEIGHTS
 from ..degeneracy import DEGENERATE
 from . import wording
 from .retention import FORGOTTEN, UNTRAINED

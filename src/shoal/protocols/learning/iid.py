@@ -28,7 +28,7 @@ from ...data.squad import is_squad, read_squad
 from ...models.batching import is_reading
 from ...models.labels import Spellings, suggested_names
 from ..behaviour.build import load_suite, stamp
-from ..behaviour.rules import Expect
+from ..behaviour.expect import Expect
 from ..behaviour.suite import DEFAULTS
 from .settings import Settings
 

@@ -8,7 +8,8 @@ from ...core.records import Answers, Basis, Case, Measure, Outcome
 from ...stats.intervals import wilson
 from ..base import Built, Scored
 from ..behaviour.rules import label_index, squad_normalise, token_f1
-from ..behaviour.score import DEAD, NO_CASE_ANSWERED, SAID, Said, dead, final_answers, part_of, score_suite
+from ..behaviour.score import DEAD, SAID, Said, dead, final_answers, part_of, score_suite
+from ..behaviour.wording import NO_CASE_ANSWERED
 from .degeneracy import degeneracy_of
 from .iid import IID, OOD, is_iid, is_labelled_row
 from .settings import Settings

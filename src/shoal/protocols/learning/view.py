@@ -9,8 +9,8 @@ from ...core.measures import MEASURES, quantity, shown
 from ...core.records import Finding, Measure, Result
 from ...core.views import Column, HeatMap, Number, Section, Table, Text, Tone, Words
 from ...core.views import Row as ShownRow
-from ..behaviour.view import unusual_settings
 from ..behaviour.view import view as behaviour_view
+from ..behaviour.wording import unusual_settings
 from . import wording
 from .averages import AVERAGE, OVER_METHODS
 from .files import file_tables

@@ -10,11 +10,11 @@ from ....core.errors import DataError, some
 from ....core.measures import FEW_CASES
 from ....core.records import Case, Example
 from ....stats.intervals import wilson
-from ..build import content, half_half
-from ..rules import Expect
+from ..build import half_half
+from ..expect import Expect
 from ..settings import SPLITS
 from ..templated import few_templates
-from .findings import FIXES, MANY, SEVERITIES, Finding, Severity, finding, ids, tell, worst_first
+from .findings import FIXES, MANY, SEVERITIES, Finding, finding, ids, tell, worst_first
 from .material import (
     LUKEWARM,
     OTHER_LABEL,
@@ -192,18 +192,21 @@ def can_be_answered_alike(pair: Case, labels: tuple[str, ...], known: dict[objec
 
 
 def check_constants(material: Material) -> list[Finding]:
-    """Functionalities that a model passes by always giving the same answer (`docs/method/beyond.md` 7.9)."""
-    by_nature, one_answer = [], []
+    """Find functionalities that one constant answer passes, if nothing in their capability fails that answer.
+
+    Rules that only ask that predictions do not move pass with any constant by nature; they are left out.
+    """
+    findings = []
     failing = _failing(material)
     for name, cases in material.by_name.items():
         best = material.best_constant(name)
         if best is None or best.rate < NEARLY_ALL or is_vacuous(cases):
             continue
         if compares_with_original(cases[0].meta["expect"]):
-            by_nature.append(name)
-        else:
-            one_answer.append(_one_answer(name, best, cases[0].groups["capability"], failing))
-    return worst_first(one_answer) + ([_by_nature(material, by_nature)] if by_nature else [])
+            continue
+        if failing[cases[0].groups["capability"], best.answer] <= {name}:
+            findings.append(_one_answer(name, best))
+    return worst_first(findings)
 
 
 def compares_with_original(expect: Expect) -> bool:
@@ -234,35 +237,14 @@ def _failing(material: Material) -> dict[tuple[str, str], set[str]]:
     return failing
 
 
-def _one_answer(
-    name: str, best: Constant, capability: str, failing: Mapping[tuple[str, str], set[str]]
-) -> Finding:
+def _one_answer(name: str, best: Constant) -> Finding:
     answer = repr(best.answer) if best.answer else "nothing"
-    kind, what = "one answer passes", f"a model that always says {answer} passes "
-    what += tell(best.passes, best.n, "", "").strip()
-    others = failing.get((capability, best.answer), set())
-    if len(others) == (name in others):
-        return Finding(kind, "warning", (name,), what, FIXES[kind], (), best.passes, best.rate)
-    what += f"; capability {capability!r} has tests that this fails"
-    fix = "read it beside the tests of its capability that ask for another label"
-    return Finding(kind, "note", (name,), what, fix, (), best.passes, best.rate)
-
-
-def _by_nature(material: Material, names: list[str]) -> Finding:
-    types = Counter(material.by_name[name][0].groups["test type"] for name in names)
-    kinds = " and ".join(f"{n} {kind}" for kind, n in sorted(types.items(), reverse=True))
-    total = len(material.by_name)
-    what = f"{kinds} functionalities of {total} ask only that predictions do not move: "
-    what += "a model that never changes its mind passes them all"
-    kind = "any constant passes"
-    return Finding(kind, "note", tuple(names), what, FIXES[kind], (), len(names), len(names) / total)
+    kind = "one answer passes"
+    what = f"a model that always says {answer} passes " + tell(best.passes, best.n, "", "").strip()
+    return Finding(kind, "warning", (name,), what, FIXES[kind], (), best.passes, best.rate)
 
 
 # Labels
-
-
-LOPSIDED = 0.8
-"""Share of one label from which the suite as a whole is lopsided."""
 
 
 def check_conflicts(material: Material) -> list[Finding]:
@@ -327,79 +309,37 @@ def quoted(example: Example, length: int = 60) -> str:
 
 
 def check_labels(material: Material) -> list[Finding]:
-    """Labels that nothing asks for, and one label that nearly everything asks for."""
+    """Find labels of the suite that no case and no rule asks for."""
     asked = material.label_counts
-    if not asked:
-        return []
-    findings = []
     mentioned = {label.removeprefix("not ") for label, n in asked.items() if n}
     for expect in {case.meta["expect"] for case, *_ in material.by_name.values()}:
         mentioned |= {named(word, material.labels) for word in spoken_labels(expect)}
     unused = [label for label in material.labels if label not in {*mentioned, OTHER_LABEL}]
-    if unused:
-        kind = "labels never asked for"
-        what = f"no case asks for {', '.join(map(repr, unused))}, of {len(material.labels)} labels"
-        findings.append(Finding(kind, "warning", (), what, FIXES[kind], count=len(unused)))
-    label, most = max(asked.items(), key=lambda row: (row[1], row[0]))
-    total = sum(asked.values())
-    if most / total >= LOPSIDED:
-        kind = "one label dominates"
-        what = f"{most:,} of {total:,} labelled examples ({100 * most / total:.1f} %) ask for {label!r}"
-        findings.append(Finding(kind, "note", (), what, FIXES[kind], count=most, share=most / total))
-    return findings
+    if not asked or not unused:
+        return []
+    kind = "labels never asked for"
+    what = f"no case asks for {', '.join(map(repr, unused))}, of {len(material.labels)} labels"
+    return [Finding(kind, "warning", (), what, FIXES[kind], count=len(unused))]
 
 
 # Duplicates
 
 
 def check_duplicates(material: Material) -> list[Finding]:
-    """Cases that are there again: inside a functionality, but for case and spacing, in two functionalities."""
+    """Find cases whose examples occur before in the same functionality."""
     findings = []
     for name, cases in material.by_name.items():
         seen: set[object] = set()
-        read: set[object] = set()
-        again, alike = [], []
+        repeats = []
         for case in cases:
-            plain = content(case)
             if case.examples in seen:
-                again.append(case)
-            elif plain in read:
-                alike.append(case)
+                repeats.append(case)
             seen.add(case.examples)
-            read.add(plain)
-        if again:
-            what = tell(len(again), len(cases), "repeats another", "repeat another")
-            what += f", leaving {len(cases) - len(again):,}"
-            findings.append(finding("repeated cases", name, again, len(cases), what))
-        if alike:
-            what = tell(len(alike), len(cases), "differs", "differ")
-            what += " from another in letter case or spacing only"
-            findings.append(finding("nearly repeated cases", name, alike, len(cases), what, "note"))
-    return worst_first(findings) + worst_first(_shared(material))
-
-
-def _shared(material: Material) -> Iterator[Finding]:
-    """Contents that stand in two functionalities; those that stand in very many are counted together."""
-    kind = "cases in two functionalities"
-    homes: dict[object, dict[str, Case]] = defaultdict(dict)
-    for case in material.cases:
-        homes[case.examples].setdefault(case.groups["functionality"], case)
-    pairs: dict[tuple[str, str], list[Case]] = defaultdict(list)
-    everywhere: list[Case] = []
-    for owners in homes.values():
-        if len(owners) > MANY:
-            everywhere.append(next(iter(owners.values())))
-            continue
-        for name, other in combinations(owners, 2):
-            pairs[name, other].append(owners[name])
-    if everywhere:
-        what = f"{len(everywhere):,} different cases stand in more than {MANY} functionalities each"
-        yield Finding(kind, "note", (), what, FIXES[kind], ids(everywhere), len(everywhere))
-    for pair, cases in pairs.items():
-        smaller = min(material.unique_cases[name] for name in pair)
-        what = f"{len(cases):,} different cases stand in both, of {smaller:,} in the smaller"
-        share = len(cases) / smaller
-        yield Finding(kind, "note", pair, what, FIXES[kind], ids(cases), len(cases), share)
+        if repeats:
+            what = tell(len(repeats), len(cases), "repeats another", "repeat another")
+            what += f", leaving {len(cases) - len(repeats):,}"
+            findings.append(finding("repeated cases", name, repeats, len(cases), what))
+    return worst_first(findings)
 
 
 def check_split(material: Material) -> list[Finding]:
@@ -426,8 +366,6 @@ def check_split(material: Material) -> list[Finding]:
 
 SPLITTABLE = 4
 """Fewer cases than this can leave a part of the double split empty (`docs/method/beluga.md` 1.12)."""
-LONG = 2000
-"""Characters; beyond it most encoders cut the text off."""
 
 
 def check_size(material: Material) -> list[Finding]:
@@ -470,36 +408,20 @@ def _split(n: int) -> str:
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
 
 
-TEXT_DEFECTS: dict[str, tuple[Severity, str, Callable[[str], object]]] = {
-    "empty texts": ("warning", "a text with nothing in it", lambda text: not text.strip()),
-    "control characters": (
-        "warning",
-        "a control character or one that was damaged on the way",
-        lambda text: CONTROL.search(text),
-    ),
-    "white space at the edges": (
-        "note",
-        "a text that begins or ends in white space",
-        lambda text: text != text.strip() != "",
-    ),
-    "very long texts": (
-        "note",
-        f"a text of more than {LONG:,} characters",
-        lambda text: len(text) > LONG,
-    ),
+TEXT_DEFECTS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "empty texts": ("a text with nothing in it", lambda text: not text.strip()),
+    "control characters": ("a control character or a damaged one", CONTROL.search),
 }
-"""By kind: how bad it is, in words, and which texts have it."""
+"""Kind of finding to its words and the texts that have it."""
 
 
 def check_texts(material: Material) -> list[Finding]:
-    """Texts that are empty, damaged, padded or too long."""
+    """Find texts that are empty or damaged."""
     findings = []
-    for kind, (severity, words, has) in TEXT_DEFECTS.items():
-        of_kind = []
+    for kind, (words, has) in TEXT_DEFECTS.items():
         for name, cases in material.by_name.items():
             bad = [case for case in cases if any(has(text) for texts in case.examples for text in texts)]
             if bad:
                 what = tell(len(bad), len(cases), "holds", "hold") + f" {words}"
-                of_kind.append(finding(kind, name, bad, len(cases), what, severity))
-        findings += worst_first(of_kind)
-    return findings
+                findings.append(finding(kind, name, bad, len(cases), what, "warning"))
+    return worst_first(findings)

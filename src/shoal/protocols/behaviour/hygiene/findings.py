@@ -32,18 +32,12 @@ FIXES = {
     "test cases seen in training": 'split by content (profile = "recommended"): BELUGA\'s split by id tests models on '
     "cases they were trained on",
     "repeated cases": "keep each once (duplicates = drop): copies overweight a few cases and narrow the intervals",
-    "nearly repeated cases": "keep one of each, unless letter case and spacing are being tested",
-    "cases in two functionalities": "keep them in one; otherwise the two pass rates move together",
     "labels never asked for": "add cases of that label, or remove it from label_names",
-    "one label dominates": "add cases of the other labels, or compare with a model that always predicts this label",
     "one answer passes": "add contrasting cases of the same form that expect another label",
-    "any constant passes": "interpret them together with tests whose label must change",
     "templates without a cluster": "name the templates in `cluster`, or run shoal import --templates",
     "too few cases": f"write at least {FEW_CASES}; about 100 give an interval of ± 10 points",
     "empty texts": "fill them in or remove the cases",
     "control characters": "fix the encoding: tokenizers treat such characters differently",
-    "white space at the edges": "strip it, unless white space is being tested: some tokenizers keep it",
-    "very long texts": "shorten them: most encoders truncate them, perhaps before the decisive part",
 }
 """Every kind of finding, with its fix."""
 

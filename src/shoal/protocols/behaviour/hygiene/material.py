@@ -11,8 +11,9 @@ import numpy as np
 from ....core.errors import DataError
 from ....core.records import Answers, Case, Label
 from ..build import split_cases
-from ..rules import RIGHT_ANSWERS, Expect, is_number, label_index, labels_named, squad_normalise
-from ..score import judge
+from ..expect import Expect
+from ..judge import judge
+from ..rules import RIGHT_ANSWERS, is_number, label_index, labels_named, squad_normalise
 from ..settings import Settings
 from ..suite import Suite
 from .findings import Counts

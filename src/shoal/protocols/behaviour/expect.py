@@ -1,0 +1,104 @@
+"""The expectation of a functionality: its rule by name, tolerance, filter and aggregation, as a suite file writes them.
+
+`rules` holds the rules themselves.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from ...core.errors import DataError
+
+Aggregate = Literal["all", "all_except_first"]
+DEEPEST = 8
+"""How often "and" and "or" may stand inside each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """Which rule a functionality is judged by, and its parameters."""
+
+    rule: str
+    tolerance: float = 0.0
+    aggregate: Aggregate = "all"
+    na_if: str = ""
+    """When a case does not apply, for example "original pred is neutral"; several are joined by ";"."""
+    parts: tuple["Expect", ...] = ()
+    """The rules that "and" and "or" put together."""
+
+    @classmethod
+    def parse(cls, row: Any, default: "Expect | None", depth: int = 1) -> "Expect":
+        """The `expect` object of a suite file; `default` is what the test type expects."""
+        if not isinstance(row, Mapping):
+            raise DataError(
+                f"expect must be an object with a rule, found {row!r}",
+                fix='{"rule": "pred_equals_label"}; all rules: shoal list rules',
+            )
+        unknown = sorted(set(row) - {"rule", "tolerance", "aggregate", "filter", "rules"})
+        if unknown:
+            raise DataError(
+                f"expect: unknown key {unknown[0]!r}",
+                why="known: rule, tolerance, aggregate, filter, rules",
+                fix="one of those, or leave it out",
+            )
+        base = default or cls("", 0.1, "all_except_first")
+        # The published table writes one rule with its aggregation behind it.
+        rule = str(row.get("rule") or base.rule).removesuffix(" (all examples incl. first)")
+        tolerance = base.tolerance if row.get("tolerance") is None else row["tolerance"]
+        check_tolerance(tolerance)
+        how = row.get("aggregate") or base.aggregate
+        if how not in get_args(Aggregate):
+            raise DataError(
+                f"expect: aggregate {how!r} is not one of {', '.join(get_args(Aggregate))}",
+                fix='"aggregate": "all"',
+            )
+        rules = row.get("rules") or []
+        if not isinstance(rules, list):
+            raise DataError(
+                f"expect: rules must be a list of objects, each with a rule, found {rules!r}",
+                fix='"rules": [{"rule": "pred_not_0"}, {"rule": "pred_not_1"}]',
+            )
+        if depth > DEEPEST:
+            raise DataError(
+                f"expect: rules in rules, more than {DEEPEST} deep", fix="fewer rules, side by side"
+            )
+        parts = tuple([cls.parse(part, default, depth + 1) for part in rules])
+        return cls(rule_name(rule), float(tolerance), how, str(row.get("filter") or ""), parts)
+
+    def as_json(self) -> dict[str, Any]:
+        """The `expect` object of a suite file."""
+        row = {
+            "rule": self.rule,
+            "tolerance": self.tolerance,
+            "aggregate": self.aggregate,
+            "filter": self.na_if,
+        }
+        return {k: v for k, v in row.items() if v != ""} | (
+            {"rules": [part.as_json() for part in self.parts]} if self.parts else {}
+        )
+
+
+DIRECTIONS = {
+    "not more confident": ("conf_of_original_pred_not_higher", "not_more_conf"),
+    "not less confident": ("conf_of_original_pred_not_lower", "not_less_conf"),
+    "not more negative": ("positive_shift >= -tol", "not_less_2"),
+    "not more positive": ("positive_shift <= tol", "not_less_0"),
+}
+"""Directional expectations in plain words: the rule that tests each, and the name BELUGA trains it under."""
+
+
+def rule_name(words: str) -> str:
+    """The rule that plain words mean; any other name as it is.
+
+    >>> rule_name("not more confident"), rule_name("pred_equals_label")
+    ('conf_of_original_pred_not_higher', 'pred_equals_label')
+    """
+    return DIRECTIONS.get(words, (words, None))[0]
+
+
+def check_tolerance(tolerance: Any) -> None:
+    """Stop at what is no distance between probabilities; a shift from one end to the other counts twice."""
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance <= 2:
+        raise DataError(
+            f"expect: tolerance must be a number from 0 to 2, found {tolerance!r}", fix='"tolerance": 0.1'
+        )

@@ -1,0 +1,360 @@
+"""Suites in files: read, imported from other formats, run from a Python module, written, exported for querying."""
+
+import json
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from itertools import chain
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+from ...core.errors import DataError, ShoalError, some
+from ...core.files import collector_paused, writing
+from ...core.records import Case, Example, Label, TestType
+from ...core.text import csv_lines, is_formula
+from ...data import SuiteRows, columns, read_suite_rows, with_label_names
+from ...data.missing import MissingLabelError, missing_labels
+from .expect import DIRECTIONS, Expect
+from .suite import DEFAULTS, Suite, label_names, labels_of, shortened
+
+FIELDS = {
+    "text": ("text",),
+    "question1": ("question1", "question2"),
+    "context": ("context", "question"),
+    "premise": ("premise", "hypothesis"),
+}
+"""The names of an example's texts in a suite file, told by the first."""
+
+
+def read_suite(path: Path | str) -> Suite:
+    """A suite from a file: in our own form, in any that `shoal import` knows, or written in Python.
+
+    A module (`.py`) is run: only read those you would run.
+    """
+    if Path(path).suffix == ".py":
+        return suite_of_module(Path(path))
+    return suite_from_rows(read_suite_rows(Path(path)), Path(path))
+
+
+def import_suite(
+    path: Path,
+    out: Path,
+    named: columns.Named,
+    names: Mapping[str, str] | None = None,
+    *,
+    by_template: bool = False,
+) -> tuple[Suite, list[str]]:
+    """Read a file of another format and write it as a suite; gives the suite and what was left behind.
+
+    `names` says what the file's labels are called in the suite; `by_template` takes cases that look like fillings of
+    one template for one cluster.
+    """
+    if out.exists() and out.samefile(path):
+        raise DataError(
+            f"{out}: both what is read and what is to be written",
+            why="the file that you bring would be gone",
+            fix=f"--out {path.name.split('.')[0]}-suite.jsonl",
+        )
+    if path.suffix == ".py":
+        if named.all() or names:
+            raise DataError(f"{path}: a suite written in Python has its labels and texts", fix="only --out")
+        suite, lost = read_suite(path), []
+    else:
+        rows = columns.read(path, named) if named.all() else read_suite_rows(path)
+        rows = with_label_names(rows, names, path) if names else rows
+        suite, lost = suite_from_rows(rows, path), rows.lost
+    if by_template:
+        suite.infer_clusters()
+    write_suite(suite, out)
+    return suite, lost
+
+
+def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
+    """Check rows of the suite schema and put them together."""
+    header, names = found.header, found.header.get("label_names")
+    suite = Suite(
+        str(header.get("suite") or path.name.split(".")[0]),
+        task=str(header.get("task") or ""),
+        version=str(header.get("version") or ""),
+    )
+    try:
+        suite.labels = None if names is None else label_names(names, "label_names")
+    except DataError as problem:
+        raise problem.at(f"{path}, line 1") from None
+    opened: dict[str, tuple[Any, ...]] = {}
+    unlabelled: list[int] = []
+    with collector_paused():
+        for number, row in found.rows:
+            try:
+                _add_row(suite, row, opened, blank_texts=found.blank_texts)
+            except MissingLabelError:
+                unlabelled.append(number)
+            except DataError as problem:
+                raise problem.at(f"{path}, {found.unit} {number}") from None
+    if unlabelled:
+        raise missing_labels(path, found.unit, unlabelled, len(unlabelled) + len(suite.cases))
+    if not suite.cases:
+        raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
+    try:
+        if suite.labels is None:
+            suite.infer_labels()
+    except DataError as problem:
+        raise problem.at(str(path)) from None
+    if found.templated:
+        suite.infer_clusters()
+    return suite
+
+
+def _add_row(
+    suite: Suite, row: Mapping[str, Any], opened: dict[str, tuple[Any, ...]], *, blank_texts: bool
+) -> None:
+    name = row.get("functionality")
+    about = (row.get("capability"), row.get("type"), row.get("expect"), row.get("direction"))
+    if not isinstance(name, str) or name not in opened:
+        name = _text(row, "functionality")
+        _open_functionality(suite, name, row)
+        opened[name] = about
+    elif about != opened[name]:
+        raise DataError(
+            f"functionality {name!r} changes its capability, type, expectation or direction",
+            why=f"earlier: {opened[name]}; here: {about}",
+            fix="one functionality has one expectation: give the other cases another name",
+        )
+    examples = _examples(row)
+    if not blank_texts and any(not text.strip() for example in examples for text in example):
+        raise DataError("a blank text", fix="fill it in, or take the row out")
+    labels = labels_of(row.get("labels"), len(examples))
+    meta = {"details": row["meta"]} if row.get("meta") else {}
+    made = Case("", examples, labels, cluster=str(row.get("cluster") or ""), meta=meta)
+    suite.add_case(name, _case_id(row), made)
+
+
+def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None:
+    test_type = row.get("type", "")
+    if test_type not in get_args(TestType):
+        raise DataError(f"type {test_type!r} is not one of MFT, INV, DIR", fix='"type": "MFT"')
+    expect, direction = row.get("expect"), row.get("direction")
+    if direction is not None and not isinstance(direction, str):
+        raise DataError(
+            f"'direction' must be a text, found {shortened(direction)}", fix='"direction": "not_more_conf"'
+        )
+    if expect is not None:
+        parsed = Expect.parse(expect, default=DEFAULTS.get(test_type))
+    elif test_type in DEFAULTS:
+        parsed = DEFAULTS[test_type]
+    else:
+        rules = {d: rule for rule, d in DIRECTIONS.values()}
+        if direction not in rules:
+            raise DataError(
+                f"functionality {name!r} is directional and says neither expect nor direction",
+                fix='"direction": one of ' + ", ".join(rules),
+            )
+        parsed = Expect(rules[direction], tolerance=0.1, aggregate="all_except_first")
+    suite.add_functionality(name, str(row.get("capability") or "other"), test_type, parsed, direction)
+
+
+def _text(row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        seen = f"found {shortened(value)}" if key in row else f"found only {some(row, 8)}"
+        raise DataError(f"{key!r} must be a text", why=seen, fix=f'"{key}": "…"')
+    return value
+
+
+def _case_id(row: Mapping[str, Any]) -> str:
+    value = row.get("case_id")
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise DataError(
+            f"'case_id' must be a text or a whole number, found {shortened(value)}", fix='"case_id": "1"'
+        )
+    return str(value)
+
+
+def _examples(row: Mapping[str, Any]) -> tuple[Example, ...]:
+    examples = row.get("examples")
+    if not isinstance(examples, list) or not examples:
+        raise DataError(
+            f"'examples' must be a list with at least one example, found {shortened(examples)}",
+            fix='"examples": [{"text": "…"}]',
+        )
+    return tuple([_example(example) for example in examples])
+
+
+def _example(example: Any) -> Example:
+    """An example's texts: an object with their names, or a plain text or list of texts."""
+    if isinstance(example, str):
+        return (example,)
+    if isinstance(example, dict):
+        fields = FIELDS.get(next(iter(example), ""), ())
+        if len(example) != len(fields) or any(field not in example for field in fields):
+            raise DataError(
+                f"an example with fields {', '.join(map(str, example)) or '(none)'}",
+                fix="text; question1, question2; context, question; or premise, hypothesis",
+            )
+        example = [example[field] for field in fields]
+    if not isinstance(example, list) or not example or not all(isinstance(text, str) for text in example):
+        raise DataError(
+            f"an example must be an object of texts, found {shortened(example)}",
+            fix='{"text": "…"}, or {"question1": "…", "question2": "…"}',
+        )
+    return tuple(example)
+
+
+def write_suite(suite: Suite, path: Path | str, fields: Sequence[str] = ()) -> None:
+    """Write a suite file; reading it back gives the same suite."""
+    with writing(Path(path)) as stream:
+        for row in _as_rows(suite, fields):
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
+    header = {
+        "suite": suite.name,
+        "task": suite.task,
+        "label_names": list(suite.labels) if suite.labels and suite.in_order else None,
+    }
+    yield {key: value for key, value in (header | {"version": suite.version}).items() if value}
+    for made in suite.cases:
+        names = fields or example_fields(suite.task, len(made.examples[0]))
+        name = made.groups["functionality"]
+        row = {
+            "functionality": name,
+            "capability": made.groups["capability"],
+            "type": made.groups["test type"],
+            "case_id": made.id.removeprefix(f"{name}/"),
+            "examples": [dict(zip(names, example, strict=True)) for example in made.examples],
+            "labels": _short(made.labels),
+            "expect": made.meta["expect"].as_json(),
+            "direction": made.meta.get("direction"),
+            "cluster": made.cluster or None,
+            "meta": made.meta.get("details"),
+        }
+        yield {key: value for key, value in row.items() if value is not None}
+
+
+def _short(labels: tuple[Label, ...] | None) -> Label | list[Label] | None:
+    if labels is None:
+        return None
+    return labels[0] if len(set(labels)) == 1 and len(set(map(type, labels))) == 1 else list(labels)
+
+
+def example_fields(task: str, texts: int) -> tuple[str, ...]:
+    """What a suite file calls the texts of an example of this task."""
+    by_task = {"reading comprehension": FIELDS["context"], "nli": FIELDS["premise"]}
+    return ("text",) if texts == 1 else by_task.get(task, FIELDS["question1"])
+
+
+# A suite written in Python: the module is run
+
+
+def suite_of_module(path: Path) -> Suite:
+    """The suite called `suite` in a module, else the only one there."""
+    names = _run(path)
+    suites = {name: value for name, value in names.items() if isinstance(value, Suite)}
+    if "suite" in suites:
+        suites = {"suite": suites["suite"]}
+    if len({id(value) for value in suites.values()}) != 1:
+        raise DataError(
+            f"{path}: {f'{len(suites)} suites: {some(suites)}' if suites else 'no suite'}",
+            why="a module makes one, or calls the one that is meant suite",
+            fix='suite = Suite("hotel", labels=("negative", "positive"))',
+        )
+    suite = next(iter(suites.values()))
+    if not suite.cases:
+        raise DataError(
+            f"{path}: suite {suite.name!r} has no cases",
+            fix='@suite.minimum(capability="…") before a function that yields case("a text", label="…")',
+        )
+    return suite
+
+
+def _run(path: Path) -> dict[str, Any]:
+    """What a module defines. It can import what lies beside it."""
+    if not path.is_file():
+        raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
+    module = ModuleType(f"shoal_suite_{path.stem}")
+    module.__file__ = str(path)
+    beside = str(path.resolve().parent)
+    sys.modules[module.__name__] = module
+    sys.path.insert(0, beside)
+    try:
+        with redirect_stdout(sys.stderr):
+            exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
+    except ShoalError as problem:
+        raise problem.at(str(path)) from None
+    except (Exception, SystemExit) as problem:
+        raise DataError(
+            f"{path}{_line(path, problem)}: {type(problem).__name__}: {problem}",
+            why="the module did not run to its end",
+            fix=f"mend it; python {path} shows more",
+        ) from None
+    finally:
+        sys.path.remove(beside)
+        del sys.modules[module.__name__]
+    return vars(module)
+
+
+def _line(path: Path, problem: BaseException) -> str:
+    """Where in the module it went wrong, as a message has it."""
+    if isinstance(problem, SyntaxError):
+        return f", line {problem.lineno}"
+    frames = traceback.extract_tb(problem.__traceback__)
+    return next((f", line {frame.lineno}" for frame in reversed(frames) if frame.filename == str(path)), "")
+
+
+# Texts with their ids, to query a model elsewhere
+
+
+FORMATS = (".csv", ".jsonl")
+
+
+def export_suite(suite: Suite, out: Path, *, verbatim: bool = False) -> int:
+    """Write every example of a suite, as the suffix of the file says; gives their number.
+
+    In a table that a spreadsheet opens, a text that begins like a formula is dangerous as it is, and with an apostrophe
+    before it another text. So it is neither: such a suite is written as JSON Lines, or `verbatim`.
+    """
+    if out.suffix not in FORMATS:
+        raise DataError(
+            f"{out}: the suffix says what to write: {' or '.join(FORMATS)}",
+            fix=f"--out {out.name.split('.')[0] or 'cases'}.jsonl",
+        )
+    if out.suffix == ".csv" and not verbatim:
+        _refuse_formulas(suite, out)
+    with writing(out) as stream:
+        for line in _lines(suite, out.suffix):
+            stream.write(line)
+    return sum(len(case.examples) for case in suite.cases)
+
+
+def _lines(suite: Suite, suffix: str) -> Iterator[str]:
+    if suffix == ".csv":
+        names = list(next(rows_of(suite)))
+        return csv_lines(chain([names], (list(row.values()) for row in rows_of(suite))), verbatim=True)
+    return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of(suite))
+
+
+def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:
+    """Each example: what names it, then its texts under the names of the suite file."""
+    for case in suite.cases:
+        functionality = case.groups["functionality"]
+        for position, texts in enumerate(case.examples):
+            yield {
+                "functionality": functionality,
+                "case_id": case.id.removeprefix(f"{functionality}/"),
+                "example_idx": position,
+                **dict(zip(example_fields(suite.task, len(texts)), texts, strict=True)),
+            }
+
+
+def _refuse_formulas(suite: Suite, out: Path) -> None:
+    cells = (cell for row in rows_of(suite) for cell in row.values() if isinstance(cell, str))
+    formulas = [cell for cell in cells if is_formula(cell)]
+    if formulas:
+        raise DataError(
+            f"{out}: {len(formulas):,} cells begin as a formula does, the first is {formulas[0][:60]!r}",
+            why="a spreadsheet may run them, and anything put before them would change what the model is asked",
+            fix=f"--out {out.stem}.jsonl; or --verbatim, for a program that reads the file",
+        )

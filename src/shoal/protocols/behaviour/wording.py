@@ -1,0 +1,264 @@
+"""Every sentence of a behaviour audit: notes of measures, findings, and the lines around the tables.
+
+`score` writes facts, this module alone turns them into words, and `view` lays the words out.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from ...core.claims import too_few_templates
+from ...core.measures import RATE, lowest_first, shown, shown_interval
+from ...core.records import Finding, Measure, Measures, Result
+from ..base import differing
+from .settings import Settings
+
+NO_ANSWER, NOTHING = "no answer", "(nothing)"
+NO_CASE_APPLIES, NO_CASE_ANSWERED = "no applicable case", "the model answered no case"
+OF_GROUPS = "Rates of capabilities and test types are means over functionalities."
+"""Passed and total of a group do not give its rate if its functionalities differ in size."""
+INTERVALS = "95 % intervals: Wilson by case; for means over functionalities, on the effective sample size."
+NOT_TESTED = "Differences are not tested here: shoal compare MODEL MODEL."
+APART = 0.05
+"""From this difference on, the output says why the suite score and the pass rate disagree."""
+BANDS = {"inclusive": "[1/3, 2/3]", "strict": "(1/3, 2/3)"}
+Facts = Mapping[str, Any]
+
+
+# Facts of the suite score
+
+
+def _not_asked(facts: Facts) -> str:
+    count = facts["not asked"]
+    were = "1 case of the suite was" if count == 1 else f"{count:,} cases of the suite were"
+    return f"only {', '.join(facts['chosen'])}: {were} not asked"
+
+
+def _bounds(facts: Facts) -> str:
+    low, high = facts["bounds"]
+    return f"{facts['unanswered']:,} without an answer: {low:.1%} if they count as failed, {high:.1%} if as passed"
+
+
+CAVEATS: dict[str, Callable[[Facts], str]] = {
+    "not asked": _not_asked,
+    "never": lambda facts: (
+        f"the model has no label for {facts['never']} and gave no probabilities: it can never be {facts['never']}"
+    ),
+    "band": lambda facts: (
+        f"Binary model on a three-label suite: P({facts['band of']}) in {BANDS[facts['band']]} counts as "
+        f"{facts['neutral']}"
+    ),
+    "bounds": _bounds,
+    "low mass": lambda facts: (
+        f"on {facts['low mass']:,} of {facts['asked']:,} distinct examples the labels have less than half of the "
+        "model's probability"
+    ),
+    "truncated": lambda facts: (
+        f"on {facts['truncated']:,} of {facts['asked']:,} distinct examples another label may be among the tokens "
+        "that the server left out"
+    ),
+    "cut": lambda facts: (
+        f"{facts['cut']:,} of {facts['asked']:,} distinct examples were truncated, by up to "
+        f"{facts['cut by']:,} tokens"
+    ),
+    "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",
+    "left out": lambda facts: f"No applicable case: {', '.join(facts['left out'])}",
+    "label map": lambda facts: (
+        "labels read as: " + ", ".join(f"{name} = {label}" for name, label in facts["label map"].items())
+    ),
+}
+"""Fact to its words, the most important first."""
+ABOUT_LABELS = ("label map", "band", "never")
+
+
+def note_of(facts: Facts) -> str:
+    """Return facts of a measure in words."""
+    return "; ".join(words(facts) for name, words in CAVEATS.items() if name in facts)
+
+
+def caveats(measures: Measures) -> list[str]:
+    """Return what could change a decision, the most important first."""
+    facts = [row.facts for row in measures.where("suite score")]
+    return [f"! {words(each)}." for each in facts for name, words in CAVEATS.items() if name in each]
+
+
+def about_labels(measures: Measures) -> list[str]:
+    """Return how the model's labels were mapped to the suite's."""
+    facts = [row.facts for row in measures.where("suite score")]
+    return [CAVEATS[name](each) for each in facts for name in ABOUT_LABELS if name in each]
+
+
+# Findings
+
+
+def dead_words(errors: Counter[str]) -> str:
+    """Return the sentence about a model that answered no case, from its error messages."""
+    (message, times), *others = errors.most_common()
+    total = errors.total()
+    more = f", and {total - times:,} times something else" if others else ""
+    return f"The model answered none of {total:,} cases: {message}{more}"
+
+
+def templated_words(name: str, cases: int, templates: int) -> str:
+    """Return the sentence about a suite whose cases look like fillings of templates that it does not name."""
+    return (
+        f"The suite names no templates, but its cases look like fillings of a few ({name}: {cases} cases, {templates} "
+        f"template{'s' if templates > 1 else ''}): intervals are for new words in these, not for new templates"
+    )
+
+
+# What was asked
+
+
+def subject(settings: Settings | None, result: Result) -> str:
+    """Return suite, split, and every setting that differs from the profile's."""
+    iid = sum(row.n + row.errors for row in result.measures.where("iid score")) if result.cases else 0
+    given = result.job["settings"] if settings is None else {"suite": settings.suite, "split": settings.split}
+    profile = given.get("profile", "") if settings is None else settings.profile
+    parts = [
+        f"suite {given['suite']}",
+        f", {given['split']} split" if given.get("split") else "",
+        f", and {iid:,} i.i.d. cases" if iid else "",
+        _repeated(result),
+        f", profile {profile}" if profile and profile != "recommended" else "",
+        unusual_settings(settings),
+    ]
+    return "".join(parts)
+
+
+def _repeated(result: Result) -> str:
+    """Return how many repeated cases were kept or dropped: a pass rate counts each that was kept."""
+    facts = result.job.get("about", {}).items()
+    words = [
+        f"{count:,} {name if count > 1 else name.replace('cases', 'case')}"
+        for name, count in facts
+        if name.startswith("repeated cases")
+    ]
+    return f" ({', '.join(words)})" if words else ""
+
+
+def unusual_settings(settings: Settings | None, shown_elsewhere: Sequence[str] = ()) -> str:
+    """Return the settings that differ from the profile's, in words."""
+    chosen = {} if settings is None else differing(settings)
+    known = ("suite", "split", *shown_elsewhere)
+    words = [f"{name} {_plain(value)}" for name, value in _flat(chosen) if name not in known]
+    return f", with {', '.join(words)}" if words else ""
+
+
+def _flat(chosen: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield settings by name; of a table inside them those that differ from its defaults, as TABLE.NAME."""
+    for name, value in chosen.items():
+        if not is_dataclass(value) or isinstance(value, type):
+            yield name, value
+            continue
+        usual = type(value)()
+        for part in fields(value):
+            if getattr(value, part.name) != getattr(usual, part.name):
+                yield f"{name}.{part.name.removesuffix('_')}", getattr(value, part.name)
+
+
+def _plain(value: Any) -> str:
+    return " / ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+# One result
+
+
+def passes_of(row: Measure) -> int:
+    """Return how many cases pass."""
+    return round((row.value or 0.0) * row.n)
+
+
+def pass_words(row: Measure) -> str:
+    """Return the plain pass rate in words."""
+    return f"{passes_of(row):,} of {row.n:,} cases pass ({shown(row.value, RATE)} %)"
+
+
+def not_counted(row: Measure) -> str:
+    """Return the cases that are not in a rate."""
+    parts = [f", {row.na:,} not applicable"] if row.na else []
+    return "".join(parts + ([f", {row.errors:,} unanswered"] if row.errors else []))
+
+
+def suite_score_words(whole: Measure, rates: Sequence[Measure]) -> str:
+    """Return the suite score with its interval and the number of functionalities behind it."""
+    count = sum(row.value is not None for row in rates)
+    interval = f", 95 % CI {shown_interval(whole)}" if whole.interval else ""
+    averaged = f"{count} functionalit{'y' if count == 1 else 'ies'}"
+    return f"Suite score {shown(whole.value, RATE)} (mean over {averaged}){interval}"
+
+
+def why_apart(plain: Measure, whole: Measure, rates: Sequence[Measure]) -> str:
+    """Name the functionality that pulls the suite score furthest away from the pass rate; empty if they agree."""
+    gap = (whole.value or 0.0) - (plain.value or 0.0)
+    known = [row for row in rates if row.value is not None]
+    if abs(gap) <= APART or len(known) < 2:
+        return ""
+
+    def pull(row: Measure) -> tuple[float, str]:
+        share = (1 / len(known) - row.n / plain.n) * ((row.value or 0.0) - (plain.value or 0.0))
+        return share * (1 if gap > 0 else -1), row.groups["functionality"]
+
+    row = max(known, key=pull)
+    return (
+        f"They differ because the suite score counts each functionality once: {row.groups['functionality']} "
+        f"({passes_of(row):,} of {row.n:,} pass) "
+        f"weighs 1/{len(known)}, with {100 * row.n / plain.n:.1f} % of the cases."
+    )
+
+
+def weakest_words(capabilities: Sequence[Measure], number: int) -> str:
+    """Return the capabilities with the lowest pass rates; empty if there is one, or if nothing fails."""
+    weakest = lowest_first(capabilities)[:number]
+    if len(weakest) < 2 or (weakest[0].value or 0.0) >= 1:
+        return ""
+    return ", ".join(f"{row.groups['capability']} {shown(row.value, RATE)} %" for row in weakest)
+
+
+def over_templates_words(whole: Measure) -> str:
+    """Return the suite score as a claim about new templates."""
+    templates, facts = whole.basis.templates or 0, whole.facts
+    ends = facts.get("interval over templates")
+    between = " – ".join(shown(end, RATE) for end in ends) if ends else too_few_templates(templates)
+    number = f"{templates:,} templates, effective {facts['effective templates']:.1f}"
+    return f"For new templates: suite score {shown(whole.value, RATE)}, 95 % CI {between} ({number})."
+
+
+def nothing_failed(rates: Sequence[Measure]) -> str:
+    """Return the sentence for a result in which no case fails."""
+    if not any(row.n for row in rates):
+        return "No case applies: nothing was tested."
+    if errors := sum(row.errors for row in rates):
+        unanswered = "1 case is" if errors == 1 else f"{errors:,} cases are"
+        return f"Every applicable case passes; {unanswered} unanswered."
+    return "Every applicable case passes."
+
+
+def failed_checks(result: Result) -> list[tuple[str, str]]:
+    """Return name and detail of every self-check of the model that failed."""
+    return [
+        (str(check["name"]), str(check["detail"]))
+        for check in result.job.get("checks", ())
+        if check["ok"] is False
+    ]
+
+
+# Several results
+
+
+def name_of(row: Measure | Finding) -> str:
+    """Return a model's name, with its seed where there are several."""
+    return " seed ".join(row.groups[key] for key in ("model", "seed") if key in row.groups)
+
+
+def warnings(results: Sequence[Result], findings: Sequence[Finding]) -> list[str]:
+    """Return findings and failed self-checks, each after the name of its model."""
+    lines = [
+        f"{name_of(finding)}: {finding.text}" for finding in sorted(findings, key=lambda row: -row.weight)
+    ]
+    return lines + [
+        f"{result.job['model']}: {name}: {detail}"
+        for result in results
+        for name, detail in failed_checks(result)
+    ]
