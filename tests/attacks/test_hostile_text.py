@@ -49,7 +49,6 @@ COMMANDS: list[tuple[str, ...]] = [
     ("compare", A, B, *SUITE),
     ("compare", A, B, *SUITE, "--changed"),
     ("compare", A, "python:hostile_models:unknown", *SUITE),
-    ("compare", "--matrix", "matrix.csv"),
     ("gate", A, "--rules", "gate.toml", *SUITE),
     ("gate", B, "--baseline", A, "--rules", "gate.toml", *SUITE),
     ("run", "plan.toml"),
@@ -107,11 +106,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     table += [
         [f"{word} {HOSTILE}", f"{label}{HOSTILE}", f"kind{HOSTILE}"] for word in "abc" for label in LABELS
     ]
-    matrix = [["run_id", "item_id", "outcome"]]
-    matrix += [[f"{run}{HOSTILE}", f"{item}{HOSTILE}", "1"] for run in "ab" for item in "xyz"]
-    for name, rows in (("table.csv", table), ("matrix.csv", matrix)):
-        with (tmp_path / name).open("w", newline="") as stream:
-            csv.writer(stream).writerows(rows)
+    with (tmp_path / "table.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows(table)
     return tmp_path
 
 

@@ -292,7 +292,6 @@ DOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     "plan.toml": PLANNED,
     "gate.toml": (GATE,),
     "table.csv": (IMPORT,),
-    "matrix.csv": (("compare", "--matrix", "matrix.csv"),),
     "result.json": (("gate", "result.json", "--rules", "gate.toml"),),
 }
 
@@ -568,18 +567,10 @@ def wrong_names() -> Iterator[Wrong]:
         ("predictions:answers.jsonl",), (), ("a", "b", "c"), ("--a", "x"), ("nope", "nope", "--into", "RUNS"),
         (*COMPARE[1:], "--json", "--csv"), (*COMPARE[1:], "--adjust", "no"), (*COMPARE[1:], "--margin", "inf"),
         (*COMPARE[1:], "--protocol", "cod"),
-        (*COMPARE[1:3], "--set", "suite=suite.jsonl", "--paired-seeds", "--a", "x"), ("--matrix", "absent.csv"),
-        ("--matrix", "table.csv"), ("--matrix", "matrix.csv", "--csv"), ("plan.toml", "gate.toml"),
+        (*COMPARE[1:3], "--set", "suite=suite.jsonl", "--paired-seeds", "--a", "x"),
+        ("plan.toml", "gate.toml"),
     ):  # fmt: skip
         yield Wrong(f"names-{'-'.join(arguments[:4])}", ("compare", *arguments))
-    for matrix in (
-        "run_id,item_id,outcome\na,1,2\n",
-        "run_id,item_id,outcome\na,1,1\na,1,0\n",
-        "run_id,item_id,outcome\n",
-    ):
-        yield Wrong(
-            f"matrix-{len(matrix)}", ("compare", "--matrix", "matrix.csv"), {"matrix.csv": matrix.encode()}
-        )
     for what in ("modles", "suite", ""):
         yield Wrong(f"what-{what}", ("list", what))
     for name, folder in (
@@ -684,13 +675,6 @@ def wrong_names_of_files() -> Iterator[Wrong]:
             *("--pool", "matrix.csv", "--out", "table.csv"),
         ),
     )
-    for name, rows in {
-        "undecided": "a,1,nan,x\nb,1,1,x\n",
-        "undecided-in-a-group": "a,1,1,x\nb,1,1,x\na,2,NA,y\nb,2,1,y\n",
-        "blank": ",,,\n",
-    }.items():
-        matrix = f"run_id,item_id,outcome,group\n{rows}".encode()
-        yield Wrong(f"matrix-{name}", ("compare", "--matrix", "matrix.csv"), {"matrix.csv": matrix})
 
 
 EVERY = [
@@ -790,12 +774,3 @@ def test_in_the_right_world_every_verb_works(command, runs, tmp_path, monkeypatc
 def test_there_are_hundreds_of_them_and_they_go_to_every_verb():
     assert len(EVERY) >= 300
     assert {wrong.command[0] for wrong in EVERY} == set(main.commands)
-
-
-def test_a_matrix_of_thousands_of_runs_is_read(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = "".join(f"run{n},1,{n % 2}\n" for n in range(1_500))
-    (tmp_path / "matrix.csv").write_text(f"run_id,item_id,outcome\n{rows}")
-    done = shoal("compare", "--matrix", "matrix.csv", "--json")
-    assert done.exit_code == 0, done.exc_info
-    assert "Infinity" not in done.output and "NaN" not in done.output

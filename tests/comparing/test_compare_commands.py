@@ -20,8 +20,7 @@ from shoal.comparing.view import comparison_sections, comparison_table, rows_for
 from shoal.protocols.behaviour.view import view
 from shoal.protocols.learning.settings import Train
 from shoal.render.csv_tables import rows_as_csv
-from shoal.render.latex import as_latex, escape_latex
-from shoal.render.markdown import as_markdown, escape_markdown
+from shoal.render.documents import as_latex, as_markdown, escape_latex, escape_markdown
 from shoal.render.terminal import print_sections
 
 ROOT = Path(__file__).parents[2]

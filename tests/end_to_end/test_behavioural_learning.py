@@ -359,7 +359,7 @@ def test_run_prints_the_table_and_its_json(written):
 
 def test_status_prints_the_matrix_and_report_the_papers_files(written):
     words = written / "plan.toml", "--into", written / "runs"
-    assert "sarcastic_praise_is_negative" in shoal("status", *words, "--matrix")
+    assert "sarcastic_praise_is_negative" in shoal("status", *words, "--full")
     page = written / "page.html"
     shoal("report", *words, "--out", page)
     assert "G_seen" in page.read_text()

@@ -1,10 +1,9 @@
-"""Sections for `status`, `check PLAN`, `compare --matrix` and `reproduce`."""
+"""Sections for `status`, `check PLAN` and `reproduce`."""
 
 from collections import Counter
 from collections.abc import Sequence
 
-from ..core.records import Measure
-from ..core.views import Column, Number, Row, Section, Table, Text, Tone, Words
+from ..core.views import Column, Row, Section, Table, Text, Tone, Words
 from ..models.prompted.spending import spec_price
 from ..render.progress import duration
 from ..reproduce import Reproduction
@@ -94,27 +93,6 @@ def bill_section(bill: Bill) -> Section:
         f"{bill.written:,} output tokens.{cost}"
     )
     return Section(text=text)
-
-
-def reliability_sections(measures: Sequence[Measure], runs: int) -> list[Section]:
-    """Return the agreement between runs: a table for all items, then one for each group of items."""
-    tables = []
-    for group in dict.fromkeys(measure.groups.get("group", "") for measure in measures):
-        columns = [
-            Column(group or "all items", "left"),
-            Column("value"),
-            Column("95 % CI"),
-            Column("", "left"),
-        ]
-        rows = []
-        for measure in measures:
-            if measure.groups.get("group", "") == group:
-                parts = [f"{key}: {value}" for key, value in measure.groups.items() if key != "group"]
-                name = " · ".join([measure.name, *parts])
-                note = Words(measure.note, "quiet")
-                rows.append(Row([name, Number(measure), Number(measure, part="interval"), note]))
-        tables.append(Table(columns, rows))
-    return [Section(f"{runs} runs on {measures[0].n:,} items", blocks=tables)]
 
 
 def reproduction_sections(reproduction: Reproduction) -> list[Section]:

@@ -87,7 +87,9 @@ def _fitting(grid: Grid, width: int) -> tuple[list[ShownColumn], list[str]]:
     for step in steps:
         dropped += step
         kept = [column for i, column in enumerate(grid.columns) if i not in dropped]
-        tall = [replace(column, cells=column.tall, align="left") if column.tall else column for column in kept]
+        tall = [
+            replace(column, cells=column.tall, align="left") if column.tall else column for column in kept
+        ]
         fitting = next((columns for columns in (kept, tall) if _need(columns, grid.gap) <= width), None)
         if fitting:
             break
