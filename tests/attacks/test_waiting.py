@@ -141,11 +141,3 @@ def test_a_minute_without_a_word_is_said_once_with_what_helps(tmp_path, monkeypa
         and "?timeout=SECONDS" in output.err
         and "No progress" not in output.out
     )
-
-
-def test_who_is_told_something_is_not_told_of_silence():
-    lines: list[str] = []
-    told: list[tuple[str, int, int]] = []
-    with progress.silence_noticed(lambda *words: told.append(words), lines.append) as tell:
-        tell("asking", 1, 2)
-    assert told == [("asking", 1, 2)] and not lines

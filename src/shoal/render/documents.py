@@ -94,7 +94,10 @@ def _block(language: "Language", block: Any) -> str:
         return language.prose(list(block.pieces))
     legend = [*block.legend]
     if isinstance(block, CaseList):
-        cases = [case_text(shown, language.escape, language.emphasise, "→") for shown in block.cases]
+        cases = [
+            case_text(shown, language.escape, language.emphasise, language.escape("→"))
+            for shown in block.cases
+        ]
         body = language.items(cases)
     elif isinstance(block, WeighedWords):
         body = language.items([list(map(language.escape, weighed_text(each))) for each in block.examples])
