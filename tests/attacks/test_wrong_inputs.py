@@ -559,13 +559,13 @@ def wrong_names() -> Iterator[Wrong]:
     for name in ("nope", "", "*", "../../etc", "own\x1b[2J"):
         yield Wrong(f"job-{name!r}", ("show", name, "--into", "RUNS"))
     for options in (
-        ("--only", "praise"), ("--json", "--csv"), ("--csv", "--jsonl"), ("--failing", "--json"),
+        ("--only", "praise"), ("--failing", "--json"),
         ("--failing", "--only", "nope"), ("--failing", "--only", "functionality=nope*"), ("--csv", "--only", "zzz"),
     ):  # fmt: skip
         yield Wrong(f"options{''.join(options)}", ("show", "own", "--into", "RUNS", *options))
     for arguments in (
         ("predictions:answers.jsonl",), (), ("a", "b", "c"), ("--a", "x"), ("nope", "nope", "--into", "RUNS"),
-        (*COMPARE[1:], "--json", "--csv"), (*COMPARE[1:], "--adjust", "no"), (*COMPARE[1:], "--margin", "inf"),
+        (*COMPARE[1:], "--adjust", "no"), (*COMPARE[1:], "--margin", "inf"),
         (*COMPARE[1:], "--protocol", "cod"),
         (*COMPARE[1:3], "--set", "suite=suite.jsonl", "--paired-seeds", "--a", "x"),
         ("plan.toml", "gate.toml"),
