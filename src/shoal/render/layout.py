@@ -104,7 +104,8 @@ def _need(columns: Sequence[ShownColumn], gap: int, longest: int = LONG_WORD) ->
 
 def _blocks(grid: Grid, width: int) -> Iterator[list[ShownColumn]]:
     """Yield the columns in as few blocks as possible; each repeats the first ones."""
-    first, block = list(grid.columns[: grid.repeated]), []
+    first = list(grid.columns[: grid.repeated])
+    block: list[ShownColumn] = []
     for column in grid.columns[grid.repeated :]:
         if block and _need([*first, *block, column], grid.gap, SHORT_WORD) > width:
             yield first + block

@@ -205,11 +205,11 @@ def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
     )
 
 
-def _heading(column: Column, cells: Sequence[Cell]) -> str:
+def _heading(column: Column, cells: Sequence[Sequence[Piece]]) -> str:
     title = printable(column.title)
     if column.scale is None:
         return title
-    measure = next((measure for cell in cells for measure in measures_in(cell)), None)
+    measure = next((row for cell in cells for piece in cell for row in measures_in(piece)), None)
     low, high = scale_ends(column.scale, measure)
     return f"{title}\n" * bool(title) + low + " " * (STRIP - len(low) - len(high)) + high
 
