@@ -20,8 +20,7 @@ from shoal.comparing.view import comparison_sections, comparison_table, rows_for
 from shoal.protocols.behaviour.view import view
 from shoal.protocols.learning.settings import Train
 from shoal.render.csv_tables import rows_as_csv
-from shoal.render.latex import as_latex, escape_latex
-from shoal.render.markdown import as_markdown, escape_markdown
+from shoal.render.documents import as_latex, as_markdown, escape_latex, escape_markdown
 from shoal.render.terminal import print_sections
 
 ROOT = Path(__file__).parents[2]
@@ -403,7 +402,7 @@ def test_a_relative_rule_without_a_baseline_is_refused_before_any_model_is_asked
     path.write_text("[[rule]]\nno_worse_than_baseline_by = 0.1\n")
     done = shoal("gate", "predictions:absent", "--rules", path)
     assert done.exit_code == 1
-    assert "a rule is relative to a baseline, and there is none\n  try: --baseline RESULT" in done.output
+    assert "a relative rule needs a baseline\n  try: --baseline RESULT" in done.output
 
 
 def test_the_example_rules_are_met_by_the_example_predictions(shoal):

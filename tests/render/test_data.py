@@ -9,7 +9,7 @@ from shoal import RunStore, audit, read_plan
 from shoal.comparing.pairs import compare
 from shoal.core.records import Finding, Measure, Measures, Outcome, Result
 from shoal.core.views import Section
-from shoal.render.markdown import as_markdown
+from shoal.render.documents import as_markdown
 from shoal.render.naming import job_names
 from shoal.render.page import _has_parts, _ordered, comparison_page, plan_page, results_page, with_gate
 from shoal.runs.executors import run_jobs

@@ -207,14 +207,6 @@ def test_details_do_not_repeat_the_summary():
     assert re.findall("<h3>(.*?)</h3>", shown) == ["other"]
 
 
-def test_numbers_below_an_axis_leave_room_to_each_other():
-    places = [1.0, 2.0, 4.0, 1_000_000.0, 2_000_000.0]
-    text = html(Curves("step", [Line("x", [(place, rate(0.5)) for place in places])]))
-    below = [label for label in re.findall(r'y="260" text-anchor="\w+">([^<]*)<', text)]
-    assert below == ["4", "1,000,000", "2,000,000"]
-    assert 'x="640" y="260" text-anchor="end">2,000,000<' in text, "and stay inside the picture"
-
-
 # Blocks
 
 

@@ -25,8 +25,7 @@ from shoal.core.views import (
     strip_table,
 )
 from shoal.render.csv_tables import rows_as_csv, tables_of
-from shoal.render.latex import as_latex
-from shoal.render.markdown import as_markdown
+from shoal.render.documents import as_latex, as_markdown
 
 
 def measure(value: float | None, name: str = "pass rate", n: int = 140, **groups: str) -> Measure:
@@ -37,7 +36,7 @@ def measure(value: float | None, name: str = "pass rate", n: int = 140, **groups
 def rates() -> Table:
     def row(name: str, of: Measure, tone: str = "", mark: str = "") -> Row:
         numbers = [Number(of, mark=mark), Dots([of], (0.0, 1.0)), Number(of, part="interval")]
-        return Row([name, *numbers, Number(of, part="n"), Number(of, part="na")], tone)  # type: ignore[arg-type]
+        return Row([name, *numbers, Number(of, part="n")], tone)  # type: ignore[arg-type]
 
     columns = [
         Column("functionality", "left"),
@@ -45,7 +44,6 @@ def rates() -> Table:
         Column("", "left", spare=True),
         Column("95 % interval"),
         Column("n"),
-        Column("n/a"),
     ]
     rows = [
         Row(["vocabulary"]),
@@ -91,16 +89,16 @@ In **bold** words.
 
 **Rates**
 
-| functionality | pass rate | 95 % interval | n | n/a |
-| --- | --: | --: | --: | --: |
-| **vocabulary** |  |  |  |  |
-| ▼ single\_words | 12.5 ▲ | 6.2 – 56.2 | 140 |  |
-| fewer\|words | – |  | 0 |  |
-| **suite score** | **33.3** | 16.7 – 66.7 | 140 |  |
+| functionality | pass rate | 95 % interval | n |
+| --- | --: | --: | --: |
+| **vocabulary** |  |  |  |
+| ▼ single\_words | 12.5 ▲ | 6.2 – 56.2 | 140 |
+| fewer\|words | – |  | 0 |
+| **suite score** | **33.3** | 16.7 – 66.7 | 140 |
 
 ▲ better
 
-**Worst:** negation
+**Worst: negation**
 
 - ▼ A good film. (positive .9)<br>
   → A **\*bad\*** film.<br>
@@ -121,28 +119,34 @@ def test_latex_is_booktabs_tables_with_the_prose_in_comments():
 % needs \usepackage{amssymb,booktabs}
 
 % behaviour of m_1
+
 % suite s
+
 % - It
 % fails.
+
 % few <cases>
 
 % 50 % {x}
 
 % Rates
-\begin{tabular}{lrrrr}
+
+\begin{tabular}{lrrr}
 \toprule
-functionality & pass rate & 95 \% interval & n & n/a \\
+functionality & pass rate & 95 \% interval & n \\
 \midrule
-\multicolumn{5}{l}{\textbf{vocabulary}} \\
-$\blacktriangledown$ single\_words & 12.5 $\blacktriangle$ & 6.2 -- 56.2 & 140 &  \\
+\multicolumn{4}{l}{\textbf{vocabulary}} \\
+$\blacktriangledown$ single\_words & 12.5 $\blacktriangle$ & 6.2 -- 56.2 & 140 \\
 \addlinespace
-fewer\textbar{}words & -- &  & 0 &  \\
-\textbf{suite score} & \textbf{33.3} & 16.7 -- 66.7 & 140 &  \\
+fewer\textbar{}words & -- &  & 0 \\
+\textbf{suite score} & \textbf{33.3} & 16.7 -- 66.7 & 140 \\
 \bottomrule
 \end{tabular}
+
 % ▲ better
 
 % Worst: negation
+
 \begin{itemize}
 \item {}$\blacktriangledown$ A good film. (positive .9) \\
 $\rightarrow$ A \emph{*bad*} film. \\
@@ -164,10 +168,10 @@ def rows_of(text: str) -> list[dict[str, str]]:
 def test_csv_has_fractions_every_digit_and_each_number_once():
     assert tables_of([Section(blocks=[rates()])]) == {
         "rates": """\
-block,functionality,pass rate,pass rate low,pass rate high,pass rate n,pass rate mark,n/a
-vocabulary,single_words,0.125,0.0625,0.5625,140,▲,0
-vocabulary,fewer|words,,,,0,,0
-vocabulary,suite score,0.3333333333333333,0.16666666666666666,0.6666666666666666,140,,0
+block,functionality,pass rate,pass rate low,pass rate high,pass rate n,pass rate mark
+vocabulary,single_words,0.125,0.0625,0.5625,140,▲
+vocabulary,fewer|words,,,,0,
+vocabulary,suite score,0.3333333333333333,0.16666666666666666,0.6666666666666666,140,
 """
     }
 
@@ -285,4 +289,4 @@ def test_a_chart_has_its_table():
 def test_a_chart_in_markdown_is_its_table_with_intervals():
     assert "| age | 50.0 (25.0 – 75.0) |" in as_markdown([Section(blocks=[PICTURES["strips"][0]])])
     text = as_markdown([Section(blocks=[PICTURES["heat map"][0]])])
-    assert "| suite score |  | 50.0 |  |\n| **words** |  |  |  |\n| negation | MFT |  | 25.0 |" in text
+    assert "| **suite score** |  | 50.0 |  |\n| **words** |  |  |  |\n| negation | MFT |  | 25.0 |" in text

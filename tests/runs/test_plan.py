@@ -48,9 +48,7 @@ def test_what_changes_the_answers_changes_the_name(tmp_path, change):
     assert jobs_of(GOOD, tmp_path)[0].id != jobs_of(GOOD + change, tmp_path)[0].id
 
 
-@pytest.mark.parametrize(
-    "change", ["tolerance = 0.2\n", "resamples = 10\n", 'band = "strict"\n']
-)
+@pytest.mark.parametrize("change", ["tolerance = 0.2\n", "resamples = 10\n", 'band = "strict"\n'])
 def test_what_only_changes_scoring_does_not(tmp_path, change):
     assert jobs_of(GOOD, tmp_path)[0].id == jobs_of(GOOD + change, tmp_path)[0].id
 

@@ -109,5 +109,3 @@ def test_the_interval_of_a_correlation_narrows_and_right_and_wrong_are_mirror_im
     few = slice(40)
     first, second = (correlation_interval([c[few]], [n[few]], alone[few]) for c in (right, n - right))
     assert first[0] == pytest.approx(second[0]) and first[1] == pytest.approx(second[1])
-
-

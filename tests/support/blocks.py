@@ -53,7 +53,7 @@ BUILT: dict[type, Callable[[str, Measure], Block]] = {
         [(text, text)], [(text, text)], {(0, 0): measure}, text, text, [text], [text], 1
     ),
     Curves: lambda text, measure: Curves(
-        text, [Line(text, [(1.0, measure), (2.0, measure)])], 1.0, text, text, [text], text
+        text, [Line(text, [(1.0, measure), (2.0, measure)])], 1.0, text, text, [text]
     ),
     Scatter: lambda text, measure: Scatter((text, text), [(text, measure, measure)], text, text, [text]),
     WeighedWords: lambda text, measure: WeighedWords(

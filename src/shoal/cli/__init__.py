@@ -12,14 +12,11 @@ import click
 from .. import __version__
 from ..core.errors import ShoalError
 from ..core.text import printable
-from .audit import list_command, try_command
-from .compare import compare_command, gate_command, reproduce_command
-from .explain import explain_command
-from .export import export_command
-from .plan_size import plan_size_command
+from .audit import explain_command, list_command, try_command
+from .compare import compare_command, gate_command, plan_size_command, reproduce_command
 from .plans import report, run, show, status
 from .rank import rank_command
-from .suites import check_command, import_command
+from .suites import check_command, export_command, import_command
 
 INTERRUPTED = 130
 SUMMARY = 60

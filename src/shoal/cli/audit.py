@@ -1,32 +1,18 @@
-"""The verbs `try` and `list`."""
+"""The verbs `try`, `explain` and `list`."""
 
 from typing import Any
 
 import click
 
-from ..core.errors import PlanError
-from .options import AS_JSON, echo_json, refuse_dead
+from ..core.errors import DataError, PlanError
+from .options import AS_JSON, OVER, SETTINGS, echo_json, echo_object, refuse_dead
+
+TABLES = ["protocols", "models", "prompts", "suites", "rules", "formats", "profiles", "executors"]
+TABLES += ["explainers", "factors"]
 
 
 @click.command("list")
-@click.argument(
-    "what",
-    type=click.Choice(
-        [
-            "protocols",
-            "models",
-            "prompts",
-            "suites",
-            "rules",
-            "formats",
-            "profiles",
-            "executors",
-            "explainers",
-            "factors",
-        ]
-    ),
-    required=False,
-)
+@click.argument("what", type=click.Choice(TABLES), required=False)
 def list_command(what: str | None) -> None:
     """List protocols, suites, formats, rules and models.
 
@@ -42,13 +28,7 @@ def list_command(what: str | None) -> None:
 @click.command("try")
 @click.argument("protocol")
 @click.argument("model")
-@click.option(
-    "--set",
-    "pairs",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A setting of the protocol; repeat for more.",
-)
+@SETTINGS
 @click.option(
     "--only",
     multiple=True,
@@ -56,13 +36,7 @@ def list_command(what: str | None) -> None:
     help="Use only these cases, such as functionality=neg*; repeat for more.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Use a random sample of this many cases.")
-@click.option(
-    "--over",
-    type=click.Choice(["cases", "templates"]),
-    default="cases",
-    show_default=True,
-    help="Intervals for new cases of the same templates, or for new templates.",
-)
+@OVER
 @click.option("--full", is_flag=True, help="Show every row and note, with intervals for new templates.")
 @AS_JSON
 def try_command(
@@ -88,8 +62,10 @@ def try_command(
     """
     from ..core.records import for_new_templates
     from ..render.progress import progress_bar
+    from ..render.terminal import print_sections
     from ..runs.results import audit_with
     from ..runs.settings import parse_pairs
+    from ..runs.viewing import result_sections
 
     values: dict[str, Any] = dict(parse_pairs([*pairs, *([f"limit={limit}"] if limit else [])]))
     if only and "only" in values:
@@ -102,8 +78,55 @@ def try_command(
     if as_json:
         echo_json(result)
     else:
-        from ..render.terminal import print_sections
-        from ..runs.viewing import result_sections
-
         print_sections(result_sections(result), full=full)
     refuse_dead([result])
+
+
+@click.command("explain")
+@click.argument("model")
+@click.argument("text")
+@click.argument("second", required=False)
+@click.option("--method", default="shapley", show_default=True, help="lime, shapley or gradients.")
+@click.option("--label", default="", help="Explain this label instead of the predicted one.")
+@click.option("--samples", type=click.IntRange(min=1), help="Copies of the text, or steps of the integral.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the draws.")
+@AS_JSON
+def explain_command(
+    model: str, text: str, second: str | None, method: str, as_json: bool, **draws: Any
+) -> None:
+    """Show which words of a text decide a prediction.
+
+    Words for the prediction are green, words against it red. SECOND is the second text of a pair.
+
+    \b
+    Examples:
+      shoal explain tiny:sentiment "The food was great, but the film was not."
+      shoal explain tiny:paraphrase "Is it far?" "How far is it?" --method gradients
+      shoal explain hf:my-model "A fine film." --method lime --samples 1000
+    """
+    from ..explaining import explain
+    from ..explaining.attributions import ExplainConfig, as_data
+    from ..explaining.view import sections
+    from ..models import load_model
+    from ..render.terminal import print_sections
+
+    example = (text,) if second is None else (text, second)
+    for part in example:
+        _check_text(part)
+    config = ExplainConfig(**draws)
+    (explained,) = explain(load_model(model), [example], method, config)
+    if as_json:
+        job = {"model": model, "method": method, "texts": list(example)}
+        echo_object([job], [], [], attributions=[as_data(explained)])
+    else:
+        print_sections(sections(example, explained, method))
+
+
+def _check_text(text: str) -> None:
+    """Raise an error for a text without words."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise DataError(f"half of a character in {text!r}", fix="write the whole character") from None
+    if not text.strip():
+        raise DataError("a blank text has no words to explain", fix='a text such as "A fine film."')

@@ -1,6 +1,6 @@
-"""The verbs `compare`, `gate` and `reproduce`: each parses, calls one function of the Python API, and prints."""
+"""The verbs `compare`, `gate`, `plan-size` and `reproduce`: parse, call one function of the Python API, and print."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +9,20 @@ import click
 from ..core.errors import PlanError
 from .options import (
     AS_JSON,
+    EXISTING,
     INTO,
+    KEEP,
     OUT,
+    OVER,
+    PROTOCOL,
+    SEEDS_A,
+    SEEDS_B,
+    SETTINGS,
     echo_object,
     echo_table,
-    one_form,
+    form,
     refuse_dead,
     refuse_overwrite,
-    say_alone,
 )
 
 if TYPE_CHECKING:
@@ -24,33 +30,13 @@ if TYPE_CHECKING:
 
     from ..core.records import Result
 
-SETTINGS = click.option(
-    "--set",
-    "pairs",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A setting for models to query, such as suite=FILE; repeat for more.",
-)
-PROTOCOL = click.option(
-    "--protocol",
-    metavar="NAME",
-    help="The protocol for models to query; by default the first of shoal list protocols.",
-)
-KEEP = click.option("--keep", is_flag=True, help="Store answers and trained models in --into.")
 GATE_NOT_MET = 3
-
-
-def first_protocol() -> str:
-    """Return the default protocol."""
-    from ..protocols import PROTOCOLS
-
-    return next(iter(PROTOCOLS))
 
 
 @click.command("compare")
 @click.argument("names", nargs=-1, metavar="[A B]")
-@click.option("--a", "seeds_a", multiple=True, metavar="A", help="A run of side A; repeat for more.")
-@click.option("--b", "seeds_b", multiple=True, metavar="B", help="A run of side B; repeat for more.")
+@SEEDS_A
+@SEEDS_B
 @SETTINGS
 @INTO
 @click.option(
@@ -60,54 +46,33 @@ def first_protocol() -> str:
     show_default=True,
     help="Adjust p within each level; bonferroni also makes intervals simultaneous.",
 )
+@OVER
 @click.option(
-    "--over",
-    type=click.Choice(["cases", "templates"]),
-    default="cases",
-    show_default=True,
-    help="Claim about new cases of the same templates, or about new templates.",
+    "--margin", type=float, metavar="SHARE", help="Test whether B is worse by less than this, such as 0.02."
 )
-@click.option(
-    "--margin",
-    type=float,
-    metavar="SHARE",
-    help="Also test whether B is worse by less than this; 0.02 is two points.",
-)
-@click.option(
-    "--paired-seeds", is_flag=True, help="Pair run k of A with run k of B (same initial checkpoint)."
-)
+@click.option("--paired-seeds", is_flag=True, help="Pair run k of A with run k of B (same checkpoint).")
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
 @click.option("--full", is_flag=True, help="Show every row, with adjusted p and detectable drop.")
 @PROTOCOL
 @KEEP
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--markdown", "as_markdown", is_flag=True, help="Print a Markdown table.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print every row as CSV.")
-@click.option("--latex", "as_latex", is_flag=True, help="Print a LaTeX table (booktabs).")
-@click.option(
-    "--out",
-    type=OUT,
-    help="Also write the comparison as an HTML page, with the cases of both sides.",
-)
+@form("json", "Print one JSON object.")
+@form("markdown", "Print a Markdown table.")
+@form("csv", "Print every row as CSV.")
+@form("latex", "Print a LaTeX table (booktabs).")
+@click.option("--out", type=OUT, help="Also write an HTML page with the cases of both sides.")
 def compare_command(
     names: tuple[str, ...],
     seeds_a: tuple[str, ...],
     seeds_b: tuple[str, ...],
-    pairs: tuple[str, ...],
-    into: Path,
+    changed: bool,
+    full: bool,
+    form: str | None,
+    out: Path | None,
     adjust: Any,
     over: Any,
     margin: float | None,
     paired_seeds: bool,
-    changed: bool,
-    full: bool,
-    protocol: str | None,
-    keep: bool,
-    as_json: bool,
-    as_markdown: bool,
-    as_csv: bool,
-    as_latex: bool,
-    out: Path | None,
+    **query: Any,
 ) -> None:
     """Compare two models on the same cases.
 
@@ -124,24 +89,17 @@ def compare_command(
       shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --set data=example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
     """
-    form = one_form({"json": as_json, "markdown": as_markdown, "csv": as_csv, "latex": as_latex})
     from ..comparing.pairs import Choices, compare
 
-    if bool(names) == bool(seeds_a or seeds_b) or (names and len(names) != 2):
-        raise click.UsageError("give two models, A and B; or seeds with --a A1 --a A2 --b B1 --b B2")
-    side_a, side_b = ((names[0],), (names[1],)) if names else (seeds_a, seeds_b)
-    if not side_a or not side_b:
-        raise click.UsageError("--a and --b are given together")
-    if out:
-        refuse_overwrite(out, (*side_a, *side_b, *pairs))
-    a, b = find_sides(side_a, side_b, protocol, pairs, into, keep=keep)
+    sides = _sides(names, seeds_a, seeds_b)
+    refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
+    a, b = find_sides(*sides, **query)
     choices = Choices(adjust=adjust, over=over, margin=margin, paired_seeds=paired_seeds)
     comparison = compare(a, b, choices)
     if out:
         _write_comparison(comparison, out)
     if form:
-        _print_comparison(comparison, form, changed)
-        return
+        return _print_comparison(comparison, form, changed)
     from ..comparing.view import comparison_sections
     from ..render.terminal import print_sections
 
@@ -149,6 +107,16 @@ def compare_command(
     print_sections(
         comparison_sections(comparison, changed=changed, full=full, over_templates=templates), full=full
     )
+
+
+def _sides(
+    names: "Sequence[str]", seeds_a: "Sequence[str]", seeds_b: "Sequence[str]"
+) -> "tuple[Sequence[str], Sequence[str]]":
+    if bool(names) == bool(seeds_a or seeds_b) or (names and len(names) != 2):
+        raise click.UsageError("give two models, A and B; or seeds with --a A1 --a A2 --b B1 --b B2")
+    if not names and not (seeds_a and seeds_b):
+        raise click.UsageError("--a and --b are given together")
+    return (names[:1], names[1:]) if names else (seeds_a, seeds_b)
 
 
 def find_sides(
@@ -161,18 +129,28 @@ def find_sides(
     keep: bool = False,
 ) -> "tuple[list[Result], list[Result]]":
     """Return the results of both sides, with outcomes; models are queried here."""
-    from ..render.progress import progress_bar
-    from ..runs.results import find_results, with_outcomes
-    from ..runs.settings import parse_pairs
+    from ..runs.results import with_outcomes
 
     specs = [*side_a, *side_b]
-    with progress_bar() as progress:
-        results = find_results(
-            specs, protocol or first_protocol(), parse_pairs(pairs), into, progress, keep=keep
-        )
+    results = _query(specs, protocol, pairs, into, keep=keep)
     results = [with_outcomes(result, spec) for result, spec in zip(results, specs, strict=True)]
     refuse_dead(results)
     return results[: len(side_a)], results[len(side_a) :]
+
+
+def _query(
+    specs: "Sequence[str]", protocol: str | None, pairs: "Sequence[str]", into: Path, *, keep: bool
+) -> "list[Result]":
+    """Return the results of models, jobs or result files."""
+    from ..protocols import PROTOCOLS
+    from ..render.progress import progress_bar
+    from ..runs.results import find_results
+    from ..runs.settings import parse_pairs
+
+    with progress_bar() as progress:
+        return find_results(
+            specs, protocol or next(iter(PROTOCOLS)), parse_pairs(pairs), into, progress, keep=keep
+        )
 
 
 def _write_comparison(comparison: Any, out: Path) -> None:
@@ -180,15 +158,14 @@ def _write_comparison(comparison: Any, out: Path) -> None:
     from ..render.writing import write_page
 
     write_page(comparison_page(comparison), out, [result.job for result in (*comparison.a, *comparison.b)])
-    say_alone(out)
 
 
 def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
     from ..comparing.view import comparison_table, rows_for_csv
+    from ..render.csv_tables import rows_as_csv
+    from ..render.documents import as_latex, as_markdown
 
     if form == "json":
-        from dataclasses import asdict
-
         jobs = [
             {**result.job, "side": side, "compare": asdict(comparison.choices)}
             for side, results in (("A", comparison.a), ("B", comparison.b))
@@ -200,27 +177,15 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
         ]
         echo_object(jobs, comparison.measures, comparison.findings, **({"changed": cases} if changed else {}))
     elif form == "csv":
-        from ..render.csv_tables import rows_as_csv
-
         echo_table(rows_as_csv(rows_for_csv(comparison)))
-    elif form == "markdown":
-        from ..render.markdown import as_markdown
-
-        click.echo(as_markdown([comparison_table(comparison)]), nl=False)
     else:
-        from ..render.latex import as_latex
-
-        click.echo(as_latex([comparison_table(comparison)]), nl=False)
+        write = as_markdown if form == "markdown" else as_latex
+        click.echo(write([comparison_table(comparison)]), nl=False)
 
 
 @click.command("gate")
 @click.argument("result")
-@click.option(
-    "--rules",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    required=True,
-    help="The file of rules.",
-)
+@click.option("--rules", type=EXISTING, required=True, help="The file of rules.")
 @click.option("--baseline", metavar="RESULT", help="The result that relative rules compare with.")
 @click.option("--junit", type=OUT, help="Also write JUnit XML to this file.")
 @SETTINGS
@@ -229,15 +194,7 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
 @KEEP
 @AS_JSON
 def gate_command(
-    result: str,
-    rules: Path,
-    baseline: str | None,
-    junit: Path | None,
-    pairs: tuple[str, ...],
-    into: Path,
-    protocol: str | None,
-    keep: bool,
-    as_json: bool,
+    result: str, rules: Path, baseline: str | None, junit: Path | None, as_json: bool, **query: Any
 ) -> None:
     """Judge a result by a file of rules.
 
@@ -256,43 +213,80 @@ def gate_command(
     from ..comparing.junit import write_junit
     from ..comparing.rules import read_rules
     from ..comparing.view import verdict_as_json, verdict_sections
-    from ..render.progress import progress_bar
-    from ..runs.results import find_results
-    from ..runs.settings import parse_pairs
+    from ..render.terminal import print_sections
 
-    if junit:
-        refuse_overwrite(junit, (result, str(rules), baseline or "", *pairs))
+    names = [result, *([baseline] if baseline else [])]
+    refuse_overwrite(junit, (*names, str(rules), *query["pairs"]))
     checked = read_rules(rules)
     if baseline is None and any(rule.is_relative for rule in checked):
-        raise PlanError(
-            f"{rules}: a rule is relative to a baseline, and there is none", fix="--baseline RESULT"
-        )
-    with progress_bar() as progress:
-        results = find_results(
-            [result, *([baseline] if baseline else [])],
-            protocol or first_protocol(),
-            parse_pairs(pairs),
-            into,
-            progress,
-            keep=keep,
-        )
-    refuse_dead(results[:1])
+        raise PlanError(f"{rules}: a relative rule needs a baseline", fix="--baseline RESULT")
+    judged, *earlier = _query(names, **query)
+    refuse_dead([judged])
     try:
-        verdicts = judge(checked, results[0], results[1] if baseline else None)
+        verdicts = judge(checked, judged, earlier[0] if earlier else None)
     except PlanError as problem:
         raise problem.at(str(rules)) from None
     if junit:
-        write_junit(verdicts, results[0], junit)
+        write_junit(verdicts, judged, junit)
     if as_json:
         rows = [verdict.measure for verdict in verdicts]
-        told = [verdict_as_json(verdict) for verdict in verdicts]
-        echo_object([judged.job for judged in results], rows, results[0].findings, verdicts=told)
+        more = [verdict_as_json(verdict) for verdict in verdicts]
+        echo_object([row.job for row in (judged, *earlier)], rows, judged.findings, verdicts=more)
     else:
-        from ..render.terminal import print_sections
-
-        print_sections(verdict_sections(verdicts, results[0]))
+        print_sections(verdict_sections(verdicts, judged))
     if not all(verdict.is_met for verdict in verdicts):
         raise SystemExit(GATE_NOT_MET)
+
+
+@click.command("plan-size")
+@click.argument("names", nargs=-1, metavar="[A [B]]")
+@SEEDS_A
+@SEEDS_B
+@click.option(
+    "--difference", "drop", type=float, required=True, metavar="SHARE", help="The drop; 0.05 is five points."
+)
+@click.option("--power", type=float, default=0.8, show_default=True, help="Chance to detect the drop.")
+@click.option("--differing", type=float, help="Share of cases on which the models differ.")
+@click.option("--row", default="", metavar="NAME", help="A row of compare; by default the headline.")
+@click.option(
+    "--adjust", type=click.Choice(["holm", "none"]), default="holm", show_default=True, help="As in compare."
+)
+@SETTINGS
+@INTO
+@PROTOCOL
+@AS_JSON
+def plan_size_command(
+    names: tuple[str, ...],
+    seeds_a: tuple[str, ...],
+    seeds_b: tuple[str, ...],
+    pairs: tuple[str, ...],
+    into: Path,
+    protocol: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Estimate the sample size for a comparison.
+
+    The pilot is one model or job with --differing, two of them, or several runs with --a and --b.
+
+    \b
+    Examples:
+      shoal plan-size predictions:old.jsonl predictions:new.jsonl --set suite=suite.jsonl --difference 0.03
+      shoal plan-size 3f9c1a2b --into runs --difference 0.05 --differing 0.1
+      shoal plan-size --a seed1 --a seed2 --a seed3 --into runs --difference 0.02
+    """
+    from ..comparing.power import plan_sections, plan_size
+    from ..render.terminal import print_sections
+
+    if bool(names) == bool(seeds_a) or (names and seeds_b) or len(names) > 2:
+        raise click.UsageError("give a model A, or two, A and B; or runs with --a A1 --a A2")
+    side_a, side_b = (names[:1], names[1:]) if names else (seeds_a, seeds_b)
+    a, b = find_sides(side_a, side_b, protocol, pairs, into)
+    plan = plan_size(a, b, **options)
+    if as_json:
+        echo_object([result.job for result in (*a, *b)], plan.measures, ())
+    else:
+        print_sections(plan_sections(plan))
 
 
 @click.command("reproduce")
@@ -315,20 +309,17 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
       shoal reproduce checklist-llm --data data --json
     """
     from ..render.progress import progress_bar
+    from ..render.terminal import print_sections
     from ..reproduce import reproduce
+    from .views import reproduction_sections
 
     with progress_bar() as progress:
-        found = reproduce(name, data, progress)
+        made = reproduce(name, data, progress)
     if as_json:
-        mismatches = [cell.as_json() for cell in found.mismatches]
-        matching = len(found.cells) - len(mismatches)
-        echo_object(
-            found.jobs, found.measures, (), cells=len(found.cells), matching=matching, mismatches=mismatches
-        )
+        wrong = [cell.as_json() for cell in made.mismatches]
+        matching = len(made.cells) - len(wrong)
+        echo_object(made.jobs, made.measures, (), cells=len(made.cells), matching=matching, mismatches=wrong)
     else:
-        from ..render.terminal import print_sections
-        from .views import reproduction_sections
-
-        print_sections(reproduction_sections(found))
-    if found.mismatches:
+        print_sections(reproduction_sections(made))
+    if made.mismatches:
         raise SystemExit(1)

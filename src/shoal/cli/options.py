@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from ..core.records import Finding, Measure, Result
 
 
-class _FileName(click.Path):
-    """Check the name of a file to write: not empty, not a folder, not too long."""
+class _NewPath(click.Path):
+    """Check the name of a file or folder to write: not empty, not too long."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not value:
@@ -29,49 +30,56 @@ class _FileName(click.Path):
 
 
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
-OUT = _FileName(dir_okay=False, path_type=Path)
+OUT = _NewPath(dir_okay=False, path_type=Path)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
-
-
-def _named(_context: click.Context, _option: click.Parameter, folder: Path) -> Path:
-    """Refuse a name that the system finds too long."""
-    try:
-        folder.exists()
-    except OSError as problem:
-        raise click.BadParameter(f"{str(folder)[:80]}…: {problem.strerror}") from None
-    return folder
-
-
 INTO = click.option(
     "--into",
-    type=click.Path(file_okay=False, path_type=Path),
-    callback=_named,
+    type=_NewPath(file_okay=False, path_type=Path),
     default="runs",
     show_default=True,
     help="Folder that keeps the results.",
 )
+SETTINGS = click.option(
+    "--set",
+    "pairs",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of the protocol, such as suite=FILE; repeat for more.",
+)
+PROTOCOL = click.option(
+    "--protocol",
+    metavar="NAME",
+    help="The protocol for models to query; by default the first of shoal list protocols.",
+)
+KEEP = click.option("--keep", is_flag=True, help="Store answers and trained models in --into.")
+SEEDS_A = click.option("--a", "seeds_a", multiple=True, metavar="A", help="A run of side A; repeat for more.")
+SEEDS_B = click.option("--b", "seeds_b", multiple=True, metavar="B", help="A run of side B; repeat for more.")
+OVER = click.option(
+    "--over",
+    type=click.Choice(["cases", "templates"]),
+    default="cases",
+    show_default=True,
+    help="Claim about new cases of the same templates, or about new templates.",
+)
 
 
-def refuse_overwrite(out: Path, sources: "Iterable[str]") -> None:
+def form(name: str, about: str) -> Callable[[Any], Any]:
+    """Return an option that chooses a form of output; the last one given counts."""
+    return click.option(f"--{name}", "form", flag_value=name, default=None, help=about)
+
+
+def refuse_overwrite(out: Path | None, sources: "Iterable[str]") -> None:
     """Raise an error if a file to write is one that the command reads: a name, a model's spec or KEY=FILE."""
     from ..core.files import is_file
 
-    for source in sources:
+    for source in sources if out and out.exists() else ():
         for name in (source, source.partition("=")[2], source.partition(":")[2].partition("?")[0]):
-            if name and is_file(Path(name)) and out.exists() and out.samefile(name):
+            if name and is_file(Path(name)) and out.samefile(name):  # type: ignore[union-attr]
                 raise ShoalError(
                     f"{out}: both read and written",
                     why="the file that you bring would be lost",
                     fix="name another file to write",
                 )
-
-
-def one_form(forms: "Mapping[str, bool]") -> str:
-    """Return the chosen output format; empty for a table in the terminal."""
-    chosen = [name for name, wanted in forms.items() if wanted]
-    if len(chosen) > 1:
-        raise click.UsageError(f"--{chosen[0]} and --{chosen[1]}: one form of output at a time")
-    return chosen[0] if chosen else ""
 
 
 def echo_object(
@@ -83,13 +91,18 @@ def echo_object(
     """Print the public JSON object and the further keys of a verb."""
     from ..core.records import as_json, finding_as_json
 
-    rows = [as_json(row) for row in measures]
-    told = [finding_as_json(finding) for finding in findings]
-    click.echo(
-        json.dumps(
-            {"jobs": [dict(job) for job in jobs], "measures": rows, "findings": told, **more}, default=str
-        )
-    )
+    whole = {
+        "jobs": [dict(job) for job in jobs],
+        "measures": [as_json(row) for row in measures],
+        "findings": [finding_as_json(finding) for finding in findings],
+        **more,
+    }
+    click.echo(json.dumps(whole, default=str))
+
+
+def echo_json(result: "Result") -> None:
+    """Print a result as the public JSON object."""
+    echo_object([result.job], result.measures, result.findings)
 
 
 def echo_table(text: str) -> None:
@@ -105,32 +118,14 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def echo_json(result: "Result") -> None:
-    """Print a result as the public JSON object."""
-    echo_object([result.job], result.measures, result.findings)
-
-
-def say_alone(path: Path) -> bool:
-    """Report that a page in a device or pipe has no files next to it; return whether that is so."""
-    from ..core.files import stands_alone
-
-    alone = stands_alone(path)
-    if alone:
-        click.echo(
-            f"{path}: the page alone; its numbers and tables are written beside a plain file only", err=True
-        )
-    return alone
-
-
 def refuse_dead(results: "Sequence[Result]") -> None:
     """Raise an error for a model that answered nothing."""
     from ..runs.scoring import is_dead
 
-    for result in results:
-        if is_dead(result):
-            first = next(outcome.error for outcome in result.outcomes if outcome.error)
-            raise ModelError(
-                f"{result.job['model']} answered none of {len(result.cases):,} cases",
-                why=first.strip()[:500],
-                fix="fix the cause and try again; its results were not counted",
-            )
+    for result in filter(is_dead, results):
+        first = next(outcome.error for outcome in result.outcomes if outcome.error)
+        raise ModelError(
+            f"{result.job['model']} answered none of {len(result.cases):,} cases",
+            why=first.strip()[:500],
+            fix="fix the cause and try again; its results were not counted",
+        )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import ModelError, PlanError, ShoalError, some
-from ..core.files import is_file
+from ..core.files import is_file, stands_alone
 from .options import (
     AS_JSON,
     EXISTING,
@@ -15,10 +15,9 @@ from .options import (
     echo_json,
     echo_object,
     echo_table,
-    one_form,
+    form,
     refuse_dead,
     refuse_overwrite,
-    say_alone,
 )
 
 if TYPE_CHECKING:
@@ -30,20 +29,21 @@ if TYPE_CHECKING:
     from ..runs.store import RunStore
 
 
+EXPLAIN = click.option(
+    "--explain", metavar="METHOD", help="Explain the worst cases by words: shapley, lime, gradients."
+)
+
+
 @click.command()
 @click.argument("plan", type=EXISTING)
 @INTO
 @click.option("--retry-errors", is_flag=True, help="Query unanswered examples of finished jobs again.")
 @click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Number of worker processes; for training, one per core is fastest.",
+    "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes."
 )
-@click.option("--on", "on", default="", metavar="EXECUTOR", help="Where to run: see shoal list executors.")
+@click.option("--on", default="", metavar="EXECUTOR", help="Where to run: see shoal list executors.")
 @AS_JSON
-def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_json: bool) -> None:
+def run(plan: Path, into: Path, as_json: bool, **how: Any) -> None:
     """Run the jobs of a plan and show their results.
 
     Jobs with a result are skipped. Safe to interrupt: the same command resumes. Several processes may share one plan.
@@ -70,15 +70,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
     click.echo(f"{len(jobs)} {noun}: {len(jobs) - len(todo)} done, {len(todo)} to run", err=as_json)
     failed = 0
     with progress_bar() as progress:
-        for job, problem in run_jobs(
-            jobs,
-            store,
-            progress,
-            retry_errors=retry_errors,
-            workers=workers,
-            on=on,
-            resources=wanted.resources,
-        ):
+        for job, problem in run_jobs(jobs, store, progress, resources=wanted.resources, **how):
             if problem or job.id in todo:
                 ending = "failed: " + printable(problem) if problem else "done"
                 click.echo(f"  {job.id}  {ending}", err=as_json)
@@ -97,7 +89,7 @@ def run(plan: Path, into: Path, retry_errors: bool, workers: int, on: str, as_js
 @click.command()
 @click.argument("plan", type=EXISTING)
 @INTO
-@click.option("--full", "--matrix", "full", is_flag=True, help="Show every table.")
+@click.option("--full", is_flag=True, help="Show every table.")
 @AS_JSON
 def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     """Show a plan's progress and the results so far.
@@ -130,7 +122,7 @@ def refuse_absent(problems: "Mapping[str, str]") -> None:
     """Raise an error if models of a plan are missing, after the rest was shown."""
     if problems:
         raise ModelError(
-            f"{len(problems)} of the plan's models cannot be found; what the others have done is there",
+            f"{len(problems)} of the plan's models cannot be found; the results of the others are shown",
             why=some([problem.splitlines()[0] for problem in problems.values()], 3),
             fix="put them back where they were, or take them out of the plan",
         )
@@ -159,26 +151,19 @@ def echo_plan(
 @INTO
 @click.option("--failing", is_flag=True, help="Show the failing cases, worst first.")
 @click.option(
-    "--only",
-    multiple=True,
-    metavar="NAME",
-    help="Show only cases of this functionality, cell or group, such as neg* or capability=negation.",
+    "--only", multiple=True, metavar="NAME", help="Show only these cases: neg* or capability=negation."
 )
-@click.option("--csv", "as_csv", is_flag=True, help="Print every case as CSV, failing ones first.")
-@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print every case as JSON Lines, failing ones first.")
-@click.option(
-    "--explain", metavar="METHOD", help="Explain the worst cases by words: shapley, lime, gradients."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the measures as one JSON object.")
+@form("csv", "Print every case as CSV, failing ones first.")
+@form("jsonl", "Print every case as JSON Lines, failing ones first.")
+@form("json", "Print the measures as one JSON object.")
+@EXPLAIN
 def show(
     job: str,
     into: Path,
     failing: bool,
     only: tuple[str, ...],
+    form: str | None,
     explain: str | None,
-    as_csv: bool,
-    as_jsonl: bool,
-    as_json: bool,
 ) -> None:
     """Show the measures or the cases of one job.
 
@@ -198,7 +183,6 @@ def show(
     from ..runs.store import RunStore
     from ..runs.viewing import case_rows, explained_sections, failing_sections, result_sections
 
-    form = one_form({"csv": as_csv, "jsonl": as_jsonl, "json": as_json})
     if (only or failing) and form == "json":
         raise click.UsageError("--json shows the measures; --failing and --only choose cases: --jsonl")
     if only and not (failing or form or explain):
@@ -222,11 +206,7 @@ def show(
 @click.command()
 @click.argument("plan", metavar="PLAN_OR_JOB")
 @INTO
-@click.option(
-    "--out",
-    type=OUT,
-    help="The file to write; by default report with the suffix of the format.",
-)
+@click.option("--out", type=OUT, help="The file to write.  [default: report with a suffix]")
 @click.option(
     "--format",
     "form",
@@ -240,11 +220,7 @@ def show(
     type=click.Path(file_okay=False, path_type=Path),
     help="Also write every figure as PDF and SVG to this folder (needs matplotlib).",
 )
-@click.option(
-    "--explain",
-    metavar="METHOD",
-    help="Also explain the worst cases of each job by words: shapley, lime, gradients.",
-)
+@EXPLAIN
 @click.option("--rules", type=EXISTING, help="Start the page with the verdict of this gate.")
 def report(
     plan: str,
@@ -269,17 +245,16 @@ def report(
     from ..render.page import with_explanations
     from ..render.writing import SUFFIXES, write_figures, write_forms
 
-    if out:
-        refuse_overwrite(out, (plan,))
-    page, jobs, told, problems = _page_of(plan, into)
+    refuse_overwrite(out, (plan,))
+    page, jobs, count, problems = _page_of(plan, into)
     page = with_explanations(page, explain) if explain else page
     page = _with_gate(page, rules) if rules else page
     path = out or Path(f"report{SUFFIXES[form]}")
-    written, alone = write_forms(page, jobs, path, form), say_alone(path)
+    write_forms(page, jobs, path, form)
+    alone = stands_alone(path)  # a pipe gets the page alone
     if figures:
-        count = write_figures(page, figures)
-        click.echo(f"{figures}: {count} figures" if count else f"{figures}: no picture to draw", err=alone)
-    click.echo(f"{written}: {told}", err=alone)
+        click.echo(f"{figures}: {write_figures(page, figures)} figures", err=alone)
+    click.echo(f"{path}: {count}", err=alone)
     refuse_absent(problems)
 
 

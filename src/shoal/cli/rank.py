@@ -1,18 +1,15 @@
 """The verb `rank`: models in order for a new domain, from a few labelled examples."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ..core.errors import PlanError
-from .options import AS_JSON, INTO, OUT, echo_object, refuse_dead, refuse_overwrite
+from .options import AS_JSON, INTO, KEEP, OUT, SETTINGS, echo_object, refuse_dead, refuse_overwrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from ..core.records import Result
-    from ..protocols.base import Compared
 
 PROTOCOL = "ranking"
 """The protocol whose verb this is."""
@@ -21,27 +18,13 @@ PROTOCOL = "ranking"
 @click.command("rank")
 @click.argument("models", nargs=-1, metavar="MODEL MODEL ...")
 @click.option(
-    "--data",
-    "data",
-    multiple=True,
-    metavar="FILE",
-    help="Labelled examples of the new domain; repeat for further files.",
+    "--data", multiple=True, metavar="FILE", help="Labelled examples of the new domain; repeat for more."
 )
 @click.option("--pool", default="", metavar="FILE", help="Unlabelled examples to choose from.")
-@click.option(
-    "--out",
-    type=OUT,
-    help="Write the examples to label next to this file (.csv or .jsonl).",
-)
-@click.option(
-    "--set",
-    "pairs",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A setting, such as text=COLUMN, label=COLUMN, id=COLUMN or labels=NAME,NAME; repeat for more.",
-)
+@click.option("--out", type=OUT, help="Write the examples to label next to this file (.csv or .jsonl).")
+@SETTINGS
 @INTO
-@click.option("--keep", is_flag=True, help="Store the models' answers in --into.")
+@KEEP
 @AS_JSON
 def rank_command(
     models: tuple[str, ...],
@@ -71,34 +54,28 @@ def rank_command(
     from ..protocols import find_protocol
     from ..protocols.ranking.labelling import export
     from ..render.progress import progress_bar
+    from ..render.terminal import print_sections
     from ..runs.results import audit_all
     from ..runs.settings import parse_pairs
     from ..runs.store import RunStore
 
     specs = every_model(models)
     _check(specs, data, pool, out)
-    if out:
-        refuse_overwrite(out, (*models, *data, pool))
+    refuse_overwrite(out, (*models, *data, pool))
     given = {"data": list(data), "pool": pool, "probe_sizes": [], **parse_pairs(pairs)}
     store = RunStore(into) if keep else None
     with progress_bar() as progress:
         results = audit_all(specs, PROTOCOL, given, progress, store)
     refuse_dead(results)
-    compared = find_protocol(PROTOCOL).compare(results[0].settings, results)
+    protocol, settings = find_protocol(PROTOCOL), results[0].settings
+    compared = protocol.compare(settings, results)
     if out:
         number = export(compared.findings, results[0].job["about"]["columns"], out)
         click.echo(f"{out}: {number:,} examples to label", err=as_json)
-    _show(results[0].settings, results, compared, as_json)
-
-
-def _show(settings: Any, results: "Sequence[Result]", compared: "Compared", as_json: bool) -> None:
-    from ..protocols import find_protocol
-    from ..render.terminal import print_sections
-
     if as_json:
         echo_object([result.job for result in results], compared.measures, compared.findings)
     else:
-        print_sections(find_protocol(PROTOCOL).view(settings, results, compared.measures, compared.findings))
+        print_sections(protocol.view(settings, results, compared.measures, compared.findings))
 
 
 def _check(models: "Sequence[str]", data: tuple[str, ...], pool: str, out: Path | None) -> None:
@@ -112,4 +89,4 @@ def _check(models: "Sequence[str]", data: tuple[str, ...], pool: str, out: Path 
     if not data and not pool:
         raise click.UsageError("give labelled examples with --data, or examples without labels with --pool")
     if out and not pool:
-        raise click.UsageError("--out writes what to label next, and needs --pool")
+        raise click.UsageError("--out writes the examples to label next, and needs --pool")

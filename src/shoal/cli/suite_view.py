@@ -127,6 +127,12 @@ def import_sections(suite: Suite, lost: Sequence[str], out: Path) -> list[Sectio
     lines = [f"{len(suite.functionalities)} functionalities in {len(capabilities)} capabilities"]
     lines += [f"labels: {some(suite.labels, LABELS)}"] if suite.labels else []
     lines += [f"{templates:,} templates, kept as clusters"] if templates else []
+    if suite.labels is None and not any(case.meta.get("reading") for case in suite.cases[:1]):
+        numbers = sorted({str(label) for case in suite.cases for label in case.labels or ()})[:5]
+        if numbers:
+            lines.append(
+                f"labels: the numbers {', '.join(numbers)}; to name them: --labels {numbers[0]}=NAME"
+            )
     pieces: list[Words | str] = [f"{out}: {len(suite.cases):,} cases ({kinds}), {examples:,} examples"]
     pieces += [f"\n  {line}" for line in lines]
     return [Section(text=[*pieces, *(Words(f"\n  not imported: {what}", "doubt") for what in lost)])]

@@ -1,28 +1,25 @@
-"""The verbs `check` and `import`."""
+"""The verbs `check`, `import` and `export`."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import AS_JSON, OUT
+from ..core.files import is_file, is_folder
+from .options import AS_JSON, INTO, OUT, SETTINGS, refuse_overwrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..protocols.behaviour.suite import Suite
+    from ..runs.store import RunStore
 
 
 @click.command("check")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--prompts",
-    type=click.IntRange(min=0),
-    default=0,
-    help="Show this many prompts of each job of a plan.",
-)
+@click.option("--prompts", type=click.IntRange(min=0), default=0, help="Show this many prompts of each job.")
 @AS_JSON
 def check_command(file: Path, prompts: int, as_json: bool) -> None:
     """Check a suite or plan file without running it.
@@ -38,18 +35,18 @@ def check_command(file: Path, prompts: int, as_json: bool) -> None:
     if file.suffix == ".toml":
         return _check_plan(file, prompts, as_json)
     if prompts:
-        raise click.UsageError("--prompts shows what a plan would ask: give a plan (.toml)")
+        raise click.UsageError("--prompts shows the prompts of a plan: give a plan (.toml)")
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
     from ..render.terminal import print_sections
     from .suite_view import describe_suite, suite_sections
 
     suite = load_suite(str(file))
-    found, hygiene = describe_suite(suite), examine(suite)
+    content, hygiene = describe_suite(suite), examine(suite)
     if as_json:
-        click.echo(json.dumps(found | hygiene.as_json()))
+        click.echo(json.dumps(content | hygiene.as_json()))
     else:
-        print_sections(suite_sections(found, hygiene))
+        print_sections(suite_sections(content, hygiene))
 
 
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
@@ -73,18 +70,18 @@ def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
             click.echo(f"\n{job_id}, prompt {number}\n{printable(prompt)}")
 
 
+def _column(name: str, about: str, field: str = "") -> Callable[[Any], Any]:
+    """Return an option that names a column; a field of its own may be repeated."""
+    if field:
+        return click.option(f"--{name}", field, multiple=True, metavar="COLUMN", help=about)
+    return click.option(f"--{name}", default="", metavar="COLUMN", help=about)
+
+
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--out",
-    type=OUT,
-    required=True,
-    help="The suite file to write.",
-)
-@click.option(
-    "--text", "texts", multiple=True, metavar="COLUMN", help="Column of the text; give two for pairs."
-)
-@click.option("--label", metavar="COLUMN", help="Column of the label.")
+@click.option("--out", type=OUT, required=True, help="The suite file to write.")
+@_column("text", "Column of the text; give two for pairs.", "texts")
+@_column("label", "Column of the label.")
 @click.option(
     "--labels",
     "names",
@@ -92,14 +89,8 @@ def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
     metavar="VALUE=NAME",
     help="Name of a label value; repeat for each, in the order of the model's outputs.",
 )
-@click.option("--original", metavar="COLUMN", help="Column of the original text, for INV and DIR.")
-@click.option(
-    "--variant",
-    "variants",
-    multiple=True,
-    metavar="COLUMN",
-    help="Column of a changed text; repeat for more.",
-)
+@_column("original", "Column of the original text, for INV and DIR.")
+@_column("variant", "Column of a changed text; repeat for more.", "variants")
 @click.option(
     "--type",
     "test_type",
@@ -108,33 +99,13 @@ def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
     show_default=True,
     help="Expectation: the label, the same prediction, or confidence that moves one way.",
 )
-@click.option("--expect", metavar="RULE", help="The rule of the cases; see: shoal list rules.")
-@click.option("--functionality", metavar="COLUMN", help="Column of the functionality's name.")
-@click.option("--capability", metavar="COLUMN", help="Column of the capability's name.")
-@click.option("--id", "identity", metavar="COLUMN", help="Column of the case's id.")
-@click.option("--cluster", metavar="COLUMN", help="Column of the sampling unit, such as a template.")
-@click.option(
-    "--templates",
-    "by_template",
-    is_flag=True,
-    help="Infer templates: cases that differ in one place share one.",
-)
-def import_command(
-    file: Path,
-    out: Path,
-    texts: tuple[str, ...],
-    label: str | None,
-    names: tuple[str, ...],
-    original: str | None,
-    variants: tuple[str, ...],
-    test_type: str,
-    expect: str | None,
-    functionality: str | None,
-    capability: str | None,
-    identity: str | None,
-    cluster: str | None,
-    by_template: bool,
-) -> None:
+@click.option("--expect", default="", metavar="RULE", help="The rule of the cases; see: shoal list rules.")
+@_column("functionality", "Column of the functionality's name.")
+@_column("capability", "Column of the capability's name.")
+@_column("id", "Column of the case's id.")
+@_column("cluster", "Column of the sampling unit, such as a template.")
+@click.option("--templates", is_flag=True, help="Infer templates: cases that differ in one place share one.")
+def import_command(file: Path, out: Path, names: tuple[str, ...], templates: bool, **columns: Any) -> None:
     """Convert a file to a suite file.
 
     HateCheck, Multilingual HateCheck, AdaTest and released CheckList suites are recognised by their content, a suite in
@@ -151,63 +122,92 @@ def import_command(
       shoal import weaker.csv --out weaker.jsonl --type DIR --expect "not more confident" \\
         --original now --variant then
     """
-    from ..core.text import printable
     from ..data.columns import Named
     from ..protocols.behaviour.suite_files import import_suite
     from ..render.terminal import print_sections
     from .suite_view import import_sections
 
-    named = Named(
-        texts=texts,
-        label=label or "",
-        functionality=functionality or "",
-        capability=capability or "",
-        id=identity or "",
-        cluster=cluster or "",
-        original=original or "",
-        variants=variants,
-        test_type=test_type,
-        expect=expect or "",
-    )
-    if (test_type != "MFT" or expect) and not named.all():
+    named = Named(**columns)
+    if (named.test_type != "MFT" or named.expect) and not named.all():
         raise click.UsageError("--type and --expect are for tables whose columns are named")
-    suite, lost = import_suite(file, out, named, parse_names(names), by_template=by_template)
+    suite, lost = import_suite(file, out, named, _label_names(names), by_template=templates)
     print_sections(import_sections(suite, lost, out))
-    numbers = bare_numbers(suite)
-    if numbers:
-        click.echo(
-            printable(
-                f"  labels: the bare numbers {', '.join(numbers)}; --labels {numbers[0]}=NAME says what they are"
-            )
-        )
 
 
-def parse_names(pairs: "Sequence[str]") -> dict[str, str]:
-    """Return the label names of repeated `--labels value=name`.
-
-    >>> parse_names(["0=negative", "1=positive"])
-    {'0': 'negative', '1': 'positive'}
-    """
+def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
+    """Return the label names of repeated `--labels value=name`."""
     from ..core.errors import DataError
 
     names: dict[str, str] = {}
     for pair in pairs:
-        value, equals, name = (part.strip() for part in pair.rpartition("="))
-        if not equals or not value or not name:
+        value, _, name = (part.strip() for part in pair.rpartition("="))
+        if not value or not name or value in names:
             raise DataError(
-                f"--labels {pair}: not of the form value=name", fix="--labels 0=negative --labels 1=positive"
-            )
-        if value in names:
-            raise DataError(
-                f"--labels {value}: given twice, as {names[value]!r} and {name!r}",
-                fix="give each value one name",
+                f"--labels {pair}: {'given twice' if value in names else 'not of the form value=name'}",
+                fix="--labels 0=negative --labels 1=positive",
             )
         names[value] = name
     return names
 
 
-def bare_numbers(suite: "Suite") -> list[str]:
-    """Return the labels of a suite that are numbers without names."""
-    if suite.labels is not None or any(case.meta.get("reading") for case in suite.cases[:1]):
-        return []
-    return sorted({str(label) for case in suite.cases for label in case.labels or ()})[:5]
+@click.command("export")
+@click.argument("what")
+@click.option("--out", type=OUT, required=True, help="The file to write; its suffix chooses the format.")
+@SETTINGS
+@INTO
+@click.option("--verbatim", is_flag=True, help="CSV: do not escape cells that look like formulas.")
+def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, verbatim: bool) -> None:
+    """Write the cases of a suite or job to a file.
+
+    No model is queried.
+
+    A suite: its texts with their ids (.csv, .jsonl). Add a model's answers (label, or a column of probabilities per
+    label; pred and conf in JSON Lines), and use the file as predictions:FILE.
+
+    merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation, as a
+    page (.html). Variants are generated once and stored in --into, where
+    `shoal run` finds them.
+
+    \b
+    Examples:
+      shoal export sentiment --out cases.jsonl
+      shoal try behaviour predictions:cases.jsonl --set suite=sentiment
+      shoal export merge --set data=nli.tsv --set suggesters=hf:bert --out variants.jsonl
+      shoal export 3f9c1a2b --out form.html
+    """
+    from ..core.text import printable
+    from ..protocols import PROTOCOLS
+    from ..protocols.behaviour.suites import SUITES
+    from ..runs.store import RunStore
+
+    store = RunStore(into)
+    is_suite = what in SUITES or (what not in PROTOCOLS and not _is_job(store, what))
+    if is_suite and pairs:
+        raise click.UsageError("--set is for a protocol or a job; a suite is written whole")
+    if verbatim and not is_suite:
+        raise click.UsageError("--verbatim is for the texts of a suite")
+    content = _export_suite(what, out, verbatim) if is_suite else _export_cases(what, out, pairs, store)
+    click.echo(printable(f"{out}: {content}"))
+
+
+def _is_job(store: "RunStore", name: str) -> bool:
+    """Return whether the name is a job of the store and not a file."""
+    return not (is_file(Path(name)) or is_folder(Path(name))) and any(name in job for job in store.job_ids())
+
+
+def _export_suite(name: str, out: Path, verbatim: bool) -> str:
+    from ..protocols.behaviour.build import load_suite
+    from ..protocols.behaviour.suite_files import export_suite
+
+    refuse_overwrite(out, (name,))
+    suite = load_suite(name)
+    return f"{export_suite(suite, out, verbatim=verbatim):,} examples of {len(suite.cases):,} cases"
+
+
+def _export_cases(name: str, out: Path, pairs: "Sequence[str]", store: "RunStore") -> str:
+    from ..render.progress import progress_bar
+    from ..runs.results import export
+    from ..runs.settings import parse_pairs
+
+    with progress_bar() as progress:
+        return export(name, parse_pairs(pairs), out, store, progress)

@@ -132,25 +132,21 @@ class Curves:
     axis: str
     lines: Sequence[Line]
     marked: float | None = None
-    """A marked position on the axis, such as the chosen epoch."""
+    """The chosen position on the axis, such as an epoch."""
     title: str = ""
     name: str = ""
     legend: Sequence[str] = ()
-    mark: str = "chosen"
-    """The label of the marked position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """One measure against another, one point per name."""
+    """One measure against another, one point per name, and the line on which both are equal."""
 
     axes: tuple[str, str]
     points: Sequence[tuple[str, Measure, Measure]]
     title: str = ""
     name: str = ""
     legend: Sequence[str] = ()
-    diagonal: bool = False
-    """Whether to draw the line on which both are equal."""
 
 
 @dataclass(frozen=True, slots=True)

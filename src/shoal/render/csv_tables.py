@@ -13,6 +13,7 @@ from ..core.text import csv_lines
 from ..core.views import Block, CaseList, Cell, Dots, Number, Row, Section, Table, Text
 from .tables import TABLES, cell_of, column_cells, is_copy, is_defined, is_full, piece_text, pieces_of, plain
 
+COUNTS = ("n", "na", "errors")
 SYMBOLS = " ▲▼✓✗"
 """Left out next to a name: the numbers say the same."""
 
@@ -108,9 +109,6 @@ class _Column:
             yield dumps([measure.value if is_defined(measure) else None for measure in measures])
         if self.has_words:
             yield _words(cell)
-
-
-COUNTS = ("n", "na", "errors")
 
 
 def _four(measure: Measure | None) -> list[float | int | None]:

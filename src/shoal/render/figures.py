@@ -203,7 +203,7 @@ def draw_curves(block: Curves, axes: Any) -> None:
             low, high = ([_scaled(row, (row.interval or (0, 0))[end]) for _, row in known] for end in (0, 1))
             axes.fill_between([place for place, _ in known], low, high, color=colour, alpha=0.1, linewidth=0)
     if block.marked is not None:
-        axes.axvline(block.marked, color=QUIET, linewidth=0.8, linestyle=":", label=_text(block.mark))
+        axes.axvline(block.marked, color=QUIET, linewidth=0.8, linestyle=":", label="chosen")
     places = sorted({place for line in block.lines for place, _ in line.points})
     if len(places) <= FEW_PLACES:
         axes.set_xticks(places, [place_text(place) for place in places])
@@ -263,8 +263,7 @@ def draw_scatter(block: Scatter, axes: Any) -> None:
             axes.annotate(
                 _name(name), (_scaled(x), _scaled(y)), xytext=(4, 3), textcoords="offset points", fontsize=6
             )
-    if block.diagonal:
-        axes.axline((0, 0), slope=1, color=QUIET, linewidth=0.8, linestyle=":")
+    axes.axline((0, 0), slope=1, color=QUIET, linewidth=0.8, linestyle=":")
     axes.set_xlabel(_name(block.axes[0]))
     axes.set_ylabel(_name(block.axes[1]))
 

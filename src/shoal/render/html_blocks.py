@@ -34,13 +34,14 @@ from ..core.views import (
 from .cases import attribution, error_of, marked_edits, outcome_words
 from .html_parts import (
     EMPTY,
-    chart_svg,
     classes,
+    curves_svg,
     dots_svg,
     joined,
     lines_of,
     number_html,
     piece_html,
+    scatter_svg,
     sentence,
     tone_classes,
     words,
@@ -108,7 +109,7 @@ def table_html(block: Table) -> Markup:
     return _figure(block, _table(block), "table")
 
 
-def _table(table: Table) -> Markup:
+def _table(table: Table, *, heat: bool = False) -> Markup:
     table = without_repeats(table)
     has_headings = any(column.title.strip() or column.scale for column in table.columns)
     head = joined(_heading(table, position) for position in range(len(table.columns)))
@@ -116,8 +117,9 @@ def _table(table: Table) -> Markup:
     rows = list(table.rows)
     while rows and not rows[-1].cells:
         rows.pop()
-    body = joined(_row(row, table) for row in rows)
-    return Markup('<div class="wide"><table>{}<tbody>{}</tbody></table></div>').format(top, body)
+    body = joined(_row(row, table, heat=heat) for row in rows)
+    kind = classes("heat" if heat else "")
+    return Markup('<div class="wide"><table{}>{}<tbody>{}</tbody></table></div>').format(kind, top, body)
 
 
 def _heading(table: Table, position: int) -> Markup:
@@ -136,25 +138,30 @@ def _side(column: Column) -> str:
     return "right" if column.align == "right" and column.scale is None else ""
 
 
-def _row(row: Row, table: Table) -> Markup:
+def _row(row: Row, table: Table, *, heat: bool) -> Markup:
     width = len(table.columns)
     if not row.cells:
         return Markup('<tr class="gap"><td colspan="{}"></td></tr>').format(width)
     if not is_full(row, table):
-        return _group_row(sentence(row.cells[0], row.tone), width)
-    return Markup("<tr>{}</tr>").format(joined(_cell(row, position, table) for position in range(width)))
+        heading = Markup('<tr class="heading"><th colspan="{}" scope="rowgroup">{}</th></tr>')
+        return heading.format(width, sentence(row.cells[0], row.tone))
+    cells = [_cell(row, position, table, heat=heat) for position in range(width)]
+    return Markup("<tr>{}</tr>").format(joined(cells))
 
 
-def _group_row(name: Markup, width: int) -> Markup:
-    return Markup('<tr class="heading"><th colspan="{}" scope="rowgroup">{}</th></tr>').format(width, name)
-
-
-def _cell(row: Row, position: int, table: Table) -> Markup:
+def _cell(row: Row, position: int, table: Table, *, heat: bool) -> Markup:
     column = table.columns[position]
     cell = cell_of(row, position)
+    if heat and isinstance(cell, Number):
+        return _heat(cell.measure)
     content = joined(_piece(piece, column, row) for piece in pieces_of(cell))
     if position == _name_column(table):
-        return _row_name(content, is_inside=plain(cell).startswith(" "))
+        if not content.striptags():
+            return Markup("<td></td>")
+        inside = "inside" if plain(cell).startswith(" ") else ""
+        return Markup('<th scope="row"{}>{}</th>').format(
+            classes(inside, _broad(content)), breakable(content)
+        )
     return Markup("<td{}>{}</td>").format(classes(_side(column) or _broad(content)), content)
 
 
@@ -165,14 +172,6 @@ def _name_column(table: Table) -> int:
         if column.align == "left" and (column.title.strip() or any(len(name) > 1 for name in names)):
             return position
     return -1
-
-
-def _row_name(name: Markup, *, is_inside: bool) -> Markup:
-    if not name.striptags():
-        return Markup("<td></td>")
-    return Markup('<th scope="row"{}>{}</th>').format(
-        classes("inside" if is_inside else "", _broad(name)), breakable(name)
-    )
 
 
 def _broad(content: Markup) -> str:
@@ -187,11 +186,10 @@ def breakable(name: Markup) -> Markup:
 def _piece(piece: Piece, column: Column, row: Row) -> Markup:
     if isinstance(piece, Dots):
         return dots_svg(piece, tone_of(piece, column.tone, row.tone))
-    value = piece_html
     if isinstance(piece, Number) and piece.part == "value and interval" and not is_replaced(piece):
-        interval = replace(piece, part="interval", mark="", tone="")
-        return value(replace(piece, part="value"), column.tone, row.tone) + Markup(" ") + value(interval)
-    return value(piece, column.tone, row.tone)
+        interval = piece_html(replace(piece, part="interval", mark="", tone=""))
+        return piece_html(replace(piece, part="value"), column.tone, row.tone) + Markup(" ") + interval
+    return piece_html(piece, column.tone, row.tone)
 
 
 # Charts
@@ -199,31 +197,7 @@ def _piece(piece: Piece, column: Column, row: Row) -> Markup:
 
 def heat_map_html(block: HeatMap) -> Markup:
     """Return a table whose cells are coloured by their values."""
-    groups: list[tuple[str, int]] = []
-    for _, group in block.columns:
-        count = groups.pop()[1] if groups and groups[-1][0] == group else 0
-        groups.append((group, count + 1))
-    lead = 2 if block.kinds else 1
-    top = joined(
-        Markup('<th scope="colgroup" colspan="{}">{}</th>').format(count, words(name))
-        for name, count in groups
-    )
-    names = joined(
-        Markup('<th scope="col">{}</th>').format(breakable(words(name))) for name, _ in block.columns
-    )
-    lines = [Markup('<tr><td colspan="{}"></td>{}</tr>').format(lead, part) for part in (top, names)]
-    head = joined(lines if any(name for name, _ in groups) else lines[1:])
-    rows, last = [], ""
-    for i, (name, group) in enumerate(block.rows):
-        if group and group != last:
-            rows.append(_group_row(words(group), lead + len(block.columns)))
-        last = group
-        kind = Markup('<td class="t-quiet">{}</td>').format(words(block.kinds[i])) if block.kinds else EMPTY
-        cells = joined(_heat(block.cells.get((i, j))) for j in range(len(block.columns)))
-        label = words(name) if group else Markup('<span class="t-strong">{}</span>').format(words(name))
-        rows.append(Markup("<tr>{}{}{}</tr>").format(_row_name(label, is_inside=bool(group)), kind, cells))
-    table = Markup('<div class="wide"><table class="heat"><thead>{}</thead><tbody>{}</tbody></table></div>')
-    return _figure(block, table.format(head, joined(rows)), "heat-map")
+    return _figure(block, _table(as_table(block), heat=True), "heat-map")
 
 
 def _heat(measure: Measure | None) -> Markup:
@@ -246,11 +220,14 @@ def _heat(measure: Measure | None) -> Markup:
 
 def chart_html(block: Curves | Scatter) -> Markup:
     """Return a chart, with its numbers folded below."""
-    chart = chart_svg(block) or Markup('<p class="note">Nothing to draw: no value is defined.</p>')
+    chart = CHARTS[type(block)](block) or Markup('<p class="note">Nothing to draw: no value is defined.</p>')
     numbers = Markup('<details class="data"><summary>Numbers</summary>{}</details>').format(
         _table(as_table(block))
     )
     return _figure(block, Markup('<div class="wide">{}</div>').format(chart) + numbers, "chart")
+
+
+CHARTS: Mapping[type, Callable[[Any], Markup]] = {Curves: curves_svg, Scatter: scatter_svg}
 
 
 # Cases

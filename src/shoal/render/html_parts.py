@@ -112,8 +112,6 @@ def basis_words(measure: Measure) -> str:
 
 WIDTH, HEIGHT = 640, 292
 LEFT, RIGHT, TOP, BOTTOM = 48, 24, 28, 52
-LETTER = 11
-"""Width of a tick label's character on a phone, where the chart is small and its text is not."""
 STRIP_WIDTH, STRIP_HEIGHT = 200, 16
 SERIES = ("t-first", "t-second", "t-third", "t-doubt", "t-bad", "t-quiet")
 """The classes of lines without a tone, in turn."""
@@ -139,11 +137,6 @@ def _share(value: float, scale: Scale) -> float:
     return (value - scale[0]) / ((scale[1] - scale[0]) or 1.0)
 
 
-def chart_svg(block: Curves | Scatter) -> Markup:
-    """Draw a chart; empty if no value is defined."""
-    return curves_svg(block) if isinstance(block, Curves) else scatter_svg(block)
-
-
 # Curves
 
 
@@ -153,16 +146,20 @@ def curves_svg(block: Curves) -> Markup:
     known = [(place, measure) for place, measure in points if is_defined(measure)]
     if not known:
         return Markup("")
-    places = sorted({place for place, _ in points})
-    plane = Plane((places[0], places[-1]), span([measure for _, measure in known]))
-    marks = places if len(places) <= 12 else [tick for tick in ticks(plane.x) if places[0] <= tick]
+    places = [place for place, _ in points]
+    plane = Plane((min(places), max(places)), span([measure for _, measure in known]))
     parts = [
         _y_axis(plane, known[0][1]),
-        *_x_ticks([(plane.across(place), place_text(place)) for place in marks]),
+        *(
+            _label(plane.across(tick), HEIGHT - BOTTOM + 20, place_text(tick), "middle")
+            for tick in ticks(plane.x)
+        ),
         _label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, block.axis, "middle"),
     ]
     if block.marked is not None and plane.x[0] <= block.marked <= plane.x[1]:
-        parts.append(_marked(plane, block.marked, block.mark))
+        x = plane.across(block.marked)
+        line = Markup('<line class="marked" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>')
+        parts += [line.format(_n(x), TOP - 8, HEIGHT - BOTTOM), _label(x, TOP - 14, "chosen", "middle")]
     parts += [_line(line, plane, number) for number, line in enumerate(block.lines)]
     names = [" ".join(line.name.split()) for line in block.lines]
     items = [
@@ -212,14 +209,6 @@ def _run(run: Sequence[tuple[float, Measure]], plane: Plane) -> Markup:
     return shade + Markup('<polyline points="{}"/>').format(_points(path))
 
 
-def _marked(plane: Plane, place: float, name: str) -> Markup:
-    x = plane.across(place)
-    line = Markup('<line class="marked" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
-        _n(x), TOP - 8, HEIGHT - BOTTOM
-    )
-    return line + _label(x, TOP - 14, name, "middle")
-
-
 # Scatter
 
 
@@ -232,8 +221,11 @@ def scatter_svg(block: Scatter) -> Markup:
     what = quantity(known[0][1])
     parts = [
         _y_axis(plane, known[0][2]),
-        _diagonal(plane) if block.diagonal else Markup(""),
-        *_x_ticks([(plane.across(value), tick_text(value, what)) for value in ticks(plane.x)]),
+        _diagonal(plane),
+        *(
+            _label(plane.across(tick), HEIGHT - BOTTOM + 20, tick_text(tick, what), "middle")
+            for tick in ticks(plane.x)
+        ),
         _label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, block.axes[0], "middle"),
         _label(4, TOP - 14, block.axes[1], "start"),
         *(_point(plane, name, x, y) for name, x, y in known),
@@ -357,19 +349,6 @@ def _y_axis(plane: Plane, measure: Measure) -> Markup:
         )
         lines += [line, _label(LEFT - 8, y + 4, tick_text(value, what), "end")]
     return joined(lines)
-
-
-def _x_ticks(marks: Sequence[tuple[float, str]]) -> list[Markup]:
-    """Draw tick labels: the last one, and those of the others that do not overlap."""
-    kept: list[tuple[float, str]] = list(marks[-1:])
-    for x, text in marks[-2::-1]:
-        if kept[-1][0] - x >= LETTER * (len(text) + len(kept[-1][1]) + 1) / 2:
-            kept.append((x, text))
-    labels = []
-    for x, text in reversed(kept):
-        fits = x + LETTER * len(text) / 2 <= WIDTH
-        labels.append(_label(x if fits else WIDTH, HEIGHT - BOTTOM + 20, text, "middle" if fits else "end"))
-    return labels
 
 
 def _label(x: float, y: float, text: str, anchor: str) -> Markup:

@@ -4,19 +4,15 @@ In a narrow terminal, headings break first, then words wrap, intervals go below 
 and named, and finally the columns come in blocks, one below the other.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import Literal
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
-COMFORTABLE, LONG_WORD, LEAST = 24, 40, 16
-"""Characters: columns of words shrink to the first; words break from the second on; the third is the minimum."""
-HIGHEST = 4
-"""The most lines of a heading."""
+COMFORTABLE, LONG_WORD, SHORT_WORD = 24, 40, 16
+"""Characters: columns of words shrink to the first; words break from the second on, or, if need be, from the third."""
 SEPARATORS = "_-/."
 """A long name breaks after one of these."""
 
@@ -42,17 +38,18 @@ class ShownColumn:
     @property
     def natural(self) -> int:
         """Return the width at which nothing breaks."""
-        return max([_width(self.cells), *(cell_len(line) for line in self.title.split("\n"))])
+        return max([self._content(), *map(cell_len, self.title.split("\n"))])
 
-    def least(self, *, tear: bool) -> int:
-        """Return the smallest width; with `tear`, words may break."""
-        heading = max(map(cell_len, self.title.split()), default=0)
-        heading = min(heading, LEAST if tear else COMFORTABLE)
-        if not self.folds:
-            return max(min(_width(self.cells), LONG_WORD) if tear else _width(self.cells), heading)
-        word = max((cell_len(word) for cell in self.cells for word in cell.plain.split()), default=0)
-        floor = LEAST if tear else max(COMFORTABLE, min(word, LONG_WORD))
-        return min(self.natural, max(floor, heading))
+    def least(self, longest: int) -> int:
+        """Return the smallest width: headings break between words, words wrap and break at this length."""
+        content = self._content()
+        if self.folds:
+            word = max((cell_len(word) for cell in self.cells for word in cell.plain.split()), default=0)
+            content = min(content, longest, max(COMFORTABLE, word))
+        return max([content, *map(cell_len, self.title.split())])
+
+    def _content(self) -> int:
+        return max((cell_len(line) for cell in self.cells for line in cell.plain.split("\n")), default=0)
 
 
 @dataclass(frozen=True)
@@ -77,65 +74,43 @@ def lay_out(grid: Grid, width: int) -> list[Text]:
         lines += [Text("")] if lines else []
         lines += _lines(replace(grid, columns=block), width)
     if hidden:
-        words = f"Hidden (terminal too narrow): {', '.join(hidden)}."
-        lines += fold(Text(words, "dim"), width)
+        lines += fold(Text(f"Hidden (terminal too narrow): {', '.join(hidden)}.", "dim"), width)
     return lines
 
 
 def _fitting(grid: Grid, width: int) -> tuple[list[ShownColumn], list[str]]:
-    """Return the shown columns, and the names of the hidden ones."""
-    flat = list(grid.columns)
+    """Return the shown columns, and the names of the hidden ones: dots first, then from the right."""
+    spare = [i for i, column in enumerate(grid.columns) if column.spare]
+    pictures = [i for i in spare if grid.columns[i].is_picture]
+    steps = [[], *([pictures] if pictures else []), *([i] for i in reversed(spare) if i not in pictures)]
     dropped: list[int] = []
-    for group in [[], *_hiding_order(flat)]:
-        dropped += group
-        kept = [column for i, column in enumerate(flat) if i not in dropped]
+    for step in steps:
+        dropped += step
+        kept = [column for i, column in enumerate(grid.columns) if i not in dropped]
         tall = [
             replace(column, cells=column.tall, align="left") if column.tall else column for column in kept
         ]
-        for columns in (kept, tall):
-            if _need(columns, grid.gap) <= width:
-                return columns, _names(flat, dropped)
-    return tall, _names(flat, dropped)
+        fitting = next((columns for columns in (kept, tall) if _need(columns, grid.gap) <= width), None)
+        if fitting:
+            break
+    hidden = [grid.columns[i].name or grid.columns[i].title for i in sorted(dropped)]
+    return fitting or tall, list(dict.fromkeys(hidden))
 
 
-def _names(columns: Sequence[ShownColumn], dropped: Sequence[int]) -> list[str]:
-    return list(dict.fromkeys(columns[i].name or columns[i].title for i in sorted(dropped)))
-
-
-def _hiding_order(columns: Sequence[ShownColumn]) -> list[list[int]]:
-    """Return the order in which columns are hidden: dots together, then one by one from the right."""
-    spare = [i for i, column in enumerate(columns) if column.spare]
-    pictures = [i for i in spare if columns[i].is_picture]
-    return [pictures] * bool(pictures) + [[i] for i in reversed(spare) if i not in pictures]
-
-
-def _need(columns: Sequence[ShownColumn], gap: int, *, tear: bool = False) -> int:
+def _need(columns: Sequence[ShownColumn], gap: int, longest: int = LONG_WORD) -> int:
     named = _with_groups(columns)
-    return sum(column.least(tear=tear) for column in named) + gap * max(0, len(named) - 1)
+    return sum(column.least(longest) for column in named) + gap * max(0, len(named) - 1)
 
 
 def _blocks(grid: Grid, width: int) -> Iterator[list[ShownColumn]]:
-    """Yield the columns in as few blocks as possible; groups stay together if they fit."""
-    columns = list(grid.columns)
-    if _need(columns, grid.gap, tear=True) <= width or len(columns) <= grid.repeated:
-        yield columns
-        return
-    first, rest = columns[: grid.repeated], columns[grid.repeated :]
-
-    def too_wide(members: Sequence[ShownColumn], *, tear: bool) -> bool:
-        return _need([*first, *members], grid.gap, tear=tear) > width
-
+    """Yield the columns in as few blocks as possible; each repeats the first ones."""
+    first = list(grid.columns[: grid.repeated])
     block: list[ShownColumn] = []
-    for _, group in groupby(rest, key=lambda column: column.group):
-        members = list(group)
-        if block and too_wide([*block, *members], tear=False):
+    for column in grid.columns[grid.repeated :]:
+        if block and _need([*first, *block, column], grid.gap, SHORT_WORD) > width:
             yield first + block
             block = []
-        for column in members:
-            if block and too_wide([*block, column], tear=True):
-                yield first + block
-                block = []
-            block.append(column)
+        block.append(column)
     yield first + block
 
 
@@ -143,45 +118,24 @@ def _with_groups(columns: Sequence[ShownColumn]) -> list[ShownColumn]:
     """Return the columns with the name of each group above its first column."""
     if not any(column.group for column in columns):
         return list(columns)
-    named, last = [], ""
-    for column in columns:
-        above = column.group if column.group != last else ""
-        named.append(replace(column, title=f"{above}\n{column.title}"))
-        last = column.group
-    return named
+    before = ["", *(column.group for column in columns)]
+    return [
+        replace(column, title=f"{column.group if column.group != last else ''}\n{column.title}")
+        for column, last in zip(columns, before, strict=False)
+    ]
 
 
 def _widths(columns: Sequence[ShownColumn], room: int) -> list[int]:
-    """Return widths that give headings the fewest lines; the remaining room goes to words, from the left."""
-    tear = sum(column.least(tear=False) for column in columns) > room
-    least = [column.least(tear=tear) for column in columns]
-    widths = least
-    for height in range(1, HIGHEST + 1):
-        widths = [
-            width if column.folds else max(width, _heading_width(column.title, height))
-            for column, width in zip(columns, least, strict=True)
-        ]
-        if sum(widths) <= room:
-            break
-    else:
-        widths = least
-    widths = list(widths)
+    """Return widths that fit; the remaining room goes to words, then to headings, from the left."""
+    longest = LONG_WORD if _need(columns, 0) <= room else SHORT_WORD
+    widths = [column.least(longest) for column in columns]
     while sum(widths) > max(room, len(widths)):
         widths[widths.index(max(widths))] -= 1
     spare = room - sum(widths)
-    for i, column in enumerate(columns):
-        more = max(0, min(spare, column.natural - widths[i])) if column.folds else 0
+    for i in sorted(range(len(columns)), key=lambda i: not columns[i].folds):
+        more = max(0, min(spare, columns[i].natural - widths[i]))
         widths[i], spare = widths[i] + more, spare - more
     return widths
-
-
-def _heading_width(title: str, height: int) -> int:
-    """Return the width at which a heading has at most this number of lines, or its fewest."""
-    whole = max(map(cell_len, title.split("\n")))
-    word = max(map(cell_len, title.split()), default=0)
-    lines = max(height, 1 + title.count("\n"))
-    widths = range(word, whole)
-    return word + bisect_left(widths, True, key=lambda width: len(fold(Text(title), width)) <= lines)
 
 
 def _lines(grid: Grid, width: int) -> list[Text]:
@@ -216,54 +170,39 @@ def _side_by_side(
     for number in range(max(map(len, cells), default=0)):
         line = Text()
         for i, column in enumerate(columns):
-            text = cells[i][number] if number < len(cells[i]) else Text("")
-            missing = " " * max(0, widths[i] - text.cell_len)
-            line.append(" " * gap if i else "")
-            line.append(missing if column.align == "right" else "")
-            line.append_text(text)
-            line.append(missing if column.align == "left" else "")
+            text = cells[i][number].copy() if number < len(cells[i]) else Text("")
+            text.align(column.align, max(widths[i], text.cell_len))
+            line.append(" " * gap if i else "").append_text(text)
         line.rstrip()
         lines.append(line)
     return lines
 
 
-def _width(cells: Sequence[Text]) -> int:
-    return max((cell_len(line) for cell in cells for line in cell.plain.split("\n")), default=0)
-
-
-# Folding
-
-
 def fold(text: Text, width: int, hang: int | None = None) -> list[Text]:
-    """Wrap a text: between words, then after a separator, then anywhere.
-
-    Lines after the first are indented by `hang`, or as the first one is.
-    """
+    """Wrap a text between words; lines after the first are indented by `hang`, or as the first one is."""
     lines: list[Text] = []
     for line in text.split("\n", allow_blank=True):
+        line.rstrip()
         start = len(line.plain) - len(line.plain.lstrip(" "))
+        if line.cell_len <= width or not line.plain:
+            lines.append(line)
+            continue
         indent = min(start if hang is None else hang, max(0, width - 8))
-        for number, part in enumerate(line.divide(_breaks(line.plain, max(1, width), indent, start))):
+        room = max(1, width - max(start, indent))
+        content = line[start:]
+        for number, part in enumerate(content.divide(_breaks(content.plain, room))):
             part.rstrip()
-            lines.append(Text(" " * indent).append_text(part) if number else part)
+            lines.append(Text(" " * (indent if number else start)).append_text(part))
     return lines or [Text("")]
 
 
-def _breaks(plain: str, width: int, indent: int, start: int) -> list[int]:
-    """Return the positions of line breaks."""
-    if cell_len(plain) <= width:
-        return []
-    breaks: list[int] = []
-    begin, used = start, 0
-    after_space = after_separator = 0
-    for position, letter in enumerate(plain):
-        size = cell_len(letter)
-        while used + size > width and letter != " " and position > begin:
-            cut = next((c for c in (after_space, after_separator) if c > begin), position)
-            breaks.append(cut)
-            begin, used = cut, indent + cell_len(plain[cut:position])
-        used += size
-        if position >= start:
-            after_space = position + 1 if letter == " " else after_space
-            after_separator = position + 1 if letter in SEPARATORS else after_separator
+def _breaks(plain: str, width: int) -> list[int]:
+    """Return the positions of line breaks: after a space, else after a separator, else where the line is full."""
+    breaks, begin = [], 0
+    while cell_len(plain[begin:]) > width:
+        full = len(chop_cells(plain[begin:], width)[0]) or 1
+        space = plain[begin : begin + full + 1].rfind(" ")
+        separator = max(plain[begin : begin + full].rfind(sign) for sign in SEPARATORS)
+        begin += next((cut + 1 for cut in (space, separator) if cut > 0), full)
+        breaks.append(begin)
     return breaks

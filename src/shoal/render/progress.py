@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar with rate and time left, or a line every 30 seconds in a log.
+"""Progress on standard error: a bar with rate and time left on a terminal, a line every five minutes in a log.
 
 After a minute without progress a line says so, because a model may hang.
 """
@@ -13,10 +13,8 @@ from ..core.text import printable
 
 Tell = Callable[[str, int, int], None]
 
-EVERY = 30.0
-"""Seconds between the lines of a log."""
-SILENCE = 60.0
-"""Seconds without progress until a line says so."""
+EVERY, SILENCE = 300.0, 60.0
+"""Seconds between the lines of a log, and without progress until a line says so."""
 
 
 def duration(seconds: float) -> str:
@@ -32,104 +30,64 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def progress_bar() -> Iterator[Tell]:
-    """Yield a function that reports the progress of a step."""
+    """Yield a function that reports the progress of a step, or a message if the total is 0."""
     if not sys.stderr.isatty():
-
-        def write(line: str) -> None:
-            print(line, file=sys.stderr, flush=True)
-
-        with silence_noticed(line_by_line(write), write) as tell_or_wait:
-            yield tell_or_wait
+        with _watched(lambda *_: None, _write, every=EVERY) as tell:
+            yield tell
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, TaskID] = {}
 
-        def tell(step: str, done: int, total: int) -> None:
-            if not total:
-                return bar.console.print(Text(printable(step)))
+        def show(step: str, done: int, total: int) -> None:
             if step not in tasks:
-                tasks[step] = bar.add_task(step, total=total, rate="")
-            speed = bar.tasks[list(tasks).index(step)].speed
-            bar.update(tasks[step], completed=done, total=total, rate=f"{speed:,.0f}/s" if speed else "")
+                tasks[step] = bar.add_task(step, total=total)
+            bar.update(tasks[step], completed=done, total=total)
 
-        with silence_noticed(tell, lambda line: bar.console.print(Text(line))) as tell_or_wait:
-            yield tell_or_wait
+        with _watched(show, lambda line: bar.console.print(Text(line)), every=float("inf")) as tell:
+            yield tell
+
+
+def _write(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager
-def silence_noticed(tell: Tell, write: Callable[[str], None]) -> Iterator[Tell]:
-    """Yield the same function, with a watchdog that writes a line once per pause of more than a minute."""
-    over, heard = Event(), (time.monotonic(), "the start")
+def _watched(show: Tell, write: Callable[[str], None], every: float) -> Iterator[Tell]:
+    """Yield a function that shows progress; a thread writes a line now and then, and one per pause of a minute."""
+    over, heard, latest = Event(), time.monotonic(), ""
 
-    def listen(step: str, done: int, total: int) -> None:
-        nonlocal heard
-        heard = time.monotonic(), f"{step}, {done:,} of {total:,}" if total else step
-        tell(step, done, total)
+    def tell(step: str, done: int, total: int) -> None:
+        nonlocal heard, latest
+        heard = time.monotonic()
+        if total:
+            latest = f"{step}: {done:,} of {total:,}"
+            show(step, done, total)
+        else:
+            latest = step
+            write(printable(step))
 
     def watch() -> None:
-        reported = None
+        written, reported = time.monotonic(), None
         while not over.wait(min(1.0, SILENCE)):
-            since, last = heard
-            if since != reported and time.monotonic() - since >= SILENCE:
+            now, since = time.monotonic(), heard
+            if since != reported and now - since >= SILENCE:
                 reported = since
-                write(
-                    printable(
-                        f"No progress for {duration(SILENCE)} (last: {last}). "
-                        "If a python: model hangs, set ?timeout=SECONDS."
-                    )
-                )
+                last = f" (last: {latest})" if latest else ""
+                hint = "If a python: model hangs, set ?timeout=SECONDS."
+                write(printable(f"No progress for {duration(SILENCE)}{last}. {hint}"))
+            elif latest and now - written >= every:
+                written = now
+                write(printable(latest))
 
     thread = Thread(target=watch, name="progress watchdog", daemon=True)
     thread.start()
     try:
-        yield listen
+        yield tell
     finally:
         over.set()
         thread.join()
-
-
-def line_by_line(write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> Tell:
-    """Return a function that writes a line every 30 seconds, with the time left.
-
-    >>> seconds = iter([0, 1, 40, 41])
-    >>> tell = line_by_line(print, lambda: next(seconds))
-    >>> for done in (0, 400, 500):
-    ...     tell("asking", done, 2000)
-    asking: 400 of 2,000, about 3 minutes left
-    """
-    began: dict[str, tuple[float, int]] = {}
-    reached: dict[str, int] = {}
-    last = clock()
-
-    def tell(step: str, done: int, total: int) -> None:
-        nonlocal last
-        now = clock()
-        if not total:  # a message
-            write(printable(step))
-            return
-        if done < reached.get(step, done + 1):  # the first call, or the next job
-            began[step] = now, done
-        reached[step] = done
-        start, first = began[step]
-        if now - last < EVERY:
-            return
-        last = now
-        left = (
-            f", about {duration((now - start) / (done - first) * (total - done))} left"
-            if done > first
-            else ""
-        )
-        write(f"{step}: {done:,} of {total:,}{left if done < total else ''}")
-
-    return tell

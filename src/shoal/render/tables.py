@@ -178,7 +178,8 @@ def heat_map_table(block: HeatMap) -> Table:
         rows += [Row([group], "strong")] if group and group != last else []
         last = group
         numbers = [Number(block.cells.get((i, j))) for j in range(len(block.columns))]
-        rows.append(Row([name, *([block.kinds[i]] if block.kinds else []), *numbers]))
+        label = f"  {name}" if group else Words(name, "strong")
+        rows.append(Row([label, *([block.kinds[i]] if block.kinds else []), *numbers]))
     return Table(columns, rows, block.name, block.title, block.legend)
 
 
@@ -191,7 +192,7 @@ def curves_table(block: Curves) -> Table:
     rows = []
     for place in places:
         cells: list[Cell] = [place_text(place), *(_number(line.get(place)) for line in points)]
-        cells += [block.mark if place == block.marked else ""] if block.marked is not None else []
+        cells += ["chosen" if place == block.marked else ""] if block.marked is not None else []
         rows.append(Row(cells))
     return Table(columns, rows, block.name, block.title, block.legend)
 

@@ -4,9 +4,9 @@ To show a new kind of block: write a function from block and width to lines, and
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, zip_longest
 from typing import Any
 
 from rich.cells import cell_len
@@ -174,7 +174,7 @@ def grid_of(table: Table) -> Grid:
             position += 1
         else:
             pieces = [piece for cell in row.cells for piece in pieces_of(cell)]
-            heading = Line.assemble(*(_piece(piece, row.tone or "strong") for piece in pieces))
+            heading = _cell(pieces, _field_widths([pieces]), [row.tone or "strong"], tall=False)
             above.setdefault(position, []).append(heading)
     if not any(above.get(len(rows), ())):
         above.pop(len(rows), None)  # a gap at the end
@@ -182,11 +182,16 @@ def grid_of(table: Table) -> Grid:
 
 
 def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
-    cells = [_alone(cell_of(row, position)) for row in rows]
-    dots = any(isinstance(cell, Dots) for cell in cells)
+    cells = [pieces_of(cell_of(row, position)) for row in rows]
+    dots = any(isinstance(piece, Dots) for cell in cells for piece in cell)
+    has_intervals = any(isinstance(piece, Number) and piece.part == BOTH for cell in cells for piece in cell)
+    widths = _field_widths(cells)
     texts, tall = (
-        [_cell(cell, row.tone, look) for cell, row in zip(cells, rows, strict=True)]
-        for look in (_look(column, cells, tall=False), _look(column, cells, tall=True))
+        [
+            _cell(cell, widths, (column.tone, row.tone), tall=is_tall)
+            for cell, row in zip(cells, rows, strict=True)
+        ]
+        for is_tall in (False, True)
     )
     return ShownColumn(
         _heading(column, cells),
@@ -196,114 +201,68 @@ def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
         spare=column.spare,
         is_picture=dots,
         name=" ".join(printable(column.title).split()) or ("dots" if dots else "a column"),
-        tall=tall if any(isinstance(cell, Number) and cell.part == BOTH for cell in cells) else (),
+        tall=tall if has_intervals else (),
     )
 
 
-def _alone(cell: Cell) -> Cell:
-    """Return the only piece of a cell, or the cell."""
-    pieces = pieces_of(cell)
-    return pieces[0] if len(pieces) == 1 else cell
-
-
-def _heading(column: Column, cells: Sequence[Cell]) -> str:
+def _heading(column: Column, cells: Sequence[Sequence[Piece]]) -> str:
     title = printable(column.title)
     if column.scale is None:
         return title
-    measure = next((measure for cell in cells for measure in measures_in(cell)), None)
+    measure = next((row for cell in cells for piece in cell for row in measures_in(piece)), None)
     low, high = scale_ends(column.scale, measure)
     return f"{title}\n" * bool(title) + low + " " * (STRIP - len(low) - len(high)) + high
 
 
 BOTH = "value and interval"
+Fields = tuple[str, str, str, str]
+"""The value, the mark and both ends of the interval of a number, as far as it shows them."""
 
 
-@dataclass(frozen=True)
-class Look:
-    """The widths that the cells of a column share, so that their numbers are aligned."""
-
-    column: Column
-    tall: bool
-    """Whether intervals go below the values."""
-    value: int
-    mark: int
-    low: int
-    high: int
-    places: Sequence[int]
+def _fields(piece: Piece) -> Fields:
+    if not isinstance(piece, Number) or piece.measure is None or is_replaced(piece):
+        return "", "", "", ""
+    value = number_text(replace(piece, part="value" if piece.part == BOTH else piece.part))
+    ends = interval_ends(piece.measure) if piece.part in (BOTH, "interval") else None
+    return "" if piece.part == "interval" else value, on_one_line(piece.mark), *(ends or ("", ""))
 
 
-def _look(column: Column, cells: Sequence[Cell], *, tall: bool) -> Look:
-    numbers = [cell for cell in cells if isinstance(cell, Number)]
-    known = [(number, number.measure) for number in numbers if number.measure is not None]
-    ends = [interval_ends(measure) for number, measure in known if number.part in ("interval", BOTH)]
-    return Look(
-        column,
-        tall,
-        value=_widest(value_text(measure) for number, measure in known if number.part == BOTH),
-        mark=_widest(on_one_line(number.mark) for number in numbers),
-        low=_widest(pair[0] for pair in ends if pair),
-        high=_widest(pair[1] for pair in ends if pair),
-        places=_places(cells),
-    )
+def _field_widths(cells: Sequence[Sequence[Piece]]) -> list[list[int]]:
+    """Return the widths that align the fields of the numbers of a column, by the position of the piece."""
+    rows = [list(map(_fields, cell)) for cell in cells]
+    by_position = zip_longest(*rows, fillvalue=("", "", "", ""))
+    return [[max(map(cell_len, field)) for field in zip(*fields, strict=True)] for fields in by_position]
 
 
-def _places(cells: Sequence[Cell]) -> list[int]:
-    """Return the widths of numbers in cells of several pieces, by position."""
-    several = [pieces for cell in cells if len(pieces := pieces_of(cell)) > 1]
-    widths = [0] * max(map(len, several), default=0)
-    for pieces in several:
-        for i, piece in enumerate(pieces):
-            if isinstance(piece, Number):
-                widths[i] = max(widths[i], cell_len(piece_text(piece)))
-    return widths
-
-
-def _widest(texts: Iterable[str]) -> int:
-    return max(map(cell_len, texts), default=0)
-
-
-def _cell(cell: Cell, row: Tones, look: Look) -> Line:
+def _cell(
+    cell: Sequence[Piece], widths: Sequence[Sequence[int]], outer: Sequence[Tones], *, tall: bool
+) -> Line:
     """Return a cell; its numbers are aligned with those above and below."""
-    outer = (look.column.tone, row)
-    if isinstance(cell, Number):
-        return _number(cell, outer, look)
-    if isinstance(cell, Dots):
-        return strip(cell, style_of(tone_of(cell, *outer)))
-    pieces = pieces_of(cell)
-    if len(pieces) == 1:
-        return _piece(pieces[0], *outer)
     text = Line()
-    for i, piece in enumerate(pieces):
-        part = _piece(piece, *outer)
-        text.append(" " * (look.places[i] - part.cell_len) if isinstance(piece, Number) else "")
-        text.append_text(part)
+    for position, piece in enumerate(cell):
+        style = style_of(tone_of(piece, *outer))
+        if isinstance(piece, Dots):
+            text.append_text(strip(piece, style))
+        elif any(_fields(piece)):
+            text.append_text(_number(piece, widths[position], style, tall=tall))
+        else:
+            text.append(on_one_line(piece_text(piece)), style)
     return text
 
 
-def _piece(piece: Piece, *outer: Tones) -> Line:
-    return Line(on_one_line(piece_text(piece)), style_of(tone_of(piece, *outer)))
-
-
-def _number(number: Number, outer: Sequence[Tones], look: Look) -> Line:
-    style = style_of(tone_of(number, *outer))
-    measure = number.measure
-    if measure is None or is_replaced(number) or number.part not in ("value", "interval", BOTH):
-        return Line(on_one_line(number_text(number)), style)
-    ends, mark = interval_ends(measure), on_one_line(number.mark)
-    if number.part == "interval":
-        # The mark comes first: a trailing blank one would be cut off, and the digits not aligned.
-        lead = f"{mark} " if mark else ""
-        text = f"{lead}{ends[0]:>{look.low}}{between(measure)}{ends[1]:>{look.high}}" if ends else ""
-        return Line(text, style)
-    value = value_text(measure) + (f" {mark:<{look.mark}}" if look.mark else "")
-    if number.part == "value":
-        return Line(value, style)
-    line = Line.assemble((value.rjust(look.value + (look.mark + 1 if look.mark else 0)), style))
-    dash = between(measure, tight=True)
-    interval = dash.join(ends) if ends else ""
-    if look.tall:
-        return line.append(f"\n{interval}" if interval else "", "dim")
-    return line.append(f" {interval:>{look.low + len(dash) + look.high}}" if look.low else "", "dim")
+def _number(piece: Piece, widths: Sequence[int], style: str, *, tall: bool) -> Line:
+    assert isinstance(piece, Number) and piece.measure is not None
+    value, mark, low, high = _fields(piece)
+    line = Line(value.rjust(widths[0]), style)
+    line.append(f" {mark:<{widths[1]}}" if widths[1] else "")
+    both = piece.part == BOTH
+    dash = between(piece.measure, tight=both)
+    if tall and both:
+        return line.append(f"\n{low}{dash}{high}" if low else "", "dim")
+    if widths[2]:
+        line.append(" " if value else "")
+        line.append(low.rjust(widths[2]) + (dash if low else " " * len(dash)) + high.rjust(widths[3]), "dim")
+    return line
 
 
 def strip(dots: Dots, style: str) -> Line:

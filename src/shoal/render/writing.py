@@ -19,10 +19,9 @@ from ..core.records import Result, as_json, finding_as_json
 from ..core.views import Card, Cell, Section, Words, to_read
 from ..runs.viewing import case_lines
 from .csv_tables import rows_as_csv, tables_of
+from .documents import as_latex, as_markdown
 from .html_blocks import breakable, section_html, table_html
 from .html_parts import joined, sentence, words
-from .latex import as_latex
-from .markdown import as_markdown
 from .naming import renamed
 from .page import Page, Part, failed_checks, results_page, subject
 from .page_cases import as_script, is_pass_or_fail, is_whole, shelf

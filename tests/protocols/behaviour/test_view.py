@@ -220,7 +220,7 @@ def test_models_stand_side_by_side_with_score_and_worst_functionality():
     (good,) = [line.split() for line in text.splitlines() if line.startswith("a ")]
     (bad,) = [line.split() for line in text.splitlines() if line.startswith("b ")]
     assert good[1] == "100.0" and "praise" not in good
-    assert bad[1] == "83.3" and bad[3:5] == ["praise", "75.0"]
+    assert bad[1] == "83.3" and bad[bad.index("praise") + 1] == "75.0"
     assert "shoal compare" in text
     header = tables_of(sections)["models"].splitlines()[0]
     assert header.startswith("model,suite score,suite score low,suite score high,suite score n")

@@ -302,11 +302,7 @@ def _pairs(results: Sequence[Result], rows: Measures) -> list[Section]:
             points = [(name, by_cell[name, BASELINE], by_cell[name, factor]) for name in names]
             title, legend = wording.scatter_caption(factor)
             file_name = "".join(letter if letter.isalnum() else "-" for letter in factor.lower())
-            blocks.append(
-                Scatter(
-                    (BASELINE, factor), points, title, f"against-acc-{file_name}", [legend], diagonal=True
-                )
-            )
+            blocks.append(Scatter((BASELINE, factor), points, title, f"against-acc-{file_name}", [legend]))
     title, text = wording.pairs_summary(pairs[0].groups["probe size"])
     file = _pairs_file(pairs, ", ".join(results[0].job["about"]["data"]))
     return [
