@@ -37,7 +37,7 @@ from shoal.protocols import bias, merge, ranking
 from shoal.protocols.base import Built
 from shoal.protocols.bias.checkpoints import between_diagnostics
 from shoal.protocols.bias.family import Family
-from shoal.protocols.learning.compare import compare_trainings
+from shoal.protocols.learning.comparison import compare_trainings
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import rows_of_table3

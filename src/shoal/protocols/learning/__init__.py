@@ -5,11 +5,11 @@ and is then tested on it.
 
     folds      settings to jobs;  build: their cases;  iid: the i.i.d. data
     stages     settings to stages of training;  hyper: their numbers;  tuning: the grid search;  lessons: the examples
-    score      measures of one job;  degeneracy: models that give one answer, or never learnt the task
+    scoring    measures of one job;  degeneracy: models that give one answer, or never learnt the task
     trainings  jobs to rows of scenarios
-    compare    scores with intervals;  against_iid: tests against the model trained without the suite
+    comparison scores with intervals;  against_iid: tests against the model trained without the suite
     table3     measures to the paper's Table 3;  averages: over scenarios, tasks and methods;  findings: what it shows
-    wording    sentences;  view: layout;  files: the paper's tables of numbers
+    wording    sentences;  layout: Table 3 as blocks;  files: the paper's tables of numbers
 
 Scoring and training are imported when they are called: `status` and `check` only need settings and folds.
 """
@@ -48,7 +48,7 @@ def recipe(settings: Settings, model: str) -> "Recipe":
 
 def score(settings: Settings, built: "Built", answers: "Mapping[str, Answers]") -> "Scored":
     """Return outcomes, measures and findings of one job."""
-    from .score import score_job
+    from .scoring import score_job
 
     return score_job(settings, built, answers)
 
@@ -67,7 +67,7 @@ def view(
     findings: "Sequence[Finding]",
 ) -> "list[Section]":
     """Return each result by itself; with measures Table 3 of each model, the details behind it, the paper's files."""
-    from .view import view_sections
+    from .layout import view_sections
 
     return view_sections(settings, results, measures, findings)
 

@@ -44,7 +44,7 @@ def average_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed:
 
     A task has results of one model; its name may differ from task to task.
     """
-    from .compare import compare_models
+    from .comparison import compare_models
 
     compared = []
     for task, (settings, results) in tables.items():

@@ -24,7 +24,7 @@ from ..base import Compared
 from ..degeneracy import DEGENERATE
 from . import wording
 from .against_iid import Contest, common_seeds, iid_test
-from .compare import ModelTable, compare_models
+from .comparison import ModelTable, compare_models
 from .degeneracy import FORGOTTEN, IID_ROWS, UNTRAINED
 from .folds import planned_folds
 from .settings import Settings
