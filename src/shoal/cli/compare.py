@@ -55,10 +55,10 @@ def first_protocol() -> str:
 @INTO
 @click.option(
     "--adjust",
-    type=click.Choice(["holm", "bonferroni", "bh", "none"]),
+    type=click.Choice(["holm", "none"]),
     default="holm",
     show_default=True,
-    help="Adjust p within each level; bonferroni also makes intervals simultaneous.",
+    help="Adjust p within each level.",
 )
 @click.option(
     "--over",
@@ -77,9 +77,6 @@ def first_protocol() -> str:
     "--matrix",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Measure the agreement of runs in a table run_id, item_id, outcome instead.",
-)
-@click.option(
-    "--paired-seeds", is_flag=True, help="Pair run k of A with run k of B (same initial checkpoint)."
 )
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
 @click.option("--full", is_flag=True, help="Show every row, with adjusted p and detectable drop.")
@@ -104,7 +101,6 @@ def compare_command(
     over: Any,
     margin: float | None,
     matrix: Path | None,
-    paired_seeds: bool,
     changed: bool,
     full: bool,
     protocol: str | None,
@@ -146,7 +142,7 @@ def compare_command(
     if out:
         refuse_overwrite(out, (*side_a, *side_b, *pairs))
     a, b = find_sides(side_a, side_b, protocol, pairs, into, keep=keep)
-    choices = Choices(adjust=adjust, over=over, margin=margin, paired_seeds=paired_seeds)
+    choices = Choices(adjust=adjust, over=over, margin=margin)
     comparison = compare(a, b, choices)
     if out:
         _write_comparison(comparison, out)

@@ -19,9 +19,6 @@ from .options import AS_JSON, INTO, echo_object
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance to detect the drop.")
 @click.option("--differing", type=float, help="Share of cases on which the models differ.")
 @click.option("--row", default="", metavar="NAME", help="A row of compare; by default the headline.")
-@click.option(
-    "--adjust", type=click.Choice(["holm", "none"]), default="holm", show_default=True, help="As in compare."
-)
 @SETTINGS
 @INTO
 @PROTOCOL
