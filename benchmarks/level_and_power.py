@@ -294,7 +294,7 @@ def marks_of_runs(tally: Tally) -> None:
     """Count marks of several runs a side, with and without a drop in the first functionality."""
     for functionalities, cases, templates, spread, drop in _grid(sizes=(20, 81)):
         for runs in (2, 3, 4, 5):
-            times = (20 if drop == 0 else 8) if functionalities == 1 else (8 if drop == 0 else 2)
+            times = (100 if drop == 0 else 8) if functionalities == 1 else (8 if drop == 0 else 2)
             for number in range(times):
                 _several_runs(tally, functionalities, cases, templates, spread, drop, runs, number)
     for world in OWN_SD:

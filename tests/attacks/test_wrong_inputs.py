@@ -568,7 +568,7 @@ def wrong_names() -> Iterator[Wrong]:
         ("predictions:answers.jsonl",), (), ("a", "b", "c"), ("--a", "x"), ("nope", "nope", "--into", "RUNS"),
         (*COMPARE[1:], "--json", "--csv"), (*COMPARE[1:], "--adjust", "no"), (*COMPARE[1:], "--margin", "inf"),
         (*COMPARE[1:], "--protocol", "cod"),
-        (*COMPARE[1:3], "--set", "suite=suite.jsonl", "--paired-seeds", "--a", "x"), ("--matrix", "absent.csv"),
+        (*COMPARE[1:3], "--set", "suite=suite.jsonl", "--a", "x"), ("--matrix", "absent.csv"),
         ("--matrix", "table.csv"), ("--matrix", "matrix.csv", "--csv"), ("plan.toml", "gate.toml"),
     ):  # fmt: skip
         yield Wrong(f"names-{'-'.join(arguments[:4])}", ("compare", *arguments))

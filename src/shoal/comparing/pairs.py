@@ -31,7 +31,7 @@ Exchanging A and B flips every sign and changes no p. Pure: nothing here queries
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -135,7 +135,8 @@ class Comparison:
     @property
     def measures(self) -> Measures:
         """Everything as measures, with the groups of what is compared."""
-        return Measures([measure for row in self.rows for measure in _row_measures(row, self)])
+        rows = [measure for row in self.rows for measure in _row_measures(row, self)]
+        return Measures([*_side_measures(self), *rows])
 
 
 def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = None) -> Comparison:
@@ -322,6 +323,39 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
 def _value(result: Result, measure: Measure) -> float | None:
     rows = [row for row in result.measures.where(measure.name) if dict(row.groups) == dict(measure.groups)]
     return rows[0].value if rows else None
+
+
+def _side_measures(comparison: Comparison) -> Iterator[Measure]:
+    """Each side's measures on its own applicable cases, as an audit gives them; with several seeds also their mean."""
+    wanted = {(row.measure, _key(row.groups)) for row in comparison.rows}
+    for side, results in (("A", comparison.a), ("B", comparison.b)):
+        each = [[row for row in run.measures if (row.name, _key(row.groups)) in wanted] for run in results]
+        if len(each) > 1:
+            for rows in zip(*each, strict=True):
+                yield _mean_of_seeds(rows, side)
+        for number, run in enumerate(each, start=1):
+            seed = {"seed": str(number)} if len(each) > 1 else {}
+            for row in run:
+                yield replace(row, groups={**row.groups, "model": side, **seed})
+
+
+def _key(groups: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    return frozenset(groups.items())
+
+
+def _mean_of_seeds(rows: Sequence[Measure], side: str) -> Measure:
+    values = [row.value for row in rows if row.value is not None]
+    value = float(np.mean(values)) if len(values) == len(rows) else None
+    first = rows[0]
+    return Measure(
+        first.name,
+        value,
+        first.n,
+        {**first.groups, "model": side},
+        na=max(row.na for row in rows),
+        errors=max(row.errors for row in rows),
+        note=f"mean of {len(rows)} seeds" if value is not None else "undefined for some seeds",
+    )
 
 
 def difference_of(row: Row, comparison: Comparison) -> Measure:

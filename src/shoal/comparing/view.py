@@ -202,7 +202,8 @@ def _full_table(comparison: Comparison) -> Table:
     """Return every row, level by level; the finest level worst first."""
     coarse = [row for row in comparison.rows if row.level != comparison.finest or not comparison.finest]
     worse, better, rest = _sorted(comparison)
-    return _table(comparison, [*coarse, *worse, *better, *rest], full=True)
+    undefined = [row for row in comparison.rows if row not in coarse and row.difference is None]
+    return _table(comparison, [*coarse, *worse, *better, *rest, *undefined], full=True)
 
 
 def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
