@@ -116,7 +116,7 @@ def suite(functionalities: int, cases: int, templates: int, per_capability: int 
     )
 
 
-def with_mean(shares: Floats, mean: float) -> Floats:
+def with_mean(shares: Floats, mean: float | Floats) -> Floats:
     """Return the shares shifted on the logit scale, row by row, until each row has this mean."""
     logits = special.logit(np.clip(shares, 1e-9, 1 - 1e-9))
     low, high = np.full(len(logits), -30.0), np.full(len(logits), 30.0)
@@ -195,6 +195,10 @@ def runs_of(
         special.logit(template_rates(rows, cases, templates, rate, rng)) + rng.normal(0, 1, (rows, cases))
     )
     worse = np.clip(easy * (1 - np.clip(drops / rate, -1, 1)), 1e-9, 1 - 1e-9)
+    if (drops != 0).any() and abs(
+        drops.sum()
+    ) < 1e-9:  # changes by template that must leave the mean as it is
+        worse = with_mean(worse, easy.mean(axis=1))
     sides = []
     for chance, number in zip((easy, worse), runs, strict=True):
         shifts = rng.normal(0, RUN_SD, (number, 1, 1))
@@ -290,7 +294,7 @@ def marks_of_runs(tally: Tally) -> None:
     """Count marks of several runs a side, with and without a drop in the first functionality."""
     for functionalities, cases, templates, spread, drop in _grid(sizes=(20, 81)):
         for runs in (2, 3, 4, 5):
-            times = (20 if drop == 0 else 8) if functionalities == 1 else (8 if drop == 0 else 2)
+            times = (100 if drop == 0 else 8) if functionalities == 1 else (8 if drop == 0 else 2)
             for number in range(times):
                 _several_runs(tally, functionalities, cases, templates, spread, drop, runs, number)
     for world in OWN_SD:

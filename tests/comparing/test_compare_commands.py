@@ -207,7 +207,7 @@ def test_only_four_symbols_and_a_warning_sign_occur(sides, make):
     a, b = sides
     shown = [
         printed(compare([a], [b], choices), full=full, changed=changed)
-        for choices in (Choices(), Choices(margin=0.1), Choices(over="templates"), Choices("bonferroni"))
+        for choices in (Choices(), Choices(margin=0.1), Choices(over="templates"))
         for full, changed in ((False, False), (True, False), (False, True))
     ]
     console = Console(file=StringIO(), width=120, highlight=False)
@@ -279,13 +279,13 @@ def test_markdown_is_a_table_whose_rows_have_as_many_cells_as_its_header(exporte
     table = [line for line in lines if line.startswith("|")]
     cells = [line.replace(r"\|", "").count("|") for line in table]
     assert len(table) == 2 + len(exported.rows) and len(set(cells)) == 1
-    assert any(line.startswith(r"| a\|1\_% | functionality | 20 | 100.0 | 0.0 | −100.0 |") for line in table)
+    assert any(line.startswith(r"| ▼ | a\|1\_% | 100.0 | 0.0 | −100.0 |") for line in table)
 
 
 def test_latex_is_a_booktabs_table_with_every_special_escaped(exported):
     text = as_latex([comparison_table(exported)])
     assert text.startswith("% needs \\usepackage{amssymb,booktabs}\n\n\\begin{tabular}{ll")
-    assert r"a\textbar{}1\_\% & functionality & 20 & 100.0 & 0.0 & $-$100.0" in text
+    assert r"a\textbar{}1\_\% & 100.0 & 0.0 & $-$100.0" in text
     assert r"\end{tabular}" in text
 
 

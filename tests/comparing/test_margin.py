@@ -59,42 +59,6 @@ def test_seeds_count_in_a_margin_too(make: Make) -> None:
     assert (steady.interval or (0, 0))[0] > -0.1 and (shaky.interval or (0, 0))[0] < -0.1
 
 
-@pytest.mark.slow
-def test_intervals_that_hold_together_do(make: Make) -> None:
-    """Six functionalities that differ by nothing or some points: all of them and their mean are covered."""
-    rng, held, apart = np.random.default_rng(3), 0, 0
-    truths = np.array([0.0, -0.05, 0.15, 0.0, 0.1, -0.2])
-    for _ in range(25):
-        kinds = [rng.choice(3, size=80, p=[0.2 - t / 2, 0.2 + t / 2, 0.6]) for t in truths]
-        a = make({f"f{n}": (row != 1).astype(int).tolist() for n, row in enumerate(kinds)})
-        b = make({f"f{n}": (row != 0).astype(int).tolist() for n, row in enumerate(kinds)})
-        for adjust in ("bonferroni", "holm"):
-            comparison = compare([a], [b], Choices(adjust=adjust, shuffles=50, power=False))
-            truth = {f"f{n}": t for n, t in enumerate(truths.tolist())}
-            inside = [
-                row.interval is not None
-                and row.interval[0] <= truth.get(row.name, float(truths.mean())) <= row.interval[1]
-                for row in comparison.rows
-            ]
-            held, apart = (
-                (held + all(inside), apart) if adjust == "bonferroni" else (held, apart + all(inside))
-            )
-    assert held >= 21  # 95 % of 25 is 24
-    assert apart < held
-
-
-def test_intervals_that_hold_together_leave_out_0_where_a_row_is_marked(make: Make) -> None:
-    rng = np.random.default_rng(4)
-    for _ in range(6):
-        shares = rng.uniform(0, 0.4, (2, 6))
-        kinds = [rng.choice(3, size=40, p=[w, b, 1 - w - b]) for w, b in shares.T]
-        a = make({f"f{n}": (row != 1).astype(int).tolist() for n, row in enumerate(kinds)})
-        b = make({f"f{n}": (row != 0).astype(int).tolist() for n, row in enumerate(kinds)})
-        for row in compare([a], [b], Choices(adjust="bonferroni", shuffles=500)).rows:
-            assert row.interval is not None
-            assert row.significant == (not row.interval[0] <= 0 <= row.interval[1])
-
-
 def test_a_margin_is_a_positive_share(make: Make) -> None:
     result = make({"f": [1, 0, 1]})
     with pytest.raises(PlanError, match="how much worse B may be"):
@@ -114,5 +78,3 @@ def test_the_command_says_what_the_margin_shows(
     assert "✓" in shoal(*arguments, "--full").output
     may_be = shoal(*arguments[:-1], "0.01").output
     assert "B may be worse by 1.0 points or more" in " ".join(may_be.split())
-    together = shoal(*arguments[:-2], "--adjust", "bonferroni", "--full").output
-    assert "simultaneous within each level" in " ".join(together.split())

@@ -19,7 +19,7 @@ from shoal.core.errors import DataError, PlanError
 from shoal.protocols.behaviour.score import measure
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.scoring import iid_score
-from shoal.stats.multiplicity import benjamini_hochberg, holm
+from shoal.stats.multiplicity import holm
 from shoal.stats.power import sign_test_power
 
 QUICK = Choices(shuffles=500, power=False)
@@ -145,8 +145,7 @@ def test_equal_models_are_not_marked():
     rng = np.random.default_rng(1)
     names = {f"{c}{k}": 0.7 for c in "ab" for k in range(10)}
     a, b = (result(random_hits(rng, names, 100)) for _ in range(2))
-    for adjust in ("holm", "bonferroni", "bh"):
-        assert not any(own.significant for own in one(a, b, replace(QUICK, adjust=adjust)).rows)
+    assert not any(own.significant for own in one(a, b, QUICK).rows)
 
 
 def test_five_cases_cannot_show_a_difference_and_the_interval_reaches_zero():
@@ -188,7 +187,7 @@ FEW = Choices(shuffles=100)
 
 
 @settings(max_examples=60, deadline=None)
-@given(several_sides(1), st.sampled_from(["holm", "bonferroni", "bh", "none"]))
+@given(several_sides(1), st.sampled_from(["holm", "none"]))
 def test_a_model_against_itself_has_no_difference_and_p_1_everywhere(sides, adjust):
     for own in one(sides[0], sides[0], replace(FEW, adjust=adjust)).rows:
         if own.difference is not None:
@@ -275,7 +274,7 @@ def pair_of_three() -> tuple[Result, Result]:
 
 def test_p_is_adjusted_within_a_level():
     a, b = pair_of_three()
-    for adjust, function in (("holm", holm), ("bh", benjamini_hochberg), ("none", np.asarray)):
+    for adjust, function in (("holm", holm), ("none", np.asarray)):
         comparison = one(a, b, replace(QUICK, adjust=adjust))  # type: ignore[arg-type]
         for level in ("", "test type", "capability", "functionality"):
             rows = comparison.by(level)
@@ -318,8 +317,6 @@ def test_several_runs_a_side_are_tested_by_welchs_t_over_runs():
         assert own.p == pytest.approx(expected.pvalue, rel=1e-3)
         assert own.interval == pytest.approx(tuple(expected.confidence_interval(0.95)), abs=1e-6)
         assert own.runs == (3, 3) and own.by_run
-    paired = row(compare(a, b, replace(QUICK, paired_seeds=True)), "f")
-    assert paired.test == "paired t over runs" and paired.p != row(comparison, "f").p
 
 
 def test_one_run_against_several_is_tested_by_case_and_says_so():
@@ -366,8 +363,6 @@ def test_a_recipe_that_is_better_in_every_run_is_found():
 
 def test_sides_that_do_not_fit_are_errors():
     a = result({"f": [1, 0]})
-    with pytest.raises(PlanError, match="there are 2 and 1"):
-        compare([a, a], [a], Choices(paired_seeds=True))
     with pytest.raises(PlanError, match="a result on each side"):
         compare([], [a])
     with pytest.raises(DataError, match="without outcomes"):

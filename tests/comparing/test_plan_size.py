@@ -36,7 +36,7 @@ def drawn(
 
 
 def test_the_size_named_is_the_smallest_with_the_power_of_the_exact_test(make: Make) -> None:
-    plan = plan_size([make({"f": [1] * 100})], [], 0.1, differing=0.2, row="f", adjust="none")
+    plan = plan_size([make({"f": [1] * 100})], [], 0.1, differing=0.2, row="f")
     assert plan.needed is not None
     assert sign_test_power(plan.needed, 0.2, 0.1) >= 0.8 > sign_test_power(plan.needed - 2, 0.2, 0.1)
     assert plan.powers[100] == pytest.approx(sign_test_power(100, 0.2, 0.1))
@@ -63,7 +63,8 @@ def test_changes_that_cancel_count_as_churn(make: Make) -> None:
 
 def test_a_row_is_planned_at_the_level_of_its_table(make: Make) -> None:
     a, b = pair(make, {f"f{number}": [-1, 1] * 5 + [0] * 40 for number in range(10)})
-    alone, among = (plan_size(a, b, 0.2, row="f0", adjust=adjust) for adjust in ("none", "holm"))
+    single = pair(make, {"f0": [-1, 1] * 5 + [0] * 40})
+    alone, among = (plan_size(*sides, 0.2, row="f0") for sides in (single, (a, b)))
     assert (alone.level, among.level) == (0.05, 0.005)
     assert alone.needed is not None and among.needed is not None and among.needed > alone.needed
 
@@ -73,7 +74,7 @@ def test_unequal_weights_cost_cases(make: Make) -> None:
     needed = []
     for sizes in ((100, 100), (10, 190)):
         a = make({"f": [1] * sizes[0], "g": [1] * sizes[1]})
-        needed.append(plan_size([a], [], 0.1, differing=0.2, adjust="none").needed or 0)
+        needed.append(plan_size([a], [], 0.1, differing=0.2).needed or 0)
     assert needed[1] > 2 * needed[0]
 
 
@@ -82,8 +83,7 @@ def test_runs_that_vary_more_need_more_runs(make: Make) -> None:
         return [make({"f": [1] * number + [0] * (100 - number)}) for number in passed]
 
     steady, shaky = (
-        plan_size(runs(*passed), [], 0.05, row="f", adjust="none")
-        for passed in ((69, 70, 70, 71), (65, 70, 70, 75))
+        plan_size(runs(*passed), [], 0.05, row="f") for passed in ((69, 70, 70, 71), (65, 70, 70, 75))
     )
     assert steady.by_runs and steady.pilot == 4 and steady.powers[4] > 0.8
     assert steady.needed is not None and shaky.needed is not None and steady.needed < 5 < shaky.needed
@@ -140,9 +140,7 @@ def test_the_runs_named_keep_their_promise(make: Make) -> None:
         rates = np.clip(rate + rng.normal(0, 0.03, number), 0, 1)
         return [make({"f": (np.arange(200) < round(200 * each)).astype(int).tolist()}) for each in rates]
 
-    needed = plan_size(
-        runs(40, 0.7), [], 0.06, row="f", adjust="none"
-    ).needed  # many, so that the SD is known
+    needed = plan_size(runs(40, 0.7), [], 0.06, row="f").needed  # many, so that the SD is known
     assert needed is not None and 3 < needed < 10
     comparisons: list[Comparison] = [
         compare(runs(needed, 0.7), runs(needed, 0.64), ALONE) for _ in range(repetitions)

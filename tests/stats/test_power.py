@@ -16,7 +16,6 @@ from shoal.stats.power import (
     even_drop_power,
     sign_test_power,
     smallest_difference,
-    smallest_distance,
     smallest_even_drop,
     smallest_mean_difference,
     welch_power,
@@ -67,7 +66,6 @@ def test_the_smallest_difference_has_its_power_and_is_none_only_where_all_of_the
 def test_what_the_smallest_p_cannot_show_cannot_be_seen() -> None:
     assert smallest_difference(5, 1.0) is None and smallest_difference(6, 1.0) is not None
     assert smallest_difference(10, 1.0, alpha=0.05 / 30) is None  # ten of ten give p = .00195
-    assert smallest_distance(5) is None
     assert smallest_mean_difference(0.5, 3) is None and smallest_mean_difference(0.0, 3) is None
 
 

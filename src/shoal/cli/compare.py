@@ -41,16 +41,15 @@ GATE_NOT_MET = 3
 @INTO
 @click.option(
     "--adjust",
-    type=click.Choice(["holm", "bonferroni", "bh", "none"]),
+    type=click.Choice(["holm", "none"]),
     default="holm",
     show_default=True,
-    help="Adjust p within each level; bonferroni also makes intervals simultaneous.",
+    help="Adjust p within each level.",
 )
 @OVER
 @click.option(
     "--margin", type=float, metavar="SHARE", help="Test whether B is worse by less than this, such as 0.02."
 )
-@click.option("--paired-seeds", is_flag=True, help="Pair run k of A with run k of B (same checkpoint).")
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
 @click.option("--full", is_flag=True, help="Show every row, with adjusted p and detectable drop.")
 @PROTOCOL
@@ -71,7 +70,6 @@ def compare_command(
     adjust: Any,
     over: Any,
     margin: float | None,
-    paired_seeds: bool,
     **query: Any,
 ) -> None:
     """Compare two models on the same cases.
@@ -94,7 +92,7 @@ def compare_command(
     sides = _sides(names, seeds_a, seeds_b)
     refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
     a, b = find_sides(*sides, **query)
-    choices = Choices(adjust=adjust, over=over, margin=margin, paired_seeds=paired_seeds)
+    choices = Choices(adjust=adjust, over=over, margin=margin)
     comparison = compare(a, b, choices)
     if out:
         _write_comparison(comparison, out)
@@ -248,9 +246,6 @@ def gate_command(
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance to detect the drop.")
 @click.option("--differing", type=float, help="Share of cases on which the models differ.")
 @click.option("--row", default="", metavar="NAME", help="A row of compare; by default the headline.")
-@click.option(
-    "--adjust", type=click.Choice(["holm", "none"]), default="holm", show_default=True, help="As in compare."
-)
 @SETTINGS
 @INTO
 @PROTOCOL

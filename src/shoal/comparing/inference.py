@@ -14,13 +14,13 @@ from scipy import special
 from ..core.claims import ALPHA
 from ..core.errors import PlanError
 from ..core.measures import quantity
-from ..stats.intervals import Interval, Student, in_agreement, macro_difference_interval, p_where
+from ..stats.intervals import Interval, Student, in_agreement, macro_difference_interval, p_where, within
 from ..stats.limits import Side, difference_p
-from ..stats.multiplicity import benjamini_hochberg, holm, holm_level
+from ..stats.multiplicity import holm, holm_level
 from ..stats.paired import sign_flip_test, sign_test
 from ..stats.power import Cases, smallest_even_drop, smallest_mean_difference
 from ..stats.resampling import ClusterTable, difference, paired_table, sharing
-from ..stats.seeds import SeedError, composed_p, error_of_difference, error_of_mean, moderated_errors
+from ..stats.seeds import SeedError, error_of_difference, moderated_errors
 from ..stats.sums import sum_t
 from .cases import Sides
 from .rows import Adjust, Choices, Row
@@ -32,6 +32,7 @@ ONE_INTERVAL = "paired t, two clusters added"
 MEAN_INTERVAL = "paired t"
 SUM_INTERVAL = "t over clusters"
 RUNS_INTERVAL = "t over runs"
+WELCH = "Welch's t over runs"
 MODERATED = "moderated t over runs"
 THESE_RUNS = "these runs"
 
@@ -98,14 +99,12 @@ class Estimate:
 
     def at(self, level: float) -> Interval | None:
         """Return the interval at another level; None where there is none."""
-        if self.tables:
-            return _defined(macro_difference_interval(self.tables, level, self.shared))
-        if self.difference is None or self.p is None:
+        if self.difference is None:
             return None
         if self.runs is not None:
             reach = self.runs.reach(level)
-            return _within((self.difference - reach, self.difference + reach), self.bounds)
-        return _within(self.cases.interval(level), self.bounds) if self.cases else None
+            return within((self.difference - reach, self.difference + reach), *self.bounds)
+        return within(self.cases.interval(level), *self.bounds) if self.cases else None
 
 
 def inference(
@@ -154,35 +153,30 @@ def _over_runs(
     choices: Choices,
     pooled: SeedError | None,
 ) -> Estimate:
-    """Return the difference with the run as the unit: a moderated t, Welch's t, or a paired t for paired seeds.
+    """Return the difference with the run as the unit: a moderated t or Welch's t.
 
     A single run has no variance to estimate, and runs that all agree have none either. The test is then the one by
     case, on the mean outcomes of these runs.
     """
     a, b = (_run_values(side, known, weights) for side in sides.common)
-    one_against_many = not choices.paired_seeds and min(len(a), len(b)) == 1
-    runs = pooled or SeedError()
-    if not one_against_many and pooled is None:
-        runs = error_of_mean(b - a) if choices.paired_seeds else error_of_difference(b, a)
-    if one_against_many or not runs.error > 1e-12:
+    one_against_many = min(len(a), len(b)) == 1
+    runs = pooled or (SeedError() if one_against_many else error_of_difference(b, a))
+    if not runs.error > 1e-12:
         estimate = _over_cases(known, weights, sides, choices)
         return replace(estimate, method=f"{estimate.method}, {THESE_RUNS}")
     observed = math.fsum(b) / len(b) - math.fsum(a) / len(a)
     bounds = _range_of_sum(weights or (1.0,), sides)
-    p = composed_p(observed, lambda level: (observed, observed), runs)
-    interval = _within((observed - runs.reach(0.95), observed + runs.reach(0.95)), bounds)
-    test = "paired t over runs" if choices.paired_seeds else "Welch's t over runs"
-    test = test if pooled is None else MODERATED
-    method = RUNS_INTERVAL if pooled is None else MODERATED
-    return Estimate(observed, interval, method, p, test, runs=runs, bounds=bounds)
+    interval = within((observed - runs.reach(0.95), observed + runs.reach(0.95)), *bounds)
+    method, test = (MODERATED, MODERATED) if pooled else (RUNS_INTERVAL, WELCH)
+    return Estimate(observed, interval, method, runs.p(observed), test, runs=runs, bounds=bounds)
 
 
-def pooled_errors(parts: Sequence[Part], sides: Sides, choices: Choices) -> list[SeedError]:
+def pooled_errors(parts: Sequence[Part], sides: Sides) -> list[SeedError]:
     """Return the error over runs of each row of a level, pooled over its rows; empty where that is not possible."""
     if min(sides.runs) < 2 or not parts:
         return []
     rates = [np.array([np.nanmean(side[part.members], axis=0) for part in parts]) for side in sides.common]
-    return moderated_errors(rates[0], rates[1], [part.n for part in parts], paired=choices.paired_seeds)
+    return moderated_errors(rates[0], rates[1], [part.n for part in parts])
 
 
 def _run_values(side: Floats, known: Sequence[Part], weights: Sequence[float]) -> Floats:
@@ -208,7 +202,7 @@ def _of_sum(known: Sequence[Part], weights: Sequence[float], sides: Sides, choic
     flips = _added(known, weights, sides.changes, sides.clusters)
     p = sign_flip_test(flips[0], np.random.default_rng(choices.seed), choices.shuffles)
     bounds = _range_of_sum(weights, sides)
-    interval = _within(in_agreement(cases.interval(), p), bounds)
+    interval = within(in_agreement(cases.interval(), p), *bounds)
     test = f"sign flips of {len(flips[0]):,} clusters"
     return Estimate(cases.middle, interval, SUM_INTERVAL, p, test, flips=flips, cases=cases, bounds=bounds)
 
@@ -220,10 +214,6 @@ def _range_of_sum(weights: Sequence[float], sides: Sides) -> Interval:
         return -math.inf, math.inf
     most = math.fsum(map(abs, weights))
     return -most, most
-
-
-def _within(interval: Interval, bounds: Interval) -> Interval:
-    return max(bounds[0], interval[0]), min(bounds[1], interval[1])
 
 
 def _added(
@@ -301,28 +291,18 @@ def churn(estimate: Estimate) -> float:
 
 def with_adjusted_p(rows: Sequence[Row], adjust: Adjust) -> list[Row]:
     """Return the rows with p adjusted within their level: a functionality never pays for capabilities."""
-    adjusted: dict[int, float] = {}
-    for family in _families(rows):
-        raw = np.array([rows[place].p for place in family], np.float64)
-        adjusted |= dict(zip(family, _adjusted(raw, adjust).tolist(), strict=True))
-    return [replace(row, adjusted=adjusted.get(place)) for place, row in enumerate(rows)]
+    adjusted = _adjusted(rows, [row.p for row in rows], adjust)
+    return [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
 
 
-def _families(rows: Sequence[Row]) -> list[list[int]]:
-    """Return the places of the rows that were tested, level by level."""
-    by_level: dict[str, list[int]] = {}
-    for place, row in enumerate(rows):
-        if row.p is not None:
-            by_level.setdefault(row.level, []).append(place)
-    return list(by_level.values())
-
-
-def _adjusted(raw: Floats, adjust: Adjust) -> Floats:
-    if adjust == "holm":
-        return holm(raw)
-    if adjust == "bh":
-        return benjamini_hochberg(raw)
-    return np.minimum(1.0, raw * len(raw)) if adjust == "bonferroni" else raw
+def _adjusted(rows: Sequence[Row], raw: Sequence[float | None], adjust: Adjust) -> list[float | None]:
+    """Return the p values of rows, adjusted within each level; None where there is no test."""
+    adjusted = list(raw)
+    for level in {row.level for row in rows} if adjust == "holm" else ():
+        places = [place for place, row in enumerate(rows) if row.level == level and raw[place] is not None]
+        for place, p in zip(places, holm([raw[place] or 0.0 for place in places]).tolist(), strict=True):
+            adjusted[place] = p
+    return adjusted
 
 
 def tests_in(rows: Sequence[Row], level: str) -> int:
@@ -330,37 +310,10 @@ def tests_in(rows: Sequence[Row], level: str) -> int:
     return sum(row.p is not None for row in rows if row.level == level)
 
 
-def level_of(rows: Sequence[Row], level: str, adjust: Adjust) -> float:
+def level_of(rows: Sequence[Row], level: str, adjust: Adjust = "holm") -> float:
     """Return the significance level at which an unmarked row of this level was tested."""
     raw = [row.p for row in rows if row.p is not None and row.level == level]
-    if adjust == "bonferroni":
-        return ALPHA / max(1, len(raw))
     return holm_level(raw) if adjust == "holm" else ALPHA
-
-
-def all_together(rows: Sequence[Row], estimates: Sequence[Estimate]) -> list[Row]:
-    """Return the rows with simultaneous (Bonferroni) intervals, and marks that agree with them.
-
-    A row is marked if both its test and its interval exclude zero; otherwise the interval reaches zero.
-    """
-    together = []
-    for row, estimate in zip(rows, estimates, strict=True):
-        tests = tests_in(rows, row.level)
-        interval = estimate.at(1 - ALPHA / tests) if row.adjusted is not None else None
-        if interval is None or row.adjusted is None:
-            together.append(row)
-            continue
-        low, high = interval
-        adjusted = row.adjusted if low > 0 or high < 0 else max(row.adjusted, _interval_p(estimate, tests))
-        method = f"{row.interval_method}, {tests} rows together"
-        interval = in_agreement(interval, adjusted)
-        together.append(replace(row, adjusted=adjusted, interval=interval, interval_method=method))
-    return together
-
-
-def _interval_p(estimate: Estimate, tests: int) -> float:
-    """Return the adjusted p of the test that the interval makes."""
-    return min(1.0, tests * p_where(lambda level: _excludes(estimate.at(level), 0.0)))
 
 
 def _excludes(interval: Interval | None, null: float) -> bool:
@@ -378,14 +331,10 @@ def with_margin(
             why="a margin needs an interval and a measure with a better direction",
             fix="leave out --margin",
         )
-    adjusted: dict[int, float] = {}
-    for family in _families([replace(row, p=p) for row, p in zip(rows, raw, strict=True)]):
-        values = np.array([raw[place] for place in family], np.float64)
-        method: Adjust = adjust if adjust in ("none", "bonferroni") else "holm"
-        adjusted |= dict(zip(family, _adjusted(values, method).tolist(), strict=True))
+    adjusted = _adjusted(rows, raw, adjust)
     return [
-        replace(row, inferior_p=p, inferior_adjusted=adjusted.get(place))
-        for place, (row, p) in enumerate(zip(rows, raw, strict=True))
+        replace(row, inferior_p=p, inferior_adjusted=by_level)
+        for row, p, by_level in zip(rows, raw, adjusted, strict=True)
     ]
 
 

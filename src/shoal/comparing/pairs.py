@@ -22,7 +22,7 @@ has several runs, the run is the unit.
     one run against many   as with one run a side, on the mean outcomes   the same
 
 If the unadjusted test does not reject, the interval reaches zero. p is adjusted within a level (overall, test type,
-capability, functionality). Each interval is for its own row, except with `adjust` "bonferroni".
+capability, functionality); each interval is for its own row.
 
 With a `margin`, each row gets a second test: is B worse by less than that (non-inferiority)? One-sided, at half the
 level, so that it agrees with the lower end of a 95 % interval.
@@ -42,12 +42,12 @@ from ..core.errors import DataError, PlanError
 from ..core.measures import quantity as kind_of
 from ..core.records import Basis, Case, Finding, Measure, Measures, Result
 from ..stats.intervals import within
-from ..stats.seeds import SeedError, composed_p, error_of_difference
+from ..stats.seeds import SeedError, error_of_difference
 from .cases import TEMPLATES, Quantity, Sides, comparable, in_any, members_of, sides_of, unusable
 from .inference import (
+    WELCH,
     Estimate,
     Part,
-    all_together,
     detectable_drop,
     inference,
     level_of,
@@ -151,11 +151,6 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
             "a result without outcomes cannot be compared: how each case went is not in it",
             fix="the model itself, or the job of a store",
         )
-    if choices.paired_seeds and len(a) != len(b):
-        raise PlanError(
-            f"paired seeds need as many of A as of B; there are {len(a)} and {len(b)}",
-            fix="leave out --paired-seeds, or give the missing ones",
-        )
     if choices.margin is not None and not 0 < choices.margin < math.inf:
         raise PlanError(
             f"a margin of {choices.margin:g}: it says how much worse B may be",
@@ -172,7 +167,7 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     by_column = {"": sides} | {
         quantity.column: sides_of(a, b, quantity.column) for quantity in wanted if quantity.column
     }
-    pooled = _pooled_over_rows(wanted, sides, choices) if sides.several else {}
+    pooled = _pooled_over_rows(wanted, sides) if sides.several else {}
     made = [
         _row_over_runs(quantity, a, b)
         if quantity.over_runs
@@ -181,8 +176,6 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     ]
     estimates = [estimate for _, estimate in made]
     rows = with_adjusted_p([row for row, _ in made], choices.adjust)
-    if choices.adjust == "bonferroni":
-        rows = all_together(rows, estimates)
     if choices.power:
         levels = {row.level: level_of(rows, row.level, choices.adjust) for row in rows}
         rows = [
@@ -194,7 +187,7 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     return Comparison(a, b, choices, rows, sides.changes, estimates)
 
 
-def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides, choices: Choices) -> dict[int, SeedError]:
+def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides) -> dict[int, SeedError]:
     """Return the error over runs of each pass rate, by its place; rows of one level share what they know of it."""
     levels: dict[str, list[int]] = {}
     for place, quantity in enumerate(wanted):
@@ -204,7 +197,7 @@ def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides, choices: Choices
     for places in levels.values():
         parts = {place: Part(sides, wanted[place].name, wanted[place].parts[0][1]) for place in places}
         known = {place: part for place, part in parts.items() if part.n}
-        errors |= zip(known, pooled_errors(list(known.values()), sides, choices), strict=False)
+        errors |= zip(known, pooled_errors(list(known.values()), sides), strict=False)
     return errors
 
 
@@ -235,7 +228,6 @@ def _row(
         interval_method=estimate.method,
         p=estimate.p,
         test=estimate.test,
-        mde=None,
         gained=int((changes >= 0.5).sum()),
         lost=int((changes <= -0.5).sum()),
         applicability=_applicability(sides, members),
@@ -300,17 +292,14 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
     known = [[value for result in side if (value := _value(result, measure)) is not None] for side in (a, b)]
     means = [math.fsum(side) / len(side) if side else None for side in known]
     observed = None if None in means else (means[1] or 0.0) - (means[0] or 0.0)
-    interval, p, seeds = None, None, None
+    estimate = Estimate(observed)
     if observed is not None and min(map(len, known)) > 1:
         seeds = error_of_difference(known[1], known[0])
         if seeds.error > 0:
-            reach = seeds.reach(0.95)
-            interval = (observed - reach, observed + reach)
-            kind = kind_of(measure)
-            if kind.unit == "share" and not kind.signed:
-                interval = within(interval, -1.0, 1.0)
-            p = composed_p(observed, lambda level: (observed, observed), seeds)
-    estimate = Estimate(observed, interval, "welch t over runs" if interval else "", p, runs=seeds)
+            reach, kind = seeds.reach(0.95), kind_of(measure)
+            most = 1.0 if kind.unit == "share" and not kind.signed else math.inf
+            interval = within((observed - reach, observed + reach), -most, most)
+            estimate = Estimate(observed, interval, "welch t over runs", seeds.p(observed), WELCH, runs=seeds)
     row = Row(
         measure=measure.name,
         level=quantity.level,
@@ -319,19 +308,14 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
         n=measure.n,
         rates=(means[0], means[1]),
         difference=observed,
-        interval=interval,
+        interval=estimate.interval,
         interval_method=estimate.method,
-        p=p,
-        test="Welch's t over runs" if p is not None else "",
-        mde=None,
-        gained=0,
-        lost=0,
-        applicability=(None, None),
+        p=estimate.p,
+        test=estimate.test,
         na=measure.na,
-        errors=(0, 0),
         is_paired=False,
         runs=(len(a), len(b)),
-        by_run=p is not None,
+        by_run=estimate.p is not None,
     )
     return row, estimate
 

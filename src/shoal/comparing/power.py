@@ -18,7 +18,7 @@ from ..core.views import Row as TableRow
 from ..stats.power import Cases, even_drop_power, welch_power
 from .inference import Estimate, churn, level_of
 from .pairs import Choices, compare
-from .rows import Adjust, Row
+from .rows import Row
 
 MOST = 1_000_000
 
@@ -38,6 +38,7 @@ class PowerPlan:
     """None if more than a million."""
     powers: dict[int, float]
     premise: str
+    """The spread that the powers rest on."""
 
     @property
     def measures(self) -> list[Measure]:
@@ -59,7 +60,6 @@ def plan_size(
     power: float = POWER,
     differing: float | None = None,
     row: str = "",
-    adjust: Adjust = "holm",
 ) -> PowerPlan:
     """Return the size at which `compare` detects a drop with this power, from one model, two, or several runs."""
     if not (0 < drop < 1 and 0.5 <= power <= 0.99):
@@ -73,28 +73,27 @@ def plan_size(
         raise PlanError(f"--differing {differing:g}: not a share of cases", fix="--differing 0.1")
     if not b and len(a) == 1 and differing is None:
         raise PlanError("one model does not show how often two differ", fix="--differing 0.1, or add model B")
-    comparison = compare(a, b or a, Choices(adjust=adjust, power=False))
+    comparison = compare(a, b or a, Choices(power=False))
     names = [candidate.name for candidate in comparison.rows]
     if row and row not in names:
         raise PlanError(f"compare has no row {row!r}", fix=nearest(row, names) or f"--row {names[0]!r}")
     place = names.index(row) if row else list(comparison.rows).index(comparison.headline)
     chosen, estimate = comparison.rows[place], comparison.estimates[place]
-    level, by_runs = level_of(comparison.rows, chosen.level, adjust), estimate.runs is not None
+    level, by_runs = level_of(comparison.rows, chosen.level), estimate.runs is not None
     pilot = min(len(a), len(b or a)) if by_runs else chosen.n
-    power_at, premise = (
-        _power_of_runs(estimate, len(a), len(b), drop, level)
-        if by_runs
-        else _power_of_cases(estimate, chosen, drop, level, differing)
-    )
+    if estimate.runs is not None:
+        power_at, premise = _power_of_runs(estimate.runs.error, len(a), len(b), drop, level)
+    else:
+        power_at, premise = _power_of_cases(estimate, chosen, drop, level, differing)
     sizes = {wanted: _smallest_size(power_at, wanted, 2 if by_runs else 1) for wanted in (0.5, 0.9, power)}
     powers = {size: power_at(size) for size in sorted({pilot, *filter(None, sizes.values())})}
     return PowerPlan(chosen, drop, power, level, by_runs, pilot, sizes[power], powers, premise)
 
 
 def _power_of_runs(
-    estimate: Estimate, a: int, b: int, drop: float, level: float
+    error: float, a: int, b: int, drop: float, level: float
 ) -> tuple[Callable[[int], float], str]:
-    sd = (estimate.runs.error if estimate.runs else 0.0) / math.sqrt(1 / a + 1 / (b or a))
+    sd = error / math.sqrt(1 / a + 1 / (b or a))
     degrees = a - 1 + max(0, b - 1)
     premise = f"SD of runs: {100 * sd:.1f} points, estimated from {a + b} runs on the pilot's cases."
     return partial(welch_power, sd=sd, degrees=degrees, difference=drop, alpha=level), premise

@@ -8,15 +8,10 @@ from ..core.claims import ALPHA, ENOUGH_TEMPLATES, FLAGGED
 from ..core.measures import quantity
 from ..stats.intervals import Interval
 
-Adjust = Literal["holm", "bonferroni", "bh", "none"]
+Adjust = Literal["holm", "none"]
 Over = Literal["cases", "templates"]
 
-ADJUSTMENTS: dict[str, str] = {
-    "holm": "Holm",
-    "bonferroni": "Bonferroni",
-    "bh": "Benjamini-Hochberg",
-    "none": "no adjustment",
-}
+ADJUSTMENTS: dict[str, str] = {"holm": "Holm", "none": "no adjustment"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +19,11 @@ class Choices:
     """How two sides are compared."""
 
     adjust: Adjust = "holm"
-    """How p is adjusted within a level: holm, bonferroni, bh or none."""
+    """How p is adjusted within a level: holm or none."""
     over: Over = "cases"
     """The population: new cases of the same templates, or new templates."""
     margin: float | None = None
     """How much worse B may be and still be called not inferior; None: no such test."""
-    paired_seeds: bool = False
-    """Seed k of A and seed k of B started from the same checkpoint: their differences are tested."""
     shuffles: int = 10_000
     """Random sign flips behind the tests of means."""
     seed: int = 0
@@ -60,16 +53,16 @@ class Row:
     p: float | None
     test: str
     """The test behind p."""
-    mde: float | None
+    mde: float | None = None
     """The smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None: it detects none."""
-    gained: int
+    gained: int = 0
     """Cases that only B passes."""
-    lost: int
+    lost: int = 0
     """Cases that only A passes."""
-    applicability: tuple[float | None, float | None]
-    na: int
+    applicability: tuple[float | None, float | None] = (None, None)
+    na: int = 0
     """Cases that do not apply to one of them, or to both."""
-    errors: tuple[int, int]
+    errors: tuple[int, int] = (0, 0)
     """Cases that A, and B, gave no answer to; the difference excludes them."""
     reason: str = ""
     """Why the difference is undefined."""
@@ -110,6 +103,23 @@ class Row:
     def is_better(self) -> bool:
         """Whether B is better; for measures without a better direction, whether it is higher."""
         return ((self.difference or 0) > 0) != (quantity(self.measure).direction == "lower")
+
+    @property
+    def has_direction(self) -> bool:
+        """Whether one direction of the measure is better."""
+        return quantity(self.measure).direction in ("higher", "lower")
+
+    @property
+    def change(self) -> Literal["good", "bad", ""]:
+        """Whether B is better or worse by the test; empty without a clear change or a better direction."""
+        if not self.significant or not self.difference or not self.has_direction:
+            return ""
+        return "good" if self.is_better else "bad"
+
+    @property
+    def mark(self) -> str:
+        """▲ or ▼ for a tested change."""
+        return {"good": "▲", "bad": "▼", "": ""}[self.change]
 
     @property
     def is_suspect(self) -> bool:

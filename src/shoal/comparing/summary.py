@@ -9,6 +9,7 @@ from ..core.views import Card, Cell, Column, Dots, Number, Summary, Table, Tone,
 from ..core.views import Row as TableRow
 from .pairs import Comparison, difference_of
 from .rows import Row
+from .wording import both_sides, counted, difference_text, interval_text, unit
 
 SENSITIVE = ("fairness", "safety", "toxicity", "bias", "hate")
 """Words in the groups of a row that make it part of the fairness and safety card."""
@@ -31,7 +32,7 @@ def comparison_summary(comparison: Comparison, a: str = "A", b: str = "B") -> Su
     text = ""
     if fine:
         unclear = len(fine) - len(worse) - len(better)
-        counts = f"{_count(len(worse), comparison.finest)} got worse, {len(better)} better"
+        counts = f"{counted(len(worse), comparison.finest)} got worse, {len(better)} better"
         text = f"{counts}, {unclear} without a clear change."
         rows = _card_rows(worse) or [("none", "")]
         cards.append(Card(f"Got worse: {len(worse)} of {len(fine)}", rows=rows))
@@ -45,12 +46,8 @@ def comparison_summary(comparison: Comparison, a: str = "A", b: str = "B") -> Su
 
 def _changed(rows: Sequence[Row], *, better: bool) -> list[Row]:
     """Return the rows that changed significantly in one direction, the largest change first."""
-    changed = [row for row in rows if row.significant and row.is_better == better and _has_direction(row)]
+    changed = [row for row in rows if row.change == ("good" if better else "bad")]
     return sorted(changed, key=lambda row: -abs(row.difference or 0.0))
-
-
-def _has_direction(row: Row) -> bool:
-    return quantity(row.measure).direction in ("higher", "lower")
 
 
 def _verdict(overall: Row, worse: Sequence[Row], level: str, a: str, b: str) -> tuple[str, Tone]:
@@ -58,37 +55,24 @@ def _verdict(overall: Row, worse: Sequence[Row], level: str, a: str, b: str) -> 
         return f"{a} and {b} have no applicable case in common", "doubt"
     if not overall.significant:
         verdict, tone = f"No clear difference between {a} and {b} overall", ""
-    elif not _has_direction(overall):
+    elif not overall.has_direction:
         return f"{b} is {'higher' if overall.difference > 0 else 'lower'} than {a}: {overall.measure}", ""
     elif overall.is_better:
         verdict, tone = f"{b} is better than {a} overall", "good"
     else:
         return f"{b} is worse than {a} overall", "bad"
     if worse:
-        return f"{verdict}, but {_count(len(worse), level)} got worse", "doubt"
+        return f"{verdict}, but {counted(len(worse), level)} got worse", "doubt"
     return verdict, "good" if tone else ""
 
 
-def _count(number: int, level: str) -> str:
-    plural = f"{level[:-1]}ies" if level.endswith("y") else f"{level}s"
-    return f"{number} {level if number == 1 else plural}"
-
-
 def _overall_card(row: Row) -> Card:
-    lines = []
-    a, b = row.rates
-    if row.measure == "pass rate" and a is not None and b is not None:
-        lines.append(f"{round(a * row.n):,} → {round(b * row.n):,} of {row.n:,} cases pass")
-    what = quantity(row.measure)
-    unit = " points" if what.unit == "share" else ""
+    lines = [both_sides(row)] if row.measure == "pass rate" and row.runs == (1, 1) else []
     if row.difference is not None:
-        interval = ""
-        if row.interval:
-            low, high = (shown(end, what, signed=True) for end in row.interval)
-            interval = f" (95 % CI {low} to {high})"
-        lines.append(f"{shown(row.difference, what, signed=True)}{unit}{interval}")
-    number = _both(row) + (" %" if what.unit == "share" else "")
-    return Card(f"Overall: {row.measure}", Words(number, _tone(row)), lines)
+        interval = f" (95 % CI {interval_text(row)})" if row.interval else ""
+        lines.append(f"{difference_text(row)}{unit(row)}{interval}")
+    number = _both(row) + (" %" if quantity(row.measure).unit == "share" else "")
+    return Card(f"Overall: {row.measure}", Words(number, row.change), lines)
 
 
 def _both(row: Row, digits: int | None = None) -> str:
@@ -100,20 +84,10 @@ def _both(row: Row, digits: int | None = None) -> str:
 
 def _card_rows(rows: Sequence[Row]) -> list[tuple[str, Cell]]:
     listed: list[tuple[str, Cell]] = [
-        (row.name, Words(f"{_both(row, 0)} {_mark(row)}".strip(), _tone(row))) for row in rows[:LISTED]
+        (row.name, Words(f"{_both(row, 0)} {row.mark}".strip(), row.change)) for row in rows[:LISTED]
     ]
     more = len(rows) - LISTED
     return [*listed, *([(f"{more} more", "")] if more > 0 else [])]
-
-
-def _mark(row: Row) -> str:
-    return {"good": "▲", "bad": "▼"}.get(_tone(row), "")
-
-
-def _tone(row: Row) -> Tone:
-    if not row.significant or not _has_direction(row):
-        return ""
-    return "good" if row.is_better else "bad"
 
 
 def _is_sensitive(row: Row, comparison: Comparison) -> bool:
@@ -137,18 +111,16 @@ def _chart(comparison: Comparison, a: str, b: str) -> Table | None:
     fitting = {level: rows for level, rows in levels.items() if 2 <= len(rows) <= CHARTED}
     if not fitting:
         return None
-    level = next(
-        (name for name in ("capability",) if name in fitting), max(fitting, key=lambda n: len(fitting[n]))
-    )
-    rows = sorted(fitting[level], key=lambda row: (_tone(row) != "bad", _rate_of_b(row)))
+    level = "capability" if "capability" in fitting else max(fitting, key=lambda name: len(fitting[name]))
+    rows = sorted(fitting[level], key=lambda row: (row.change != "bad", _rate_of_b(row)))
     lines = []
     for row in rows:
         old, new = (
             Measure(row.measure, rate, row.n, row.groups, basis=Basis(mean_over="cases"))
             for rate in row.rates
         )
-        change = Number(difference_of(row, comparison), _tone(row), _mark(row))
-        tone = _tone(row) or "third"
+        change = Number(difference_of(row, comparison), row.change, row.mark)
+        tone = row.change or "third"
         lines.append(
             TableRow(
                 [row.name, Number(old), Number(new), change, Dots([old, new], (0.0, 1.0), None, tone, True)]

@@ -34,11 +34,11 @@ from .wording import (
     both_sides,
     caption,
     caveats,
+    counted,
     detectable_text,
     difference_text,
     differing_settings,
     direction_word,
-    has_direction,
     interval_clause,
     interval_text,
     margin_text,
@@ -57,7 +57,6 @@ EXAMPLES = 2
 """How many newly failing cases the short view shows."""
 NOTES = 3
 """The number of caveats below the table."""
-PLURALS = {"functionality": "functionalities", "capability": "capabilities", "category": "categories"}
 
 
 def comparison_sections(
@@ -106,7 +105,7 @@ def _answer(comparison: Comparison) -> list[Words | Number | str]:
     if row.significant:
         tone: Tone = "good" if row.is_better else "bad"
         word = direction_word(row, "better" if row.is_better else "worse")
-        pieces.append(Words(f"B is {word} overall: ", ("strong", tone) if has_direction(row) else "strong"))
+        pieces.append(Words(f"B is {word} overall: ", ("strong", tone) if row.has_direction else "strong"))
     elif not row.gained and not row.lost and row.is_paired:
         pieces.append(Words("A and B pass the same cases: ", "strong"))
     else:
@@ -126,10 +125,11 @@ def _counted(comparison: Comparison) -> list[Words | Number | str]:
     few = sum(row.has_few_templates for row in rest)
     unclear = len(rest) - few
     first = comparison.by(comparison.finest)[0]
-    what = PLURALS.get(comparison.finest, f"{comparison.finest}s")
-    what = comparison.finest if len(worse) == 1 else what
     return [
-        Words(f"{len(worse)} {what} got {direction_word(first, 'worse')}", "bad" if worse else "quiet"),
+        Words(
+            f"{counted(len(worse), comparison.finest)} got {direction_word(first, 'worse')}",
+            "bad" if worse else "quiet",
+        ),
         ", ",
         Words(f"{len(better)} {direction_word(first, 'better')}", "good" if better else "quiet"),
         Words(f", {unclear} {'shows' if unclear == 1 else 'show'} no clear change", "quiet"),
@@ -202,7 +202,8 @@ def _full_table(comparison: Comparison) -> Table:
     """Return every row, level by level; the finest level worst first."""
     coarse = [row for row in comparison.rows if row.level != comparison.finest or not comparison.finest]
     worse, better, rest = _sorted(comparison)
-    return _table(comparison, [*coarse, *worse, *better, *rest], full=True)
+    undefined = [row for row in comparison.rows if row not in coarse and row.difference is None]
+    return _table(comparison, [*coarse, *worse, *better, *rest, *undefined], full=True)
 
 
 def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
@@ -224,15 +225,15 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
     def line(row: Row) -> TableRow:
         name = row.name if row.level in ("", comparison.finest) else f"{row.level}: {row.name}"
         cells: list[Cell] = [
-            Words(_mark(row), _tone(row)),
-            Words(name, _tone(row)),
+            Words(row.mark, row.change),
+            Words(name, row.change),
             rate_text(row, 0),
             rate_text(row, 1),
-            Number(_with_cases(row, comparison), _tone(row)),
+            Number(_with_cases(row, comparison), row.change),
             Words(interval_text(row) or missing_interval(row), "quiet"),
         ]
         if not unpaired:
-            cells += [_count(row.lost, _tone(row) == "bad"), _count(row.gained, False)]
+            cells += [_count(row.lost, row.change == "bad"), _count(row.gained, False)]
         if full:
             cells += [Words(f"{row.n:,}", "quiet"), "–" if row.adjusted is None else shown_p(row.adjusted)]
             cells += [Words(detectable_text(row), "quiet")] if comparison.choices.power else []
@@ -243,14 +244,7 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
 
 def _changes(comparison: Comparison) -> tuple[str, str]:
     """Return the titles of the counts of changed cases: those that only A, and only B, passes."""
-    return ("newly failing", "fixed") if has_direction(comparison.overall) else ("only A", "only B")
-
-
-def _mark(row: Row) -> str:
-    """Return ▲ or ▼ for a tested change; a measure without a better direction has no mark."""
-    if not row.significant or not row.difference or not has_direction(row):
-        return ""
-    return "▲" if row.is_better else "▼"
+    return ("newly failing", "fixed") if comparison.overall.has_direction else ("only A", "only B")
 
 
 def _count(number: int, loud: bool) -> Words:
@@ -293,12 +287,6 @@ def _not_inferior(row: Row) -> Words:
     return Words(f"✓ {p}", "good") if row.not_inferior else Words(p, "quiet")
 
 
-def _tone(row: Row) -> Tone:
-    if not row.significant or not has_direction(row):
-        return ""
-    return "good" if row.is_better else "bad"
-
-
 # The cases that changed
 
 
@@ -311,7 +299,7 @@ def _examples(comparison: Comparison) -> list[Block]:
     row = rows[0]
     lost = [case for case, better in comparison.changed(row) if not better]
     title: Cell = [
-        Words("Newly failing in " if has_direction(row) else "Only A counts, in ", "strong"),
+        Words("Newly failing in " if row.has_direction else "Only A counts, in ", "strong"),
         Words(row.name, "bad"),
         f": {row.lost:,} of {row.n:,}",
     ]
@@ -363,29 +351,8 @@ def _with_cases(row: Row, comparison: Comparison) -> Measure:
 
 def comparison_table(comparison: Comparison) -> Section:
     """Return every row in one table, for Markdown and LaTeX."""
-    titles = ["", "level", "n", "A", "B", "diff", "95 % CI", "adjusted p", "newly failing", "fixed"]
-    margin = comparison.choices.margin is not None
-    titles += [f"p, worse by {margin_text(comparison)}"] if margin else []
-    columns = [Column(title, "left" if position < 2 else "right") for position, title in enumerate(titles)]
-    rows = [
-        TableRow(
-            [
-                Words(row.name, "" if row.level == comparison.finest else "strong"),
-                row.level,
-                str(row.n),
-                rate_text(row, 0),
-                rate_text(row, 1),
-                difference_text(row),
-                interval_text(row) or missing_interval(row),
-                "–" if row.adjusted is None else shown_p(row.adjusted),
-                str(row.lost),
-                str(row.gained),
-                *([_not_inferior(row)] if margin else []),
-            ]
-        )
-        for row in comparison.rows
-    ]
-    return Section(blocks=[Table(columns, rows, name="comparison")], notes=[caption(comparison)])
+    table = replace(_full_table(comparison), name="comparison")
+    return Section(blocks=[table], notes=[caption(comparison)])
 
 
 def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 NAMED = 3
 """How many rows a sentence names."""
+PLURALS = {"functionality": "functionalities", "capability": "capabilities", "category": "categories"}
+
+
+def counted(number: int, level: str) -> str:
+    """Return a number of groups of a level: 1 functionality, 2 functionalities."""
+    return f"{number} {level if number == 1 else PLURALS.get(level, f'{level}s')}"
 
 
 def row_note(row: Row) -> str:
@@ -104,13 +110,9 @@ def unit(row: Row) -> str:
     return " points" if quantity(row.measure).unit == "share" else ""
 
 
-def has_direction(row: Row) -> bool:
-    return quantity(row.measure).direction in ("higher", "lower")
-
-
 def direction_word(row: Row, word: str) -> str:
     """Return better or worse where the measure has a better direction; else higher or lower."""
-    return word if has_direction(row) else {"worse": "lower", "better": "higher"}[word]
+    return word if row.has_direction else {"worse": "lower", "better": "higher"}[word]
 
 
 def rate_text(row: Row, side: int) -> str:
@@ -193,10 +195,9 @@ def provenance(comparison: "Comparison") -> list[str]:
     )
     tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
     absent = [row.name for row in comparison.rows if row.difference is None]
-    together = ", simultaneous within each level" if adjust == "bonferroni" else ""
     return [
         f"Claim: {claim(comparison)}.",
-        f"95 % intervals{together}; tests: {', '.join(tests) or 'none'}; {adjusted}.",
+        f"95 % intervals; tests: {', '.join(tests) or 'none'}; {adjusted}.",
         "Rates are on the cases that apply to both. Detectable drop: spread evenly over cases, 80 % power.",
         *([f"No common applicable case: {some(absent, 8)}."] if absent else []),
         *list(dict.fromkeys(f"{row.name}: {row_note(row)}." for row in comparison.rows if not row.is_paired))[

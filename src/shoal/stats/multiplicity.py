@@ -16,10 +16,14 @@ def holm(p: ArrayLike) -> Floats:
     >>> holm([0.04, 0.001, 0.03, 0.012]).round(6).tolist()
     [0.06, 0.004, 0.06, 0.036]
     """
-    raw, order = _sorted(p)
-    m = len(order)
-    steps = np.minimum(1.0, (m - np.arange(m)) * raw[order])
-    return _put_back(np.maximum.accumulate(steps), order, raw)
+    raw = np.asarray(p, dtype=np.float64)
+    if raw.ndim != 1 or ((raw < 0) | (raw > 1)).any():
+        raise ValueError("p values are a list of numbers between 0 and 1")
+    tests = int((~np.isnan(raw)).sum())
+    order = np.argsort(raw, kind="stable")[:tests]
+    adjusted = np.full(len(raw), np.nan)
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, (tests - np.arange(tests)) * raw[order]))
+    return adjusted
 
 
 def holm_level(p: ArrayLike, alpha: float = 0.05) -> float:
@@ -33,30 +37,3 @@ def holm_level(p: ArrayLike, alpha: float = 0.05) -> float:
     adjusted = holm(p)
     left = int((adjusted > alpha).sum())
     return alpha / max(1, left)
-
-
-def benjamini_hochberg(p: ArrayLike) -> Floats:
-    """Return adjusted p values that bound the expected share of false discoveries, for screening heat maps.
-
-    >>> benjamini_hochberg([0.04, 0.001, 0.03, 0.012]).round(6).tolist()
-    [0.04, 0.004, 0.04, 0.024]
-    """
-    from scipy.stats import false_discovery_control  # slow to import, needed here only
-
-    raw, order = _sorted(p)
-    return _put_back(false_discovery_control(raw[order]) if len(order) else raw[order], order, raw)
-
-
-def _sorted(p: ArrayLike) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the p values, and the positions of those that are defined, smallest first."""
-    raw = np.asarray(p, dtype=np.float64)
-    if raw.ndim != 1 or ((raw < 0) | (raw > 1)).any():
-        raise ValueError("p values are a list of numbers between 0 and 1")
-    order = np.argsort(raw, kind="stable")
-    return raw, order[: int((~np.isnan(raw)).sum())]
-
-
-def _put_back(adjusted: Floats, order: NDArray[np.intp], raw: Floats) -> Floats:
-    result = np.full(len(raw), np.nan)
-    result[order] = adjusted
-    return result

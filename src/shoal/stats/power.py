@@ -5,7 +5,6 @@ smallest p that the test can give is above that level.
 
     a drop spread evenly over cases     even_drop_power, smallest_even_drop         exact if weights are equal
     one functionality, any discordance  sign_test_power, smallest_difference        exact
-    a proportion against one half       smallest_distance                           exact
     a t test; Welch's t over runs       smallest_mean_difference, welch_power
 
 The last three average power over what the estimate of the spread leaves open, so that the promise holds over
@@ -177,17 +176,6 @@ def _flip_p(failed: Integers, improved: Integers, weights: Floats) -> Floats:
     one_way = (failed.sum(axis=1) == 0) | (improved.sum(axis=1) == 0)
     both: Floats = np.where(one_way, np.minimum(1.0, 2.0 ** (1.0 - changed.sum(axis=1))), p)
     return both
-
-
-def smallest_distance(n: int, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """Return the smallest distance of a proportion from ½ that the exact test finds with `power`; None if none.
-
-    >>> [smallest_distance(n) and round(smallest_distance(n), 3) for n in (5, 60, 1508)]
-    [None, 0.192, 0.036]
-    """
-    # A proportion at ½ + δ is a pair of models that always differ, by 2δ.
-    twice = smallest_difference(n, 1.0, alpha, power, known=True)
-    return None if twice is None else twice / 2
 
 
 def smallest_mean_difference(

@@ -55,6 +55,10 @@ class SeedError:
         """Return how far t carries it."""
         return math.hypot(*(t_quantile(level, degrees) * error for error, degrees in self.parts))
 
+    def p(self, value: float) -> float:
+        """Return the two-sided p of a difference for new seeds on the same cases."""
+        return composed_p(value, lambda level: (value, value), self)
+
 
 def error_of_mean(by_seed: ArrayLike, noise: float = 0.0) -> SeedError:
     """Return the error of the mean of one recipe's seeds, or of differences of paired seeds (Student 1908).
@@ -96,9 +100,7 @@ FEWEST_ROWS = 3
 """With fewer rows there is nothing to pool."""
 
 
-def moderated_errors(
-    first: ArrayLike, second: ArrayLike, cases: ArrayLike, *, paired: bool = False
-) -> list[SeedError]:
+def moderated_errors(first: ArrayLike, second: ArrayLike, cases: ArrayLike) -> list[SeedError]:
     """Return the error of each row's difference of pass rates, its variance pooled over rows; empty for few rows.
 
     `first` and `second` are rows × runs, at least two runs each, with numbers of `cases`. Two runs say little of one
@@ -119,12 +121,14 @@ def moderated_errors(
     # Two passes and two fails are added, so that a rate of 0 or 1 has a variance.
     shares = [(n * side.mean(axis=1, keepdims=True) + 2) / (n + 4) for side in sides]
     variances = [share * (1 - share) / n for share in shares]
-    samples = [(sides[1] - sides[0], sum(variances))] if paired else list(zip(sides, variances, strict=True))
     residuals = np.hstack(
-        [(runs - runs.mean(axis=1, keepdims=True)) / np.sqrt(each) for runs, each in samples]
+        [
+            (runs - runs.mean(axis=1, keepdims=True)) / np.sqrt(each)
+            for runs, each in zip(sides, variances, strict=True)
+        ]
     )
-    degrees = float(sum(runs.shape[1] - 1 for runs, _ in samples))
-    scales = np.sqrt(sum(each[:, 0] / runs.shape[1] for runs, each in samples))
+    degrees = float(sum(runs.shape[1] - 1 for runs in sides))
+    scales = np.sqrt(sum(each[:, 0] / runs.shape[1] for runs, each in zip(sides, variances, strict=True)))
     common = residuals[is_mixed].mean(axis=0)
     rows = int(is_mixed.sum())
     own = ((residuals - common) ** 2).sum(axis=1) / degrees * rows / (rows - 1)
