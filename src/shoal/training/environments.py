@@ -25,10 +25,11 @@ DIRECTIONS = ("not_less_2", "not_less_0", "not_more_conf", "not_less_conf")
 
 
 @dataclass(frozen=True, slots=True)
-class _Single:
-    """One example."""
+class Labelled:
+    """One example with its soft label."""
 
     example: Example
+    target: Target
     share: ClassVar[int] = 1
 
     @property
@@ -38,7 +39,7 @@ class _Single:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pairs:
+class Invariant:
     """An original and its variants; each visit shows the original with one of them."""
 
     original: Example
@@ -52,22 +53,18 @@ class _Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled(_Single):
-    """One example with its soft label."""
-
-    target: Target
-
-
-@dataclass(frozen=True, slots=True)
-class Invariant(_Pairs):
-    """An original and variants with the same answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Directed(_Pairs):
+class Directed:
     """An original, its variants, and the direction in which their answer must not move."""
 
+    original: Example
+    variants: tuple[Example, ...]
     direction: str
+    share: ClassVar[int] = 2
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Return every example that training may show."""
+        return (self.original, *self.variants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +78,34 @@ class Several:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered(_Single):
+class Answered:
     """A context and its question, with every position of the answer in the context."""
 
+    example: Example
     places: tuple[tuple[int, int], ...]
     """Each as (start, end) of characters."""
     window: int = 0
     """Which window of a context that exceeds the model's length."""
+    share: ClassVar[int] = 1
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Return every example that training may show."""
+        return (self.example,)
 
 
 @dataclass(frozen=True, slots=True)
-class Alike(_Pairs):
+class Alike:
     """A context and its question, with variants in which the answer keeps its place."""
+
+    original: Example
+    variants: tuple[Example, ...]
+    share: ClassVar[int] = 2
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Return every example that training may show."""
+        return (self.original, *self.variants)
 
 
 Item = Labelled | Invariant | Directed | Several | Answered | Alike
@@ -144,15 +157,27 @@ def pools(environments: Iterable[Environment]) -> list[Environment]:
 
 def _check(item: Item, where: str) -> None:
     match item:
-        case _Pairs(variants=()) | Several(examples=()):
-            problem, fix = "an item without variants", "add variants, or leave it out"
+        case Invariant(variants=()) | Directed(variants=()) | Several(examples=()) | Alike(variants=()):
+            raise DataError(
+                f"{where}: an item without variants",
+                why=repr(item),
+                fix="add variants, or leave it out",
+            )
         case Answered(places=()):
-            problem, fix = "an answer that does not occur in its context", "an answer from the context"
+            raise DataError(
+                f"{where}: an answer that does not occur in its context",
+                why=repr(item)[:300],
+                fix="use an answer that is a part of the context",
+            )
         case Several(examples=examples, targets=targets) if len(examples) != len(targets):
-            problem, fix = f"{len(examples)} examples, {len(targets)} labels", "give each example a label"
+            raise DataError(
+                f"{where}: {len(examples)} examples and {len(targets)} labels",
+                why=repr(item),
+                fix="give each example a label",
+            )
         case Directed(direction=direction) if direction not in DIRECTIONS:
-            problem = f"unknown direction {direction!r}"
-            fix = nearest(direction, DIRECTIONS) or f"one of {', '.join(DIRECTIONS)}"
-        case _:
-            return
-    raise DataError(f"{where}: {problem}", why=repr(item)[:300], fix=fix)
+            raise DataError(
+                f"{where}: direction {direction!r}",
+                why=f"known: {', '.join(DIRECTIONS)}",
+                fix=nearest(direction, DIRECTIONS) or "one of those",
+            )
