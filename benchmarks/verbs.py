@@ -340,13 +340,12 @@ def first(measures: Measures, name: str, **groups: str) -> Measure:
 
 
 def _of_bias() -> Iterator[World]:
-    one, mean, sd, ratio, kappa, alpha, icc, recipes, p = (
+    one, mean, sd, ratio, kappa, icc, recipes, p = (
         "stereotype score, interval",
         "mean over checkpoints, interval",
         "SD over checkpoints, interval",
         "over-dispersion ratio, interval",
         "Fleiss kappa, interval",
-        "Krippendorff alpha, interval",
         "ICC(2,1), interval",
         "difference between recipes, interval",
         "equal recipes, p",
@@ -395,7 +394,6 @@ def _of_bias() -> Iterator[World]:
                     sd: told(of_score("sd over checkpoints"), spread),
                     ratio: told(of_score("over-dispersion ratio"), spread / by_flips),
                     kappa: told(first(measures, "Fleiss kappa"), same),
-                    alpha: told(first(measures, "Krippendorff alpha"), same),
                     icc: told(first(measures, "ICC(2,1)"), correlation),
                     recipes: covered(difference.interval, 0.0),
                     p: (of_score("p value").value or 0.0) <= 0.05,
@@ -404,7 +402,7 @@ def _of_bias() -> Iterator[World]:
             where = f"{seeds} checkpoints, {pairs} pairs"
             promises = {mean: COVERS, sd: COVERS, ratio: COVERS, recipes: COVERS, p: ERRS}
             if seeds > 2:  # of two checkpoints no interval is given
-                promises |= {kappa: COVERS, alpha: COVERS, icc: COVERS}
+                promises |= {kappa: COVERS, icc: COVERS}
             yield World("run, bias", where, promises, several, 200)
 
 
@@ -546,7 +544,11 @@ def _of_merge() -> Iterator[World]:
             compared = Measures(merge.compare(chosen, models).measures)
 
             def of_sample(name: str) -> Measure:
-                return next(row for row in compared.where(name) if row.facts["of"] == "sample accuracy")
+                return next(
+                    row
+                    for row in compared.where(name)
+                    if row.groups.get("of", row.facts.get("of", "sample accuracy")) == "sample accuracy"
+                )
 
             whole_row = next(
                 row

@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,32 +65,13 @@ def test_every_link_to_a_file_leads_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_the_tree_in_the_readme_is_the_tree():
-    tree = (ROOT / "README.md").read_text().partition("src/shoal/\n")[2].partition("```")[0]
-    drawn = re.findall(r"^  ([\w.]+)", tree, re.MULTILINE)
-    here = {path.name for path in (ROOT / "src" / "shoal").iterdir() if path.suffix in ("", ".py")}
-    assert sorted(drawn) == sorted(here - {"__init__.py", "__pycache__"})
-
-
 @pytest.mark.parametrize("command", sorted(main.commands))
 def test_every_verb_has_help_with_an_example(command):
     done = CliRunner().invoke(main, [command, "--help"])
     assert done.exit_code == 0 and "Example" in done.output and f"shoal {command}" in done.output
 
 
-def test_the_reference_page_is_the_help_text():
-    page = (ROOT / "docs" / "commands.md").read_text()
-    assert page == reference(), "docs/commands.md is old: python tests/test_docs.py"
-
-
-def reference() -> str:
-    parts = ["# Commands\n\nMade from the help texts by `python tests/test_docs.py`.\n"]
-    for name in ["", *main.commands]:
-        runner = CliRunner(env={"COLUMNS": "100"})
-        text = runner.invoke(main, [*([name] if name else []), "--help"], prog_name="shoal").output
-        parts.append(f"## shoal {name}".rstrip() + f"\n\n```\n{text.rstrip()}\n```\n")
-    return "\n".join(parts)
-
-
-if __name__ == "__main__":
-    (ROOT / "docs" / "commands.md").write_text(reference())
+def test_the_reference_pages_are_made_from_the_code():
+    command = [sys.executable, ROOT / "tools" / "reference.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""The table "what you bring, what happens" of docs/behaviour.md: every row is run as it stands there."""
+"""The table "what you bring, what happens" of support/what-you-bring.md: every row is run as it stands there."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from shoal.cli import main
 
-PAGE = Path(__file__).parents[1] / "docs" / "behaviour.md"
+PAGE = Path(__file__).parent / "support" / "what-you-bring.md"
 ROWS = ["Too salty.", "Quiet and clean."]
 LABELS = ["negative", "positive"]
 

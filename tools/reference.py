@@ -31,8 +31,8 @@ def commands() -> str:
 def settings() -> str:
     """Return the settings of each protocol, rare ones in a table of their own."""
     parts = [
-        f"# Settings\n\n{GENERATED} Set them in a plan's `[PROTOCOL]` table, with `--set name=value`, or as keywords of "
-        "`shoal.audit`. Rare settings may also go into `[PROTOCOL.advanced]`. A dash means: not set.\n"
+        f"# Settings\n\n{GENERATED} Set them in a plan's `[PROTOCOL]` table, with `--set name=value`, or as keywords "
+        "of `shoal.audit`. Rare settings may also go into `[PROTOCOL.advanced]`. A dash means: not set.\n"
     ]
     for protocol in PROTOCOLS:
         parts.append(f"## {protocol}\n")

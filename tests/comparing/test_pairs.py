@@ -52,7 +52,7 @@ def test_iid_cases_beside_a_suite_are_compared_apart():
         groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
         cases = [replace(case, groups=groups) if case.id.startswith(IID) else case for case in both.cases]
         asked = len(suite)
-        rows = measure(cases[:asked], both.outcomes[:asked], chosen={"without": {"capability": IID}})
+        rows = measure(cases[:asked], both.outcomes[:asked], without={"capability": IID})
         return replace(both, cases=cases, measures=Measures([*rows, iid_score(both.outcomes[asked:])]))
 
     comparison = one(trained([1, 1, 1, 1], [1, 0]), trained([0, 0, 1, 1], [1, 1]))
@@ -458,7 +458,7 @@ def test_templates_that_functionalities_share_are_counted_once(fillings):
     sides = shared_templates(worse), shared_templates(better)
     assert one(*sides, OVER_TEMPLATES).headline.p == pytest.approx(2 / 2**6)  # six draws, not twenty-four
     assert (one(*sides).headline.p or 1) < 0.01  # the default: twenty-four cases
-    assert sides[0].measures.where("suite score")[0].facts["templates"] == 6
+    assert sides[0].measures.where("suite score")[0].basis.templates == 6
 
 
 def test_a_mean_whose_functionalities_fail_in_the_same_templates_is_known_less_well():

@@ -119,7 +119,7 @@ def test_the_size_named_keeps_its_promise_and_the_level(
 ) -> None:
     rng, repetitions, drop = np.random.default_rng(1), 300, 0.1
     model, suite = one_model(tmp_path, sizes)
-    options = ("--difference", drop, "--differing", churn + drop, "--adjust", "none", "--json")
+    options = ("--difference", drop, "--differing", churn + drop, "--json")
     done = json.loads(shoal("plan-size", model, "--set", suite, *options).stdout)
     (needed,) = [row["value"] for row in done["measures"] if row["name"] == "cases needed"]
     larger = {name: round(needed / 100 * size) for name, size in sizes.items()}

@@ -214,6 +214,6 @@ def test_every_block_has_a_line_in_every_renderer():
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "Block"
     )  # fmt: skip
     kinds = {node.id for node in ast.walk(union) if isinstance(node, ast.Name)}
-    for renderer in ("terminal", "markdown", "latex", "csv_tables", "html_blocks"):
+    for renderer in ("terminal", "csv_tables", "html_blocks"):
         blocks = import_module(f"shoal.render.{renderer}").BLOCKS
         assert {kind.__name__ for kind in blocks} == kinds, renderer

@@ -152,9 +152,7 @@ def test_what_was_cut_is_counted_and_said(folders):
     cases = cases_of([("good " * 100,), ("bad " * 60,), ("fine",), ("good " * 100,)])
     answers = ask_cases(load_model(f"hf:{folders['classifier']}"), cases, cases, LABELS)
     assert answers.facts == {"cut": 2, "asked": 3, "cut by": 54}
-    assert note_of(answers.facts) == (
-        "2 of 3 distinct examples were longer than the model takes and were cut, by up to 54 tokens"
-    )
+    assert note_of(answers.facts) == ("2 of 3 distinct examples were truncated, by up to 54 tokens")
     short = cases_of([("good",)])
     assert ask_cases(load_model(f"hf:{folders['classifier']}"), short, short, LABELS).facts == {}
 

@@ -198,8 +198,8 @@ def test_no_answer_to_an_example_is_an_error_of_that_example(module):
 
 
 def table_of_answers():
-    """The rows of the table in docs/models.md: what a model gives, what happens."""
-    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
+    """The rows of the table in support/models-read.md: what a model gives, what happens."""
+    page = (Path(__file__).parents[1] / "support" / "models-read.md").read_text()
     table = page.partition("| what it gives | what happens |\n| --- | --- |\n")[2].partition("\n\n")[0]
     return [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in table.splitlines()]
 

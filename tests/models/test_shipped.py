@@ -1,6 +1,5 @@
 """The models that ship: nearly perfect on their own kind of data, and failing what the README says."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -35,16 +34,38 @@ def test_a_shipped_model_is_right_on_its_own_kind_of_data(name):
     assert right / len(rows) >= 0.9
 
 
+PLANTED = {
+    "sentiment": (
+        "negated_praise_is_negative",
+        "negated_blame_is_not_negative",
+        "short_negation_is_seen",
+        "negation_at_the_end_is_seen",
+        "nobody_and_nothing_negate",
+    ),
+    "paraphrase": (
+        "active_and_passive_ask_the_same",
+        "another_person_is_another_question",
+        "another_number_in_one_question_separates",
+        "some_relations_go_both_ways",
+        "a_modifier_matters",
+    ),
+    "reading": (
+        "comparisons_are_read",
+        "first_and_last_follow_from_before",
+        "properties_are_of_a_kind",
+        "who_is_not_is_not_who_is",
+        "the_passive_turns_the_order_round",
+    ),
+}
+
+
 @pytest.mark.parametrize("name", WITH_SUITES)
-def test_a_shipped_model_fails_what_the_readme_says(name):
-    (line,) = re.findall(rf"\| `tiny:{name}` \|(.*)\|", (ROOT / "README.md").read_text())
-    named = re.findall(r"`(\w+)`", line)
-    assert len(named) >= 5
+def test_a_shipped_model_fails_what_was_planted(name):
     rates = {
         row.groups["functionality"]: row.value
         for row in audit("behaviour", f"tiny:{name}", suite=name).measures.by("functionality")
     }
-    for functionality in named:
+    for functionality in PLANTED[name]:
         value = rates[functionality]
         assert value is not None and value < 0.5, functionality
 

@@ -122,10 +122,10 @@ def test_a_file_that_was_begun_again_is_not_taken_for_one_that_grew(tmp_path, pl
     folder = place.store.job_folder(job.id)
     folder.mkdir(parents=True)
     with place.store.partial(job.id, [1] * 9) as partial:
-        partial._stream.write(b'{"example_id": "a"}\n')
+        partial._lines._stream.write(b'{"example_id": "a"}\n')
         put_in_place(place.news(done=False), store)
         partial.restart()
-        partial._stream.write(b'{"example_id": "b"}\n{"example_id": "c"}\n')
+        partial._lines._stream.write(b'{"example_id": "b"}\n{"example_id": "c"}\n')
         put_in_place(place.news(done=False), store)
     sent = store.job_folder(job.id).joinpath("answers.partial.jsonl").read_text()
     assert sent == '{"example_id": "b"}\n{"example_id": "c"}\n'

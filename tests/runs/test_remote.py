@@ -200,15 +200,10 @@ def test_no_answer_is_an_error_with_its_bounds_or_a_failure(server):
     (whole,), (strict,) = default.measures.where("suite score"), failed.measures.where("suite score")
     assert whole.errors > 3 and strict.errors == 0
     low, high = whole.facts["bounds"]
-    assert low <= whole.value <= high and f"without an answer: {whole.errors};" in whole.note
+    assert low <= whole.value <= high and f"{whole.errors} without an answer" in whole.note
     silent = [at for at, outcome in enumerate(default.outcomes) if outcome.error]
     assert all(failed.outcomes[at].passed is False for at in silent)
     assert {default.cases[at].groups["test type"] for at in silent} >= {"INV", "MFT"}
-    for rate in default.measures.where("pass rate"):
-        if "functionality" in rate.groups and rate.errors:
-            passes = round((rate.value or 0) * rate.n)
-            total = rate.n + rate.errors
-            assert rate.facts["bounds"] == pytest.approx([passes / total, (passes + rate.errors) / total])
 
 
 def test_a_planted_key_is_nowhere_to_be_found(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from ..core.errors import DataError, PlanError
-from .options import AS_JSON, OVER, SETTINGS, echo_json, echo_object, refuse_dead
+from .options import AS_JSON, OVER, echo_json, echo_object, inputs, refuse_dead
 
 TABLES = ["protocols", "models", "prompts", "suites", "rules", "formats", "profiles", "executors"]
 TABLES += ["explainers", "factors"]
@@ -28,7 +28,7 @@ def list_command(what: str | None) -> None:
 @click.command("try")
 @click.argument("protocol")
 @click.argument("model")
-@SETTINGS
+@inputs
 @click.option(
     "--only",
     multiple=True,
@@ -55,9 +55,9 @@ def try_command(
 
     \b
     Examples:
-      shoal try behaviour predictions:example --set suite=sentiment
-      shoal try behaviour predictions:answers.jsonl --set suite=suite.jsonl --set split=test --json
-      shoal try behaviour "predictions:answers.csv?label=pred_a" --set suite=hatecheck.csv
+      shoal try behaviour predictions:example --suite sentiment
+      shoal try behaviour predictions:answers.jsonl --suite suite.jsonl --set split=test --json
+      shoal try behaviour "predictions:answers.csv?label=pred_a" --suite hatecheck.csv
       shoal try behaviour tiny:sentiment --only "functionality=neg*"
     """
     from ..core.records import for_new_templates

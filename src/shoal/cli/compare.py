@@ -17,10 +17,10 @@ from .options import (
     PROTOCOL,
     SEEDS_A,
     SEEDS_B,
-    SETTINGS,
     echo_object,
     echo_table,
     form,
+    inputs,
     refuse_dead,
     refuse_overwrite,
 )
@@ -37,7 +37,7 @@ GATE_NOT_MET = 3
 @click.argument("names", nargs=-1, metavar="[A B]")
 @SEEDS_A
 @SEEDS_B
-@SETTINGS
+@inputs
 @INTO
 @click.option(
     "--adjust",
@@ -76,15 +76,15 @@ def compare_command(
 
     Every difference is B minus A.
 
-    A and B are models to query (predictions:FILE with --set suite=...) or jobs of a store, of any protocol. A model
+    A and B are models to query (predictions:FILE with --suite ...) or jobs of a store, of any protocol. A model
     whose settings ask for training is trained first. Repeat --a and --b for several runs of two recipes.
 
     \b
     Examples:
-      shoal compare predictions:old.jsonl predictions:new.jsonl --set suite=suite.jsonl
+      shoal compare predictions:old.jsonl predictions:new.jsonl --suite suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
       shoal compare 3f9c1a2b 91be77d0 --into runs --margin 0.02 --out comparison.html
-      shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --set data=example
+      shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --data example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
     """
     from ..comparing.pairs import Choices, compare
@@ -186,7 +186,7 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
 @click.option("--rules", type=EXISTING, required=True, help="The file of rules.")
 @click.option("--baseline", metavar="RESULT", help="The result that relative rules compare with.")
 @click.option("--junit", type=OUT, help="Also write JUnit XML to this file.")
-@SETTINGS
+@inputs
 @INTO
 @PROTOCOL
 @KEEP
@@ -198,13 +198,13 @@ def gate_command(
 
     Exit codes: 0 every rule is met, 3 some rule is not, 1 problem with the input, 2 usage.
 
-    RESULT is a file that `shoal try ... --json` wrote, a job of a store, or a model with --set suite=... A rule judges
+    RESULT is a file that `shoal try ... --json` wrote, a job of a store, or a model with --suite ... A rule judges
     the observed rate unless it says judge = "lower bound" or "upper bound".
 
     \b
     Examples:
       shoal gate result.json --rules gate.toml
-      shoal gate predictions:new.jsonl --set suite=suite.jsonl --rules gate.toml --baseline baseline.json
+      shoal gate predictions:new.jsonl --suite suite.jsonl --rules gate.toml --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
     """
     from ..comparing.gate import judge
@@ -246,7 +246,7 @@ def gate_command(
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance to detect the drop.")
 @click.option("--differing", type=float, help="Share of cases on which the models differ.")
 @click.option("--row", default="", metavar="NAME", help="A row of compare; by default the headline.")
-@SETTINGS
+@inputs
 @INTO
 @PROTOCOL
 @AS_JSON
@@ -266,7 +266,7 @@ def plan_size_command(
 
     \b
     Examples:
-      shoal plan-size predictions:old.jsonl predictions:new.jsonl --set suite=suite.jsonl --difference 0.03
+      shoal plan-size predictions:old.jsonl predictions:new.jsonl --suite suite.jsonl --difference 0.03
       shoal plan-size 3f9c1a2b --into runs --difference 0.05 --differing 0.1
       shoal plan-size --a seed1 --a seed2 --a seed3 --into runs --difference 0.02
     """

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +45,25 @@ SETTINGS = click.option(
     "pairs",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting of the protocol, such as suite=FILE; repeat for more.",
+    help="A setting of the protocol, such as split=test; repeat for more.",
 )
+SHORT = {"suite": "The suite: a name or a file.", "data": "The data of the protocol: a name or a file."}
+
+
+def inputs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --set, and options for the settings that most commands need."""
+
+    @wraps(command)
+    def with_settings(*arguments: Any, pairs: tuple[str, ...], **values: Any) -> Any:
+        named = [f"{name}={value}" for name in SHORT if (value := values.pop(name)) is not None]
+        return command(*arguments, pairs=(*named, *pairs), **values)
+
+    made: Callable[..., Any] = SETTINGS(with_settings)
+    for name, about in reversed(SHORT.items()):
+        made = click.option(f"--{name}", metavar="NAME", help=about)(made)
+    return made
+
+
 PROTOCOL = click.option(
     "--protocol",
     metavar="NAME",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.files import is_file, is_folder
-from .options import AS_JSON, INTO, OUT, SETTINGS, refuse_overwrite
+from .options import AS_JSON, INTO, OUT, inputs, refuse_overwrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,7 +153,7 @@ def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
 @click.command("export")
 @click.argument("what")
 @click.option("--out", type=OUT, required=True, help="The file to write; its suffix chooses the format.")
-@SETTINGS
+@inputs
 @INTO
 @click.option("--verbatim", is_flag=True, help="CSV: do not escape cells that look like formulas.")
 def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, verbatim: bool) -> None:
@@ -171,8 +171,8 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
     \b
     Examples:
       shoal export sentiment --out cases.jsonl
-      shoal try behaviour predictions:cases.jsonl --set suite=sentiment
-      shoal export merge --set data=nli.tsv --set suggesters=hf:bert --out variants.jsonl
+      shoal try behaviour predictions:cases.jsonl --suite sentiment
+      shoal export merge --data nli.tsv --set suggesters=hf:bert --out variants.jsonl
       shoal export 3f9c1a2b --out form.html
     """
     from ..core.text import printable

@@ -1,4 +1,4 @@
-"""The table "What you bring, what happens" of docs/models.md, row by row."""
+"""The table "What you bring, what happens" of support/models-read.md, row by row."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from shoal import Suite, case
 from shoal.core.errors import DataError
 from shoal.protocols.behaviour.expect import Expect
 
-PAGE = Path(__file__).parents[3] / "docs" / "models.md"
+PAGE = Path(__file__).parents[2] / "support" / "models-read.md"
 SAYS = ["positive", "negative", "neutral"]
 TABLE = PAGE.read_text().partition("### What you bring, what happens")[2].partition("\n## ")[0]
 ROWS = [

@@ -57,8 +57,6 @@ def test_the_seed_decides_the_weights_and_nothing_else_does(text):
 def test_training_learns_what_can_stand_in_a_gap(text):
     recipe = pretraining(small(text, epochs=30, learning_rate=5e-3), "tiny:masked")
     fresh, trained = recipe.base(0), train(recipe, 0)
-    gap = [("marta earns a living [MASK] a nurse .",)]
-    assert trained.fill(gap, 1)[0][0].token == "as"
     before, after = (
         sum(model.log_likelihood([("omar earns a living as a pilot .",)])[0].scores)
         for model in (fresh, trained)
