@@ -107,7 +107,6 @@ def worlds() -> Iterator[World]:
     yield from _of_seat()
     yield from _of_stereoset()
     yield from _of_merge()
-    yield from _of_contrasts()
     yield from _of_accuracy()
     yield from _of_ranking()
     yield from _of_probability()
@@ -411,7 +410,7 @@ BOTH = 0.6
 
 
 def _of_diagnostics() -> Iterator[World]:
-    together, apart = "correlation between diagnostics, interval", "difference between diagnostics, interval"
+    apart = "difference between diagnostics, interval"
     for runs in (4, 5, 10):
 
         def repeat(rng: Generator, runs: int = runs) -> Kept:
@@ -424,12 +423,11 @@ def _of_diagnostics() -> Iterator[World]:
                 families.append(Family("r", diagnostic, "", results))
             measures = Measures(between_diagnostics(*families))
             return {
-                together: told(first(measures, "correlation between diagnostics"), BOTH),
                 apart: covered(first(measures, "difference between diagnostics").interval, 0.05),
             }
 
         yield World(
-            "run, bias", f"{runs} checkpoints, two diagnostics", {together: COVERS, apart: COVERS}, repeat
+            "run, bias", f"{runs} checkpoints, two diagnostics", {apart: COVERS}, repeat
         )
 
 
@@ -572,46 +570,6 @@ def _of_merge() -> Iterator[World]:
         promises = dict.fromkeys((originals, drop, sample, pattern, between), COVERS) | {p: ERRS}
         promises |= {rest: COVERS} if problems > SIZES[0] else {}
         yield World("run, merge", where, promises, repeat, 300)
-
-
-def _of_contrasts() -> Iterator[World]:
-    sample, pattern = (
-        "word classes alike, sample accuracy, interval",
-        "word classes alike, pattern accuracy, interval",
-    )
-    classes, each = ("noun", "verb"), 5
-    chosen = make_settings(merge.Settings, {"data": "example"}, "simulation")
-    draws: list[dict[str, Any]] = [{"groups": {}, "draws": [list(range(1, 2 * each + 1))]}]
-    for place, name in enumerate(classes):
-        variants = list(range(1 + place * each, 1 + (place + 1) * each))
-        draws.append({"groups": {"word class": name}, "draws": [variants]})
-    for problems in SIZES:
-
-        def repeat(rng: Generator, problems: int = problems) -> Kept:
-            """Premises of two problems; of each problem as many variants of either class, that go right alike."""
-            texts = 2 * each + 1
-            cases = [
-                Case(
-                    str(number),
-                    tuple(("p", f"h {place}") for place in range(texts)),
-                    ("entailment",) * texts,
-                    {"part of speech": "all", "filter": "all"},
-                    f"premise {number // 2}",
-                    {"patterns": draws},
-                )
-                for number in range(problems)
-            ]
-            easy = rng.beta(4, 1, (problems + 1) // 2).repeat(2)[:problems]
-            wrong = rng.random((problems, texts)) >= easy[:, None]
-            answers = Answers(("entailment", "neutral"), wrong.ravel().astype(np.int64))
-            measures = Measures(merge.score(chosen, Built(cases, None, "labels"), {"": answers}).measures)
-            rows = measures.where("difference between splits")
-            whole = next(row for row in rows if row.groups.get("threshold") == "1")
-            (mean,) = [row for row in rows if "threshold" not in row.groups]
-            return {sample: covered(mean.interval, 0.0), pattern: covered(whole.interval, 0.0)}
-
-        where = f"{problems} problems, two of a premise, five variants of either class"
-        yield World("run, merge", where, {sample: COVERS, pattern: COVERS}, repeat, 300)
 
 
 def _of_accuracy() -> Iterator[World]:
