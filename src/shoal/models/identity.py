@@ -101,7 +101,8 @@ def import_watched(name: str) -> ModuleType:
 def reads_recorded() -> Iterator[list[Path]]:
     """Yield a list that has, after the block, the user's files that code in the block read."""
     reads: list[Path] = []
-    with _watching(sys._getframe()) as watch:
+    with_statement = sys._getframe(2)  # 0 is this generator, 1 is contextlib
+    with _watching(with_statement) as watch:
         yield reads
     is_users = {
         path: not running or _is_user_module(sys.modules.get(running[0])) for path, running in watch.read()
