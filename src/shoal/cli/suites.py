@@ -51,20 +51,23 @@ def check_command(file: Path, prompts: int, as_json: bool) -> None:
 
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
     from ..core.text import printable
+    from ..render.progress import progress_bar
     from ..render.terminal import print_sections
+    from ..runs.estimate import bill, estimate, prompts_shown
     from ..runs.plan import check_plan, read_plan
-    from ..runs.results import bill, prompts_shown
-    from .views import bill_section, job_sections
+    from .views import plan_sections
 
     jobs = check_plan(read_plan(file))
-    cost = bill(jobs)
+    with progress_bar() as progress:
+        time, cost = estimate(jobs, progress), bill(jobs)
     shown = {job.id: prompts_shown(job, prompts) for job in jobs} if prompts else {}
     if as_json:
-        more = {"bill": asdict(cost)} if cost else {}
+        more = {"estimate": asdict(time)} if time else {}
+        more |= {"bill": asdict(cost)} if cost else {}
         more |= {"prompts": shown} if shown else {}
         click.echo(json.dumps({"jobs": [job.as_json() for job in jobs], "measures": [], **more}))
         return
-    print_sections([*job_sections(jobs), *([bill_section(cost)] if cost else [])])
+    print_sections(plan_sections(jobs, time, cost))
     for job_id, texts in shown.items():
         for number, prompt in enumerate(texts, start=1):
             click.echo(f"\n{job_id}, prompt {number}\n{printable(prompt)}")

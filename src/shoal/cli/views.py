@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 from ..core.views import Column, Row, Section, Table, Text, Tone, Words
 from ..models.prompted.spending import spec_price
+from ..render.progress import duration
 from ..runs.plan import Job
 from ..runs.store import RunStore
 
 if TYPE_CHECKING:
     from ..reproduce import Reproduction
-    from ..runs.results import Bill
+    from ..runs.estimate import Bill, Estimate
 
 MANY_JOBS = 40
-"""Of more jobs than this, `status` lists only those with a note."""
+"""Of more jobs than this, `status` lists only those with a note, and `check` only the first few."""
+FIRST_JOBS = 10
 LONGEST_NOTE = 300
 """Characters of an error that `status` shows; the job's error.txt has the rest."""
 MISMATCHES = 20
@@ -50,16 +52,20 @@ def _spent(job: Job, store: RunStore) -> str:
     return f"{tokens}: {price.cost(spent['input'], spent['output']):.4g} spent" if price else tokens
 
 
-def job_sections(jobs: Sequence[Job], store: RunStore | None = None) -> list[Section]:
-    """Return a line per job, with its state if there is a store."""
-    if store is None:
-        columns = [Column("job", "left"), Column("model", "left")]
-        return [
-            Section(
-                text=_count(len(jobs), "job"),
-                blocks=[Table(columns, [Row([job.id, job.model]) for job in jobs])],
-            )
-        ]
+def plan_sections(jobs: Sequence[Job], estimate: "Estimate | None", bill: "Bill | None") -> list[Section]:
+    """Return the size of a plan, its expected time and cost, and its jobs."""
+    costs = [estimate_section(estimate)] if estimate else []
+    costs += [bill_section(bill)] if bill else []
+    columns = [Column("job", "left"), Column("model", "left")]
+    shown = jobs if len(jobs) <= MANY_JOBS else jobs[:FIRST_JOBS]
+    more = f"{len(jobs) - len(shown)} more; `--json` lists all." if len(shown) < len(jobs) else ""
+    table = Table(columns, [Row([job.id, job.model]) for job in shown])
+    answer = Section(text=f"The plan is valid: {_count(len(jobs), 'job')}.")
+    return [answer, *costs, Section(blocks=[table], notes=[more] if more else [])]
+
+
+def job_sections(jobs: Sequence[Job], store: RunStore) -> list[Section]:
+    """Return a line per job with its state."""
     states = [(job, *state(job, store)) for job in jobs]
     counts = Counter(word for _, word, _ in states)
     rows = [
@@ -75,6 +81,16 @@ def job_sections(jobs: Sequence[Job], store: RunStore | None = None) -> list[Sec
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def estimate_section(estimate: "Estimate") -> Section:
+    """Return the expected time of a plan with trainings."""
+    tries = f", {_count(estimate.tries, 'tuning trial')}" if estimate.tries else ""
+    text = (
+        f"{_count(estimate.trainings, 'training')}{tries}, {estimate.steps:,} steps, {estimate.questions:,} "
+        f"questions: about {duration(estimate.seconds)} in one process on this machine."
+    )
+    return Section(text=text)
 
 
 def bill_section(bill: "Bill") -> Section:

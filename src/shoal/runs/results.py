@@ -1,4 +1,4 @@
-"""Results by any name: audit a model, find a stored job, read a result file, export cases, estimate a cost.
+"""Results by any name: audit a model, find a stored job, read a result file, export cases.
 
     predictions:answers.jsonl   a model, scored here on the suite that `--suite` names
     3f9c1a2b                    a job of a store; any unique part of its name works
@@ -11,7 +11,6 @@ for a paired comparison.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,16 +18,12 @@ from ..core.errors import DataError, PlanError, StoreError, some
 from ..core.files import is_file, read_lines
 from ..core.records import Finding, Measure, Measures, Result, verdicts_of
 from ..models import SCHEMES
-from ..models.batching import distinct
-from ..models.interface import Prompted, RemoteModel
-from ..models.prompted.spending import spec_price
 from ..models.python import as_model
-from ..models.selfcheck import PAID_QUESTIONS
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Form, WritesForms, identity, only_part
 from ..training.stage import Progress, silent
 from .answer_sources import AnswerCache
-from .execute import execute, load_for
+from .execute import execute
 from .plan import Job, cases_job, fingerprint_of, make_job, slug
 from .scoring import brief_result, result_of, stored_job
 from .settings import make_settings
@@ -269,50 +264,3 @@ def _job_of_store(store: RunStore, name: str, values: Mapping[str, Any]) -> Job:
             fix=f"shoal export {job.protocol} --set …, with all settings",
         )
     return Job(job.id, job.protocol, job.model, settings, job.identity, job.cases)
-
-
-# Before a run
-
-
-@dataclass(frozen=True, slots=True)
-class Bill:
-    """An upper estimate of the cost of querying endpoints."""
-
-    requests: int
-    read: int
-    written: int
-    cost: float | None
-    """None if a model has no price."""
-
-
-def bill(jobs: Sequence[Job]) -> Bill | None:
-    """Return the cost of the jobs; None if none of them queries an endpoint."""
-    rows: list[tuple[int, int, int, float | None]] = []
-    with MemoryStore() as for_now:
-        models = {job.model: load_for(job, for_now) for job in {job.model: job for job in jobs}.values()}
-        for job in jobs:
-            model = models[job.model]
-            if isinstance(model, RemoteModel):
-                examples = distinct(for_now.built(job, silent).cases).examples
-                again = min(model.again, len(examples))
-                asked = [*examples, *examples[:again], *examples[:PAID_QUESTIONS]]
-                worst = [model.worst(example) for example in asked]
-                read, written = sum(read for read, _ in worst), sum(written for _, written in worst)
-                price = spec_price(job.model)
-                rows.append((len(asked), read, written, price.cost(read, written) if price else None))
-    if not rows:
-        return None
-    known = [cost for *_, cost in rows if cost is not None]
-    requests, reads, writes = (sum(int(row[place] or 0) for row in rows) for place in range(3))
-    return Bill(requests, reads, writes, sum(known) if len(known) == len(rows) else None)
-
-
-def prompts_shown(job: Job, count: int) -> list[str]:
-    """Return the first prompts of a job; none if its model is not prompted."""
-    with MemoryStore() as for_now:
-        model = load_for(job, for_now)
-        if not isinstance(model, Prompted):
-            return []
-        return [
-            model.shown(example) for example in distinct(for_now.built(job, silent).cases).examples[:count]
-        ]

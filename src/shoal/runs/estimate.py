@@ -1,0 +1,178 @@
+"""Estimate the time and the cost of a plan before it runs.
+
+trainings   stages; a stage that several jobs share counts once
+tries       trainings of searches for settings; a shared search counts once
+seconds     the number of steps and of questions, times the duration of a few that are run here
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from ..models.batching import batch_plan, distinct, make_questions
+from ..models.interface import Prompted, RemoteModel
+from ..models.prompted.spending import spec_price
+from ..models.selfcheck import PAID_QUESTIONS
+from ..protocols import find_protocol
+from ..protocols.base import Built
+from ..training.stage import Progress, Stage, silent
+from .execute import load_for
+from .plan import Job
+from .store import MemoryStore
+from .training import Training, search_name, threads, training_of
+
+MEASURED_STEPS = 12
+WARM_STEPS = 2
+MEASURED_BATCHES = 3
+
+
+class _EnoughSeenError(Exception):
+    """Stops a training that is only timed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The trainings of a plan, and its duration in one process on this machine."""
+
+    jobs: int
+    trainings: int
+    tries: int
+    """Additional trainings that search for settings."""
+    steps: int
+    """Steps of all trainings, searches included."""
+    questions: int
+    seconds: float
+
+
+def estimate(jobs: Sequence[Job], progress: Progress = silent) -> Estimate | None:
+    """Return the estimate for the jobs; None if none of them trains."""
+    trainings = [(job, training) for job in jobs if (training := training_of(job)) is not None]
+    if not trainings:
+        return None
+    stages: dict[str, tuple[Job, Training, Stage]] = {}
+    for job, training in trainings:
+        for name, stage in zip(training.names, training.recipe.stages, strict=True):
+            stages.setdefault(name, (job, training, stage))
+    pace = _Pace()
+    seconds, tries, steps, questions = 0.0, 0, 0, 0
+    searched: set[str] = set()
+    for number, (job, training, stage) in enumerate(stages.values(), start=1):
+        progress("timing trainings", number, len(stages))
+        new = [search for search in stage.searches if search_name(search) not in searched]
+        searched |= {search_name(search) for search in new}
+        tries += sum(len(search.tries) for search in new)
+        count = stage.count_steps() + sum(search.count_steps() for search in new)
+        steps += count
+        seconds += count * pace.of_step(job, training, stage)
+    for number, (job, training) in enumerate(trainings, start=1):
+        progress("timing questions", number, len(trainings))
+        count, each = pace.of_asking(job, training)
+        questions += count * len(training.marks)
+        seconds += count * len(training.marks) * each
+    return Estimate(len(jobs), len(stages), tries, steps, questions, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """An upper estimate of the cost of querying endpoints."""
+
+    requests: int
+    read: int
+    written: int
+    cost: float | None
+    """None if a model has no price."""
+
+
+def bill(jobs: Sequence[Job]) -> Bill | None:
+    """Return the cost of the jobs; None if none of them queries an endpoint."""
+    rows: list[tuple[int, int, int, float | None]] = []
+    with MemoryStore() as for_now:
+        models = {job.model: load_for(job, for_now) for job in {job.model: job for job in jobs}.values()}
+        for job in jobs:
+            model = models[job.model]
+            if isinstance(model, RemoteModel):
+                examples = distinct(for_now.built(job, silent).cases).examples
+                again = min(model.again, len(examples))
+                asked = [*examples, *examples[:again], *examples[:PAID_QUESTIONS]]
+                worst = [model.worst(example) for example in asked]
+                read, written = sum(read for read, _ in worst), sum(written for _, written in worst)
+                price = spec_price(job.model)
+                rows.append((len(asked), read, written, price.cost(read, written) if price else None))
+    if not rows:
+        return None
+    known = [cost for *_, cost in rows if cost is not None]
+    requests, reads, writes = (sum(int(row[place] or 0) for row in rows) for place in range(3))
+    return Bill(requests, reads, writes, sum(known) if len(known) == len(rows) else None)
+
+
+def prompts_shown(job: Job, count: int) -> list[str]:
+    """Return the first prompts of a job; none if its model is not prompted."""
+    with MemoryStore() as for_now:
+        model = load_for(job, for_now)
+        if not isinstance(model, Prompted):
+            return []
+        return [
+            model.shown(example) for example in distinct(for_now.built(job, silent).cases).examples[:count]
+        ]
+
+
+class _Pace:
+    """Seconds per step of each kind of training and per question, each measured once."""
+
+    def __init__(self) -> None:
+        self.steps: dict[Any, float] = {}
+        self.asking: dict[Any, float] = {}
+        self.questions: dict[str, int] = {}
+
+    def of_step(self, job: Job, training: Training, stage: Stage) -> float:
+        """Return the seconds per step of a model with a method and a batch size."""
+        how = stage.identity.get("how", {})
+        kind = (job.model, job.protocol, stage.identity.get("method"), how.get("batch"), stage.frozen is None)
+        if kind not in self.steps:
+            self.steps[kind] = _time_steps(training, stage)
+        return self.steps[kind]
+
+    def of_asking(self, job: Job, training: Training) -> tuple[int, float]:
+        """Return the number of questions of a job, and the seconds per question."""
+        kind = (job.model, job.protocol)  # cases of one protocol take about the same time
+        if job.cases not in self.questions or kind not in self.asking:
+            with MemoryStore() as store:
+                built = store.built(job, silent)
+            self.questions[job.cases] = len(distinct(built.cases).ids)
+            if kind not in self.asking:
+                self.asking[kind] = _time_asking(job, training, built)
+        return self.questions[job.cases], self.asking[kind]
+
+
+def _time_steps(training: Training, stage: Stage) -> float:
+    """Return the seconds per step, from a few steps without the first ones."""
+    moments: list[float] = []
+
+    def watch(step: str, done: int, total: int) -> None:
+        moments.append(time.perf_counter())
+        if len(moments) >= MEASURED_STEPS:
+            raise _EnoughSeenError
+
+    with threads(training.recipe.threads), suppress(_EnoughSeenError):
+        model = training.recipe.base(training.seed)
+        stage.prepare(model, training.seed)
+        stage.train(model, training.seed, watch, lambda name: None)
+    first = min(WARM_STEPS, len(moments) - 1)
+    return (moments[-1] - moments[first]) / max(1, len(moments) - 1 - first) if len(moments) > 1 else 0.0
+
+
+def _time_asking(job: Job, training: Training, built: Built) -> float:
+    """Return the seconds per question, from a few batches."""
+    module = find_protocol(job.protocol)
+    with threads(training.recipe.threads):
+        model = training.recipe.base(training.seed)
+        questions = make_questions(model, built.cases)
+        plan = batch_plan(model, questions)
+        middle = plan[len(plan) // 2 :][:MEASURED_BATCHES]
+        started, asked = time.perf_counter(), 0
+        for batch in middle:
+            module.ask(job.settings, model, built, [questions.examples[position] for position in batch])
+            asked += len(batch)
+        return (time.perf_counter() - started) / max(1, asked)
