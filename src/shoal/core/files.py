@@ -4,6 +4,7 @@ All readers use this module, so that a truncated gzip file or a stray byte gives
 streamed.
 """
 
+import errno
 import gc
 import gzip
 import hashlib
@@ -473,10 +474,15 @@ def refusing(path: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         absent = isinstance(problem, FileNotFoundError) and not path.parent.exists()
+        full = "free some space, or name another folder"
         raise StoreError(
             f"{path}: cannot be written",
             why=f"the folder {path.parent} does not exist" if absent else problem.strerror or str(problem),
-            fix=f"mkdir -p {path.parent}" if absent else "free some space, or name another place",
+            fix=f"mkdir -p {path.parent}"
+            if absent
+            else full
+            if problem.errno == errno.ENOSPC
+            else "name another folder",
         ) from None
 
 
