@@ -474,15 +474,11 @@ def refusing(path: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         absent = isinstance(problem, FileNotFoundError) and not path.parent.exists()
-        full = "free some space, or name another folder"
+        space = "free some space, or " if problem.errno == errno.ENOSPC else ""
         raise StoreError(
             f"{path}: cannot be written",
             why=f"the folder {path.parent} does not exist" if absent else problem.strerror or str(problem),
-            fix=f"mkdir -p {path.parent}"
-            if absent
-            else full
-            if problem.errno == errno.ENOSPC
-            else "name another folder",
+            fix=f"mkdir -p {path.parent}" if absent else f"{space}name another folder",
         ) from None
 
 

@@ -40,7 +40,6 @@ REMOVED = {
     "end": "words in the prompt's [labels] of which none begins another, such as letters",
     "header": "remove the first line of the file",
     "long": "remove it; shoal counts the truncated texts",
-    "normalise": "remove it; in a predictions file, divide each row's probabilities by their sum",
     "samples": "remove it; seed= and temperature= draw one answer",
     "sheet": "save the sheet as CSV, or as a workbook of its own",
 }

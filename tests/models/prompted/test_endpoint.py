@@ -345,3 +345,15 @@ def test_labels_that_do_not_fit_cost_nothing(server):
     with pytest.raises(ModelError, match="the suite.s are hateful, fine"):
         model_of(server).classify(EXAMPLES, ("hateful", "fine"))
     assert server.bodies == []
+
+
+def test_constrained_to_a_label(server):
+    answers = model_of(server, "mode=constrained").classify(EXAMPLES, LABELS)
+    assert words(answers) == SAID and set(answers.probabilities.ravel().tolist()) == {0, 1}
+    schema = server.bodies[-1]["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["label"]["enum"] == list(LABELS)
+    server.rule = lambda question: "fine"
+    assert len(model_of(server, "mode=constrained").classify(EXAMPLES, LABELS).errors) == 3
+    server.schema_allowed = False
+    with pytest.raises(ModelError, match="response_format is not supported"):
+        model_of(server, "mode=constrained").classify(EXAMPLES, LABELS)

@@ -301,3 +301,16 @@ def test_probabilities_can_be_left_unread(tmp_path, suite, write, ask):
              "names/1,0,neutral,0", "names/1,1,neutral,x"]  # fmt: skip
     answers = ask(write(tmp_path / "p.csv", lines), suite, "?probabilities=no")
     assert answers.predictions.tolist() == [2, 0, 1, 1] and answers.probabilities is None
+
+
+def test_rounded_probabilities_are_divided_by_their_sum_if_the_user_says_so(tmp_path, suite, write, ask):
+    def stored(name, *conf):
+        return write(tmp_path / name, [{**row, "conf": list(conf), "pred": None} for row in rows()])
+
+    rounded, incomplete = stored("p.jsonl", 0.34, 0.33, 0.32), stored("q.jsonl", 0.8, 0.05, 0)
+    with pytest.raises(DataError, match=r"do not sum to 1[\s\S]*try: \?normalise=yes"):
+        ask(rounded, suite)
+    answers = ask(rounded, suite, "?normalise=yes")
+    assert answers.probabilities.sum(axis=1).tolist() == pytest.approx([1.0] * 4, abs=1e-12)
+    with pytest.raises(DataError, match="do not sum to 1"):
+        ask(incomplete, suite, "?normalise=yes")

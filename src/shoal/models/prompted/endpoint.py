@@ -2,6 +2,7 @@
 
     first token   one token with the log-probabilities of its likeliest alternatives: probabilities of the labels
     generate      text, which is parsed
+    constrained   a JSON object whose schema allows nothing but a label
 
 Without a mode, a trial request decides: first token if the server gives log-probabilities, else generate. The
 self-check reports the choice. Each example is a request of its own, and several are in flight.
@@ -18,6 +19,8 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
+
+import numpy as np
 
 from ...core.errors import ModelError
 from ...core.records import Answers, Example
@@ -36,7 +39,7 @@ OPTIONS = (
     *("url", "key_from", "temperature", "seed", "concurrency", "requests_per_minute"),
     *("tokens_per_minute", "tries", "timeout", "price", "budget", "again"),
 )
-MODES = ("", "first token", "generate")
+MODES = ("", "first token", "generate", "constrained")
 OPENAI, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 TOP = (20, 5)
 """Numbers of likeliest tokens to request: the first that the server allows."""
@@ -44,6 +47,8 @@ AMBIGUOUS = 0.01
 """The most probability on tokens that begin two labels."""
 TRIED = 3
 """Examples for trial requests."""
+AROUND_A_LABEL = 16
+"""Tokens of a JSON object besides the label."""
 AGAIN = 50
 """Examples to query twice, to measure whether answers repeat."""
 URL_EXAMPLE = "url=http://127.0.0.1:8000/v1"
@@ -211,7 +216,7 @@ class Endpoint:
         messages = self.prompt.messages(example)
         about = {"mode": self._mode, "asked": _digest(messages)}
         try:
-            reply = await (self._first_token if self._mode == "first token" else self._generate)(messages)
+            reply = await MODE[self._mode](self, messages)
         except RefusedError as problem:
             return no_answer(str(problem), **about)
         except FailedError as problem:
@@ -250,11 +255,34 @@ class Endpoint:
         del details["said"]
         return text_reply(completion.content, self.prompt, **details)
 
+    async def _constrained(self, messages: list[Message]) -> Reply:
+        words = self.prompt.verbalisers
+        completion = await self.client.ask(self._constrained_body(messages))
+        details = _details(completion)
+        try:
+            reply = json.loads(completion.content)
+        except (ValueError, RecursionError):
+            reply = None
+        if not isinstance(reply, dict) or list(reply) != ["label"] or reply["label"] not in words:
+            return no_answer("not the requested JSON object", **details)
+        label = words.index(reply["label"])
+        return Reply(label, np.eye(len(words))[label], details=details)
+
     def _first_body(self, messages: list[Message]) -> dict[str, Any]:
         return self._body(messages, 1, logprobs=True, top_logprobs=self._top)
 
     def _text_body(self, messages: list[Message]) -> dict[str, Any]:
         return self._body(messages, self.max_tokens, **({"seed": self.seed} if self.seed else {}))
+
+    def _constrained_body(self, messages: list[Message]) -> dict[str, Any]:
+        schema = {
+            "type": "object",
+            "properties": {"label": {"type": "string", "enum": list(self.prompt.verbalisers)}},
+            "required": ["label"],
+            "additionalProperties": False,
+        }
+        wanted = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+        return self._body(messages, self.max_tokens + AROUND_A_LABEL, response_format=wanted)
 
     def _body(self, messages: list[Message], max_tokens: int, **more: Any) -> dict[str, Any]:
         return {
@@ -280,6 +308,9 @@ class Endpoint:
 
     def _choose_mode(self, trial: Sequence[list[Message]]) -> tuple[str, str]:
         """Return the mode of the spec, or else the best that server and labels allow, with the reason."""
+        if self.asked_mode == "constrained":
+            self._try_out(self._constrained_body(trial[0]))
+            return self.asked_mode, ""
         problem = "" if self.asked_mode == "generate" else self._no_first_tokens(trial)
         if self.asked_mode == "first token" and problem:
             raise ModelError(
@@ -289,11 +320,15 @@ class Endpoint:
             )
         if self.asked_mode != "generate" and not problem:
             return "first token", f"the server gives the {self._top} likeliest tokens"
-        try:
-            run(self.client.ask_on_trial(self._text_body(trial[0])))
-        except RefusedError as refusal:
-            raise ModelError(f"{self!r}: {refusal}", fix="another model or mode (docs/prompted.md)") from None
+        self._try_out(self._text_body(trial[0]))
         return "generate", problem
+
+    def _try_out(self, body: dict[str, Any]) -> None:
+        """Send a trial request; raise if the server refuses it."""
+        try:
+            run(self.client.ask_on_trial(body))
+        except RefusedError as refusal:
+            raise ModelError(f"{self!r}: {refusal}", fix="another model or mode") from None
 
     def _no_first_tokens(self, trial: Sequence[list[Message]]) -> str:
         """Return why first tokens do not distinguish the labels; empty if they do."""
@@ -318,6 +353,13 @@ class Endpoint:
             except RefusedError:
                 continue
         return None
+
+
+MODE = {
+    "first token": Endpoint._first_token,
+    "generate": Endpoint._generate,
+    "constrained": Endpoint._constrained,
+}
 
 
 class Replied:

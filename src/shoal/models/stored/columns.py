@@ -13,6 +13,8 @@ from ...core.errors import DataError
 from ...core.files import Alike
 
 Prediction = int | str | None
+ROUNDED = 0.1
+"""How far from 1 the sum of rounded probabilities may be, with `?normalise=yes`."""
 TOLERANCE = 1e-3
 """Tolerance for sums of probabilities and for the margin of the predicted label: files are rounded."""
 OUTSIDE = 1e-9
@@ -104,13 +106,15 @@ class Columns:
         """Return file and line of a row, for messages."""
         return f"{self.path}, {self.unit} {self.lines[row]}"
 
-    def check(self) -> None:
-        """Raise for the first row whose numbers are not probabilities."""
+    def check(self, *, normalise: bool = False) -> None:
+        """Raise for the first row whose numbers are not probabilities; divide rounded ones by their sum if asked."""
         numbers, widths = np.array(self.numbers), np.array(self.widths)
         owners = np.repeat(np.arange(len(widths)), widths)
         outside = owners[~((numbers >= -OUTSIDE) & (numbers <= 1 + OUTSIDE))]
         sums = np.bincount(owners, weights=numbers, minlength=len(widths))
-        uneven = np.flatnonzero((widths > 1) & (np.abs(sums - 1) > TOLERANCE))
+        distance = np.where(widths > 1, np.abs(sums - 1), 0)
+        uneven = np.flatnonzero(distance > (ROUNDED if normalise else TOLERANCE))
+        is_rounded = len(uneven) and distance[uneven].max() <= ROUNDED
         for rows, problem, fix in (
             (
                 outside,
@@ -120,12 +124,14 @@ class Columns:
             (
                 uneven,
                 "probabilities do not sum to 1",
-                "one probability per label; divide rounded ones by their sum",
+                "?normalise=yes, if they are rounded" if is_rounded else "one probability per label",
             ),
         ):
             if len(rows):
                 shown = ", ".join(f"{number:.6g}" for number in numbers[owners == rows[0]][:8])
                 raise DataError(f"{self.where(int(rows[0]))}: {problem}", why=f"found: {shown}", fix=fix)
+        if normalise:
+            self.numbers = array("d", numbers / np.where(widths > 1, sums, 1.0)[owners])
 
 
 def shown(value: object) -> str:

@@ -33,8 +33,8 @@ from .columns import Columns, number_from, shown
 from .records import IDS, Records, read_records, value_at
 from .request import Request
 
-TEXT = ("labels",)
-RECORDS = ("id", "label", "labels", "probabilities")
+TEXT = ("labels", "normalise")
+RECORDS = ("id", "label", "labels", "probabilities", "normalise")
 
 # JSON
 
@@ -221,7 +221,7 @@ def read_file(request: Request, given: Mapping[str, str]) -> Columns:
     columns = reader.read(request)
     if not columns.lines:
         raise DataError(f"{path}: no predictions", fix="check that this is the right file")
-    columns.check()
+    columns.check(normalise=request.options.normalise)
     return columns
 
 

@@ -9,7 +9,7 @@ from ...core.errors import ModelError, some
 from ...core.records import Case
 from ..labels import LabelNames, parse_labels, spelled, split_names
 
-OPTIONS = ("format", "id", "label", "labels", "probabilities", "rows")
+OPTIONS = ("format", "id", "label", "labels", "normalise", "probabilities", "rows")
 NO_PROBABILITIES = "no"
 MOST_NUMBERS = 10_000
 """Numeric labels are below this; a larger number is a name that consists of digits."""
@@ -27,6 +27,8 @@ class Options:
     labels: LabelNames = LabelNames()
     probabilities: tuple[str, ...] | None = None
     """The columns of probabilities: one per label, or one that holds them all. Empty: read none."""
+    normalise: bool = False
+    """Whether to divide rounded probabilities by their sum."""
     rows: str = ""
     """The path of the list of rows in a JSON file."""
 
@@ -38,11 +40,14 @@ def read_options(options: Mapping[str, str], who: str) -> Options:
         raise ModelError(f"{who}: option {empty[0]!r} has no value", fix=f"?{empty[0]}=…, or remove it")
     words = {name: options.get(name, "") for name in ("format", "id", "label", "rows")}
     labels = parse_labels(options["labels"], who) if "labels" in options else LabelNames()
+    if options.get("normalise", "yes") not in ("yes", "no"):
+        raise ModelError(f"{who}: normalise={options['normalise']}", fix="normalise=yes, or remove it")
     probabilities = None
     if "probabilities" in options:
         names = options["probabilities"]
         probabilities = () if names == NO_PROBABILITIES else tuple(filter(None, split_names(names)))
-    return Options(**words, labels=labels, probabilities=probabilities)
+    normalise = options.get("normalise") == "yes"
+    return Options(**words, labels=labels, probabilities=probabilities, normalise=normalise)
 
 
 @dataclass(frozen=True, slots=True)
