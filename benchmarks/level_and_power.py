@@ -3,7 +3,6 @@
     python benchmarks/level_and_power.py                   print the tables from the stored counts
     python benchmarks/level_and_power.py --run             simulate everything again (about 20 minutes of one core)
     python benchmarks/level_and_power.py --run gates mde   simulate only these parts again
-    python benchmarks/level_and_power.py --page            write the tables into docs/studies/level-and-power.md
 
 The claim is the default one: new cases from the same templates. Every template has its own pass rate, and the cases of
 a template are independent draws. The functions behind the verbs run on the outcomes; `tests/test_promises.py` checks
@@ -48,7 +47,6 @@ Bools = NDArray[np.bool_]
 
 STUDY = Path(__file__).parents[1] / "docs" / "studies"
 COUNTS = STUDY / "coverage" / "level-and-power.csv"
-PAGE = STUDY / "level-and-power.md"
 
 TEMPLATES = (2, 3, 5, 8, 20)
 SIZES = (20, 81, 200, 500)
@@ -1166,28 +1164,12 @@ def _is_kept(bound: str, held: int, of: int, by_hand: int | None) -> bool:
     return {"<=": share <= limit + slack, ">=": share >= limit - slack, "=": share == limit}[relation]
 
 
-TABLES: Mapping[str, Callable[[Sequence[Count]], Iterator[str]]] = {
-    "level and power": main_table,
-    "by templates": templates_table,
-    "promises": promises_table,
-}
-
-
-def with_tables(text: str, counts: Sequence[Count]) -> str:
-    """Return the page with its tables between their markers made from the counts."""
-    for name, table in TABLES.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-        before, rest = text.split(begin)
-        text = before + begin + "\n".join(table(counts)) + "\n" + end + rest.split(end)[1]
-    return text
+TABLES: Sequence[Callable[[Sequence[Count]], Iterator[str]]] = (main_table, templates_table, promises_table)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--run", nargs="*", metavar="PART", help="simulate these parts again, or all")
-    parser.add_argument(
-        "--page", action="store_true", help="write the tables into the page under docs/studies/"
-    )
     chosen = parser.parse_args()
     counts = stored()
     for part in (chosen.run or PARTS) if chosen.run is not None else ():
@@ -1198,10 +1180,8 @@ def main() -> None:
         counts = [row for rows in by_part.values() for row in rows]
         store(counts)
         print(f"{part}: {time.process_time() - start:.0f} s of processor time")
-    print("\n".join(line for table in TABLES.values() for line in (*table(counts), "")))
+    print("\n".join(line for table in TABLES for line in (*table(counts), "")))
     print("\n".join(broken(counts)) or "No promise is broken.")
-    if chosen.page:
-        PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), counts), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -426,9 +426,7 @@ def _of_diagnostics() -> Iterator[World]:
                 apart: covered(first(measures, "difference between diagnostics").interval, 0.05),
             }
 
-        yield World(
-            "run, bias", f"{runs} checkpoints, two diagnostics", {apart: COVERS}, repeat
-        )
+        yield World("run, bias", f"{runs} checkpoints, two diagnostics", {apart: COVERS}, repeat)
 
 
 def _of_seat() -> Iterator[World]:
@@ -731,24 +729,11 @@ def percent(held: int, times: int) -> str:
     return f"{100 * held / times:.1f} ± {error:.1f}"
 
 
-def write_page(every: Sequence[World], counts: Counts) -> None:
-    """Write the summary into the study's page."""
-    page = KEPT.parents[1] / "interval-coverage.md"
-    text = page.read_text(encoding="utf-8")
-    begin, end = "<!-- summary -->\n", "<!-- end of summary -->\n"
-    before, rest = text.split(begin)
-    table = "\n".join(summary(every, counts))
-    page.write_text(f"{before}{begin}{table}\n{end}{rest.split(end)[1]}", encoding="utf-8")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=0.0, help="of processor time for more repetitions")
     parser.add_argument("--only", nargs="+", default=[""], metavar="NAME")
     parser.add_argument("--kept", type=Path, default=KEPT)
-    parser.add_argument(
-        "--page", action="store_true", help="write the table into docs/studies/interval-coverage.md"
-    )
     chosen = parser.parse_args()
     every = [world for world in worlds() if any(name in world.name for name in chosen.only)]
     counts = kept(chosen.kept)
@@ -756,8 +741,6 @@ def main() -> None:
     for _ in simulate(every, counts, chosen.seconds):
         keep(chosen.kept, {name: counts[name] for name in order if name in counts})
     print("\n".join(summary(every, counts)))
-    if chosen.page:
-        write_page(list(worlds()), counts)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Small masked language models of one recipe, kept at five moments of their pre-training: folders with seed and step.
+"""Pre-train small masked language models of one recipe and save each at five steps.
 
     python docs/studies/bias/checkpoints.py ../shared/data/wikitext2/test.txt.gz runs/checkpoints
 
-Folders are seed_S-step_N: a group with seeds and steps, as docs/bias.md shows. A seed that is whole is not made again.
+Folders are named seed_S-step_N, so a plan can group them by seed and step. Complete seeds are skipped.
 """
 
 import sys
@@ -16,14 +16,14 @@ from shoal.training.from_scratch import Shape, blocks_of, fresh_masked_model, pr
 from shoal.training.text import read_text
 
 SEEDS, MOMENTS = range(5), (1, 2, 3, 4, 6)
-"""Epochs at whose end a model is kept."""
+"""Epochs after which a model is saved."""
 SHAPE = Shape(width=64, layers=2, heads=4, vocabulary=4_000)
 BLOCK = 64
 HOW = TrainConfig(learning_rate=1e-3, batch=32, epochs=MOMENTS[-1], warm_up=0.1)
 
 
 def train(text: str, seed: int, into: Path) -> str:
-    """One seed, saved at every moment."""
+    """Train one seed and save it after each of these epochs."""
     model: HFModel = fresh_masked_model(text, SHAPE, seed)
     per_epoch = -(-len(blocks_of(read_text(text), model.tokenizer, BLOCK)) // HOW.batch)
     folders = {str(epoch): into / f"seed_{seed}-step_{epoch * per_epoch}" for epoch in MOMENTS}
@@ -39,7 +39,7 @@ def train(text: str, seed: int, into: Path) -> str:
 
 
 def main(text: str, into: Path) -> None:
-    """Every seed in turn."""
+    """Train every seed."""
     torch.set_num_threads(1)
     for seed in SEEDS:
         print(train(text, seed, into), flush=True)

@@ -2,9 +2,8 @@
 
     python docs/studies/bias/levels.py 400 > docs/studies/bias/levels.csv
 
-Pairs have a leaning of their own, checkpoints one of theirs (their stereotype scores have an SD of about 8 points), and
-every preference is drawn beside both. The script counts intervals that miss the truth, and p values of at most .05
-where there is no difference.
+Each pair and each checkpoint has a random effect (the SD of the stereotype score is about 8 points). The script counts
+intervals that miss the true value and, for equal recipes, p values of at most .05.
 """
 
 import csv
@@ -28,12 +27,12 @@ PAIRS, SPREAD = 60, 0.4
 
 
 def settings(**given: Any) -> bias.Settings:
-    """Those of a plan."""
+    """Return the settings of a plan."""
     return make_settings(bias.Settings, {"data": "example", **given}, "simulation")
 
 
 def crows(differences: Floats, group: str) -> list[Result]:
-    """Checkpoints of a group, asked about pairs whose two sentences differ by so much: (pairs, checkpoints)."""
+    """Return results of checkpoints from differences of log-likelihood, an array (pairs, checkpoints)."""
     chosen = settings()
     groups = {"diagnostic": "crows", "category": "age", "direction": "stereo"}
     cases = [Case(str(number), (("a",), ("b",)), None, groups) for number in range(len(differences))]
@@ -47,7 +46,7 @@ def crows(differences: Floats, group: str) -> list[Result]:
 
 
 def scores(name: str, values: Sequence[float], group: str, **groups: str) -> list[Result]:
-    """Checkpoints of a group that have one number each."""
+    """Return results of checkpoints with one number each."""
     diagnostic = "crows" if name == "stereotype score" else "seat"
     return [
         Result(
@@ -59,25 +58,25 @@ def scores(name: str, values: Sequence[float], group: str, **groups: str) -> lis
 
 
 def told(results: Sequence[Result], **given: Any) -> Measures:
-    """What the plan's comparison says."""
+    """Return the measures of the plan's comparison."""
     return Measures(bias.compare(settings(**given), results).measures)
 
 
 def held(row: Measure, truth: float) -> bool:
-    """Whether an interval holds what is true."""
+    """Return whether an interval contains the true value."""
     return row.interval is not None and row.interval[0] <= truth <= row.interval[1]
 
 
-# What is promised. Each gives whether the promise was broken.
+# Promises: each function returns whether its promise was broken.
 
 
 def leanings(rng: Generator, runs: int, shared: Floats) -> Floats:
-    """New checkpoints of one recipe on pairs with these leanings."""
+    """Draw new checkpoints of one recipe on pairs with these effects."""
     return shared + rng.normal(0, SPREAD, (1, runs)) + rng.normal(size=(PAIRS, runs))
 
 
 def _difference(rows: Measures) -> tuple[Measure, Measure]:
-    """The difference of all items, and its p value."""
+    """Return the difference over all items and its p value."""
     names = ("difference between recipes", "p value")
     whole = [row for row in rows if "of" in row.groups and row.groups.get("category", "all") == "all"]
     row, p = (next(row for row in whole if row.name == name) for name in names)
@@ -128,7 +127,7 @@ PROMISES: tuple[Callable[[Generator, int], dict[str, bool]], ...] = (
 
 
 def count(trials: int) -> Iterator[dict[str, Any]]:
-    """How often each promise is broken."""
+    """Yield how often each promise is broken."""
     for promise in PROMISES:
         for runs in CHECKPOINTS:
             rng = np.random.default_rng([runs, *promise.__name__.encode()])
@@ -141,7 +140,7 @@ def count(trials: int) -> Iterator[dict[str, Any]]:
 
 
 def main(trials: int) -> None:
-    """The table, to standard output."""
+    """Print the table."""
     rows = csv.DictWriter(sys.stdout, ("promise", "checkpoints", "trials", "broken"), lineterminator="\n")
     rows.writeheader()
     for row in count(trials):

@@ -1,9 +1,9 @@
-"""What `shoal status PLAN --json` or `shoal show JOB --json` printed, as a small file.
+"""Convert the output of `shoal status PLAN --json` or `shoal show JOB --json` to a small CSV file.
 
     shoal status docs/studies/bias/masked.toml --into runs/bias --json > all.json
     python docs/studies/bias/measures.py docs/studies/bias/measures.csv all.json
 
-Single clusters and effect sizes are left to the store.
+Single clusters and effect sizes stay in the store.
 """
 
 import csv
@@ -19,12 +19,12 @@ LEFT = ("cluster accuracy", "effect size")
 
 
 def rounded(number: float | None) -> str:
-    """Six digits, or nothing."""
+    """Return a number with six digits, or nothing."""
     return "" if number is None else f"{number:.6g}"
 
 
 def main(out: str, *printed: str) -> None:
-    """From files of JSON to one of CSV."""
+    """Read JSON files and write one CSV file."""
     found = [json.loads(Path(name).read_text(encoding="utf-8"))["measures"] for name in printed]
     with Path(out).open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")

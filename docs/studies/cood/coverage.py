@@ -1,10 +1,10 @@
-"""How often COOD's intervals hold what they should, and how often its p values cry wolf: simulated through `compare`.
+"""Simulate coverage and false alarms of COOD's intervals and tests through `compare`.
 
     python docs/studies/cood/coverage.py 400 > coverage.csv
 
-Results are planted: every answer is right with a probability whose logit is that of its kind of cell, plus what the
-seed adds to that kind, plus what the text adds to all of its cells (with the opposite sign in COOD: whoever misreads a
-text is wrong in one and right in the other). What an interval should hold is the mean over all seeds and texts.
+The logit of a correct answer is the effect of its kind of cell plus the effects of seed and text. The text's effect
+has the opposite sign in COOD, where misreading a text turns a wrong answer into a right one. The true value of an
+interval is the mean over all seeds and texts.
 """
 
 import csv
@@ -24,21 +24,21 @@ NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 
 @dataclass(frozen=True)
 class World:
-    """What is true."""
+    """A population with known rates."""
 
     rates: Mapping[str, float]
-    """By kind, for the middle seed and text."""
+    """Logit by kind, for the median seed and text."""
     seeds: Mapping[str, float]
-    """By kind, the SD of what a seed adds to the logit."""
+    """SD of the effect of a seed on the logit, by kind."""
     texts: float = 1.0
 
     def accuracy(self, kind: str) -> float:
-        """The mean over all seeds and texts."""
+        """Return the mean over all seeds and texts."""
         spread = np.hypot(self.seeds[kind], self.texts)
         return float(WEIGHTS @ _share(_logit(self.rates[kind]) + spread * NODES) / WEIGHTS.sum())
 
     def quantities(self) -> dict[str, float]:
-        """Every kind mean, the gap and what is beyond the shortcut."""
+        """Return the mean of every kind, the gap and the part beyond the shortcut."""
         means = {kind: self.accuracy(kind) for kind in KINDS}
         return means | {
             "gap": means["ID"] - means["COOD"],
@@ -64,7 +64,7 @@ def _share(logit: np.ndarray) -> np.ndarray:
 
 
 def cases_of(texts: int) -> list[Case]:
-    """So many test texts of each class, each in its three cells."""
+    """Return cases for this number of test texts per class, each in its three cells."""
     return [
         Case(f"{cell}/{y}{number}", ((f"{y}{number} {cell}",),), (target(cell),),
              {"cell": cell, "kind": kind, "split": "test"}, f"{y}{number}", {"text": f"{y}{number}"})
@@ -80,7 +80,7 @@ def planted(
     rng: np.random.Generator,
     of_texts: np.ndarray,
 ) -> Iterator[Result]:
-    """A result for each seed, on the same texts."""
+    """Return a result for each seed, on the same texts."""
     place = {text: number for number, text in enumerate(dict.fromkeys(case.meta["text"] for case in cases))}
     owners = np.array([place[case.meta["text"]] for case in cases])
     kinds = np.array([KINDS.index(case.groups["kind"]) for case in cases])
@@ -97,7 +97,7 @@ def planted(
 
 
 def coverage(world: World, seeds: int, texts: int, times: int, start: int = 0) -> dict[str, float]:
-    """The share of simulations in which each interval holds the truth; for p values, that are at most 5 %.
+    """Return how often each interval contains the true value, and how often each p value is at most 5 %.
 
     Two setups that are alike, K = 10 and K = 20: with the same seeds, and with seeds of their own.
     """
@@ -131,7 +131,7 @@ def coverage(world: World, seeds: int, texts: int, times: int, start: int = 0) -
 
 
 def main(times: int) -> None:
-    """A line per world, number of seeds and number of texts."""
+    """Print a line per world, number of seeds and number of texts."""
     writer = None
     for name, world in WORLDS.items():
         for seeds in SEEDS:

@@ -1,11 +1,10 @@
-"""The intervals of the COOD study, from the cells that are committed beside it.
+"""Compute the intervals of the COOD study from its committed cells.
 
     python docs/studies/cood/intervals.py > docs/studies/cood/intervals.csv
 
-Only the cells of each training are kept, not which texts were right: over texts, Wilson's intervals of the cells are
-put together as `shoal run` does where a cell is all right or all wrong: a little wider than drawing texts again.
-Over seeds it is Student's t, and the squares of the two add up. Differences by seed (epochs, K) are t over seeds alone:
-what texts add to them is in there.
+The files hold cells, not single texts. The part over texts therefore combines Wilson intervals of cells, which is
+slightly wider than resampling texts. The part over seeds is Student's t; squared half-widths add. Differences between
+epochs and between K use t over seeds alone, which includes the variance of texts.
 """
 
 import csv
@@ -35,11 +34,11 @@ QUANTITIES: dict[str, tuple[Weights, float]] = {
 }
 Cells = Mapping[str, float]
 Runs = dict[int, dict[str, Cells]]
-"""Seed to epoch (empty: the chosen one) to cells."""
+"""Cells by seed and epoch; the empty epoch is the selected one."""
 
 
 def read(name: str) -> dict[tuple[str, ...], Runs]:
-    """The cells of a plan by setup, seed and epoch."""
+    """Return the cells of a plan by setup, seed and epoch."""
     setups: dict[tuple[str, ...], Runs] = {}
     with (HERE / f"{name}-cells.csv").open(encoding="utf-8") as stream:
         for row in csv.DictReader(stream):
@@ -48,19 +47,19 @@ def read(name: str) -> dict[tuple[str, ...], Runs]:
             cells[row["cell"]] = float(row["accuracy"])  # type: ignore[index]
             texts = (
                 row["accuracy n"] if "accuracy n" in row else row["n"]
-            )  # reports named it otherwise before
+            )  # older reports use another column name
             assert texts == "250", "every cell of the study has 250 texts"
     return setups
 
 
 def value(cells: Cells, name: str) -> float:
-    """A quantity of one training."""
+    """Return a quantity of one training."""
     weights, constant = QUANTITIES[name]
     return sum(weight * cells[cell] for cell, weight in weights.items()) + constant
 
 
 def over_texts(rates: Cells, name: str, level: float, texts: int = 250) -> Interval:
-    """Wilson's intervals put together: as variances between classes of texts, plainly within one."""
+    """Combine Wilson intervals: add squares between classes of texts, widths within a class."""
     weights, _ = QUANTITIES[name]
     below, above = ({side: 0.0 for side in SIDE.values()} for _ in range(2))
     for cell, weight in weights.items():
@@ -74,7 +73,7 @@ def over_texts(rates: Cells, name: str, level: float, texts: int = 250) -> Inter
 
 
 def summary(runs: Runs, epoch: str = "") -> Iterator[dict[str, object]]:
-    """Every quantity of a setup over its seeds."""
+    """Yield every quantity of a setup over its seeds."""
     by_seed = [epochs[epoch] for _, epochs in sorted(runs.items())]
     rates = {cell: float(np.mean([cells[cell] for cells in by_seed])) for cell in by_seed[0]}
     for name in QUANTITIES:
@@ -87,7 +86,7 @@ def summary(runs: Runs, epoch: str = "") -> Iterator[dict[str, object]]:
 
 
 def differences(runs: Sequence[Sequence[Cells]]) -> Iterator[dict[str, object]]:
-    """The second less the first of two trainings of each seed."""
+    """Yield the differences between two trainings of each seed."""
     for name in QUANTITIES:
         values = [value(after, name) - value(before, name) for before, after in runs]
         low, high = mean_t_interval(values)
@@ -96,7 +95,7 @@ def differences(runs: Sequence[Sequence[Cells]]) -> Iterator[dict[str, object]]:
 
 
 def rows() -> Iterator[dict[str, object]]:
-    """Everything that the study prints an interval of."""
+    """Yield every interval of the study."""
     for plan in PLANS:
         for setup, runs in read(plan).items():
             about = {"plan": plan, **dict(zip(SETUP[1:], setup[1:], strict=True))}

@@ -1,9 +1,9 @@
-"""The numbers of a ranking study that its page shows, as a small file.
+"""Convert the results of a ranking study to a small CSV file.
 
     shoal run verb.toml --into runs --json > verb.json
     python collect.py verb.json verb.csv
 
-Values are shares, not per cent; intervals as the measures have them.
+Values are shares, not per cent.
 """
 
 import csv
@@ -17,7 +17,7 @@ COLUMNS = ["measure", "factor or model", "t", "value", "low", "high"]
 
 
 def line(row: dict[str, Any]) -> list[str] | None:
-    """A measure as it is kept; None of those that the page does not show."""
+    """Return a measure as a row, or None if the study does not use it."""
     groups, name = row["groups"], row["name"]
     who = groups.get("factor") or groups.get("model", "")
     if name == "p value" and groups["test"] in TESTS:
@@ -35,7 +35,7 @@ def _rounded(number: float | str) -> str:
 
 
 def main() -> None:
-    """Read one file, write the other."""
+    """Read the JSON file and write the CSV file."""
     read, written = map(Path, sys.argv[1:])
     lines = [line(row) for row in json.loads(read.read_text(encoding="utf-8"))["measures"]]
     with written.open("w", newline="", encoding="utf-8") as stream:

@@ -1,11 +1,11 @@
-"""Files and a plan for inoculated MiniLM models on HANS, from public files that the reader has.
+"""Write data files and a plan for inoculated MiniLM models on HANS.
 
     python docs/studies/inoculation/hans.py DATA ENCODER --into hans
     shoal run hans/ranking.toml --into runs
 
-DATA is the folder with `snli/` and `hans/`; ENCODER a folder with the MiniLM encoder. All labels are two: entailment
-or not. The old domain are short SNLI pairs, as short as those of HANS. The new one are 200 pairs of HANS's constituent
-heuristic, half of them entailed: 120 to rank by, 80 to inoculate with.
+DATA is the folder with `snli/` and `hans/`, ENCODER a folder with the MiniLM encoder. There are two labels: entailment
+or not. The old domain is SNLI pairs as short as those of HANS. The new domain is 200 pairs of HANS's constituent
+heuristic, half of them entailed: 120 for ranking, 80 for inoculation.
 """
 
 import argparse
@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 SNLI = {"1": "non-entailment", "2": "non-entailment", "3": "entailment"}
-"""As the sample codes its labels: neutral, contradiction, entailment."""
+"""Label codes of the sample: neutral, contradiction, entailment."""
 LONGEST = (12, 8)
-"""Words of a premise and of a hypothesis."""
+"""Maximum words of a premise and of a hypothesis."""
 ASKED = re.compile(r"Q: (.*) Is it definitely true that (.*)\?\nA:")
 ANSWERS = {"Yes": "entailment", "No": "non-entailment"}
 INOCULATING = 40
@@ -51,7 +51,7 @@ STEPS = (0, 4, 8, 16, 32)
 
 
 def snli(folder: Path) -> list[Pair]:
-    """The short pairs of the training sample."""
+    """Return the short pairs of the training sample."""
     with gzip.open(folder / "snli" / "cat_sample_train.tsv.gz", "rt", encoding="utf-8") as stream:
         rows = [line.rstrip("\n").split("\t") for line in stream]
     pairs = [(premise, hypothesis, SNLI[label]) for label, _, premise, hypothesis in rows]
@@ -59,7 +59,7 @@ def snli(folder: Path) -> list[Pair]:
 
 
 def constituent(folder: Path) -> tuple[list[Pair], list[Pair]]:
-    """The pairs of the constituent heuristic, as they were put into questions: to rank by, and to inoculate with."""
+    """Return pairs of the constituent heuristic, for ranking and for inoculation."""
     pairs: dict[str, list[Pair]] = {label: [] for label in ANSWERS.values()}
     for line in (folder / "hans" / "syntax_icl_hans_600.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -74,7 +74,7 @@ def constituent(folder: Path) -> tuple[list[Pair], list[Pair]]:
 
 
 def write(path: Path, pairs: Iterable[Pair]) -> None:
-    """A table that shoal reads."""
+    """Write a table that shoal reads."""
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(["premise", "hypothesis", "label"])
@@ -82,7 +82,7 @@ def write(path: Path, pairs: Iterable[Pair]) -> None:
 
 
 def main() -> None:
-    """Write what is needed."""
+    """Write the data files and the plan."""
     parser = argparse.ArgumentParser(description="Files and a plan for inoculated models on HANS.")
     parser.add_argument("data", type=Path)
     parser.add_argument("encoder", type=Path)

@@ -1,14 +1,13 @@
-"""What the trainings of a plan came to, as small files: a line for each job, and the table that they make.
+"""Write the results of a learning plan as small CSV files.
 
     python docs/studies/learning/kept.py PLAN STORE OUT [EARLIER]
 
-OUT.csv has the scores of each finished job, by capability. OUT-table.csv has every number of the table with its
-interval and its p; cells that are not complete are not in it. OUT-findings.csv has what is said of whole rows.
+OUT.csv has the scores of each finished job by capability. OUT-table.csv has every complete cell of the table with
+interval and p. OUT-findings.csv has the findings about whole rows.
 
-A plan may be run in parts, on machines whose stores are gone. EARLIER names the files of such a part: what this store
-has not is taken from there, and p is adjusted over both. Jobs that both have must have the same scores to the last
-digit that is kept, else nothing is written. A smallest difference that could be seen stays that of its part, and so
-does what is said of rows (column `part`).
+If a plan ran in parts and the first store no longer exists, EARLIER names the files of that part. Missing jobs are read
+from there, and p is adjusted over both parts. If a job of both parts has different scores, the script stops. Minimum
+detectable effects and findings (column `part`) stay those of their part.
 """
 
 import csv
@@ -37,12 +36,12 @@ ROW = ("config", "method")
 
 
 def rounded(value: float | None) -> str:
-    """As many digits as the page needs."""
+    """Return a number with four digits."""
     return "" if value is None else f"{value:.4f}"
 
 
 def of_jobs(jobs: list[Job], store: RunStore) -> Rows:
-    """The scores of each job that is done."""
+    """Return the scores of each finished job."""
     rows = []
     for job in jobs:
         if not store.is_done(job.id):
@@ -67,7 +66,7 @@ def of_jobs(jobs: list[Job], store: RunStore) -> Rows:
 
 
 def of_table(measures: list[Measure]) -> Rows:
-    """Every number of the table, and what it is compared by."""
+    """Return every number of the table with its tests."""
     return [
         {
             "name": row.name,
@@ -83,7 +82,7 @@ def of_table(measures: list[Measure]) -> Rows:
 
 
 def of_rows(findings: list[Finding]) -> Rows:
-    """What is said of all of the table and of whole rows, not of single models."""
+    """Return the findings about the table and its rows, not about single models."""
     return [
         {"kind": one.kind, **{name: one.groups.get(name, "") for name in ROW}, "text": one.text}
         for one in findings
@@ -91,22 +90,22 @@ def of_rows(findings: list[Finding]) -> Rows:
     ]
 
 
-# Parts that were run elsewhere
+# Parts that ran elsewhere
 
 JOB = ("config", "method", "hold out", "fold", "seed")
 CELL = ("name", "config", "method", "hold out", "score")
 
 
 def read(path: Path) -> Rows:
-    """The rows of a file that was kept."""
+    """Return the rows of an earlier file."""
     if not path.is_file():
-        sys.exit(f"{path}: no such file; EARLIER is what OUT was for the part that was run before")
+        sys.exit(f"{path}: no such file; EARLIER is the OUT of the earlier part")
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
 def joined_jobs(rows: Rows, earlier: Rows) -> Rows:
-    """The jobs of both parts; those that both have must agree."""
+    """Return the jobs of both parts; jobs in both must agree."""
     ours = {tuple(row[name] for name in JOB): row for row in rows}
     for row in earlier:
         key = tuple(row[name] for name in JOB)
@@ -114,12 +113,12 @@ def joined_jobs(rows: Rows, earlier: Rows) -> Rows:
         scores = [name for name in mine if name != "findings"]
         differing = [name for name in scores if (row.get(name) or "") != mine[name]]
         if differing:
-            sys.exit(f"{' '.join(key)}: not what it was before in {', '.join(differing)}; nothing is written")
+            sys.exit(f"{' '.join(key)}: differs from the earlier part in {', '.join(differing)}")
     return list(ours.values())
 
 
 def joined_table(rows: Rows, earlier: Rows) -> Rows:
-    """The cells of both parts, p adjusted over all comparisons with the iid row."""
+    """Return the cells of both parts, p adjusted over all comparisons with the iid row."""
     ours = {tuple(row[name] for name in CELL): row for row in rows}
     both = [*rows, *(row for row in earlier if tuple(row[name] for name in CELL) not in ours)]
     tests = [row for row in both if row["name"] == "p value" and row["score"] in ("G", "iid score")]
@@ -131,7 +130,7 @@ def joined_table(rows: Rows, earlier: Rows) -> Rows:
 
 
 def write(path: Path, rows: Rows) -> None:
-    """The rows with every column that one of them has."""
+    """Write rows with the union of their columns."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     with path.open("w", newline="", encoding="utf-8") as stream:
         table = csv.DictWriter(stream, columns, restval="", lineterminator="\n")
@@ -140,7 +139,7 @@ def write(path: Path, rows: Rows) -> None:
 
 
 def main(plan: str, into: str, out: str, earlier: str = "") -> None:
-    """Write all three."""
+    """Write all three files."""
     store = RunStore(Path(into))
     wanted, jobs, _ = reachable(read_plan(Path(plan)))
     done = of_jobs(list(jobs), store)
@@ -149,7 +148,7 @@ def main(plan: str, into: str, out: str, earlier: str = "") -> None:
     if earlier:
         before = read(Path(f"{earlier}.csv"))
         both = len(done) + len(before) - len(done := joined_jobs(done, before))
-        print(f"{len(done)} jobs; the {both} that both parts have came to the same scores")
+        print(f"{len(done)} jobs; the {both} jobs of both parts have equal scores")
         table = joined_table(table, read(Path(f"{earlier}-table.csv")))
         parts = {"2": told, "1": read(Path(f"{earlier}-findings.csv"))}
         told = [{**row, "part": part} for part, rows in parts.items() for row in rows]

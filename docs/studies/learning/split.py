@@ -1,9 +1,9 @@
-"""A smaller split of a suite: of each functionality 40 cases to train on and 25 to test on, or other numbers; seed 0.
+"""Write a smaller split of a suite: 40 training and 25 test cases per functionality by default, seed 0.
 
     python docs/studies/learning/split.py SUITE OUT.csv [40 25]
 
-Both are drawn from the parts that the suite's own split gives them, so nothing that is trained on is tested on. What
-is left goes to validation, which the study does not use.
+Training and test cases are drawn from the corresponding parts of the suite's own split. The rest becomes the
+validation split, which the study does not use.
 """
 
 import csv

@@ -1,9 +1,9 @@
-"""MERGE on SNLI with home-made models: two masked models that suggest, two classifiers that are asked.
+"""Run MERGE on SNLI with models trained from scratch: two masked models as suggesters, two classifiers.
 
     python docs/studies/merge/run.py DATA INTO [--problems 1000] [--rows 18000] [--epochs 3]
 
-DATA is the folder with `snli/`. Every step leaves a file in INTO and is not done again; the search for variants goes on
-where it was. The models are very small and made here: their numbers are about the method, not about BERT or RoBERTa.
+DATA is the folder with `snli/`. Every step writes a file into INTO; a second run skips finished steps and resumes the
+search for variants. The models are very small: their numbers are about the method, not about BERT or RoBERTa.
 """
 
 import argparse
@@ -32,19 +32,19 @@ from shoal.training.tiny import Recipe, Rows, logits_of, make_model, make_tokeni
 
 LABELS = ("entailment", "neutral", "contradiction")
 TRAINING_CODES = {"1": "neutral", "2": "contradiction", "3": "entailment"}
-"""The training file has a coding of its own."""
+"""Label codes of the training file."""
 FILTERS = ("default", "pos", "probability", "none", "scrambled")
 
 
 def training_rows(data: Path, number: int) -> list[Row]:
-    """Training pairs with their labels by name."""
+    """Return training pairs with label names."""
     with gzip.open(data / "snli" / "cat_sample_train.tsv.gz", "rt", encoding="utf-8") as stream:
         rows = [line.rstrip("\n").split("\t") for line in stream]
     return [Row((row[2], row[3]), TRAINING_CODES[row[0]]) for row in rows[:number]]
 
 
 def masked_model(text: Path, folder: Path, seed: int, epochs: float) -> None:
-    """A small masked language model, trained on the sentences of the training pairs."""
+    """Train a small masked language model on the sentences of the training pairs."""
     if folder.exists():
         return
     shape = Shape()
@@ -55,7 +55,7 @@ def masked_model(text: Path, folder: Path, seed: int, epochs: float) -> None:
 
 
 def classifier(rows: Sequence[Row], folder: Path, seed: int, layers: int, epochs: float) -> None:
-    """A small classifier, trained on the pairs."""
+    """Train a small classifier on the pairs."""
     if folder.exists():
         return
     recipe = Recipe(rows=len(rows), epochs=1, labels=LABELS, vocabulary=8000, layers=layers)
@@ -68,7 +68,7 @@ def classifier(rows: Sequence[Row], folder: Path, seed: int, layers: int, epochs
 
 
 def save(network: Any, tokenizer: Any, folder: Path) -> None:
-    """A folder as Transformers reads it, put in place when whole."""
+    """Save a Transformers folder; rename it last, so that an existing folder is complete."""
     beside = folder.with_name(f"{folder.name}.partial")
     network.save_pretrained(beside)
     tokenizer.save_pretrained(beside)
@@ -76,13 +76,13 @@ def save(network: Any, tokenizer: Any, folder: Path) -> None:
 
 
 def say(step: str, done: int, total: int) -> None:
-    """Progress, now and then."""
+    """Print progress every 50 steps."""
     if done == total or done % 50 == 0:
         print(f"{step} {done:,} of {total:,}", flush=True)
 
 
 def main() -> None:
-    """Every step that is not done."""
+    """Run every unfinished step."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -96,7 +96,7 @@ def main() -> None:
         "--show",
         type=int,
         default=0,
-        help="print so many variants, to be read, and write their words to variants.csv",
+        help="number of variants to print; their words go to variants.csv",
     )
     arguments = parser.parse_args()
     into: Path = arguments.into
@@ -128,7 +128,7 @@ def main() -> None:
 
 
 def fifty(path: Path, number: int) -> list[dict[str, Any]]:
-    """Variants of the default filter, drawn by seed 0."""
+    """Return a random sample of variants of the default filter (seed 0)."""
     with path.open(encoding="utf-8") as stream:
         rows = [row for row in map(json.loads, stream) if row.get("filter") == "default"]
     pool = {(row["problem_id"], row["w"], row["s"]): row for row in rows}
@@ -136,7 +136,7 @@ def fifty(path: Path, number: int) -> list[dict[str, Any]]:
 
 
 def write_some(into: Path, number: int) -> None:
-    """`variants.csv`: the words of some variants, without the sentences, which are SNLI's; these are printed."""
+    """Write the words of some variants to `variants.csv`, and print the sentences, which are SNLI's."""
     with (into / "variants.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(["line of test.tsv", "label", "class", "word", "replacement", "source"])
@@ -147,7 +147,7 @@ def write_some(into: Path, number: int) -> None:
 
 
 def left_out(path: Path) -> Iterator[list[Any]]:
-    """Why words of problems were left out, and how many variants of the default filter the file has of each class."""
+    """Yield why words were left out, and the number of default variants per word class."""
     with path.open(encoding="utf-8") as stream:
         header = json.loads(next(stream))
         rows = [row for row in map(json.loads, stream) if row.get("filter") == "default"]
@@ -162,7 +162,7 @@ CURVE = ("pattern accuracy", "independence reference")
 
 
 def write_measures(into: Path) -> None:
-    """`measures.csv`: every measure of both models at the thresholds that are shown, the funnel first."""
+    """Write `measures.csv`: the funnel, then every measure of both models at the headline thresholds."""
     with (into / "measures.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(["model", "measure", *COLUMNS, "n", "value", "low", "high"])

@@ -1,11 +1,11 @@
-"""Eight models on ANLI, rounds 1 and 2: overall, and by the annotators' tags.
+"""Rank eight models on ANLI, rounds 1 and 2, overall and by the annotators' tags.
 
     python docs/studies/ranking/anli.py DATA > docs/studies/ranking/anli.csv
     python docs/studies/ranking/anli.py DATA models > docs/studies/ranking/anli-models.csv
 
-DATA is the folder with `anli_dev_8models/`. The files are read as they are; a tag is a subset of the examples, with the
-accuracies of the models on that subset as the truth. The second file has the models with all labels, and what putting
-confidence together with accuracy adds at t = 10.
+DATA is the folder with `anli_dev_8models/`. A tag is a subset of the examples; the models' accuracies on that subset
+define the true order. The second command writes the models with all labels, and the gain of combining confidence
+with accuracy at t = 10.
 """
 
 import ast
@@ -29,11 +29,11 @@ MODELS = (
 TAGS = ("Basic", "Numerical", "Reasoning", "Reference", "Tricky")
 FACTORS = ("ACC", "CONF", "CONF-GT")
 NAMES = (("factor", "model"), ("against", "than"))
-"""The groups that say of what a measure is, and against what."""
+"""Groups that name the subject of a measure and its baseline."""
 
 
 def results_of(path: Path, **more: Any) -> list[Result]:
-    """Every model on one round."""
+    """Return the results of every model on one round."""
     specs = [
         f"predictions:{path}?id=uid&label=preds-{name}PredLabel&probabilities=preds-{name}&labels=e,n,c"
         for name in MODELS
@@ -47,7 +47,7 @@ def results_of(path: Path, **more: Any) -> list[Result]:
 
 
 def tags_of(path: Path) -> dict[str, set[str]]:
-    """Tag to the ids of its examples."""
+    """Return the example ids of each tag."""
     by_tag: dict[str, set[str]] = {tag: set() for tag in TAGS}
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         for row in csv.DictReader(stream):
@@ -57,7 +57,7 @@ def tags_of(path: Path) -> dict[str, set[str]]:
 
 
 def narrowed(results: Sequence[Result], ids: set[str]) -> list[Result]:
-    """The same results on some of the examples."""
+    """Return the results restricted to some examples."""
     parts = []
     for result in results:
         places = [place for place, case in enumerate(result.cases) if case.id in ids]
@@ -89,7 +89,7 @@ def main(data: Path) -> None:
 
 
 def models(data: Path) -> None:
-    """Print what all labels say of each model and of each pair, and what factors add to ACC."""
+    """Print the models and pairs with all labels, and the gain of factors over ACC."""
     print("round,measure,of,against,value,low,high")
     for number in (1, 2):
         path = data / "anli_dev_8models" / f"ANLI_analysis_r{number}_dev.csv.gz"

@@ -1,13 +1,12 @@
-"""Is the stated probability right, does the rule to stop keep its level, and what does choosing examples save?
+"""Simulate `shoal rank`: calibration of probabilities, level of the stopping rule, labels saved.
 
     python docs/studies/ranking/simulate.py [--runs 2000] [--only PART]
     python docs/studies/ranking/simulate.py --keep docs/studies/ranking/simulated.csv < printed.md
 
-The second keeps printed tables, cell by cell. (Those of the page: 2000 runs, and 1000 for the savings.)
-Everything goes through the functions behind `shoal rank`. Models answer the same examples, which are easy or hard for
-all of them alike: they are right and wrong together, as real models are. In the runs about the level all models are
-exactly as good as each other in the pool: every answer sheet is there in every rotation over the models. Any "decided"
-is wrong.
+The second command stores printed tables cell by cell. (The study uses 2000 runs, and 1000 for the savings.)
+The functions behind `shoal rank` do the ranking. An example that is hard for one model is hard for all. In the runs
+about the level, all models are exactly equally good in the pool: every answer sheet occurs in every rotation over the
+models. Any decided pair is an error.
 """
 
 import argparse
@@ -42,11 +41,11 @@ POOL_SIZE = 200
 MOST_LABELS = 120
 
 
-# The pool: answers of models with given accuracies, correlated
+# The pool: correlated answers of models with given accuracies
 
 
 def answer_sheets(accuracies: NDArray[np.float64], examples: int, rng: Generator) -> NDArray[np.int64]:
-    """Labels by model and example, 0 being right; hard examples are hard for every model."""
+    """Return labels by model and example (0 is correct); hard examples are hard for every model."""
     hard = rng.beta(1.2, 1.2, size=examples) - 0.5
     chances = np.clip(accuracies[:, None] + 0.8 * hard, 0.02, 0.98)
     right = rng.random((len(accuracies), examples)) < chances
@@ -54,12 +53,12 @@ def answer_sheets(accuracies: NDArray[np.float64], examples: int, rng: Generator
 
 
 def rotated(sheets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Every sheet in every rotation over the models: all are equally good then, exactly."""
+    """Return every sheet in every rotation over the models, which makes all exactly equal."""
     return np.concatenate([np.roll(sheets, shift, axis=0) for shift in range(len(sheets))], axis=1)
 
 
 def field_of_pool(sheets: NDArray[np.int64]) -> AnswerTable:
-    """The pool before anything is labelled."""
+    """Return the unlabelled pool."""
     models, examples = sheets.shape
     cases = [Case(f"{POOL}/{n:05d}", ((str(n),),), None, {"part": POOL}, "", {}) for n in range(examples)]
     names = [f"m{n}" for n in range(models)]
@@ -68,7 +67,7 @@ def field_of_pool(sheets: NDArray[np.int64]) -> AnswerTable:
 
 
 def label(field: AnswerTable, sheets: NDArray[np.int64], place: int, draw: list[float] | None) -> None:
-    """Label one example of the pool, drawn like any other or by its chances."""
+    """Label one example of the pool, drawn uniformly or with its probability."""
     case = field.cases[place]
     draws = [*case.meta.get("draws", ()), *([draw] if draw else [])]
     part = CHOSEN if draw else LABELLED
@@ -79,7 +78,7 @@ def label(field: AnswerTable, sheets: NDArray[np.int64], place: int, draw: list[
 
 
 def one_run(sheets: NDArray[np.int64], how: str, rng: Generator) -> tuple[int, int | None, bool]:
-    """Labels until the best model is decided (or all), which that was, and whether any pair ever was decided."""
+    """Return the labels until the best model is decided, that model, and whether any pair was decided."""
     field = field_of_pool(sheets)
     examples = sheets.shape[1]
     settings = Settings(label_next=LOOK_EVERY, seed=int(rng.integers(2**31)))
@@ -103,11 +102,11 @@ def one_run(sheets: NDArray[np.int64], how: str, rng: Generator) -> tuple[int, i
     return MOST_LABELS, None, any_pair
 
 
-# What is printed
+# Printed tables
 
 
 def calibration(runs: int, rng: Generator) -> None:
-    """Of pairs that are said to be ordered with some probability, how many are."""
+    """Print the share of correctly ordered pairs by stated probability."""
     print("| stated | pairs | mean stated | right |\n| --- | --- | --- | --- |")
     apart, share = rng.uniform(0.05, 0.6, runs), rng.random(runs)
     discordant = rng.binomial(20, apart)
@@ -121,7 +120,7 @@ def calibration(runs: int, rng: Generator) -> None:
 
 
 def neighbours(runs: int, rng: Generator) -> None:
-    """Of each model and the next in an order of several that are called better, how many are."""
+    """Print the share of correct statements about neighbours in an order of several models."""
     print("| accuracies | models | labels | called better | mean stated | uniform prior | right |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     priors = {
@@ -140,7 +139,7 @@ def neighbours(runs: int, rng: Generator) -> None:
 def _neighbours(
     accuracies: NDArray[np.float64], labels: int, rng: Generator
 ) -> list[tuple[float, float, bool]]:
-    """Of each model called better than the next: what is stated, the same by a uniform prior, whether it is right."""
+    """Yield, for each pair of neighbours, both stated probabilities and whether the order is correct."""
     sheets = answer_sheets(accuracies, 2_000, rng)
     truth = (sheets == 0).mean(axis=1)
     field = field_of_pool(sheets[:, :labels])
@@ -156,7 +155,7 @@ def _neighbours(
 
 
 def level(runs: int, rng: Generator) -> None:
-    """How often equal models are called different, looking after every ten labels."""
+    """Print how often equal models are called different, checked after every ten labels."""
     print("| models | drawn | runs | any pair decided |\n| --- | --- | --- | --- |")
     for models in (2, 5):
         for how in ("uniform", "disagreement"):
@@ -168,7 +167,7 @@ def level(runs: int, rng: Generator) -> None:
 
 
 def torn(runs: int, rng: Generator) -> None:
-    """Two equal models of nine, one of them right where the others are torn: its examples are drawn more often."""
+    """Print how often two equal models of nine are called different if the draw favours one of them."""
     split, agreed = np.array([0, 1, 1, 1, 2, 2, 2, 0, 0]), np.array([1, 0, 0, 0, 0, 0, 0, 0, 0])
     sheets = np.repeat(np.stack([split, agreed], axis=1), 60, axis=1)
     weighed = forgotten = 0
@@ -194,7 +193,7 @@ def torn(runs: int, rng: Generator) -> None:
 
 
 def savings(runs: int, rng: Generator) -> None:
-    """Labels until the best model is decided, when it is better by so much."""
+    """Print the labels until the best model is decided."""
     print(
         "| accuracies | drawn | decided | the right one first | median labels |\n| --- | --- | --- | --- | --- |"
     )
@@ -221,11 +220,11 @@ TABLES = {
     "chances": ("torn", 1),
     "accuracies | drawn": ("savings", 2),
 }
-"""How the heading of a table begins, to its part and to how many columns name a row."""
+"""Start of a table's heading: its part, and the number of columns that name a row."""
 
 
 def cells_of(lines: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Every number of printed tables with its part, row and column."""
+    """Yield every number of printed tables with its part, row and column."""
     part, names, heads = "", 0, [""]
     for line in lines:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
