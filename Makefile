@@ -34,7 +34,7 @@ types:
 	$(BIN)/mypy
 
 types-of-tests:  ## tests are run, so only names that do not exist are worth finding before that
-	MYPYPATH=src:tests/support $(BIN)/mypy --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --explicit-package-bases --no-warn-unused-ignores --implicit-reexport \
+	MYPYPATH=src:tools:tests/support $(BIN)/mypy --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --explicit-package-bases --no-warn-unused-ignores --implicit-reexport \
 	  $(foreach code,arg-type assignment call-arg call-overload comparison-overlap index list-item misc operator union-attr var-annotated,--disable-error-code $(code)) tests
 
 quick: check  ## the inner loop: all but golden tests, simulations, trainings and attacks

@@ -1,13 +1,11 @@
 """The pages of docs/studies show the numbers of the files next to them."""
 
 import re
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tools"))
+import studies
 
-import studies  # noqa: E402
+ROOT = Path(__file__).parents[1]
 
 LENGTH = 900
 """Words of a page; a report fits one page."""
