@@ -18,7 +18,7 @@ from shoal.comparing.wording import row_note
 from shoal.core.errors import DataError, PlanError
 from shoal.protocols.behaviour.score import measure
 from shoal.protocols.learning.iid import IID
-from shoal.protocols.learning.score import iid_score
+from shoal.protocols.learning.scoring import iid_score
 from shoal.stats.multiplicity import holm
 from shoal.stats.power import sign_test_power
 

@@ -20,7 +20,7 @@ from ..models.answer_rows import AnswerRows
 from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check
 from ..protocols.base import Built
-from ..training.stage import IN_NUMBERS, Fact, Progress, silent
+from ..training.stage import Progress, silent
 from .answer_sources import AnswerCache, BatchDistributor, DirectAnswers, find_source, is_retryable
 from .plan import Job
 from .scoring import score_job
@@ -125,17 +125,11 @@ def _train_and_query(
                 examples = source.questions.examples
                 notes = train_model(training, store, shared, model, examples, progress, query, complete)
                 if notes:
-                    store.write_checks(job.id, [asdict(training_check(note)) for note in notes])
+                    store.write_checks(job.id, [asdict(Check("training", False, note)) for note in notes])
                 if training.marks == ("",):
                     query("")
             remove_midway(store, training.names)
             stored.finish()
-
-
-def training_check(note: str) -> Check:
-    """Return a note of a training as a check; one that is not a plain fact is a failure."""
-    is_fact = isinstance(note, Fact)
-    return Check(IN_NUMBERS, None, str(note)) if is_fact else Check("training", False, note)
 
 
 def retry_errors(

@@ -24,7 +24,7 @@ Neither the order nor the names of cases and functionalities change anything, no
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -32,9 +32,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from .intervals import (
-    SMALLEST_P,
     Interval,
-    p_where,
     paired_difference_interval,
     percentile_interval,
     t_quantile,
@@ -61,11 +59,6 @@ ONES = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
 def suite_score(suite: Floats, iid: Floats) -> Floats:
     """Return the suite's part alone."""
     return suite
-
-
-def iid_score(suite: Floats, iid: Floats) -> Floats:
-    """Return the i.i.d. part alone."""
-    return iid
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +89,6 @@ def pair(
     method: Sequence[ArrayLike],
     baseline_iid: ArrayLike,
     method_iid: ArrayLike,
-    clusters: Sequence[ArrayLike] | None = None,
 ) -> Pair:
     """Return both sides as tables; a cases × seeds matrix of 1, 0, NaN per functionality, and one for the i.i.d. data.
 
@@ -106,7 +98,7 @@ def pair(
     """
     if not baseline:
         raise ValueError("there is no functionality to average over")
-    tables = run_tables([baseline, method], clusters)
+    tables = run_tables([baseline, method], None)
     (iid,) = run_tables([[baseline_iid], [method_iid]], None)
     widths = {np.shape(matrix)[1] for matrix in (*baseline, *method, baseline_iid, method_iid)}
     if len(widths) != 1:
@@ -208,7 +200,6 @@ class Draws:
     iid: Floats  # (resamples, sides, seeds)
     scores: tuple[Floats, Floats]
     """Suite and i.i.d. scores per resample, each (resamples, sides, seeds)."""
-    has_new_functionalities: bool = False
 
 
 def draw(both: Pair, resamples: int, rng: Generator) -> Draws:
@@ -216,20 +207,6 @@ def draw(both: Pair, resamples: int, rng: Generator) -> Draws:
     iid = _resampled(both.iid, both.seeds, resamples, rng)
     suite = np.stack([_resampled(table, both.seeds, resamples, rng) for table in both.suite])
     return Draws(both, suite, iid, (suite.mean(axis=0), iid))
-
-
-def draw_functionalities(draws: Draws, rng: Generator) -> Draws:
-    """Return the functionalities drawn again too: "new functionalities like these".
-
-    The observed rates carry the noise of the cases once already, so that this interval errs on the wide side.
-    """
-    number, resamples = draws.suite.shape[:2]
-    drawn = max(1, number - 1)  # one fewer, as everywhere: see `resampling`
-    slots = rng.integers(number, size=(resamples, drawn))
-    # Each slot takes another resample: a functionality drawn twice gets two draws of its cases.
-    places = (np.arange(resamples)[:, None] + np.arange(drawn)) % resamples
-    scores = draws.suite[slots, places].mean(axis=1), draws.iid
-    return replace(draws, scores=scores, has_new_functionalities=True)
 
 
 def _resampled(table: ClusterTable, seeds: int, resamples: int, rng: Generator) -> Floats:
@@ -264,14 +241,10 @@ def _drawn_counts(table: ClusterTable, resamples: int, rng: Generator) -> NDArra
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its interval, and where its uncertainty comes from."""
+    """A number with its interval; None where it is undefined."""
 
     value: float
     interval: Interval | None
-    seed_share: float | None = None
-    """Of the variance, the part that is due to seeds: whether to buy seeds or cases."""
-    p: float | None = None
-    """Of a difference: one minus the level at which its interval reaches 0."""
 
 
 def estimate(
@@ -295,42 +268,23 @@ def estimate(
     value = float(values @ weights)
     if math.isnan(value):
         return Estimate(value, None)
-    is_sample = population > len(draws.suite) and not draws.has_new_functionalities
+    is_sample = population > len(draws.suite)
     replicates = _contrast(score(*(_of_sample(draws, population) if is_sample else draws.scores)), sides)
     replicates = replicates @ weights
     degrees = _degrees(draws, of)
     drawn = percentile_interval(replicates, level, degrees=degrees)
-    parts = [(_distances(value, drawn), degrees), (_unmoved(draws, of, level), math.inf)]
+    parts = [_distances(value, drawn), _unmoved(draws, of, level)]
     if seed is None and both.seeds >= ESTIMABLE_SEEDS:
         reach = t_quantile(level, both.seeds - 1) * float(values.std(ddof=1)) / math.sqrt(both.seeds)
-        parts.append((np.array([reach, reach]), both.seeds - 1))
+        parts.append(np.array([reach, reach]))
     if is_sample:
         reach = _sampling_reach(draws, of, population, level)
-        parts.append((np.array([reach, reach]), len(draws.suite) - 1))
-    below, above = np.sqrt((np.array([distances for distances, _ in parts]) ** 2).sum(axis=0))
+        parts.append(np.array([reach, reach]))
+    below, above = np.sqrt((np.array(parts) ** 2).sum(axis=0))
     if math.isnan(below) or math.isnan(above):
         return Estimate(value, None)
     least = min(0.0, 1.0 * min(sides))
-    interval = max(least, value - float(below)), min(1.0, value + float(above))
-    p = _p_of(value, parts, level) if sides == DIFFERENCE else None
-    return Estimate(value, interval, _seed_share(values, replicates) if seed is None else None, p)
-
-
-def _p_of(value: float, parts: Sequence[tuple[Floats, float]], level: float) -> float:
-    """Of distances at a level, below and above, each with its degrees of freedom: where their sum reaches 0."""
-    side = 0 if value > 0 else 1
-    reaches = [
-        (float(distances[side]) / t_quantile(level, degrees), degrees)
-        for distances, degrees in parts
-        if distances[side] > 0
-    ]
-    if value == 0 or not reaches:
-        return 1.0 if value == 0 else SMALLEST_P
-    return p_where(
-        lambda wanted: (
-            math.hypot(*(t_quantile(wanted, degrees) * error for error, degrees in reaches)) < abs(value)
-        )
-    )
+    return Estimate(value, (max(least, value - float(below)), min(1.0, value + float(above))))
 
 
 class _Contrast:
@@ -373,9 +327,7 @@ class _Contrast:
 
 
 def _degrees(draws: Draws, of: _Contrast) -> float:
-    """Return degrees of freedom over cases (Satterthwaite); functionalities minus one if those are drawn."""
-    if draws.has_new_functionalities and of.score is not iid_score:
-        return len(draws.suite) - 1.0
+    """Return degrees of freedom over cases (Satterthwaite)."""
     by_suite, by_iid = of.slopes()
     suite = np.einsum("frij,ij->fr", draws.suite, by_suite / len(draws.suite))
     iid = np.einsum("rij,ij->r", draws.iid, by_iid)
@@ -439,13 +391,6 @@ def _of_sample(draws: Draws, population: int) -> tuple[Floats, Floats]:
     suite, iid = draws.scores
     middle = draws.pair.scores[0]
     return middle + math.sqrt(len(draws.suite) / population) * (suite - middle), iid
-
-
-def _seed_share(values: Floats, replicates: Floats) -> float | None:
-    if len(values) < 2:
-        return None
-    of_seeds, of_cases = float(values.var(ddof=1)) / len(values), float(np.nanvar(replicates))
-    return of_seeds / (of_seeds + of_cases) if of_seeds + of_cases > 0 else None
 
 
 # Small parts

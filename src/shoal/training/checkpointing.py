@@ -12,7 +12,7 @@ import json
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -56,8 +56,6 @@ class Moment:
     """A digest of the draws of the phase, which must be the same again."""
     method: Mapping[str, Any]
     """The state of the method."""
-    tally: Sequence[int]
-    """The counts of the batch source."""
     tensors: dict[str, Tensor]
     """Weights by `network/NAME`, moments by `optimiser/NUMBER/KEY`, generators by `generator/DEVICE`, `losses/`."""
 
@@ -216,10 +214,12 @@ def _read(path: Path) -> Moment | None:
         return None
     if any(about.pop(name, None) != version for name, version in VERSIONS.items()):
         return None
+    if about.keys() != {*ABOUT, "method", "shown"}:
+        return None
     return Moment(**about | {"method": unpacked(about["method"]), "tensors": tensors})
 
 
-ABOUT = ("leg", "step", "total", "updates", "drawn", "tally")
+ABOUT = ("leg", "step", "total", "updates", "drawn")
 VERSIONS = {"shoal": __version__, "torch": torch.__version__, "numpy": np.__version__}
 
 

@@ -9,24 +9,32 @@ from ..core.ranges import BatchSize, Epochs, Rate, Share, Threads, Within
 
 
 @dataclass(frozen=True, slots=True)
-class TrainConfig:
+class TrainNumbers:
+    """The numbers of a training that a plan may leave to its protocol."""
+
+    learning_rate: Rate | None = None
+    """Peak learning rate; by default the protocol's, which is higher for the very small `tiny:` models."""
+    batch: BatchSize | None = None
+    """Examples per batch."""
+    epochs: Epochs | None = None
+    """Passes over the training data; a fraction cuts the last one short."""
+    threads: Threads = 1
+    """Processor threads of a job; another number can change the last digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainConfig(TrainNumbers):
     """How a model is trained (AdamW, linear decay; `docs/method/beluga.md` 1.6).
 
     A protocol extends this class with its own defaults and settings, and trains with `plain`.
     """
 
-    learning_rate: Rate | None = None
-    """Peak learning rate; by default the protocol's, which is higher for the very small `tiny:` models."""
     batch: BatchSize = 32
-    """Examples per batch."""
     epochs: Epochs = 3.0
-    """Passes over the training data; a fraction cuts the last one short."""
     weight_decay: Annotated[float, Within(0)] = 0.0
     """AdamW's decoupled weight decay."""
     warm_up: Share = 0.0
     """Share of the updates in which the rate rises linearly; then it falls to zero."""
-    threads: Threads = 1
-    """Processor threads of a job; another number can change the last digits."""
     group_by_length: bool = False
     """Batch examples of similar length: less padding, but examples of one kind meet more often than by chance."""
 

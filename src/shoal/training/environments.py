@@ -25,11 +25,10 @@ DIRECTIONS = ("not_less_2", "not_less_0", "not_more_conf", "not_less_conf")
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
-    """One example with its soft label."""
+class _Single:
+    """One example."""
 
     example: Example
-    target: Target
     share: ClassVar[int] = 1
 
     @property
@@ -39,7 +38,7 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Invariant:
+class _Pairs:
     """An original and its variants; each visit shows the original with one of them."""
 
     original: Example
@@ -53,18 +52,22 @@ class Invariant:
 
 
 @dataclass(frozen=True, slots=True)
-class Directed:
+class Labelled(_Single):
+    """One example with its soft label."""
+
+    target: Target
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant(_Pairs):
+    """An original and variants with the same answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Directed(_Pairs):
     """An original, its variants, and the direction in which their answer must not move."""
 
-    original: Example
-    variants: tuple[Example, ...]
     direction: str
-    share: ClassVar[int] = 2
-
-    @property
-    def examples(self) -> tuple[Example, ...]:
-        """Return every example that training may show."""
-        return (self.original, *self.variants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,34 +81,18 @@ class Several:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(_Single):
     """A context and its question, with every position of the answer in the context."""
 
-    example: Example
     places: tuple[tuple[int, int], ...]
     """Each as (start, end) of characters."""
     window: int = 0
     """Which window of a context that exceeds the model's length."""
-    share: ClassVar[int] = 1
-
-    @property
-    def examples(self) -> tuple[Example, ...]:
-        """Return every example that training may show."""
-        return (self.example,)
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class Alike(_Pairs):
     """A context and its question, with variants in which the answer keeps its place."""
-
-    original: Example
-    variants: tuple[Example, ...]
-    share: ClassVar[int] = 2
-
-    @property
-    def examples(self) -> tuple[Example, ...]:
-        """Return every example that training may show."""
-        return (self.original, *self.variants)
 
 
 Item = Labelled | Invariant | Directed | Several | Answered | Alike
@@ -157,27 +144,15 @@ def pools(environments: Iterable[Environment]) -> list[Environment]:
 
 def _check(item: Item, where: str) -> None:
     match item:
-        case Invariant(variants=()) | Directed(variants=()) | Several(examples=()) | Alike(variants=()):
-            raise DataError(
-                f"{where}: an item without variants",
-                why=repr(item),
-                fix="add variants, or leave it out",
-            )
+        case _Pairs(variants=()) | Several(examples=()):
+            problem, fix = "an item without variants", "add variants, or leave it out"
         case Answered(places=()):
-            raise DataError(
-                f"{where}: an answer that does not occur in its context",
-                why=repr(item)[:300],
-                fix="use an answer that is a part of the context",
-            )
+            problem, fix = "an answer that does not occur in its context", "an answer from the context"
         case Several(examples=examples, targets=targets) if len(examples) != len(targets):
-            raise DataError(
-                f"{where}: {len(examples)} examples and {len(targets)} labels",
-                why=repr(item),
-                fix="give each example a label",
-            )
+            problem, fix = f"{len(examples)} examples, {len(targets)} labels", "give each example a label"
         case Directed(direction=direction) if direction not in DIRECTIONS:
-            raise DataError(
-                f"{where}: direction {direction!r}",
-                why=f"known: {', '.join(DIRECTIONS)}",
-                fix=nearest(direction, DIRECTIONS) or "one of those",
-            )
+            problem = f"unknown direction {direction!r}"
+            fix = nearest(direction, DIRECTIONS) or f"one of {', '.join(DIRECTIONS)}"
+        case _:
+            return
+    raise DataError(f"{where}: {problem}", why=repr(item)[:300], fix=fix)

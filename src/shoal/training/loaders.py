@@ -7,7 +7,7 @@ A loader makes batches from items of one class. Two feeds decide which batches a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -15,11 +15,10 @@ import torch
 from numpy.random import Generator
 from torch import Tensor
 
-from ..core.errors import PlanError, nearest
 from . import losses
 from .batch import Batch, Loss, Rows, Source
 from .environments import Alike, Answered, Directed, Environment, Invariant, Item, Labelled, Several, pools
-from .spans import WAYS, AlikeLoader, AnsweredLoader
+from .spans import AlikeLoader, AnsweredLoader
 
 SHOWN = 3
 """Most examples of a `Several` per visit."""
@@ -33,31 +32,6 @@ class Losses:
 
     labels: str = "softmax"
     spans: str = "context"
-    directed: list[Any] = field(default_factory=lambda: [0, 0], init=False, repr=False, compare=False)
-    """Batches of DIR cases so far, and how many had zero loss and so no gradient; counted on the device, so that
-    no step waits."""
-
-    def facts(self) -> list[str]:
-        """Return how many DIR batches had no gradient."""
-        shown, idle = self.counts()
-        return [f"{idle:,} of {shown:,} DIR batches had zero loss and no gradient"] if shown else []
-
-    def counts(self) -> tuple[int, ...]:
-        """Return both counts as numbers."""
-        return tuple(map(int, self.directed))
-
-    def __post_init__(self) -> None:
-        for name, known in (
-            ("labels", losses.LABEL_LOSSES),
-            ("spans", WAYS),
-        ):
-            chosen = getattr(self, name)
-            if chosen not in known:
-                raise PlanError(
-                    f"unknown loss for {name}: {chosen!r}",
-                    why=f"known: {', '.join(known)}",
-                    fix=nearest(chosen, known) or "one of those",
-                )
 
 
 # Loaders: what one batch shows
@@ -138,7 +112,6 @@ class PairLoader:
         self.starts = np.cumsum(self.counts) - self.counts
         longest = np.maximum.reduceat(source.lengths[self.variants], self.starts)
         self.lengths = np.maximum(source.lengths[self.originals], longest)
-        self.loss = loss
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
         """Return each original with a uniformly drawn variant."""
@@ -159,7 +132,7 @@ class DirectedLoader(PairLoader):
 
     def _loss(self, chosen: Rows) -> BoundedLoss:
         directions = [self.directions[item] for item in chosen.tolist()]
-        return DirectionLoss(directions, self.loss.directed)
+        return DirectionLoss(directions)
 
 
 LOADERS: dict[type[Item], Callable[[Any, Any, Losses], Loader]] = {
@@ -216,19 +189,14 @@ class DirectionLoss:
     """The loss of pairs whose answer must not move in one direction; both sides are scaled."""
 
     directions: Sequence[str]
-    counted: list[Any]
-    """Batches so far, and those with zero loss."""
     multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
         """Return the mean over pairs."""
         original, variant = logits.chunk(2)
         if scale is not None:
-            return losses.direction(original * scale, variant * scale, self.directions)
-        loss = losses.direction(original, variant, self.directions)
-        self.counted[0] += 1
-        self.counted[1] = self.counted[1] + (loss.detach() == 0)
-        return loss
+            original, variant = original * scale, variant * scale
+        return losses.direction(original, variant, self.directions)
 
     def floor(self, logits: Tensor) -> float:
         """Return 0: an answer that moves the right way has no loss."""

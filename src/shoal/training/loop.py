@@ -51,8 +51,6 @@ class Log:
     """Cases shown, by environment, or by kind if every item is visited."""
     notes: list[str] = field(default_factory=list)
     """Warnings: the training was not what the method is for."""
-    facts: list[str] = field(default_factory=list)
-    """Numbers about a normal training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,22 +101,10 @@ def train(
     if words is not None:
         words.narrow()
     try:
-        log = _Walk(learner, method, legs, seed, progress, mark, marks, windows, loss).go()
+        return _Walk(learner, method, legs, seed, progress, mark, marks).go()
     finally:
         if words is not None:
             words.widen()
-    log.notes += windows.notes() if windows else []
-    log.facts += [*_iid_epochs(method, environments, log), *loss.facts()]
-    return log
-
-
-def _iid_epochs(method: Method, environments: Sequence[Environment], log: Log) -> list[str]:
-    """Return how often the i.i.d. data were seen, if the method chooses environments."""
-    iid = [one for one in environments if one.kind == "iid"]
-    if not method.by_environment or not 0 < len(iid) < len(environments):
-        return []
-    epochs = sum(log.shown[one.name] for one in iid) / sum(map(len, iid))
-    return [f"i.i.d. data were seen for {epochs:.2f} epochs"]
 
 
 def _vocabulary(
@@ -203,12 +189,9 @@ class _Walk:
         progress: Progress,
         mark: Mark,
         marks: Sequence[str],
-        windows: Windows | None = None,
-        loss: Losses | None = None,
     ) -> None:
-        self.loss = loss or Losses()
         self.learner, self.method, self.legs, self.seed = learner, method, legs, seed
-        self.progress, self.mark, self.marks, self.windows = progress, mark, marks, windows
+        self.progress, self.mark, self.marks = progress, mark, marks
         self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
         self.keeper, self.log = checkpointing.the_keeper(), Log()
         self.drawn: Counter[str] = Counter()  # cases of this phase, by environment
@@ -222,7 +205,7 @@ class _Walk:
                 self._legs(0)
         self.learner.network.eval()
         if self.total:
-            self.log.notes, self.log.facts = self.method.notes(), self.method.facts()
+            self.log.notes = self.method.notes()
         for name in self.marks if not self.total else ():
             self.mark(name)
         return self.log
@@ -290,7 +273,6 @@ class _Walk:
             shown=self.log.shown,
             drawn=checkpointing.digest_of(feed, self.drawn),
             method=checkpointing.remembered(self.method),
-            tally=self.windows.tally if self.windows else self.loss.counts(),
             tensors=checkpointing.named(tensors),
         )
 
@@ -338,10 +320,6 @@ class _Walk:
         stepper.done = kept.updates
         checkpointing.put_moments_back(stepper.optimiser, checkpointing.part(kept.tensors, "optimiser"))
         vars(self.method).update(kept.method)
-        if self.windows is not None:
-            self.windows.tally = kept.tally
-        elif kept.tally:
-            self.loss.directed[:] = kept.tally
         checkpointing.put_generators_back(checkpointing.part(kept.tensors, "generator"))
         kept.tensors.clear()  # frees four times the size of the weights
         self.before.clear()

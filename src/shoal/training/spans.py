@@ -24,11 +24,8 @@ from . import losses
 from .batch import Inputs, Rows
 from .environments import Alike, Answered, Environment
 
-WAYS = ("context", "reference")
 ANSWER_KEPT = 0.05
 """Below this start or end probability of the original on aligned tokens, the answer itself was substituted."""
-MANY = 0.1
-"""Share of pairs without gradient from which the training warns."""
 
 Aligned = tuple[Rows, Rows]
 
@@ -49,8 +46,6 @@ class Windows:
         self.windows = [window for windows in cut for window in windows]
         self.lengths = np.array([len(ids) for _, ids, _, _ in self.windows], np.int64)
         self.aligned: dict[tuple[int, int], Aligned] = {}
-        self.shown = self.idle = 0
-        """Pairs shown so far, and those without gradient."""
 
     def rows(self, examples: Iterable[Example]) -> list[int]:
         """Return the rows of the first windows of these examples."""
@@ -109,22 +104,6 @@ class Windows:
         """Return the positions of the context's tokens; in the reference all positions."""
         places = self.windows[row][3]
         return [at for at, place in enumerate(places) if self.reference or place is not None]
-
-    @property
-    def tally(self) -> Sequence[int]:
-        """Return the counts so far."""
-        return self.shown, self.idle
-
-    @tally.setter
-    def tally(self, counted: Sequence[int]) -> None:
-        self.shown, self.idle = counted
-
-    def notes(self) -> list[str]:
-        """Return a warning if many pairs had no gradient."""
-        if self.idle <= MANY * self.shown:
-            return []
-        share = self.idle / self.shown
-        return [f"in {share:.0%} of the pairs shown the answer itself was substituted: they had no gradient"]
 
 
 def token_ends(places: Sequence[tuple[int, int] | None], low: int, high: int) -> tuple[int, int] | None:
@@ -254,9 +233,6 @@ class AlignedLoss:
         after = after if scale is None else after * scale[..., None]
         each = losses.aligned_spans(_at(original, self.before), after, self.shared.to(logits.device))
         kept = self._kept(original)
-        if scale is None:
-            self.source.shown += len(kept)
-            self.source.idle += int((~kept).sum())
         # Zero, but a function of the logits, so that its gradient is zero and not an error.
         return each[kept].mean() if kept.any() else (each * 0).sum()
 

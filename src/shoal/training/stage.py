@@ -36,16 +36,6 @@ class BrokenTrainingError(ModelError):
     """A training whose loss became NaN or infinite."""
 
 
-IN_NUMBERS = "training in numbers"
-"""The name of a fact among the checks of its job."""
-
-
-class Fact(str):
-    """A note about a normal training; plain notes are warnings."""
-
-    __slots__ = ()
-
-
 Try = Mapping[str, Any]
 """Settings of one trial."""
 Steps = int | Callable[[], int]

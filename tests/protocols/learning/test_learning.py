@@ -18,7 +18,7 @@ from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.errors import DataError
 from shoal.core.records import Finding
 from shoal.protocols.learning import compare_tasks, compare_trainings
-from shoal.protocols.learning.compare import compare_models
+from shoal.protocols.learning.comparison import compare_models
 from shoal.protocols.learning.findings import table_findings
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.settings import Settings, Train

@@ -14,7 +14,7 @@ from shoal.protocols.behaviour.build import load_suite
 from shoal.protocols.learning.degeneracy import degeneracy_of
 from shoal.protocols.learning.iid import iid_cases, load_iid
 from shoal.protocols.learning.lessons import occurrences, questions_of
-from shoal.protocols.learning.score import iid_f1, row_outcomes
+from shoal.protocols.learning.scoring import iid_f1, row_outcomes
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.training.environments import Alike, Answered
 

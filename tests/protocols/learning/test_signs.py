@@ -11,7 +11,7 @@ from shoal.protocols.behaviour.expect import DIRECTIONS, Expect
 from shoal.protocols.behaviour.suite import DEFAULTS
 from shoal.protocols.learning.degeneracy import degeneracy_of, losses_of_pairs
 from shoal.protocols.learning.iid import IID
-from shoal.protocols.learning.score import row_outcomes
+from shoal.protocols.learning.scoring import row_outcomes
 from shoal.protocols.learning.settings import Settings
 
 THREE, TWO = ("negative", "neutral", "positive"), ("negative", "positive")

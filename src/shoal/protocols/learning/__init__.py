@@ -5,35 +5,38 @@ and is then tested on it.
 
     folds      settings to jobs;  build: their cases;  iid: the i.i.d. data
     stages     settings to stages of training;  hyper: their numbers;  tuning: the grid search;  lessons: the examples
-    score      measures of one job;  degeneracy: models that give one answer, or never learnt the task
+    scoring    measures of one job;  degeneracy: models that give one answer, or never learnt the task
     trainings  jobs to rows of scenarios
-    compare    scores with intervals;  against_iid: tests against the model trained without the suite
-    table3     the paper's Table 3;  averages: over scenarios, tasks and methods;  retention, transfer: findings
-    wording    sentences;  view: layout;  files: the paper's tables of numbers
+    comparison scores with intervals;  against_iid: tests against the model trained without the suite
+    table3     measures to the paper's Table 3;  averages: over scenarios, tasks and methods;  findings: what it shows
+    wording    sentences;  layout: Table 3 as blocks;  files: the paper's tables of numbers
+
+Scoring and training are imported when they are called: `status` and `check` only need settings and folds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...core.records import Result
-from ..base import Compared
 from ..behaviour import ask, title
-from .averages import compare_tasks
-from .build import build
-from .compare import compare_models, compare_trainings
-from .findings import conclusions, table_findings, training_findings
-from .folds import parts, planned_folds
-from .score import score
+from .folds import parts
 from .settings import Settings
-from .view import view
 
 if TYPE_CHECKING:
-    from ...training.stage import Recipe
+    from ...core.records import Answers, Finding, Measure, Result
+    from ...core.views import Section
+    from ...training.stage import Progress, Recipe
+    from ..base import Built, Compared, Scored
 
 __all__ = [
-    "Settings", "ask", "build", "compare", "compare_tasks", "compare_trainings", "parts", "recipe", "score",
-    "title", "view",
+    "Settings", "ask", "build", "compare", "compare_tasks", "parts", "recipe", "score", "title", "view",
 ]  # fmt: skip
+
+
+def build(settings: Settings, progress: "Progress | None" = None) -> "Built":
+    """Return the cases that the trained model is tested on, i.i.d. rows last."""
+    from .build import build_cases
+
+    return build_cases(settings)
 
 
 def recipe(settings: Settings, model: str) -> "Recipe":
@@ -43,11 +46,36 @@ def recipe(settings: Settings, model: str) -> "Recipe":
     return make_recipe(settings, model)
 
 
-def compare(settings: Settings, results: Sequence[Result]) -> Compared:
+def score(settings: Settings, built: "Built", answers: "Mapping[str, Answers]") -> "Scored":
+    """Return outcomes, measures and findings of one job."""
+    from .scoring import score_job
+
+    return score_job(settings, built, answers)
+
+
+def compare(settings: Settings, results: "Sequence[Result]") -> "Compared":
     """Return the measures of the paper's Table 3, and the findings."""
-    tables = compare_models(settings, results, planned_folds(settings))
-    findings = [*table_findings(tables), *training_findings(results)]
-    measures = [row for table in tables for row in table.all_measures()]
-    return Compared(
-        measures, [*conclusions({table.model: table.rows for table in tables}, findings), *findings]
-    )
+    from .findings import compare_plan
+
+    return compare_plan(settings, results)
+
+
+def view(
+    settings: Settings,
+    results: "Sequence[Result]",
+    measures: "Sequence[Measure]",
+    findings: "Sequence[Finding]",
+) -> "list[Section]":
+    """Return each result by itself; with measures Table 3 of each model, the details behind it, the paper's files."""
+    from .layout import view_sections
+
+    return view_sections(settings, results, measures, findings)
+
+
+def compare_tasks(
+    tables: "Mapping[str, tuple[Settings, Sequence[Result]]]", seed: int = 0
+) -> "list[Measure]":
+    """Return the paper's last column: Avg of every row over several tasks, each with its settings and results."""
+    from .averages import average_tasks
+
+    return average_tasks(tables, seed)

@@ -30,7 +30,6 @@ from ...stats.generalization import (
     ESTIMABLE_SEEDS,
     Draws,
     Estimate,
-    draw_functionalities,
     estimate,
     exchange_test,
 )
@@ -41,11 +40,11 @@ from ...stats.power import smallest_difference, smallest_mean_difference
 from ...stats.resampling import paired_table
 from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
 from .settings import Settings
-from .trainings import HOLD_OUTS, NEW_FUNCTIONALITIES, Floats, Scenario
+from .trainings import HOLD_OUTS, Floats, Scenario
 from .wording import NO_EFFECT, with_facts
 
 PAIRED = "paired t, two clusters added"
-FIXED, RANDOM = "cluster bootstrap", "functionalities and cases bootstrap"
+BOOTSTRAP = "cluster bootstrap"
 OVER_SEEDS, THESE_RUNS = ", t over seeds", ", these runs"
 T_OVER_SEEDS = "t over seeds"
 
@@ -59,8 +58,6 @@ class Contest:
     difference: Estimate
     method: str
     """Method of the interval."""
-    anew: Estimate | None
-    """The difference for new functionalities."""
     seeds: int
     p: float
     test: str
@@ -111,7 +108,7 @@ def iid_test(
         squares = float(flips @ flips) / seeds**2 or n * wilson(0, n)[1]
         smallest = partial(_smallest, math.sqrt(squares) / n, n)
     difference = _in_agreement(_iid_difference(new[known], old[known]), p)
-    yield Contest(groups, n, difference, _named(PAIRED, seeds), None, seeds, p, test, smallest, facts)
+    yield Contest(groups, n, difference, _named(PAIRED, seeds), seeds, p, test, smallest, facts)
 
 
 def _iid_difference(new: Floats, old: Floats) -> Estimate:
@@ -132,12 +129,10 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
     groups = {"score": "G", **scenario.groups}
     facts = _unequal(scenario, base, ours)
     units = draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite)
-    anew = draw_functionalities(draws, np.random.default_rng([settings.seed, 1]))
-    for_new = estimate(anew, generalization_score, DIFFERENCE)
     by_seed = generalization_score(*draws.pair.scores)
     over = _error_over_seeds(settings, by_seed)
     if over.parts:
-        yield replace(_over_seeds(groups, units, by_seed, over, facts), anew=for_new)
+        yield _over_seeds(groups, units, by_seed, over, facts)
         return
     shuffled = exchange_test(
         draws.pair,
@@ -151,8 +146,7 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
         groups,
         units,
         _in_agreement(estimate(draws, generalization_score, DIFFERENCE), p),
-        _named(FIXED, len(ours)),
-        for_new,
+        _named(BOOTSTRAP, len(ours)),
         len(ours),
         p,
         f"randomisation: {settings.shuffles:,} exchanges of cases{runs}",
@@ -182,7 +176,6 @@ def _over_seeds(
         n,
         Estimate(value, _clipped((value - reach, value + reach))),
         T_OVER_SEEDS,
-        None,
         by_seed.shape[1],
         p,
         f"Welch's t over {by_seed.shape[1]} seeds",
@@ -211,10 +204,9 @@ def _in_agreement(difference: Estimate, p: float) -> Estimate:
 
 def contest_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[Measure]:
     """Return each test as measures, p adjusted within its column (`docs/method/beyond.md` 7.5)."""
-    columns: dict[tuple[str, ...], list[Contest]] = {}
+    columns: dict[str, list[Contest]] = {}
     for test in tests:
-        score, data = test.groups["score"], test.groups.get("data", "")
-        column = (score, test.groups["hold out"]) if score == "G" else (score, data)
+        column = test.groups["hold out"] if test.groups["score"] == "G" else ""
         columns.setdefault(column, []).append(test)
     for family in columns.values():
         yield from _family_measures(family, settings)
@@ -226,26 +218,25 @@ def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
     family: dict[str, Any] = {"adjustment": "Holm" if is_adjusted else "none", "tests": len(tests)}
     level = holm_level(raw) if is_adjusted else ALPHA
     for test, p in zip(tests, holm(raw).tolist() if is_adjusted else raw, strict=True):
-        of = {"of": test.groups["score"]}
-        facts = {**of, **test.facts, "runs": test.seeds}
+        of = test.groups["score"]
         interval, method = test.difference.interval, test.method
         difference = Measure(
             "difference", test.difference.value, test.n, test.groups, interval, method if interval else ""
         )
-        yield with_facts(difference, facts)
-        if test.anew:
-            new = replace(difference, groups={**test.groups, "estimand": NEW_FUNCTIONALITIES})
-            yield with_interval(with_facts(new, facts), test.anew, RANDOM, test.seeds)
+        yield with_facts(difference, {**test.facts, "runs": test.seeds}, of=of)
         yield with_facts(Measure("p value", test.p, test.n, test.groups), {"test": test.test})
         yield with_facts(Measure("adjusted p value", p, test.n, test.groups), family)
         smallest = test.smallest(level)
-        reach = {"power": POWER, "level": level} if smallest is not None else {"undefined": NO_EFFECT}
-        yield with_facts(Measure("minimum detectable effect", smallest, test.n, test.groups), of | reach)
+        effect = Measure("minimum detectable effect", smallest, test.n, test.groups)
+        if smallest is None:
+            yield with_facts(effect, {}, of=of, reason=NO_EFFECT)
+        else:
+            yield with_facts(effect, {"power": POWER, "level": level}, of=of)
 
 
-def with_interval(row: Measure, figure: Estimate, method: str, seeds: int) -> Measure:
+def with_interval(row: Measure, figure: Estimate, seeds: int) -> Measure:
     """Return a measure with an estimate's interval."""
-    named = _named(method, seeds)
+    named = _named(BOOTSTRAP, seeds)
     return replace(row, interval=figure.interval, interval_method=named if figure.interval else "")
 
 

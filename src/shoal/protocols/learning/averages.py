@@ -11,7 +11,7 @@ from statistics import fmean
 
 import numpy as np
 
-from ...core.errors import DataError, some
+from ...core.errors import DataError
 from ...core.records import Measure, Result
 from ...stats.seeds import error_of_difference
 from .against_iid import Contest, welch
@@ -39,44 +39,24 @@ def average_measures(
     yield from _averages([rows], [contests], seed)
 
 
-def compare_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed: int = 0) -> list[Measure]:
+def average_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed: int = 0) -> list[Measure]:
     """Return the paper's last column: Avg of every row over several tasks, each with its plan's settings and results.
 
-    Several models have averages of their own; the names of single models may differ from task to task.
+    A task has results of one model; its name may differ from task to task.
     """
-    from .compare import compare_models
+    from .comparison import compare_models
 
-    averages = []
-    for model, of_model in _by_model(tables).items():
-        compared = [compare_models(settings, results)[0] for settings, results in of_model]
-        which = {"model": model} if model else {}
-        rows = _averages([table.rows for table in compared], [table.contests for table in compared], seed)
-        averages += [replace(row, groups=which | dict(row.groups)) for row in rows]
-    return averages
-
-
-def _by_model(
-    tables: Mapping[str, tuple[Settings, Sequence[Result]]],
-) -> dict[str, list[tuple[Settings, list[Result]]]]:
-    """The tasks of each model; where each task has one, under no name."""
-    models = {task: {str(one.job["model"]) for one in results} for task, (_, results) in tables.items()}
-    if all(len(names) == 1 for names in models.values()):
-        return {"": [(settings, list(results)) for settings, results in tables.values()]}
-    for task, names in models.items():
-        lacking = sorted(set[str]().union(*models.values()) - names)
-        if lacking:
+    compared = []
+    for task, (settings, results) in tables.items():
+        of_task = compare_models(settings, results)
+        if len(of_task) != 1:
             raise DataError(
-                f"{task} has no result of {some(lacking)}",
-                why="an average over tasks is of models that did all of them",
-                fix="compare_tasks with the results of models that every task has",
+                f"{task} has results of {len(of_task)} models",
+                why="an average over tasks is of one model",
+                fix="call compare_tasks with the results of each model in turn",
             )
-    return {
-        model: [
-            (settings, [one for one in results if one.job["model"] == model])
-            for settings, results in tables.values()
-        ]
-        for model in sorted(next(iter(models.values())))
-    }
+        compared += of_task
+    return list(_averages([table.rows for table in compared], [table.contests for table in compared], seed))
 
 
 def _averages(
@@ -96,7 +76,7 @@ def _averages(
         columns = [sum(name != IID_COLUMN for name in table[0].cells) for table in tables]
         is_tested = list(map(len, tests)) == columns  # every score of the row, on seeds that both have
         observed = fmean(changes) if is_tested else value - baseline
-        yield Measure("difference", observed, 0, scored, facts={"of": AVERAGE})
+        yield Measure("difference", observed, 0, scored, of=AVERAGE)
         p = _p(tests, observed, seed) if is_tested else None
         if p is not None:
             over_seeds = any(test.by_seed is not None for of_task in tests for test in of_task)
@@ -157,5 +137,5 @@ def means_over_methods(rows: Sequence[TableRow]) -> Iterator[Measure]:
             gain = mean_gain(rows, column, config) if has_baseline else None
             if gain is not None:
                 score = "iid score" if column == IID_COLUMN else "G"
-                change = replace(mean, name="difference", value=gain, facts={"of": score})
+                change = replace(mean, name="difference", value=gain, of=score)
                 yield replace(change, groups=groups | {"score": OVER_METHODS})

@@ -1,21 +1,20 @@
-"""Settings to the cases of a job: the suite's test split, the i.i.d. test rows and further labelled data."""
+"""Settings to the cases of a job: the suite's test split and the i.i.d. test rows."""
 
 from dataclasses import replace
 
 from ...core.errors import PlanError
 from ...core.records import Case
-from ...training.stage import Progress, silent
 from ..base import Built
 from ..behaviour.build import built_suite, chosen_cases, load_suite, split_file
 from ..behaviour.settings import SPLITS
-from .iid import iid_cases, load_iid, ood_cases, overlap
+from .iid import iid_cases, load_iid, overlap
 from .settings import Settings
 
 SAMPLE_SEED = 0
 """Seed of `limit` and `hold_out_sample`: all trainings are compared on the same cases."""
 
 
-def build(settings: Settings, progress: Progress = silent) -> Built:
+def build_cases(settings: Settings) -> Built:
     """Return the cases that the trained model is tested on, i.i.d. rows last."""
     if settings.only and {*settings.hold_out} - {"none", "seen"}:
         raise PlanError(
@@ -31,8 +30,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         about |= {"chosen": [f"{settings.hold_out[0]}={settings.fold}"], "not asked": len(whole) - len(cases)}
     data = load_iid(settings)
     about |= overlap(settings, data)
-    rows = iid_cases(data) + ([] if is_part else ood_cases(settings, data))
-    built = built_suite(suite, cases + rows, about)
+    built = built_suite(suite, cases + iid_cases(data), about)
     # A trained model has no stored answers, so the cases that these were chosen from are not needed.
     return replace(built, chosen_from=()) if is_part else built
 

@@ -23,10 +23,10 @@ from ..behaviour.rules import Floats, Integers, directional_error
 from ..behaviour.score import WEIGHTS
 from ..degeneracy import DEGENERATE
 from . import wording
-from .retention import FORGOTTEN, UNTRAINED
 from .settings import Settings
 
 SATURATED, LEANING = "saturated", "leaning"
+FORGOTTEN, UNTRAINED = "forgotten", "untrained"
 IID_ROWS = "i.i.d. rows"
 SHIFTED = 0.25
 """Total variation between the shares of predicted and right answers from which a model is reported."""
@@ -65,7 +65,7 @@ def degeneracy_of(
     add = _add_words if given.texts else _add_shares
     for name, cases, answers in ((IID_ROWS, iid, of_iid), ("minimum functionality tests", suite, given)):
         add(signs, name, cases, answers)
-    signs.findings.extend(_untrained(settings, iid, of_iid, outcomes))
+    signs.findings.extend(_untrained(settings, iid, outcomes))
     if given.probabilities is not None and of_iid.probabilities is not None:
         sure = float(np.nanmean(given.probabilities.max(axis=1)))
         signs.measures.append(Measure("mean confidence", sure, len(given.predictions)))
@@ -170,9 +170,7 @@ def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, f
     return {place: count / len(pairs) for place, count in counts.items()}
 
 
-def _untrained(
-    settings: Settings, iid: Sequence[Case], answers: Answers, outcomes: Sequence[Outcome]
-) -> Iterator[Finding]:
+def _untrained(settings: Settings, iid: Sequence[Case], outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     """Yield a finding if the model is right no more often than one that always predicts the commonest label."""
     labels = [
         str((case.labels or ("",))[0])
@@ -187,8 +185,7 @@ def _untrained(
     if value > usual:
         return
     knew = settings.train.on[0].startswith("iid>")
-    is_opposite = _is_turned(iid, answers, usual)
-    text = wording.below_chance(value, n, commonest, usual, knew=knew, is_opposite=is_opposite)
+    text = wording.below_chance(value, n, commonest, usual, knew=knew)
     measure = Measure("iid score", value, n, {}, wilson(round(value * n), n), "wilson")
     yield Finding(
         FORGOTTEN if knew else UNTRAINED,
@@ -198,15 +195,6 @@ def _untrained(
         facts={"commonest": usual},
         disqualifies=True,
     )
-
-
-def _is_turned(iid: Sequence[Case], answers: Answers, usual: float) -> bool:
-    """Return whether the model predicts the other of two labels, more often than a constant model would."""
-    if answers.texts:
-        return False
-    predicted, right = _pairs(iid, answers)
-    other = int(np.sum(np.isin(predicted, right) & (predicted != right)))
-    return len(set(right.tolist())) == 2 and wilson(other, len(right))[0] > (1 + usual) / 2
 
 
 # Directional tests (`docs/method/beyond.md` 7.8)

@@ -14,8 +14,8 @@ from ...core.records import Case
 from ..behaviour.build import load_suite, split_file
 from ..behaviour.settings import SPLITS
 from .build import SAMPLE_SEED
-from .hyper import SHARED, given_options, method_options
-from .iid import is_labelled_row
+from .hyper import method_options
+from .iid import is_iid
 from .lessons import training_cases
 from .settings import Settings, Train
 from .trainings import METHODS
@@ -56,8 +56,7 @@ def _check(settings: Settings) -> None:
             fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
         )
     _refuse_unknown_methods(settings)
-    refuse_idle_options(train)
-    _refuse_idle_numbers(settings, train)
+    _refuse_idle(train)
     _refuse_tested_twice(settings, train)
 
 
@@ -76,7 +75,7 @@ def _refuse_unknown_methods(settings: Settings) -> None:
 
         task = load_suite(settings.suite).task
         for config in (config for config in train.on if config != "iid"):
-            make_method(name, method_options(settings, task, config, name), given_options(settings, name))
+            make_method(name, method_options(settings, task, config, name))
 
 
 def _refuse_start(settings: Settings, train: Train) -> None:
@@ -91,84 +90,33 @@ def _refuse_start(settings: Settings, train: Train) -> None:
         )
     if not settings.iid and "iid>iid+suite" in train.on:
         raise PlanError("iid>iid+suite needs i.i.d. data to train on", fix='iid = "train.tsv"')
-    idle = [name for name in ("iid_learning_rate", "iid_batch", "iid_epochs") if getattr(train, name)]
-    if idle:
-        raise PlanError(
-            f"train.{idle[0]} has no effect",
-            why="the model replaces the i.i.d. stage",
-            fix="leave it out",
-        )
 
 
-def refuse_idle_options(train: Train) -> None:
-    """Stop at options that no training of the plan uses."""
-    for method, options in train.options.items():
+def _refuse_idle(train: Train) -> None:
+    """Stop at settings of a method or a stage that no training of the plan has."""
+    for method in train.options:
         if method not in train.method:
             raise PlanError(
                 f"train.options.{method} is for a method that this plan does not use",
                 why=f"train.method: {', '.join(train.method)}",
                 fix=nearest(method, train.method) or f'train.method = ["{method}"]',
             )
-        idle = [name for name in ("iid_share", "iid_always") if name in options]
-        if idle and not any("+" in config for config in train.on):
+    if train.learning_rate and set(train.method) == {"lp"}:
+        raise PlanError(
+            "train.learning_rate has no effect on lp, which only trains a head",
+            fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
+        )
+    has_iid_stage = train.from_ == "base" and any(config != "iid+suite" for config in train.on)
+    has_suite_stage = any(config != "iid" for config in train.on)
+    idle: tuple[str, ...] = () if has_iid_stage else ("iid_learning_rate", "iid_batch", "iid_epochs")
+    idle += () if has_suite_stage else ("method", "options", "learning_rate", "batch", "epochs", "tune")
+    for name in idle:
+        if getattr(train, name) != getattr(Train(), name):
             raise PlanError(
-                f"train.options.{method}.{idle[0]} has no effect",
-                why=f"no stage mixes i.i.d. data with the suite in {', '.join(train.on)}",
-                fix='leave it out, or train.on = ["iid>iid+suite"]',
-            )
-    _refuse_overridden(train)
-
-
-def _refuse_overridden(train: Train) -> None:
-    """Stop at a number that every method overrides."""
-    for name in SHARED:
-        own = [method for method in train.method if name in train.options.get(method, {})]
-        head = [method for method in train.method if (method, name) == ("lp", "learning_rate")]
-        if not getattr(train, name) or set(train.method) - {*own, *head}:
-            continue
-        if not own:
-            raise PlanError(
-                "train.learning_rate has no effect on lp, which only trains a head",
-                fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
-            )
-        whys = [f"train.options.{method}.{name} overrides it" for method in own]
-        whys += ["lp only trains a head, at its own rate"] if {*head} - {*own} else []
-        raise PlanError(f"train.{name} has no effect", why="; ".join(whys), fix="leave it out")
-
-
-def _refuse_idle_numbers(settings: Settings, train: Train) -> None:
-    """Stop at numbers of a stage that no configuration has."""
-    stages = {
-        "i.i.d. stage": (
-            any(config != "iid+suite" for config in train.on) or train.from_ == "model",
-            ("iid_learning_rate", "iid_batch", "iid_epochs"),
-        ),
-        "stage with the suite": (
-            any(config != "iid" for config in train.on),
-            ("method", "options", "learning_rate", "batch", "epochs", "tune"),
-        ),
-    }
-    defaults = Train()
-    for stage, (there, names) in stages.items():
-        idle = [name for name in names if not there and getattr(train, name) != getattr(defaults, name)]
-        if idle:
-            raise PlanError(
-                f"train.{idle[0]} has no effect",
-                why=f"train.on has no {stage}: {', '.join(train.on)}",
+                f"train.{name} has no effect",
+                why=f"no training of this plan has such a stage (train.on: {', '.join(train.on)})",
                 fix="leave it out, or another train.on",
             )
-    if settings.hold_out_sample and "functionality" not in settings.hold_out:
-        raise PlanError(
-            "hold_out_sample has no effect",
-            why="hold_out does not name functionality",
-            fix='hold_out = ["functionality"], or leave it out',
-        )
-    if settings.hold_out_asks != "all" and not set(UNITS) & set(settings.hold_out):
-        raise PlanError(
-            "hold_out_asks has no effect",
-            why="nothing is held out",
-            fix='hold_out = ["functionality"], or leave it out',
-        )
 
 
 def _refuse_tested_twice(settings: Settings, train: Train) -> None:
@@ -232,7 +180,7 @@ def planned_folds(settings: Settings) -> dict[str, list[str]]:
 
 def folds(cases: Sequence[Case], scenario: str, sample: int = 0) -> list[str]:
     """Return the folds in the suite's order: all values, or a random sample of the functionalities."""
-    names = list(dict.fromkeys(case.groups[scenario] for case in cases if not is_labelled_row(case)))
+    names = list(dict.fromkeys(case.groups[scenario] for case in cases if not is_iid(case)))
     if scenario != "functionality" or not sample:
         return names
     if sample > len(names):

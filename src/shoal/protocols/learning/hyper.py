@@ -7,7 +7,9 @@ decide what it says to everything, so theirs is lower; and so is that of dropout
 at it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from ...core.errors import PlanError
@@ -122,19 +124,24 @@ def iid_how(settings: Settings, model: str, task: str) -> TrainConfig:
 
 def suite_how(settings: Settings, model: str, task: str, config: str, method: str) -> TrainConfig:
     """Return the hyper-parameters of the suite stage; lp-ft begins as lp and goes on as vanilla."""
-    train = settings.train
-    name = "vanilla" if method == "lp-ft" else method
-    epochs, batch, rate = tuned(task, name, config)
-    given = {name: _number(method, name, value) for name, value in _of_itself(train, method)}
-    usual = (
-        rate if name == "lp" else train.learning_rate or rate * _factor(model, method) * FASTER.get(name, 1)
+    epochs, batch, rate = tuned(task, "vanilla" if method == "lp-ft" else method, config)
+    usual = TrainConfig(
+        learning_rate=rate if method == "lp" else rate * _factor(model, method) * FASTER.get(method, 1),
+        batch=_batch(settings, task, batch),
+        epochs=2 * HALF if method == "lp-ft" else epochs,
     )
-    numbers = {
-        "learning_rate": usual,
-        "batch": train.batch or _batch(settings, task, batch),
-        "epochs": train.epochs or (2 * HALF if method == "lp-ft" else epochs),
-    } | given
-    return TrainConfig(**numbers)
+    return replace(usual, **set_numbers(settings.train, method))
+
+
+def set_numbers(train: Train, method: str) -> dict[str, Any]:
+    """Return the numbers that the plan sets: those of all methods, overridden by the method's own.
+
+    The learning rate of all methods is not for lp, which only trains a head.
+    """
+    shared = {name: getattr(train, name) for name in SHARED if (method, name) != ("lp", "learning_rate")}
+    numbers = {name: value for name, value in shared.items() if value}
+    own = train.options.get(method, {})
+    return numbers | {name: _number(method, name, own[name]) for name in SHARED if name in own}
 
 
 RATES, BATCHES, EPOCHS = (2e-5, 3e-5, 5e-5), (8, 16), (1, 2, 3)
@@ -146,20 +153,15 @@ LARGE_BATCHES = (2, 3)
 
 def grid(settings: Settings, model: str, task: str, method: str) -> list[dict[str, Any]]:
     """Return the grid in the order that decides ties: fewer epochs, the lower rate, the smaller batch."""
-    train = settings.train
-    given = {name: _number(method, name, value) for name, value in _of_itself(train, method)}
     times = _factor(model, method) * FASTER.get(method, 1)
-    rates = HEAD_RATES if method == "lp" else [rate * times for rate in RATES]
-    rates = [train.learning_rate] if train.learning_rate and method != "lp" else rates
     as_in_paper = task == READING and settings.profile != "recommended"
-    batches = [train.batch] if train.batch else LARGE_BATCHES if as_in_paper else BATCHES
-    epochs = [train.epochs] if train.epochs else EPOCHS
-    return [
-        {"epochs": number, "learning_rate": rate, "batch": batch}
-        for number in ([given["epochs"]] if "epochs" in given else epochs)
-        for rate in ([given["learning_rate"]] if "learning_rate" in given else rates)
-        for batch in ([given["batch"]] if "batch" in given else batches)
-    ]
+    searched: dict[str, Sequence[float]] = {
+        "epochs": EPOCHS,
+        "learning_rate": HEAD_RATES if method == "lp" else [rate * times for rate in RATES],
+        "batch": LARGE_BATCHES if as_in_paper else BATCHES,
+    }
+    searched |= {name: [value] for name, value in set_numbers(settings.train, method).items()}
+    return [dict(zip(searched, numbers, strict=True)) for numbers in product(*searched.values())]
 
 
 def as_for_bert(rate: float, model: str, method: str) -> float:
@@ -183,10 +185,6 @@ def _batch(settings: Settings, task: str, usual: int) -> int:
 def given_options(settings: Settings, method: str) -> Mapping[str, Any]:
     """Return the options that the plan sets for a method."""
     return settings.train.options.get(method, {})
-
-
-def _of_itself(train: Train, method: str) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in train.options.get(method, {}).items() if name in SHARED]
 
 
 def _number(method: str, name: str, value: Any) -> Any:

@@ -10,7 +10,7 @@ rows have labels; with one of reading comprehension they have answers, which are
 import hashlib
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,6 @@ from .settings import Settings
 
 IID = "i.i.d."
 """Functionality and capability of i.i.d. rows among the cases."""
-OOD = "o.o.d."
-"""Capability of rows of further data."""
 OVERLAP = "i.i.d. rows that are trained on too"
 """The fact of a job that counts test rows which also occur in the training data."""
 EXACT_MATCH = Expect("squad_normalise")
@@ -53,8 +51,6 @@ class IidData:
     """In the order of the suite's."""
     answers: tuple[tuple[str, ...], ...] = ()
     """In reading comprehension, the right answers of each test row."""
-    renamed: Mapping[str, str] = field(default_factory=dict)
-    """Label in the files to label of the suite."""
 
     @property
     def is_reading(self) -> bool:
@@ -65,11 +61,6 @@ class IidData:
 def is_iid(case: Case) -> bool:
     """Return whether a case is an i.i.d. row."""
     return case.groups["capability"] == IID
-
-
-def is_labelled_row(case: Case) -> bool:
-    """Return whether a case is a row of labelled data, i.i.d. or not, and not a case of the suite."""
-    return case.groups["capability"] in (IID, OOD)
 
 
 # Identity
@@ -166,7 +157,7 @@ def _load(source: _Source) -> IidData:
     order = [name for name in suite_labels if name in renamed.values()] or sorted(set(renamed.values()))
     tested = _with_labels(test, renamed)
     selected_by, tested = _halves(tested) if source.halves else ((), tested)
-    return IidData(_with_labels(train, renamed), tested, selected_by, tuple(order), renamed=renamed)
+    return IidData(_with_labels(train, renamed), tested, selected_by, tuple(order))
 
 
 def _labelled_rows(source: _Source) -> tuple[list[Row], list[Row]]:
@@ -199,11 +190,10 @@ def _load_reading(source: _Source) -> IidData:
     return IidData(tuple(train), tuple(test), selected_by, (), tuple(answers))
 
 
-def _questions(path: Path, source: _Source | None = None) -> list[tuple[Row, tuple[str, ...]]]:
+def _questions(path: Path, source: _Source) -> list[tuple[Row, tuple[str, ...]]]:
     if is_squad(path):
         return [(question.row, question.answers) for question in read_squad(path)]
-    texts = (source.text if source else ()) or ("context", "question")
-    rows = read_labelled(path, texts, (source.label if source else "") or "answer").rows
+    rows = read_labelled(path, source.text or ("context", "question"), source.label or "answer").rows
     return [(row, (row.label,)) for row in rows]
 
 
@@ -315,18 +305,15 @@ def _naming_fix(labels: Sequence[str], spelt: Sequence[str], suite: Sequence[str
     >>> _naming_fix(["0", "1"], ["", ""], ["negative", "neutral", "positive"])
     'iid_labels = ["negative", "positive"], if that is what 0, 1 mean, in this order'
     >>> _naming_fix(["mixed", "neg", "pos"], ["", "negative", "positive"], ["negative", "neutral", "positive"])
-    'iid_labels = ["?", "negative", "positive"], with the label that mixed means for ?; or remove its rows'
+    'iid_labels = ["?", "negative", "positive"], with a label of the suite for ?; or remove the rows of mixed'
     """
     guess = suggested_names(len(labels), suite)
     if not any(spelt) and len(guess) == len(labels):
         example = ", ".join(f'"{name}"' for name in guess)
         return f"iid_labels = [{example}], if that is what {some(labels, 12)} mean, in this order"
-    if len({name or label for label, name in zip(labels, spelt, strict=True)}) > len(suite):
-        return f"in the file, name labels with the same meaning alike, {len(suite)} in all, or remove rows"
     example = ", ".join(f'"{name or "?"}"' for name in spelt)
     unknown = [label for label, name in zip(labels, spelt, strict=True) if not name]
-    mean, their = ("means", "its") if len(unknown) == 1 else ("mean", "their")
-    return f"iid_labels = [{example}], with the label that {some(unknown, 12)} {mean} for ?; or remove {their} rows"
+    return f"iid_labels = [{example}], with a label of the suite for ?; or remove the rows of {some(unknown, 12)}"
 
 
 def _need_every_label(learnable: Collection[str], suite: Sequence[str]) -> None:
@@ -348,83 +335,11 @@ def _need_every_label(learnable: Collection[str], suite: Sequence[str]) -> None:
 
 def iid_cases(data: IidData) -> list[Case]:
     """Return the test rows as cases: a label to predict, or a question with its right answers."""
-    return _row_cases(IID, IID, data.test, data.answers)
-
-
-def _row_cases(
-    capability: str, name: str, rows: Sequence[Row], answers: Sequence[tuple[str, ...]]
-) -> list[Case]:
-    groups = {"functionality": name, "capability": capability, "test type": "MFT"}
-    if not answers:
+    groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
+    cases = []
+    for number, row in enumerate(data.test):
         meta: dict[str, Any] = {"expect": DEFAULTS["MFT"]}
-        return [
-            Case(f"{name}/{number}", (row.texts,), (row.label,), groups, meta=meta)
-            for number, row in enumerate(rows)
-        ]
-    meta = {"expect": EXACT_MATCH, "reading": True}
-    return [
-        Case(f"{name}/{number}", (row.texts,), (row.label,), groups, meta={**meta, "answers": list(right)})
-        for number, (row, right) in enumerate(zip(rows, answers, strict=True))
-    ]
-
-
-# Further data
-
-
-def ood_files(settings: Settings) -> dict[str, Path]:
-    """Return the files of further data by name: the given one, or the file's."""
-    files: dict[str, Path] = {}
-    for entry in settings.ood:
-        name, equals, file = entry.rpartition("=")
-        path = Path(file if equals else entry)
-        if not is_file(path):
-            raise PlanError(
-                f"ood: {str(path)!r} is not a file",
-                why="ood names labelled data to test on, which the model is not trained on",
-                fix='ood = ["yelp=yelp.tsv"]',
-            )
-        name = name or path.name.split(".")[0]
-        if name in files:
-            raise PlanError(f"ood: two data sets are named {name!r}", fix='ood = ["NAME=FILE", "OTHER=FILE"]')
-        if path in files.values():
-            raise PlanError(f"ood: {path} is listed twice", fix="list each file once")
-        files[name] = path
-    return files
-
-
-def ood_digest(settings: Settings) -> dict[str, str]:
-    """Return a digest of each file of further data."""
-    return {name: _file_digest(str(path), stamp(str(path))) for name, path in ood_files(settings).items()}
-
-
-def ood_cases(settings: Settings, data: IidData) -> list[Case]:
-    """Return every row of further data as a case, with the label names of the i.i.d. data."""
-    cases: list[Case] = []
-    for name, path in ood_files(settings).items():
-        if data.is_reading:
-            questions = _questions(path)
-            _refuse_test_data(name, [row for row, _ in questions], data)
-            cases += _row_cases(OOD, name, [row for row, _ in questions], [right for _, right in questions])
-            continue
-        rows = read_labelled(path).rows
-        _refuse_test_data(name, rows, data)
-        cases += _row_cases(OOD, name, _with_labels(rows, _ood_names(name, path, rows, data)), ())
+        if data.answers:
+            meta = {"expect": EXACT_MATCH, "reading": True, "answers": list(data.answers[number])}
+        cases.append(Case(f"{IID}/{number}", (row.texts,), (row.label,), groups, meta=meta))
     return cases
-
-
-def _ood_names(name: str, path: Path, rows: Sequence[Row], data: IidData) -> dict[str, str]:
-    spellings = Spellings(data.labels)
-    names = {row.label: data.renamed.get(row.label) or spellings.get(row.label) for row in rows}
-    unknown = sorted(label for label, known in names.items() if not known)
-    if unknown:
-        raise PlanError(
-            f"ood {name}: the labels {some(unknown, 12)} are not those of the i.i.d. data: {some(data.labels, 12)}",
-            why="a wrong guess would invert its scores",
-            fix=f"name the labels in {path} as the i.i.d. data does",
-        )
-    return {label: known for label, known in names.items() if known}
-
-
-def _refuse_test_data(name: str, rows: Sequence[Row], data: IidData) -> None:
-    if {row.texts for row in rows} == {row.texts for row in (*data.test, *data.validation)}:
-        raise PlanError(f"ood {name}: these are the rows of the i.i.d. test data", fix="other data")

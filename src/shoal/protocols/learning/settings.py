@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from ...core.ranges import BatchSize, Count, Epochs, Rate, Seed, Threads, Within
+from ...core.ranges import BatchSize, Count, Epochs, Rate, Seed, Within
+from ...training.config import TrainNumbers
 from ..base import changes
 from ..behaviour import settings as behaviour
 
@@ -19,11 +20,12 @@ RANGES: dict[str, Within] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Train:
+class Train(TrainNumbers):
     """The table `train`: which data to train on, in which order, and how. Lists multiply the jobs.
 
     Numbers that are not set are the paper's: the i.i.d. stage has its own, the suite stage those tuned for task,
-    configuration and method (`hyper.py`).
+    configuration and method (`hyper.py`). learning_rate is that of every method but lp, which only trains a head:
+    train.options.lp.learning_rate.
     """
 
     REMOVED: ClassVar[Mapping[str, str]] = {
@@ -42,10 +44,6 @@ class Train:
     method: tuple[str, ...] = ("vanilla",)
     """Method of the suite stage: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish, lora. The i.i.d. stage is
     always vanilla."""
-    learning_rate: Rate | None = None
-    """Learning rate of every method but lp, which only trains a head: train.options.lp.learning_rate."""
-    batch: BatchSize | None = None
-    epochs: Epochs | None = None
     iid_learning_rate: Rate | None = None
     iid_batch: BatchSize | None = None
     iid_epochs: Epochs | None = None
@@ -54,9 +52,6 @@ class Train:
     tune: bool = False
     """Search the paper's grid of learning rate, batch and epochs on the validation split, once for each configuration
     and method. Numbers that are set here or in options are not searched."""
-    threads: Threads = 1
-    """Processor threads of a job. Another number can change the last digits, so it is a setting; --workers runs
-    several jobs at a time."""
 
 
 def _split(settings: "Settings") -> Any:
@@ -76,16 +71,6 @@ def _iid_test(settings: "Settings") -> Any:
     from .iid import test_identity
 
     return test_identity(settings)
-
-
-def _ood(settings: "Settings") -> Any:
-    from .iid import ood_digest
-
-    return ood_digest(settings)
-
-
-def _asks_ood(settings: "Settings") -> bool:
-    return bool(settings.ood)
 
 
 def _never(settings: "Settings") -> bool:
@@ -110,6 +95,8 @@ class Settings(behaviour.Settings):
         "iid_texts": 'text = ["COLUMN"]',
         "iid_label": 'label = "COLUMN"',
         "sample_seed": "leave it out: samples of cases and of functionalities are the same in every plan",
+        "ood": "leave it out, or test on other data in a plan of its own: iid_test = FILE",
+        "s_iid_mode": "leave it out: G has the i.i.d. score of the model trained on the whole suite",
     }
 
     split: str = changes("cases", "", resolve=_split)
@@ -132,8 +119,6 @@ class Settings(behaviour.Settings):
     """Column of the i.i.d. data with the label; recognised by name if not set."""
     iid_limit: Count = changes("cases", 0)
     """Train on a random sample of this many i.i.d. rows; 0 is all."""
-    ood: tuple[str, ...] = changes("cases", (), when=_asks_ood, resolve=_ood, advanced=True)
-    """Further labelled data to test on, never trained on: FILE or NAME=FILE, a column each."""
     hold_out: tuple[HoldOut, ...] = changes("answers", ())
     """Retrain without each functionality, capability or test type in turn, and test on what was held out."""
     hold_out_sample: Count = changes("answers", 0, advanced=True)
@@ -145,7 +130,5 @@ class Settings(behaviour.Settings):
     table needs."""
     fold: str = changes("answers", "", advanced=True)
     """Hold out only this functionality, capability or test type."""
-    s_iid_mode: Literal["full", "mean_over_heldout"] = changes("scoring", "full", advanced=True)
-    """i.i.d. score inside G: of the model trained on the whole suite, or the mean over the held-out models."""
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000, advanced=True)
     """Shuffles of the randomisation test of G."""

@@ -20,10 +20,10 @@ from ...models import load_model, parse_spec
 from ...models.batching import distinct
 from ...training.config import TrainConfig
 from ...training.environments import Environment
-from ...training.stage import Fact, Mark, Progress, Recipe, Stage
+from ...training.stage import Mark, Progress, Recipe, Stage
 from ..behaviour.build import load_suite
-from .build import build
-from .hyper import given_options, iid_how, iid_losses, losses, method_options, suite_how
+from .build import build_cases
+from .hyper import iid_how, iid_losses, losses, method_options, suite_how
 from .iid import test_identity, training_identity
 from .lessons import Lessons, head_labels, training_cases
 from .settings import Settings
@@ -121,7 +121,6 @@ def make_stage(
     variants: Mapping[str, str],
 ) -> Stage:
     """Return a stage that trains on these lessons by one method."""
-    settings = lessons.settings
     identity = {
         "data": lessons.identity(),
         "without": sorted(lessons.without),
@@ -135,15 +134,14 @@ def make_stage(
         from ...training.loop import train  # torch
         from ...training.methods import make_method
 
-        made = make_method(method, options, given_options(settings, method))
-        log = train(model, lessons.environments(), made, how, seed, progress, mark, losses=variants)
-        return [*log.notes, *([Fact("; ".join(log.facts))] if log.facts else [])]
+        made = make_method(method, options)
+        return train(model, lessons.environments(), made, how, seed, progress, mark, losses=variants).notes
 
     def steps() -> int:
         from ...training.loop import steps_of  # torch
         from ...training.methods import make_method
 
-        made = make_method(method, options, given_options(settings, method))
+        made = make_method(method, options)
         return steps_of(lessons.environments(), made, how)
 
     frozen = partial(_read_by_encoder, lessons) if method == "lp" else None
@@ -155,7 +153,7 @@ def _read_by_encoder(lessons: Lessons) -> list[Example]:
     trained_on = _examples(lessons.environments(whole=True))
     if lessons.settings.hold_out_asks == "all":
         return trained_on  # the job brings the test cases
-    tested = build(replace(lessons.settings, hold_out_asks="all"))
+    tested = build_cases(replace(lessons.settings, hold_out_asks="all"))
     return list(dict.fromkeys([*trained_on, *distinct(tested.cases).examples]))
 
 

@@ -13,7 +13,7 @@ from statistics import fmean
 from ...core.claims import ALPHA
 from ...core.errors import DataError
 from ...core.records import Measure
-from .trainings import HOLD_OUTS, NEW_FUNCTIONALITIES, STANDARD, Row
+from .trainings import HOLD_OUTS, STANDARD, Row
 
 IID_COLUMN = "iid score"
 COLUMNS = {
@@ -34,8 +34,6 @@ class Cell:
     """The i.i.d. score or G: mean over seeds, these functionalities."""
     suite: Measure | None = None
     """The suite score inside G."""
-    anew: Measure | None = None
-    """G for new functionalities."""
     difference: Measure | None = None
     p: Measure | None = None
     adjusted: Measure | None = None
@@ -95,7 +93,7 @@ def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> lis
     """Return one model's rows in the paper's order: the iid row first, with its one G in every column."""
     of_rows: dict[Row, list[Measure]] = {}
     for row in means_of(measures, model):
-        if "method" in row.groups and not row.groups.keys() & {"functionality", "data"}:
+        if "method" in row.groups and "functionality" not in row.groups:
             of_rows.setdefault((row.groups["config"], row.groups["method"]), []).append(row)
     laid_out = {name: _cells(rows) for name, rows in of_rows.items()}
     columns = [column for column in COLUMNS if any(column in cells for cells in laid_out.values())]
@@ -138,24 +136,9 @@ def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
     cells: dict[str, Cell] = {}
     for row in measures:
         hold_out, name = row.groups["hold out"], FIELDS.get(row.name, "")
-        if row.groups.get("estimand") == NEW_FUNCTIONALITIES:
-            name = "anew" if row.name == "G" else ""
         if name and not (_is_iid(row) and hold_out != full):
             column, given = IID_COLUMN if _is_iid(row) else hold_out, {name: row}
             cells[column] = replace(cells.get(column, Cell()), **given)  # type: ignore[arg-type]
-    return cells
-
-
-def out_of_domain(measures: Iterable[Measure], model: str | None = None) -> dict[Row, dict[str, Cell]]:
-    """Return the scores on further data by row and data set, with their tests."""
-    names = {**FIELDS, "ood score": "score"}
-    cells: dict[Row, dict[str, Cell]] = {}
-    for row in means_of(measures, model):
-        if "data" in row.groups and row.name in names:
-            of_row = cells.setdefault((row.groups["config"], row.groups["method"]), {})
-            before = of_row.get(row.groups["data"], Cell())
-            given = {names[row.name]: row}
-            of_row[row.groups["data"]] = replace(before, **given)  # type: ignore[arg-type]
     return cells
 
 
@@ -189,17 +172,6 @@ def baseline_of(rows: Sequence[TableRow]) -> TableRow:
         if row.is_baseline:
             return row
     raise DataError("the table has no iid row to compare with", fix='"iid" in train.on')
-
-
-def best_gain(rows: Sequence[TableRow], column: str) -> tuple[TableRow, float] | None:
-    """Return the row furthest above the iid row in one column, and by how much; None while there is none."""
-    baseline = baseline_of(rows)
-    gains = [
-        (row, gain)
-        for row in rows
-        if not row.is_baseline and (gain := row.gain(column, baseline)) is not None
-    ]
-    return max(gains, key=lambda gain: gain[1], default=None)
 
 
 def mean_gain(rows: Sequence[TableRow], column: str, config: str) -> float | None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import DataError, some
 from ...core.records import Case, Result
-from .iid import is_iid, is_labelled_row
+from .iid import is_iid
 from .settings import Config, Settings
 
 Floats = NDArray[np.float64]
@@ -35,8 +35,6 @@ METHODS = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish"
 F1_TASKS = ("paraphrase",)
 """Tasks that look for one of two labels."""
 STANDARD = "none"
-NEW_FUNCTIONALITIES = "new functionalities"
-"""The estimand of an interval for functionalities that the suite does not have."""
 NOT_ASKED = -1
 HOLD_OUTS = ("seen", "functionality", "capability", "test type")
 
@@ -172,9 +170,9 @@ class Trainings:
         self.settings, self.jobs, self.planned = settings, jobs, planned or {}
         self.cases: Sequence[Case] = _every_case(jobs)
         self.ids = [case.id for case in self.cases]
-        beside = np.array([is_labelled_row(case) for case in self.cases], dtype=bool)
+        beside = np.array([is_iid(case) for case in self.cases], dtype=bool)
         self.suite: Positions = np.flatnonzero(~beside)
-        self.iid: Positions = np.flatnonzero([is_iid(case) for case in self.cases])
+        self.iid: Positions = np.flatnonzero(beside)
         self.seeds = sorted({job.seed for job in jobs})
         self.orders = [self._order(job.result) for job in jobs]
         self.index: dict[tuple[Row, str, int], dict[str, int]] = {}
@@ -202,23 +200,6 @@ class Trainings:
         names = self.cases[self.suite[0]].meta.get("labels") or sorted(set(labels))
         return np.array([label == str(names[-1]) for label in labels]) if len(names) == 2 else None
 
-    @cached_property
-    def ood(self) -> dict[str, Positions]:
-        """The cases of each data set from elsewhere."""
-        places: dict[str, list[int]] = {}
-        for position, case in enumerate(self.cases):
-            if is_labelled_row(case) and not is_iid(case):
-                places.setdefault(case.groups["functionality"], []).append(position)
-        return {name: np.array(members) for name, members in places.items()}
-
-    def out_of_domain(self, scenario: Scenario, name: str) -> Scenario:
-        """Return the same models on a further data set in place of the i.i.d. data."""
-        models = [self._folds(scenario.row, scenario.hold_out, seed).get("") for seed in scenario.seeds]
-        columns = [self._outcomes(number, self.ood[name])[0] for number in models if number is not None]
-        known = [seed for seed, number in zip(scenario.seeds, models, strict=True) if number is not None]
-        hits = np.column_stack(columns) if columns else np.zeros((len(self.ood[name]), 0))
-        return replace(scenario, seeds=tuple(known), iid=hits)
-
     def word_f1(self, scenario: Scenario, seed: int) -> float | None:
         """The mean F1 of the words of one model's answers to i.i.d. questions; None where answers are labels."""
         number = self._folds(scenario.row, scenario.hold_out, seed).get("")
@@ -241,11 +222,8 @@ class Trainings:
 
     @property
     def iid_of_held_out(self) -> bool:
-        """Whether the i.i.d. score inside G is that of the models which left something out.
-
-        A plan of one fold has no other model.
-        """
-        return self.settings.s_iid_mode == "mean_over_heldout" or "seen" not in self.hold_outs
+        """Whether the i.i.d. score inside G is the held-out models': a plan of one fold has no other model."""
+        return "seen" not in self.hold_outs
 
     @property
     def baseline(self) -> Scenario | None:
@@ -282,13 +260,6 @@ class Trainings:
             waiting,
             Waiting(sum(map(len, folds.values())), expected * len(self.seeds)),
         )
-
-    def models_without(self, row: Row) -> Iterator[tuple[str, str, int, Floats]]:
-        """Each model of a row that left something out: of which kind, what, its seed, and its i.i.d. outcomes."""
-        for hold_out in HOLD_OUTS[1:]:
-            for seed in self.seeds:
-                for fold, number in self._folds(row, hold_out, seed).items():
-                    yield hold_out, fold, seed, self._outcomes(number, self.iid)[0]
 
     def _lacks_full_model(self, row: Row, hold_out: str, seed: int) -> bool:
         """Whether the i.i.d. score inside G is to be that of a model that is not trained yet."""

@@ -110,7 +110,7 @@ def _search(lessons: Lessons, method: str, before: Sequence[Stage], base: Callab
         from ...training.methods import make_method  # torch
 
         options = _options(settings, model, task, config, method, tried)
-        return make_method(method, options, given_options(settings, method))
+        return make_method(method, options)
 
     def score(fresh: Any, tried: Try, progress: Progress) -> float:
         from ...training.loop import train  # torch

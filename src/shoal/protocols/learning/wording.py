@@ -228,36 +228,11 @@ def cause_of_loss(kept: float | None, *, by_method: bool, plain_too: bool) -> st
     return f" {PLAIN} on the same data has {points(kept)}."
 
 
-def lost_folds(
-    row: Row,
-    *,
-    lost: int,
-    models: int,
-    worst: str,
-    score: float,
-    yardstick: str,
-    before: float,
-    full_iid: bool,
-) -> str:
-    """Return how many held-out models of a row lost the task or did not learn it."""
-    verb = "lost" if row[0].startswith("iid>") else "did not learn"
-    text = (
-        f"{row[0]} {row[1]}: {lost} of {models} held-out models {verb} at least part of the task "
-        f"(worst: without {worst}, i.i.d. score {points(score)}, {yardstick} {points(before)})."
-    )
-    if full_iid:
-        text += ' G uses the full model\'s i.i.d. score; s_iid_mode = "mean_over_heldout" uses theirs.'
-    return text
-
-
-def negative_transfer(
-    row: Row, functionality: str, capability: str, change: float, runs: int, partner: str
-) -> str:
+def negative_transfer(row: Row, functionality: str, capability: str, change: float, runs: int) -> str:
     """Return what training on its siblings costs a functionality."""
-    words = f" The most similar sibling with other answers is {partner}." if partner else ""
     return (
         f"{row[0]} {row[1]}: training on the other tests of {capability} costs {functionality} "
-        f"{-100 * change:.1f} points in {'this run' if runs == 1 else 'these runs'}.{words}"
+        f"{-100 * change:.1f} points in {'this run' if runs == 1 else 'these runs'}."
     )
 
 
@@ -293,12 +268,11 @@ def answer_shift(answer: str, share: float, right: float, n: int, rows: str) -> 
     return f"It answers {answered} ({n:,} {rows}).{CONSTANT}"
 
 
-def below_chance(score: float, n: int, label: str, chance: float, *, knew: bool, is_opposite: bool) -> str:
+def below_chance(score: float, n: int, label: str, chance: float, *, knew: bool) -> str:
     """Return that a model does not beat always predicting the commonest label."""
-    opposite = " It predicts the opposite label." if is_opposite else ""
     return (
         f"It {'lost' if knew else 'did not learn'} the task: i.i.d. score {100 * score:.1f} on {n:,} rows; always "
-        f"{label} has {100 * chance:.1f}.{opposite}"
+        f"{label} has {100 * chance:.1f}."
     )
 
 
@@ -336,12 +310,12 @@ def sample_size(suite: int, iid: int, seeds: int) -> str:
     return words + ("; 2 seeds: for these runs only" if seeds == 2 else "; 1 seed, so no seed variance")
 
 
-def intervals(seeds: int, *, anew: bool = False) -> str:
+def intervals(seeds: int) -> str:
     """Return how the intervals are computed."""
-    drawn = "functionalities and cases resampled" if anew else "cases resampled within each functionality"
     over = ", Student's t over seeds" if seeds >= ESTIMABLE_SEEDS else ""
     words = (
-        f"95 % intervals of G: {drawn}, Wilson where all cases agree{over}; of the i.i.d. score: Wilson{over}"
+        f"95 % intervals of G: cases resampled within each functionality, Wilson where all cases agree{over}; "
+        f"of the i.i.d. score: Wilson{over}"
     )
     if 1 < seeds < ESTIMABLE_SEEDS:
         words += f". They are for these runs: {seeds} seeds are too few for the recipe"
@@ -359,10 +333,11 @@ NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
 NO_EFFECT = "no difference can be promised to be found 8 times in 10"
 
 
-def with_facts(measure: Measure, facts: Facts) -> Measure:
-    """Return a measure with further facts and the note that they make."""
-    every = {**measure.facts, **facts}
-    return replace(measure, facts=every, note=note_of(every))
+def with_facts(measure: Measure, facts: Facts, *, of: str = "", reason: str = "") -> Measure:
+    """Return a measure with further facts, and the note that they make after the reason why it is undefined."""
+    every, reason = {**measure.facts, **facts}, reason or measure.reason
+    note = "; ".join(filter(None, [reason, note_of(every)]))
+    return replace(measure, facts=every, of=of or measure.of, reason=reason, note=note)
 
 
 def note_of(facts: Facts) -> str:
@@ -386,7 +361,6 @@ def _family(facts: Facts) -> str:
 WORDS: dict[str, Callable[[Facts], str]] = {
     "left out": lambda facts: f"left out, no case applies in some row: {', '.join(facts['left out'])}",
     "folds": _waiting,
-    "undefined": lambda facts: str(facts["undefined"]),
     "common seeds": lambda facts: f"on the {facts['common seeds']} seeds that both have",
     "drawn": lambda facts: f"{facts['drawn']} of {facts['drawn from']} functionalities, drawn at random",
     "fold": lambda facts: f"only without {facts['fold']}",

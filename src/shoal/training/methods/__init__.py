@@ -14,7 +14,7 @@
 """
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import Any
@@ -43,12 +43,8 @@ METHODS: dict[str, type[Method]] = {
 }
 
 
-def make_method(
-    name: str, options: Mapping[str, Any] | None = None, chosen: Collection[str] | None = None
-) -> Method:
+def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
     """Return the method of this name with checked options.
-
-    An option that has no effect next to the others is an error if it is among `chosen`, by default all options.
 
     >>> make_method("group-dro", {"step_size": 0.1}).step_size
     0.1
@@ -64,11 +60,7 @@ def make_method(
                 fix=nearest(option, defaults) or "one of those" if defaults else "leave it out",
             )
         values[option] = _checked(f"{name}: {option}", value, defaults[option])
-    method = kind(**values)
-    for option, why in method.idle().items():
-        if option in values and (chosen is None or option in chosen):
-            raise PlanError(f"{name}: {option} has no effect", why=why, fix=f"leave {option} out")
-    return method
+    return kind(**values)
 
 
 def _checked(what: str, value: Any, default: Any) -> Any:

@@ -5,7 +5,7 @@ type. The method knows neither. A method is a dataclass whose fields are its opt
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import ClassVar
@@ -58,16 +58,8 @@ class Method:
     updates: int = 1
     """Updates of the weights per step."""
 
-    def idle(self) -> Mapping[str, str]:
-        """Return options that have no effect next to the others, with reasons; a plan that sets them is an error."""
-        return {}
-
     def notes(self) -> list[str]:
         """Return warnings about the last training."""
-        return []
-
-    def facts(self) -> list[str]:
-        """Return numbers about the last training."""
         return []
 
     def start(self, environments: Sequence[Environment]) -> None:

@@ -3,7 +3,7 @@
 Shi et al. 2022, Algorithm 2, https://arxiv.org/abs/2104.09937
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -43,18 +43,6 @@ class Fish(Method):
         refuse_outside("fish: epsilon", self.epsilon, 0, 1, example=0.5)
         refuse_kappa(self.kappa)
         refuse_outside("fish: plain_share", self.plain_share, 0, 1, example=0.2)
-
-    def idle(self) -> Mapping[str, str]:
-        """Return options without effect: the whole way is plain training, and one step has one environment."""
-        if self.epsilon == 0 == self.plain_share and not self.extra_momentum_step:
-            return dict.fromkeys(
-                ("inner_steps", "kappa", "iid_always"), "with epsilon 0 the model learns nothing"
-            )
-        if self.epsilon == 1:
-            return {"plain_share": "with epsilon 1 every step goes the whole way"}
-        if self.plain_share == 1:
-            return {"epsilon": "with plain_share 1 every step goes the whole way"}
-        return {"iid_always": "there is only one inner step"} if self.inner_steps == 1 else {}
 
     def start(self, environments: Sequence[Environment]) -> None:
         """Count every inner step in the schedule."""

@@ -53,10 +53,6 @@ class GroupDRO(Sampled):
         super().__post_init__()
         refuse_outside("group-dro: step_size", self.step_size or 0, 0, 100, example=0.01)
 
-    def idle(self) -> Mapping[str, str]:
-        """Return options without effect: with step size 0 the weights never change."""
-        return {"excess": "with step_size 0 the weights never change"} if self.step_size == 0 else {}
-
     def start(self, environments: Sequence[Environment]) -> None:
         """Reset the weights. I.i.d. data with a share are not weighted."""
         suite = [one.name for one in environments if one.kind != "iid"]
@@ -104,15 +100,6 @@ class GroupDRO(Sampled):
         """Return q, the weight of each environment."""
         raised = np.exp(np.array(list(self.blame.values())) - max(self.blame.values()))
         return dict(zip(self.blame, (raised / raised.sum()).tolist(), strict=True))
-
-    def facts(self) -> list[str]:
-        """Return the number of draws, and how far the weights are apart."""
-        weights = sorted(self.weights().values())
-        ratio = weights[-1] / max(weights[0], 1e-300)
-        return [
-            f"group-dro: {sum(self.draws.values()):,} draws, {len(weights):,} environments with weights; "
-            f"max q {weights[-1]:.3f}, max q / min q {ratio:.3g}"
-        ]
 
     def notes(self) -> list[str]:
         """Return a warning if the training was plain, or on one environment alone."""

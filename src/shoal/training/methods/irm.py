@@ -3,7 +3,7 @@
 Arjovsky et al. 2019, IRMv1, https://arxiv.org/abs/1907.02893
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -44,19 +44,6 @@ class IRM(Sampled):
         for name in ("penalty", "first_penalty", "per_step"):
             refuse_outside(f"irm: {name}", getattr(self, name), 0, example=getattr(IRM, name))
         refuse_outside("irm: penalty_start", self.penalty_start, 0, 1, example=0.2)
-
-    def idle(self) -> Mapping[str, str]:
-        """Return options without effect: a penalty that never changes, a share of a single environment."""
-        idle = {}
-        if self.penalty == self.first_penalty:
-            idle["penalty_start"] = "penalty and first_penalty are the same"
-        if self.penalty_start == 0:
-            idle["first_penalty"] = "with penalty_start 0 the penalty is high from the first step"
-        if self.penalty_start == 1:
-            idle["penalty"] = "with penalty_start 1 the penalty never rises"
-        if self.per_step == 1:
-            idle["iid_share"] = "a step uses one environment"
-        return idle
 
     def start(self, environments: Sequence[Environment]) -> None:
         """Set the factor of each environment."""

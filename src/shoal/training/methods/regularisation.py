@@ -1,6 +1,6 @@
 """Regularised training: weight decay (L2) and more dropout."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,10 +29,6 @@ class L2(Method):
 
     def __post_init__(self) -> None:
         refuse_outside("l2: decay", self.decay, 0, example=0.1)
-
-    def idle(self) -> Mapping[str, str]:
-        """Return `penalty` if decay is 0."""
-        return {} if self.decay else {"penalty": "decay is 0"}
 
     def phases(self, config: TrainConfig) -> list[Phase]:
         """Return one phase, with decay in the optimiser unless it is in the loss."""

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ...core.records import Answers, Basis, Case, Measure, Outcome
 from ...stats.intervals import wilson
@@ -11,30 +10,26 @@ from ..behaviour.rules import label_index, squad_normalise, token_f1
 from ..behaviour.score import DEAD, SAID, Said, dead, final_answers, part_of, score_suite
 from ..behaviour.wording import NO_CASE_ANSWERED
 from .degeneracy import degeneracy_of
-from .iid import IID, OOD, is_iid, is_labelled_row
+from .iid import IID, is_iid
 from .settings import Settings
 
 
-def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
-    """Return outcomes, measures and findings of one job; labelled rows come after the suite and are scored apart."""
+def score_job(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
+    """Return outcomes, measures and findings of one job; i.i.d. rows come after the suite and are scored apart."""
     given = final_answers(settings, answers)
-    suite = [case for case in built.cases if not is_labelled_row(case)]
+    suite = [case for case in built.cases if not is_iid(case)]
     rows = built.cases[len(suite) :]
     examples = sum(len(case.examples) for case in suite)
     of_suite, of_rows = part_of(given, 0, examples), part_of(given, examples, len(given.predictions))
     scored = score_suite(settings, suite, of_suite, built.about, without={"capability": IID})
     outcomes = row_outcomes(rows, of_rows)
-    count = sum(map(is_iid, rows))
-    measures = [*scored.measures, iid_score(outcomes[:count])]
-    measures += [iid_f1(outcomes[:count])] if given.texts else []
-    measures += ood_scores(rows[count:], outcomes[count:])
+    measures = [*scored.measures, iid_score(outcomes)]
+    measures += [iid_f1(outcomes)] if given.texts else []
     every = [*scored.outcomes, *outcomes]
     findings = [*dead(every), *(finding for finding in scored.findings if finding.kind != DEAD)]
     kinds = {finding.kind for finding in findings}
     if DEAD not in kinds:
-        more = degeneracy_of(
-            settings, suite, of_suite, rows[:count], part_of(of_rows, 0, count), outcomes[:count]
-        )
+        more = degeneracy_of(settings, suite, of_suite, rows, of_rows, outcomes)
         measures += more.measures
         findings += [finding for finding in more.findings if finding.kind not in kinds]
     columns = {SAID: [*scored.columns[SAID], *Said(rows, of_rows, of_rows)]}
@@ -69,13 +64,13 @@ def iid_score(outcomes: Sequence[Outcome]) -> Measure:
     """Return the share of i.i.d. rows that the model gets right."""
     known = [outcome.passed for outcome in outcomes if outcome.passed is not None]
     errors = len(outcomes) - len(known)
-    facts = {"mean over": "cases", "only": {"capability": IID}}
+    basis = Basis("cases", only={"capability": IID})
     if not known:
         return Measure(
-            "iid score", None, 0, errors=errors, facts=facts, reason=NO_CASE_ANSWERED, note=NO_CASE_ANSWERED
+            "iid score", None, 0, errors=errors, basis=basis, reason=NO_CASE_ANSWERED, note=NO_CASE_ANSWERED
         )
     right, n = sum(known), len(known)
-    return Measure("iid score", right / n, n, {}, wilson(right, n), "wilson", errors=errors, facts=facts)
+    return Measure("iid score", right / n, n, {}, wilson(right, n), "wilson", errors=errors, basis=basis)
 
 
 def iid_f1(outcomes: Sequence[Outcome]) -> Measure:
@@ -83,20 +78,3 @@ def iid_f1(outcomes: Sequence[Outcome]) -> Measure:
     known = [outcome.value for outcome in outcomes if outcome.value is not None]
     value = math.fsum(known) / len(known) if known else None
     return Measure("iid F1", value, len(known), errors=len(outcomes) - len(known))
-
-
-def ood_scores(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
-    """Return the share of rows that the model gets right in each further data set."""
-    by_name: dict[str, list[Outcome]] = {}
-    for case, outcome in zip(cases, outcomes, strict=True):
-        by_name.setdefault(case.groups["functionality"], []).append(outcome)
-    return [
-        replace(
-            iid_score(members),
-            name="ood score",
-            groups={"data": name},
-            basis=Basis("cases", only={"capability": OOD, "functionality": name}),
-            facts={"mean over": "cases", "only": {"capability": OOD, "functionality": name}},
-        )
-        for name, members in by_name.items()
-    ]

@@ -6,9 +6,9 @@
                        folds joined     tests against the iid row             (Table 3, Figure 1)
 
 The groups of a measure are `config`, `method` and `hold out`, with `model` where a plan has several. With `seed` it is
-of one run; without, the mean over seeds. `estimand` says "new functionalities" where the interval is for those;
-without, it is for these functionalities and new cases (`docs/method/beyond.md` 7.2). What compares with the iid row
-(`difference`, `p value`, `adjusted p value`, `minimum detectable effect`) has the group `score`: "G" or "iid score".
+of one run; without, the mean over seeds. Intervals are for these functionalities and new cases
+(`docs/method/beyond.md` 7.2). What compares with the iid row (`difference`, `p value`, `adjusted p value`,
+`minimum detectable effect`) has the group `score`: "G" or "iid score".
 
 Every interval and every test begins with the settings' seed. Pure: nothing here asks a model or reads a file.
 """
@@ -27,7 +27,6 @@ from ...stats.generalization import (
     METHOD,
     Draws,
     draw,
-    draw_functionalities,
     estimate,
     pair,
     suite_score,
@@ -36,8 +35,6 @@ from ...stats.intervals import Interval, cluster_wilson, t_quantile
 from ...stats.paired import generalization_score
 from ...stats.resampling import cluster_table
 from .against_iid import (
-    FIXED,
-    RANDOM,
     Contest,
     common_seeds,
     contest_measures,
@@ -49,7 +46,7 @@ from .against_iid import (
 from .averages import average_measures, means_over_methods
 from .settings import Settings
 from .table3 import TableRow, rows_of_table3
-from .trainings import HOLD_OUTS, NEW_FUNCTIONALITIES, Floats, Scenario, Trainings, read_trainings, undefined
+from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
 from .wording import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
 
 Flags = NDArray[np.bool_]
@@ -134,14 +131,12 @@ class _Table:
         if self.baseline:
             yield from self._rates("iid score", self.baseline, _Slice(self.baseline.iid))
             yield from self._f1(self.baseline)
-            yield from self._out_of_domain(self.baseline)
             yield from self._scenario(self.baseline)
             yield from self._on_what_was_left_out(self.baseline)
         for row in self.trainings.rows:
             full = self.scenarios[row, self.trainings.hold_outs[0]]  # or what there is in its place
             yield from self._rates("iid score", full, _Slice(full.iid))
             yield from self._f1(full)
-            yield from self._out_of_domain(full)
             if self.baseline:
                 self.contests += iid_test(self.settings, full, self.baseline)
             for hold_out in self.trainings.hold_outs:
@@ -165,9 +160,9 @@ class _Table:
                 yield with_facts(Measure(name, None, 0, {**groups, "seed": str(seed)}), waiting.facts)
         names = [name for name in self.compared if name in scenario.functionalities]
         if not names:
-            why = {"undefined": NO_FUNCTIONALITY} if scenario.seeds else scenario.whole.facts
+            facts, reason = ({}, NO_FUNCTIONALITY) if scenario.seeds else (scenario.whole.facts, "")
             for name in ("suite score", "G"):
-                yield with_facts(Measure(name, None, 0, groups), why)
+                yield with_facts(Measure(name, None, 0, groups), facts, reason=reason)
             return
         if self._has_own_iid(scenario) and scenario.hold_out != self.trainings.hold_outs[0]:
             yield from self._rates("iid score", scenario, _Slice(scenario.iid))
@@ -176,7 +171,7 @@ class _Table:
             yield from self._rates("pass rate", scenario, self._slice(scenario, name))
 
     def _scores(self, scenario: Scenario, names: Sequence[str]) -> Iterator[Measure]:
-        """Suite score and G, for these functionalities and for new ones; the test of G is kept for the end."""
+        """Yield suite score and G; the test of G is kept for the end."""
         base = None if scenario.is_baseline else self.baseline
         ours = common_seeds(scenario, base)[0] if base else []
         against = self._draws(scenario, base, names) if base and ours else None
@@ -185,7 +180,6 @@ class _Table:
             if against and len(ours) == len(scenario.seeds)
             else self._draws(scenario, scenario, names)
         )
-        anew = draw_functionalities(draws, np.random.default_rng([self.settings.seed, 1]))
         is_sampled = scenario.hold_out == "functionality" and self.settings.hold_out_sample > 0
         population = len(self.compared) if is_sampled and len(names) < len(self.compared) else 0
         drawn = {"drawn": len(names), "drawn from": population} if population else {}
@@ -196,15 +190,12 @@ class _Table:
             n = counts.n + (_Slice(scenario.iid).n if name == "G" else 0)
             mean = estimate(draws, score, METHOD, population=population)
             row = Measure(name, mean.value, n, scenario.groups, None, "", counts.na, counts.errors)
-            yield with_interval(with_facts(row, about), mean, FIXED, len(scenario.seeds))
+            yield with_interval(with_facts(row, about), mean, len(scenario.seeds))
             for column, seed in enumerate(scenario.seeds):
                 alone = len(scenario.seeds) == 1
                 single = mean if alone else estimate(draws, score, METHOD, seed=column, population=population)
                 groups = {**row.groups, "seed": str(seed)}
-                yield with_interval(replace(row, value=single.value, groups=groups), single, FIXED, 1)
-            groups = {**row.groups, "estimand": NEW_FUNCTIONALITIES}
-            new = with_facts(replace(row, groups=groups), about)
-            yield with_interval(new, estimate(anew, score, METHOD), RANDOM, len(scenario.seeds))
+                yield with_interval(replace(row, value=single.value, groups=groups), single, 1)
         if base and against:
             self.contests += g_test(self.settings, scenario, base, against)
 
@@ -253,18 +244,6 @@ class _Table:
             n = int(_in_some_run(~np.isnan(scenario.iid)).sum())
             row = Measure("iid F1", math.fsum(known) / len(known), n, scenario.groups)
             yield with_facts(row, self._about(scenario))
-
-    def _out_of_domain(self, scenario: Scenario) -> Iterator[Measure]:
-        """The score on every data set from elsewhere, each compared with the baseline's."""
-        for name in self.trainings.ood:
-            there = self.trainings.out_of_domain(scenario, name)
-            for row in self._rates("ood score", there, _Slice(there.iid)):
-                yield replace(row, groups={**row.groups, "data": name})
-            if self.baseline and not scenario.is_baseline:
-                base = self.trainings.out_of_domain(self.baseline, name)
-                for contest in iid_test(self.settings, there, base):
-                    groups = {**contest.groups, "score": "ood score", "data": name}
-                    self.contests.append(replace(contest, groups=groups))
 
     def _slice(self, scenario: Scenario, functionality: str) -> "_Slice":
         place = self.trainings.functionalities[functionality]
@@ -327,7 +306,7 @@ class _Slice:
         applicable = (~np.isnan(self.hits)).sum(axis=0)
         if not applicable.all():
             undefined = Measure(name, None, 0, groups, na=self.na, errors=self.errors)
-            return with_facts(undefined, {"undefined": NO_CASE if self.na else NO_ANSWER})
+            return with_facts(undefined, {}, reason=NO_CASE if self.na else NO_ANSWER)
         values = np.nansum(self.hits, axis=0) / applicable
         interval, method = self._interval(values)
         value = math.fsum(values) / len(values)

@@ -6,7 +6,7 @@ from statistics import median
 
 from ...core.claims import claim_of_rows
 from ...core.measures import MEASURES, quantity, shown
-from ...core.records import Finding, Measure, Result
+from ...core.records import Basis, Finding, Measure, Result
 from ...core.views import Column, HeatMap, Number, Section, Table, Text, Tone, Words
 from ...core.views import Row as ShownRow
 from ..behaviour.view import view as behaviour_view
@@ -23,10 +23,9 @@ from .table3 import (
     TableRow,
     means_of,
     models_of,
-    out_of_domain,
     rows_of_table3,
 )
-from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
+from .trainings import HOLD_OUTS, STANDARD, Training, read_trainings
 from .wording import note_of
 
 MARKS = {"better": "▲", "worse": "▼"}
@@ -37,11 +36,10 @@ SCENARIOS = {
     "capability": "class: its whole capability was held out",
     "test type": "type: its whole test type was held out",
 }
-PARTS = ("iid score", "suite score", "G")
 AVERAGED = "G is computed in each seed and then averaged, so it need not lie between the means of its parts."
 
 
-def view(
+def view_sections(
     settings: Settings,
     results: Sequence[Result],
     measures: Sequence[Measure],
@@ -65,23 +63,13 @@ def view(
         answer = wording.headline(rows, lost_rows(findings, model))
         legend = Text([Words("\n".join(_legend(ours, rows, seeds)), "quiet")])
         sections.append(Section(title, answer, [_table(rows), legend], warnings))
-        sections += _elsewhere(title, out_of_domain(measures, model))
         details = [_about(settings), *_details(ours, rows, seeds)]
         sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
-        if any(cell.anew for row in rows for cell in row.cells.values()):
-            words = Words("The same with intervals for new functionalities:", "quiet")
-            anew = _table(rows, anew=True)
-            sections.append(
-                Section(title, words, [anew], [wording.intervals(seeds, anew=True)], detail="full")
-            )
         sections += _averages(title, ours)
         known = read_trainings([result for result in results if "settings" in result.job])
         trainings = [job for job in known if model in (None, job.model)]
         matrices = list(_matrices(means_of(measures, model), trainings))
         sections.append(Section(title, "", matrices, detail="full"))
-        if seeds > 1:
-            words = Words("Each seed, the parts of G:", "quiet")
-            sections.append(Section(title, words, [_by_seed(ours)], detail="full"))
     return [*sections, Section(blocks=file_tables(measures, task), detail="file")]
 
 
@@ -122,13 +110,13 @@ def _training(finding: Finding) -> str:
 # Table 3
 
 
-def _table(rows: Sequence[TableRow], *, anew: bool = False) -> Table:
+def _table(rows: Sequence[TableRow]) -> Table:
     columns = list(rows[0].cells)
     shown_rows: list[ShownRow] = []
     last = ""
     for row in rows:
         shown_rows += [ShownRow()] if last and row.config != last else []
-        scores = [_cell(row.cells[name], anew) for name in columns]
+        scores = [_cell(row.cells[name]) for name in columns]
         shown_rows.append(ShownRow([Words(row.config, "strong"), row.method, *scores]))
         last = row.config
     heads = [
@@ -139,13 +127,14 @@ def _table(rows: Sequence[TableRow], *, anew: bool = False) -> Table:
     return Table(heads, shown_rows)
 
 
-def _cell(cell: Cell, anew: bool) -> Number:
+def _cell(cell: Cell) -> Number:
     """Return the value with mark and interval, or the progress of an empty cell."""
     if cell.value is None:
         return Number(cell.score, instead=_waiting(cell.score))
     tones: list[Tone] = ["strong"] if cell.is_best else []
-    measure = cell.anew if anew and cell.anew else cell.score
-    return Number(measure, (*tones, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""), "value and interval")
+    return Number(
+        cell.score, (*tones, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""), "value and interval"
+    )
 
 
 def _waiting(score: Measure | None) -> str:
@@ -180,22 +169,6 @@ def _tests(rows: Sequence[TableRow]) -> Table:
         *map(Column, ("difference", "95 % CI", "adj. p", "min. detectable")),
     ]
     return Table(heads, shown_rows)
-
-
-def _elsewhere(title: Sequence[Words], rows: Mapping[Row, Mapping[str, Cell]]) -> list[Section]:
-    """Return the scores on further data, a column for each set; marks as in Table 3."""
-    names = list(dict.fromkeys(name for cells in rows.values() for name in cells))
-    if not names:
-        return []
-    heads = [Column("trained on", "left", once=True), Column("method", "left"), *map(Column, names)]
-    shown_rows = [
-        ShownRow(
-            [Words(config, "strong"), method, *(_cell(cells.get(name, Cell()), False) for name in names)]
-        )
-        for (config, method), cells in rows.items()
-    ]
-    words = Words("Scores on out-of-domain data:", "quiet")
-    return [Section(title, words, [Table(heads, shown_rows, "ood")])]
 
 
 # Averages
@@ -285,7 +258,7 @@ def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
         f"G_func: {note_of({name: facts[name] for name in ('drawn', 'drawn from')})}, the same in every row"
     )
     standard = [row for row in measures if row.name == "G" and row.groups["hold out"] == STANDARD]
-    whole = next((row for row in standard if not row.groups.keys() & {"seed", "estimand"}), None)
+    whole = next((row for row in standard if "seed" not in row.groups), None)
     if whole is not None and whole.value is not None:
         words += f"; on all of them iid has {shown(whole.value, quantity(whole))}"
     return [f"{words}. Its intervals include the draw; marks are for the functionalities drawn."]
@@ -293,37 +266,11 @@ def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
 
 def _sample_size(measures: Sequence[Measure], seeds: int) -> str:
     """Return on how many cases and seeds the table rests."""
-    suite, iid = (max((row.n for row in measures if row.name == name), default=0) for name in PARTS[1::-1])
+    suite, iid = (
+        max((row.n for row in measures if row.name == name), default=0)
+        for name in ("suite score", "iid score")
+    )
     return wording.sample_size(suite, iid, seeds)
-
-
-# Each seed
-
-
-def _by_seed(measures: Sequence[Measure]) -> Table:
-    """Return the parts of G by seed: a row per configuration, method, hold-out and seed."""
-    rows: dict[tuple[str, ...], dict[str, Measure]] = {}
-    for measure in measures:
-        groups = measure.groups
-        if "seed" in groups and "functionality" not in groups and measure.name in PARTS:
-            place = (groups["config"], groups["method"], groups["hold out"], groups["seed"])
-            rows.setdefault(place, {})[measure.name] = measure
-    shared = {place[:2] + place[3:]: parts for place, parts in rows.items() if "iid score" in parts}
-    shown_rows = [
-        ShownRow(
-            [
-                *place,
-                *(Number({**shared.get(place[:2] + place[3:], {}), **parts}.get(name)) for name in PARTS),
-            ]
-        )
-        for place, parts in rows.items()
-        if "G" in parts
-    ]
-    heads = [
-        *(Column(head, "left") for head in ("trained on", "method", "held out", "seed")),
-        *map(Column, PARTS),
-    ]
-    return Table(heads, shown_rows, "results_by_seed")
 
 
 # Figure 1
@@ -331,11 +278,7 @@ def _by_seed(measures: Sequence[Measure]) -> Table:
 
 def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterator[HeatMap]:
     """Yield pass rates by functionality and row, a map per scenario."""
-    rates = [
-        row
-        for row in means
-        if row.name in ("pass rate", "suite score") and "estimand" not in row.groups and row.value is not None
-    ]
+    rates = [row for row in means if row.name in ("pass rate", "suite score") and row.value is not None]
     for hold_out in HOLD_OUTS:
         shown_rates = [row for row in rates if row.groups["hold out"] in (STANDARD, hold_out)]
         if any(row.groups["config"] != "iid" for row in shown_rates):
@@ -353,7 +296,7 @@ def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
     jobs = [job for job in of_row if (job.hold_out, job.fold) == (hold_out, fold)]
     jobs = jobs or [job for job in of_row if job.hold_out == "seen"]  # nothing of it was there to leave out
     names = [str(job.result.job["id"]) for job in jobs if "id" in job.result.job]
-    return replace(rate, facts={**rate.facts, "mean over": "cases", "jobs": names}) if names else rate
+    return replace(rate, basis=Basis("cases"), facts={**rate.facts, "jobs": names}) if names else rate
 
 
 def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
