@@ -10,16 +10,13 @@ import numpy as np
 import pytest
 import torch
 
-from shoal import load_model
-from shoal.core.records import Example
-from shoal.training import checkpointing, spans
+from shoal.training import checkpointing
 from shoal.training.checkpointing import Keeper, kept_midway
 from shoal.training.config import TrainConfig
-from shoal.training.environments import Alike, Answered, Environment
+from shoal.training.environments import Environment
 from shoal.training.from_scratch import Shape, fresh_masked_model, pretrain
 from shoal.training.loop import Log, steps_of, train
 from shoal.training.methods import METHODS, Method, make_method
-from shoal.training.spans import Windows
 
 HOW = TrainConfig(learning_rate=1e-3, batch=8, epochs=0.6)
 
@@ -99,29 +96,7 @@ def test_every_method_ends_with_the_same_weights_losses_and_notes(
     path = tmp_path / "checkpointing.safetensors"
     others, other = gone_on(path, again, 1, 2 * log.steps // 3)
     assert equal(weights, others)
-    assert log == other and log.facts  # steps, losses, what was shown, notes
-
-
-def test_pairs_that_taught_nothing_are_counted_from_the_beginning(tmp_path, weights_of, monkeypatch):
-    monkeypatch.setattr(Windows, "notes", lambda windows: [f"{windows.shown} shown, {windows.idle} idle"])
-    monkeypatch.setattr(spans, "ANSWER_KEPT", 0.5)
-
-    def example(thing: str) -> Example:
-        return (f"the {thing} is red and stands in the garden", f"which {thing} is red ?")
-
-    things = ("house", "car", "door", "wall", "bus", "boat")
-    answered = [Answered(example(one), ((4, 4 + len(one)),)) for one in things]
-    alike = [Alike(example(one), (example(two),)) for one, two in pairwise(things)]
-    environments = [Environment("a", "MFT", answered), Environment("b", "INV", alike)]
-
-    def again(progress):
-        model = load_model("tiny:reading").with_fresh_span_head(0)
-        log = train(model, environments, make_method("vanilla"), TrainConfig(1e-3, 2, 4), 0, progress)
-        return weights_of(model), log
-
-    weights, log = again(silent)
-    others, other = gone_on(tmp_path / "checkpointing.safetensors", again, 14)
-    assert equal(weights, others) and log.notes == other.notes and " 0 idle" not in log.notes[0]
+    assert log == other  # losses, what was shown, notes
 
 
 def test_pre_training_goes_on_with_the_same_masks(tmp_path, weights_of):
@@ -237,7 +212,7 @@ def test_a_training_that_cannot_be_kept_goes_on_and_says_so(toy, fresh, tmp_path
     with kept_midway(Keeper(tmp_path / "checkpointing.safetensors", 1e-9)):
         log = train(fresh(), toy, Hoarder(), HOW, 0, lambda what, now, total: said.append(what))
     assert [what for what in said if what != "training"] == [
-        "cannot store a checkpoint (the method's state holds a Environment): training continues without"
+        "cannot store a checkpoint (Object of type Environment is not JSON serializable): training continues without"
     ]
     assert log.steps == said.count("training") and not list(tmp_path.iterdir())
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.core.errors import DataError, PlanError
+from shoal.core.errors import DataError
 from shoal.training.config import TrainConfig
 from shoal.training.environments import Directed, Environment, Invariant, Labelled, Several
 from shoal.training.loaders import ByEnvironment, EveryItem, Losses
@@ -266,10 +266,5 @@ def test_what_cannot_be_an_environment_is_refused():
         Environment("a", "DIR", [Directed(("x",), (("y",),), "not_less_1")])
     with pytest.raises(DataError, match="without variants"):
         Environment("a", "INV", [Invariant(("x",), ())])
-    with pytest.raises(DataError, match="2 examples and 1 labels"):
+    with pytest.raises(DataError, match="2 examples, 1 labels"):
         Environment("a", "DIR", [Several((("x",), ("y",)), ((1.0, 0.0),))])
-
-
-def test_a_loss_that_is_not_known_is_refused():
-    with pytest.raises(PlanError, match=r"unknown loss for labels: 'sigmod'[\s\S]*try: \"sigmoid\""):
-        Losses(labels="sigmod")

@@ -10,11 +10,10 @@ from torch import nn
 from shoal.core.errors import ModelError, PlanError
 from shoal.training.batch import Batch, Tokens
 from shoal.training.config import TrainConfig
-from shoal.training.environments import Directed, Environment, Labelled
+from shoal.training.environments import Environment, Labelled
 from shoal.training.learner import Stepper
 from shoal.training.loop import Learner, steps_of, train, train_network
 from shoal.training.methods import make_method
-from shoal.training.methods.regularisation import dropout_at
 
 HOW = TrainConfig(learning_rate=1e-3, batch=16, epochs=2)
 
@@ -187,28 +186,3 @@ def test_any_network_can_be_trained_on_batches_of_ones_own():
     log = train_network(Learner(network, network), Doubling(), TrainConfig(0.1, 1, 20), seed=0)
     assert network.weight.item() == pytest.approx(2, abs=0.01)
     assert log.steps == 200 and log.shown == {"x": 200}
-
-
-# What a training was like
-
-
-def test_a_training_counts_how_often_iid_data_were_seen(toy, fresh):
-    iid, *suite = toy
-    how = TrainConfig(1e-3, 16, 0.5)
-    log = train(fresh(), toy, make_method("group-dro", {"iid_share": 0.8}), how, 0)
-    epochs = log.shown["i.i.d."] / len(iid)
-    assert f"i.i.d. data were seen for {epochs:.2f} epochs" in log.facts and epochs > how.epochs
-    for environments, name in ((suite, "group-dro"), ([iid], "group-dro"), (toy, "vanilla")):
-        plain = train(fresh(), environments, make_method(name), how, 0)
-        assert "i.i.d." not in str(plain.facts)  # alone, or each item once: nothing that is not known
-
-
-def test_a_training_counts_batches_of_directions_that_lost_nothing(toy, fresh):
-    """Variants that are their originals never move the wrong way, so they have no gradient."""
-    before = [item.original for item in toy[3].items[:16]]
-    still = Environment("still", "DIR", [Directed(text, (text,), "not_less_conf") for text in before])
-    how = TrainConfig(1e-3, 8, 2)
-    model = fresh()
-    with dropout_at(model.network("classify"), rate=0.0):
-        log = train(model, [still], make_method("vanilla"), how, 0)
-    assert log.facts == ["8 of 8 DIR batches had zero loss and no gradient"]

@@ -1,8 +1,7 @@
-"""Every option of every method changes what is learnt, or is refused: none is there for show."""
+"""Every option of every method changes what is learnt: none is there for show."""
 
 import zlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 import torch
 from torch import nn
 
-from shoal.core.errors import PlanError
 from shoal.core.records import Example
 from shoal.training.config import TrainConfig
 from shoal.training.environments import Environment
@@ -108,44 +106,3 @@ def other_value(name: str, option: str) -> Any:
     """Another than the usual one."""
     usual = getattr(make_method(name), option)
     return not usual if isinstance(usual, bool) else NUMBERS.get(option, OTHERS.get((name, option)))
-
-
-def edges(name: str, option: str) -> list[Any]:
-    """Where an option could take the effect from others: the other yes or no, none and all."""
-    usual = getattr(make_method(name), option)
-    if isinstance(usual, bool):
-        return [not usual]
-    found = []
-    for number in (0, 1):
-        with suppress(PlanError):
-            make_method(name, {option: number if isinstance(usual, int) else float(number)})
-            found.append(number)
-    return found
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_an_option_at_its_end_leaves_the_others_their_effect_or_they_are_refused(toy, name):
-    uneven = [Environment(one.name, one.kind, one.items[: 8 + 5 * rank]) for rank, one in enumerate(toy)]
-    silent = []
-    ends = [(option, end) for option in options_of(name) for end in edges(name, option)]
-    for option, end in ends:
-        before = learnt(uneven, name, {option: end})
-        for other in options_of(name):
-            with suppress(PlanError):
-                if other != option and torch.equal(
-                    before, learnt(uneven, name, {option: end, other: other_value(name, other)})
-                ):
-                    silent.append(f"{option} = {end}: {other}")
-    assert silent == []
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "idle"),
-    [
-        ("group-dro", {"step_size": 0, "excess": False}, "excess has no effect"),
-        ("irm", {"penalty": 1, "penalty_start": 0.5}, "penalty_start has no effect"),
-    ],
-)
-def test_options_without_effect_beside_others_are_refused(name, options, idle):
-    with pytest.raises(PlanError, match=idle):
-        make_method(name, options)

@@ -85,20 +85,19 @@ def fixed(places: tuple[list[int], list[int]], tokens: int, reference: bool = Fa
     """The loss of one pair whose windows share these tokens."""
     before, after = (torch.tensor([at]) for at in places)
     shared = torch.ones_like(before, dtype=torch.bool)
-    source: Any = SimpleNamespace(reference=reference, shown=0, idle=0)
+    source: Any = SimpleNamespace(reference=reference)
     return AlignedLoss(before, after, shared, torch.ones(1, tokens, dtype=torch.bool), source)
 
 
-def test_a_pair_whose_answer_was_substituted_teaches_nothing_and_is_counted():
+def test_a_pair_whose_answer_was_substituted_teaches_nothing():
     loss = fixed(([0, 1], [0, 1]), 3)
     elsewhere = torch.tensor([0.0, 0.0, 9.0])  # nearly all of it on the token that the two do not share
     logits = torch.cat([both_ends(elsewhere), both_ends(elsewhere)]).requires_grad_()
     value = loss(logits)
     value.backward()
     assert value.item() == 0.0 and logits.grad is not None and not logits.grad.any()
-    assert (loss.source.shown, loss.source.idle) == (1, 1)
     here = torch.cat([both_ends(torch.tensor([3.0, 0.0, 0.0]))] * 2)
-    assert loss(here).item() > 0 and (loss.source.shown, loss.source.idle) == (2, 1)
+    assert loss(here).item() > 0
     assert fixed(([0, 1], [0, 1]), 3, reference=True)(logits).item() > 0
     assert fixed(([], []), 3)(here).item() == 0.0  # nothing in common
 
@@ -225,7 +224,6 @@ def test_pairs_that_teach_nothing_stop_no_method(name, weights_of):
     idle = Environment("names", "INV", [Alike(original, (variant,))] * 16)
     log = train(model, [idle], make_method(name), TrainConfig(1e-3, 8, 1), 0)
     assert log.steps > 0 and set(log.losses) == {0.0}
-    assert any("had no gradient" in note for note in log.notes)
     after = weights_of(model)
     still = all(torch.equal(weights[part], after[part]) for part in weights)
     assert still == (name != "l2")  # whose weights shrink whatever they are shown
@@ -236,7 +234,7 @@ def test_the_penalty_of_pairs_that_teach_nothing_is_nothing():
     elsewhere = both_ends(torch.tensor([0.0, 0.0, 9.0]))
     logits = torch.cat([elsewhere, elsewhere]).requires_grad_()
     method: Any = make_method("irm")
-    penalty = method.penalty_of(Batch("names", None, loss, "INV", 1, loss.multipliers, loss.floor), logits)
+    penalty = method.penalty_of(Batch("names", None, loss, "INV", 1), logits)
     penalty.backward()
     assert penalty.item() == 0.0 and logits.grad is not None and not logits.grad.any()
 

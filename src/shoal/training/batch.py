@@ -3,7 +3,7 @@
 Every distinct example is tokenised once per training. A batch is padded to its longest example.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,9 +29,24 @@ class Loss(Protocol):
         ...
 
 
-def no_floor(logits: Tensor) -> float:
-    """Return 0, the lower bound of most losses."""
-    return 0.0
+class BoundedLoss:
+    """A loss with a known lower bound, and with as many numbers in `scale` as it needs."""
+
+    @property
+    def multipliers(self) -> int:
+        """Return how many numbers `scale` has for a case; 0 for one per label."""
+        return 0
+
+    def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
+        """Return the mean loss."""
+        raise NotImplementedError
+
+    def floor(self, logits: Tensor) -> float:
+        """Return the lower bound for a batch with these logits: 0 for most losses."""
+        return 0.0
+
+
+NO_BOUND = BoundedLoss()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +59,11 @@ class Batch:
     kind: str = "iid"
     cases: int = 0
     """Number of cases in the mean."""
-    multipliers: int = 0
-    """Numbers that `scale` has for a case; 0 for one per label."""
-    floor: Callable[[Tensor], float] = no_floor
-    """Maps logits to the lower bound of the loss: the entropy of soft labels and of the paper's invariance."""
+
+    @property
+    def bounded(self) -> BoundedLoss:
+        """Return the lower bound and the scale of the loss; a plain function has neither."""
+        return self.loss if isinstance(self.loss, BoundedLoss) else NO_BOUND
 
 
 class Source(Protocol):

@@ -11,7 +11,6 @@ import hashlib
 import json
 import time
 import zipfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -198,7 +197,7 @@ def part(tensors: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
 def _write(moment: Moment, path: Path) -> None:
     tensors = {name: value.detach().cpu().contiguous() for name, value in moment.tensors.items()}
     about = {name: getattr(moment, name) for name in ABOUT}
-    words = json.dumps(about | {"method": packed(moment.method), "shown": dict(moment.shown)} | VERSIONS)
+    words = json.dumps(about | {"method": plain(moment.method), "shown": dict(moment.shown)} | VERSIONS)
     save_file(tensors, path, {"about": words, "digest": _digest(words, tensors)})
 
 
@@ -216,7 +215,7 @@ def _read(path: Path) -> Moment | None:
         return None
     if about.keys() != {*ABOUT, "method", "shown"}:
         return None
-    return Moment(**about | {"method": unpacked(about["method"]), "tensors": tensors})
+    return Moment(**about, tensors=tensors)
 
 
 ABOUT = ("leg", "step", "total", "updates", "drawn")
@@ -231,31 +230,11 @@ def _digest(words: str, tensors: Mapping[str, Tensor]) -> str:
     return whole.hexdigest()
 
 
-def packed(value: Any) -> Any:
-    """Return a value of numbers and strings as JSON with type names.
-
-    >>> unpacked(json.loads(json.dumps(packed({"usual": {"MFT": (3, 0.1)}, "draws": Counter(a=2)}))))
-    {'usual': {'MFT': (3, 0.1)}, 'draws': Counter({'a': 2})}
-    """
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if type(value) in (list, tuple):
-        return {type(value).__name__: [packed(inner) for inner in value]}
-    if type(value) in (dict, Counter):
-        return {type(value).__name__: [[packed(key), packed(inner)] for key, inner in value.items()]}
-    raise TypeError(f"the method's state holds a {type(value).__name__}")
-
-
-def unpacked(value: Any) -> Any:
-    """Return the value that was packed."""
-    if not isinstance(value, dict):
-        return value
-    ((kind, content),) = value.items()
-    if kind in ("list", "tuple"):
-        items = [unpacked(item) for item in content]
-        return tuple(items) if kind == "tuple" else items
-    mapping = {unpacked(key): unpacked(inner) for key, inner in content}
-    return Counter(mapping) if kind == "Counter" else mapping
+def plain(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state of a method, if JSON gives it back unchanged."""
+    if repr(json.loads(json.dumps(state))) != repr(state):
+        raise TypeError("the method's state is not plain JSON")
+    return dict(state)
 
 
 def save_features(table: Features, path: Path) -> None:

@@ -41,12 +41,30 @@ RARE_LETTER = 3
 """Rarer letters stay unknown."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Size of a model and its vocabulary."""
+
+    width: int = 128
+    layers: int = 2
+    heads: int = 4
+    vocabulary: int = 8_000
+    length: int = 128
+    """Longest input in tokens."""
+
+
 def make_tokenizer(texts: Iterable[str], size: int, length: int) -> PreTrainedTokenizerFast:
     """Return a lower-case word-piece tokenizer for these texts."""
     pieces = [*SPECIALS, *make_pieces(texts, size - len(SPECIALS))]
-    tokenizer = _bare(models.WordPiece({piece: code for code, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    model = models.WordPiece({piece: code for code, piece in enumerate(pieces)}, unk_token="[UNK]")
+    return for_transformers(bare_tokenizer(model), length)
+
+
+def for_transformers(tokenizer: Tokenizer, length: int) -> PreTrainedTokenizerFast:
+    """Return a tokenizer for Transformers, which puts the special tokens around its texts."""
     tokenizer.decoder = decoders.WordPiece()
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    ends = [(name, SPECIALS.index(name)) for name in ("[SEP]", "[CLS]")]  # they come first, in order
+    tokenizer.post_processor = processors.BertProcessing(*ends)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         model_max_length=length,
@@ -57,6 +75,24 @@ def make_tokenizer(texts: Iterable[str], size: int, length: int) -> PreTrainedTo
         mask_token="[MASK]",
         model_input_names=["input_ids", "token_type_ids", "attention_mask"],
     )
+
+
+def bert_config(tokenizer: PreTrainedTokenizerFast, shape: Shape, labels: Sequence[str] = ()) -> BertConfig:
+    """Return the configuration of a small BERT, with the labels of its head if it has any."""
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=shape.width,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        intermediate_size=2 * shape.width,
+        max_position_embeddings=shape.length,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    if labels:
+        config.num_labels = len(labels)
+        config.id2label = dict(enumerate(labels))
+        config.label2id = {label: code for code, label in enumerate(labels)}
+    return config
 
 
 def make_pieces(texts: Iterable[str], size: int) -> list[str]:
@@ -80,7 +116,7 @@ def make_pieces(texts: Iterable[str], size: int) -> list[str]:
 
 def count_words(texts: Iterable[str]) -> Counter[str]:
     """Count the words of the texts, split as the tokenizer splits them."""
-    bare = _bare(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
+    bare = bare_tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
     words: Counter[str] = Counter()
     for text in texts:
         words.update(
@@ -89,7 +125,8 @@ def count_words(texts: Iterable[str]) -> Counter[str]:
     return words
 
 
-def _bare(model: models.WordPiece) -> Tokenizer:
+def bare_tokenizer(model: models.WordPiece) -> Tokenizer:
+    """Return a tokenizer that splits lower-case words as BERT does."""
     tokenizer = Tokenizer(model)
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -100,25 +137,13 @@ def _frequent(counts: Counter[str]) -> list[str]:
     return sorted(counts, key=lambda word: (-counts[word], word))
 
 
-SHAPE = {"vocabulary": 1_500, "width": 64, "layers": 2, "heads": 4, "length": 96}
-"""Size of the classifier."""
+CLASSIFIER = Shape(width=64, vocabulary=1_500, length=96)
 
 
 def fresh_classifier(texts: Sequence[str], labels: Sequence[str], seed: int) -> HFModel:
     """Return a classifier with random weights and a tokenizer made from these texts."""
     tokenizer = _tokenizer_of(tuple(texts))
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=SHAPE["width"],
-        num_hidden_layers=SHAPE["layers"],
-        num_attention_heads=SHAPE["heads"],
-        intermediate_size=2 * SHAPE["width"],
-        max_position_embeddings=SHAPE["length"],
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    config.num_labels = len(labels)
-    config.id2label = dict(enumerate(labels))
-    config.label2id = {label: code for code, label in enumerate(labels)}
+    config = bert_config(tokenizer, CLASSIFIER, labels)
     with torch.random.fork_rng(range(torch.cuda.device_count())):
         torch.manual_seed(seed)
         network = BertForSequenceClassification(config)
@@ -127,7 +152,7 @@ def fresh_classifier(texts: Sequence[str], labels: Sequence[str], seed: int) -> 
 
 @lru_cache(maxsize=4)
 def _tokenizer_of(texts: tuple[str, ...]) -> PreTrainedTokenizerFast:
-    return make_tokenizer(texts, SHAPE["vocabulary"], SHAPE["length"])
+    return make_tokenizer(texts, CLASSIFIER.vocabulary, CLASSIFIER.length)
 
 
 CHOSEN, MASKED, EXCHANGED = 0.15, 0.8, 0.1
@@ -135,30 +160,10 @@ SHORTEST = 4
 """Shorter lines are skipped."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """Size of the model and its vocabulary."""
-
-    width: int = 128
-    layers: int = 2
-    heads: int = 4
-    vocabulary: int = 8_000
-    length: int = 128
-    """Longest input in tokens."""
-
-
 def fresh_masked_model(text: str, shape: Shape, seed: int) -> HFModel:
     """Return a masked language model with random weights and a tokenizer made from the text."""
     tokenizer = _text_tokenizer(text, stamp(text), shape)
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=shape.width,
-        num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads,
-        intermediate_size=2 * shape.width,
-        max_position_embeddings=shape.length,
-        pad_token_id=tokenizer.pad_token_id,
-    )
+    config = bert_config(tokenizer, shape)
     with torch.random.fork_rng(range(torch.cuda.device_count())):
         torch.manual_seed(seed)
         network = BertForMaskedLM(config)

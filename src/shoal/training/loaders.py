@@ -8,7 +8,7 @@ A loader makes batches from items of one class. Two feeds decide which batches a
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from numpy.random import Generator
 from torch import Tensor
 
 from . import losses
-from .batch import Batch, Loss, Rows, Source
+from .batch import Batch, BoundedLoss, Rows, Source
 from .environments import Alike, Answered, Directed, Environment, Invariant, Item, Labelled, Several, pools
 from .spans import AlikeLoader, AnsweredLoader
 
@@ -35,19 +35,6 @@ class Losses:
 
 
 # Loaders: what one batch shows
-
-
-class BoundedLoss(Loss, Protocol):
-    """A loss with a known lower bound."""
-
-    @property
-    def multipliers(self) -> int:
-        """Return how many numbers `scale` has for a case; 0 for one per label."""
-        ...
-
-    def floor(self, logits: Tensor) -> float:
-        """Return the lower bound for a batch with these logits."""
-        ...
 
 
 class Loader(Protocol):
@@ -149,12 +136,11 @@ LOADERS: dict[type[Item], Callable[[Any, Any, Losses], Loader]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class LabelLoss:
+class LabelLoss(BoundedLoss):
     """The loss of labelled examples; if scaled, always cross-entropy (`docs/method/beluga.md` 1.7)."""
 
     targets: Tensor
     kind: str
-    multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
         """Return the mean over examples."""
@@ -168,11 +154,8 @@ class LabelLoss:
         return losses.LABEL_FLOORS[self.kind](self.targets).item()
 
 
-@dataclass(frozen=True, slots=True)
-class InvarianceLoss:
+class InvarianceLoss(BoundedLoss):
     """The loss of pairs with the same answer; only the variant is scaled."""
-
-    multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
         """Return the mean over pairs."""
@@ -185,11 +168,10 @@ class InvarianceLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class DirectionLoss:
+class DirectionLoss(BoundedLoss):
     """The loss of pairs whose answer must not move in one direction; both sides are scaled."""
 
     directions: Sequence[str]
-    multipliers: ClassVar[int] = 0
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
         """Return the mean over pairs."""
@@ -197,10 +179,6 @@ class DirectionLoss:
         if scale is not None:
             original, variant = original * scale, variant * scale
         return losses.direction(original, variant, self.directions)
-
-    def floor(self, logits: Tensor) -> float:
-        """Return 0: an answer that moves the right way has no loss."""
-        return 0.0
 
 
 # Feeds: which batches a step gets
@@ -308,6 +286,4 @@ def _loader(environment: Environment, source: Source, loss: Losses) -> Loader:
 
 def _batch(environment: Environment, loader: Loader, chosen: Rows, source: Source, rng: Generator) -> Batch:
     rows, cases, loss = loader.show(chosen, rng)
-    return Batch(
-        environment.name, source.take(rows), loss, environment.kind, cases, loss.multipliers, loss.floor
-    )
+    return Batch(environment.name, source.take(rows), loss, environment.kind, cases)

@@ -7,7 +7,6 @@ All randomness comes from the seed: the same seed gives the same weights, bit by
 threads. Neither queries at marks nor checkpoints change the weights (`checkpointing.py`).
 """
 
-import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +19,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.random import Generator
-from torch import Tensor
 
 from ..core.errors import PlanError
 from . import checkpointing
@@ -44,13 +42,17 @@ def _silent(*_: object) -> None:
 class Log:
     """The record of a training."""
 
-    steps: int = 0
     losses: list[float] = field(default_factory=list)
     """The loss of every step."""
     shown: Counter[str] = field(default_factory=Counter)
     """Cases shown, by environment, or by kind if every item is visited."""
     notes: list[str] = field(default_factory=list)
     """Warnings: the training was not what the method is for."""
+
+    @property
+    def steps(self) -> int:
+        """Return the number of steps."""
+        return len(self.losses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,14 +197,15 @@ class _Walk:
         self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
         self.keeper, self.log = checkpointing.the_keeper(), Log()
         self.drawn: Counter[str] = Counter()  # cases of this phase, by environment
-        self.before: dict[str, Tensor] = {}  # the weights, until it is certain that the training can resume
 
     def go(self) -> Log:
         """Train to the end, from the start or from a checkpoint."""
-        if self.total:
-            kept = self._kept()
-            if kept is None or not self._goes_on(kept):
-                self._legs(0)
+        kept = self._kept() if self.total else None
+        try:
+            self._legs(kept)
+        except checkpointing.OtherWayError:
+            self.log = Log()
+            self._legs(None)
         self.learner.network.eval()
         if self.total:
             self.log.notes = self.method.notes()
@@ -210,9 +213,10 @@ class _Walk:
             self.mark(name)
         return self.log
 
-    def _legs(self, first: int, kept: checkpointing.Moment | None = None) -> None:
+    def _legs(self, kept: checkpointing.Moment | None) -> None:
+        first = kept.leg if kept else 0
         with _seeded(self.seed):
-            for number, leg in enumerate(self.legs[first:], start=first):
+            for number, leg in enumerate(self.legs[first:] if self.total else (), start=first):
                 rng = np.random.default_rng([self.seed, number])
                 self.learner.network.train()
                 with leg.phase.around(self.learner.network):
@@ -220,15 +224,13 @@ class _Walk:
                 kept = None
 
     def _leg(self, number: int, leg: _Leg, rng: Generator, kept: checkpointing.Moment | None) -> None:
-        if kept is not None:
-            checkpointing.put_back(self.learner.network, checkpointing.part(kept.tensors, "network"))
         with self.learner.evaluating():  # a frozen encoder encodes its examples here
             feed = leg.feed(rng)
         stepper = Stepper(self.learner.weights(), leg.phase.config, leg.steps * self.method.updates)
         steps = enumerate(islice(_batches(feed), leg.steps), start=1)
         self.drawn.clear()
         if kept is not None:
-            self._go_on(kept, stepper, feed, steps)
+            self._resume(kept, stepper, feed, steps)
         for step, batches in steps:
             loss = self.method.step(self.learner, batches, stepper, self.log.steps / self.total)
             self._note(loss, batches)
@@ -241,7 +243,6 @@ class _Walk:
                     self.progress(trouble, 0, 0)
 
     def _note(self, loss: float, batches: Sequence[Batch]) -> None:
-        self.log.steps += 1
         self.log.losses.append(loss)
         self._note_drawn(batches)
         if not math.isfinite(loss):
@@ -285,44 +286,28 @@ class _Walk:
         passed = {name for step, names in self.stops.items() if step <= done for name in names}
         return kept if passed <= self.keeper.asked else None
 
-    def _goes_on(self, kept: checkpointing.Moment) -> bool:
-        """Resume and train to the end; if the same batches do not come again, restore everything and return False."""
-        network, remembered = self.learner.network, copy.deepcopy(vars(self.method))
-        self.before = {
-            name: weight.detach().clone() for name, weight in checkpointing.weights_of(network).items()
-        }
-        try:
-            self._legs(kept.leg, kept)
-        except checkpointing.OtherWayError:
-            checkpointing.put_back(network, self.before)
-            vars(self.method).clear()
-            vars(self.method).update(remembered)
-            self.log = Log()
-            return False
-        return True
-
-    def _go_on(
+    def _resume(
         self,
         kept: checkpointing.Moment,
         stepper: Stepper,
         feed: Feed,
         steps: Iterator[tuple[int, Sequence[Batch]]],
     ) -> None:
-        """Draw the earlier batches again and restore the state."""
+        """Draw the earlier batches again and restore the state; nothing is restored if other batches come."""
         chance = feed.rng.bit_generator.state
         for _, batches in islice(steps, kept.step):
             self._note_drawn(batches)
         if checkpointing.digest_of(feed, self.drawn) != kept.drawn:
             feed.rng.bit_generator.state = chance
             raise checkpointing.OtherWayError
+        checkpointing.put_back(self.learner.network, checkpointing.part(kept.tensors, "network"))
         losses = checkpointing.part(kept.tensors, "losses")[""].tolist()
-        self.log = Log(len(losses), losses, Counter(kept.shown))
+        self.log = Log(losses, Counter(kept.shown))
         stepper.done = kept.updates
         checkpointing.put_moments_back(stepper.optimiser, checkpointing.part(kept.tensors, "optimiser"))
         vars(self.method).update(kept.method)
         checkpointing.put_generators_back(checkpointing.part(kept.tensors, "generator"))
         kept.tensors.clear()  # frees four times the size of the weights
-        self.before.clear()
 
 
 def _batches(feed: Feed) -> Iterator[Sequence[Batch]]:

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from ..core.records import Example
 from . import losses
-from .batch import Inputs, Rows
+from .batch import BoundedLoss, Inputs, Rows
 from .environments import Alike, Answered, Environment
 
 ANSWER_KEPT = 0.05
@@ -190,7 +190,7 @@ class AlikeLoader:
 
 
 @dataclass(frozen=True, slots=True)
-class SpanLoss:
+class SpanLoss(BoundedLoss):
     """The loss of answers at known positions; `scale` applies to a token as start and as end."""
 
     wanted: Tensor  # (cases, tokens, 2)
@@ -206,13 +206,9 @@ class SpanLoss:
         wanted, real = self.wanted.to(logits.device), self.real.to(logits.device)
         return losses.spans(logits if scale is None else logits * scale[..., None], wanted, real)
 
-    def floor(self, logits: Tensor) -> float:
-        """Return 0: an answer can be certain."""
-        return 0.0
-
 
 @dataclass(frozen=True, slots=True)
-class AlignedLoss:
+class AlignedLoss(BoundedLoss):
     """The loss of pairs whose answers should be at the same shared tokens; only the variant is scaled."""
 
     before: Tensor  # (cases, shared tokens): positions in the original

@@ -17,27 +17,22 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.random import Generator
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import models, trainers
 from torch import Tensor, nn
 from torch.nn import functional
-from transformers import (
-    BertConfig,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    PreTrainedTokenizerFast,
-)
+from transformers import BertForQuestionAnswering, BertForSequenceClassification, PreTrainedTokenizerFast
 
 from ..data.grammar import Row, make_rows
 from .batch import Batch
 from .config import TrainConfig
+from .from_scratch import SPECIALS, Shape, bare_tokenizer, bert_config, for_transformers
 from .loop import Learner, train_network
 
 FOLDER = Path(__file__).parents[1] / "models" / "tiny"
-SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe(Shape):
     """Size and training of one model."""
 
     rows: int
@@ -45,8 +40,6 @@ class Recipe:
     labels: tuple[str, ...] = ()
     """Labels of a classifier; a model without labels extracts answers."""
     vocabulary: int = 1500
-    width: int = 128
-    layers: int = 2
     length: int = 96
     learning_rate: float = 5e-4
     batch: int = 32
@@ -62,46 +55,17 @@ RECIPES = {
 
 def make_tokenizer(texts: Sequence[str], recipe: Recipe) -> PreTrainedTokenizerFast:
     """Return a lower-case word-piece tokenizer trained on these texts."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
+    tokenizer = bare_tokenizer(models.WordPiece(unk_token="[UNK]"))
     trainer = trainers.WordPieceTrainer(vocab_size=recipe.vocabulary, special_tokens=SPECIALS)
     tokenizer.train_from_iterator(texts, trainer)
-    ends = [
-        (name, SPECIALS.index(name)) for name in ("[SEP]", "[CLS]")
-    ]  # special tokens come first, in order
-    tokenizer.post_processor = processors.BertProcessing(*ends)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        model_max_length=recipe.length,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        mask_token="[MASK]",
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-    )
+    return for_transformers(tokenizer, recipe.length)
 
 
 def make_model(recipe: Recipe, tokenizer: PreTrainedTokenizerFast, seed: int) -> nn.Module:
     """Return the model with fresh weights."""
     torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=recipe.width,
-        num_hidden_layers=recipe.layers,
-        num_attention_heads=4,
-        intermediate_size=2 * recipe.width,
-        max_position_embeddings=recipe.length,
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    if not recipe.labels:
-        return BertForQuestionAnswering(config)
-    config.num_labels = len(recipe.labels)
-    config.id2label = dict(enumerate(recipe.labels))
-    config.label2id = {label: code for code, label in enumerate(recipe.labels)}
-    return BertForSequenceClassification(config)
+    config = bert_config(tokenizer, recipe, recipe.labels)
+    return (BertForSequenceClassification if recipe.labels else BertForQuestionAnswering)(config)
 
 
 def encode(

@@ -17,12 +17,12 @@ from scipy import stats
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.errors import DataError
 from shoal.core.records import Finding
-from shoal.protocols.learning import compare_tasks, compare_trainings
-from shoal.protocols.learning.comparison import compare_models
+from shoal.protocols.learning import compare_tasks
+from shoal.protocols.learning.comparison import compare_models, compare_trainings
 from shoal.protocols.learning.findings import table_findings
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.settings import Settings, Train
-from shoal.protocols.learning.table3 import baseline_of, best_gain, mean_gain, rows_of_table3
+from shoal.protocols.learning.table3 import mean_gain, rows_of_table3
 from shoal.stats.paired import generalization_score
 
 Hits = Sequence[int | str | None]
@@ -241,8 +241,6 @@ def test_seeds_that_are_complete_count_before_the_others_are():
     row = one(found, "suite score", config="iid>suite", hold_out="capability")
     assert row.value == 1.0
     assert row.note.startswith("1 of 2 seeds complete; this checkpoint only")
-    waiting = one(found, "suite score", config="iid>suite", hold_out="capability", seed="2")
-    assert (waiting.value, waiting.note) == (None, "2 of 3 folds done")
     seen = one(found, "suite score", config="iid>suite", hold_out="seen")
     assert seen.value == pytest.approx(0.75)
     assert "fewer than 5 seeds" in seen.note
@@ -271,9 +269,6 @@ def test_a_plan_of_one_fold_takes_the_iid_score_of_the_model_it_has():
     _, row = rows_of_table3(found)
     assert list(row.cells) == ["iid score", "capability"]
     assert row.cells["iid score"].value == 0.5 and row.cells["iid score"].p
-
-
-# Facts
 
 
 # Seeds and models
@@ -488,27 +483,6 @@ def test_two_jobs_for_one_place_are_refused_with_what_differs():
     assert compared(table(), [first, first]) == compared(table(), [first])
 
 
-# What the text quotes
-
-
-def test_the_best_row_and_the_mean_change_of_a_configuration():
-    suite, better = {"a.f.MFT": [1, 0, 0, 0]}, {"a.f.MFT": [1, 1, 1, 0]}
-    results = [
-        iid_job(suite, [1, 1, 1, 0]),
-        job(suite, [1, 1, 0, 0]),
-        job(better, [1, 0, 0, 0], method="irm"),
-    ]
-    rows = rows_of_table3(compared(table(method=("vanilla", "irm")), results))
-    assert baseline_of(rows).config == "iid"
-    assert [row.cells["iid score"].is_best for row in rows] == [True, False, False]
-    assert [row.cells["seen"].is_best for row in rows] == [True, False, True]  # 3/8, 1/3 and 3/8
-    found = best_gain(rows, "seen")
-    assert found and found[0].method == "irm" and found[1] == pytest.approx(0.0)
-    assert mean_gain(rows, "iid score", "iid>suite") == pytest.approx(-0.375)
-    with pytest.raises(DataError, match="no iid row"):
-        best_gain(rows[1:], "seen")
-
-
 # What no single number says
 
 
@@ -519,7 +493,7 @@ def transfer_results(near: dict[str, list[int]], far: dict[str, list[int]]) -> l
     return results + folds(near, [1] * 10, "functionality") + folds(far, [1] * 10, "capability")
 
 
-def test_a_functionality_that_its_siblings_harm_is_found_with_the_sibling_it_is_taken_for():
+def test_a_functionality_that_its_siblings_harm_is_found():
     suite = {name: [1] * 40 for name in NAMES}
     harmed = suite | {"neg.not good.MFT": [0] * 20 + [1] * 20}
     settings = table(hold_out=("functionality", "capability"))
@@ -617,26 +591,6 @@ def test_the_p_of_an_average_over_tasks_is_that_of_their_exchanges_together(outc
     assert p.value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / shuffles))
 
 
-def test_the_average_over_tasks_is_of_each_model_by_itself():
-    rng = np.random.default_rng(13)
-    suite = random_suite(rng, 0.5)
-    models = {"good": improved(suite, rng, 0.9), "bad": suite}
-    results = [
-        result
-        for model, trained in models.items()
-        for result in (iid_job(suite, [1] * 9, model=model), job(trained, [1] * 9, model=model))
-    ]
-    one_task = Measures(compare_tasks({"a": (table(), results[:2])}))
-    both = Measures(compare_tasks({"a": (table(), results), "b": (table(), results)}))
-    assert one(both, "average G", config="iid>suite", model="good").value == pytest.approx(
-        one(one_task, "average G", config="iid>suite").value
-    )
-    means = [one(both, "average G", config="iid>suite", model=name).value for name in models]
-    assert means[0] - means[1] > 0.2
-    with pytest.raises(DataError, match="b has no result of bad"):
-        compare_tasks({"a": (table(), results), "b": (table(), results[:2])})
-
-
 def test_a_column_has_a_mean_over_the_methods_of_a_configuration():
     suite, better = {"a.f.MFT": [1, 0, 0, 0]}, {"a.f.MFT": [1, 1, 1, 0]}
     settings = table(method=("vanilla", "irm"))
@@ -646,6 +600,11 @@ def test_a_column_has_a_mean_over_the_methods_of_a_configuration():
         job(better, [1, 0, 0, 0], method="irm"),
     ]
     found = averaged(settings, results)
+    rows = rows_of_table3(found)
+    assert [row.cells["iid score"].is_best for row in rows] == [True, False, False]
+    assert [row.cells["seen"].is_best for row in rows] == [True, False, True]  # 3/8, 1/3 and 3/8
+    with pytest.raises(DataError, match="no iid row"):
+        mean_gain(rows[1:], "seen", "iid>suite")
     (mean,) = found.where("mean over methods", column="i.i.d.")
     assert (mean.value, mean.n) == (0.375, 2)
     (change,) = found.where("difference", column="i.i.d.")
@@ -690,44 +649,17 @@ def lost(methods: Mapping[str, float], config: str = "iid>suite", before: float 
     return [finding for finding in told if finding.kind in ("forgotten", "untrained")]
 
 
-def test_a_method_that_forgets_the_task_is_told_from_data_that_make_any_method_forget_it():
+def test_a_row_that_lost_the_task_or_never_learnt_it_is_told():
     (told,) = lost({"vanilla": 0.96, "group-dro": 0.52})
     assert told.kind == "forgotten" and told.groups == {"config": "iid>suite", "method": "group-dro"}
     assert told.text == (
-        "iid>suite group-dro lost the task (i.i.d. score 97.0 → 52.0). The method causes it: vanilla on the same "
-        "data keeps 96.0. Ignore its other columns."
+        "iid>suite group-dro lost the task (i.i.d. score 97.0 → 52.0). Ignore its other columns."
     )
-    plain, other = lost({"vanilla": 0.70, "group-dro": 0.69})
-    assert plain.groups["method"] == "vanilla" and "cause" not in plain.text
-    assert "The data cause it: vanilla on the same data falls to 70.0." in other.text
-
-
-def test_a_method_that_never_learnt_the_task_is_measured_by_vanilla():
     (told,) = lost({"vanilla": 0.95, "fish": 0.02}, "iid+suite")
     assert told.kind == "untrained"
-    assert "did not learn the task (i.i.d. score 2.0, vanilla 95.0)" in told.text
-    (plain,) = lost({"vanilla": 0.60}, "iid+suite")
-    assert "the iid row 97.0" in plain.text
-
-
-def test_models_without_something_that_forget_the_task_are_counted_though_the_full_one_keeps_it():
-    suite = {name: [1, 0] * 10 for name in NAMES}
-    scores = dict(zip(NAMES, (0.96, 0.4, 0.925, 0.7, 0.97), strict=True))
-    results = [iid_job(suite, right(0.97)), job(suite, right(0.96))]
-    for name, score in scores.items():
-        results.append(job(suite, right(score), hold_out="functionality", fold=name))
-    settings = table(hold_out=("functionality",))
-    (told,) = (row for row in of_table(settings, results) if row.kind == "forgotten")
-    assert told.groups == {"config": "iid>suite", "method": "vanilla"}
-    assert told.facts == {"models": [f"functionality {NAMES[1]}", f"functionality {NAMES[3]}"], "of": 5}
-    assert told.text == (
-        "iid>suite vanilla: 2 of 5 held-out models lost at least part of the task (worst: without functionality "
-        "neg.not bad.MFT, i.i.d. score 40.0, the iid row 97.0). G uses the full model's i.i.d. score; "
-        's_iid_mode = "mean_over_heldout" uses theirs.'
-    )
-    theirs = table(hold_out=("functionality",), s_iid_mode="mean_over_heldout")
-    (told,) = (row for row in of_table(theirs, results) if row.kind == "forgotten")
-    assert told.text.endswith("the iid row 97.0).")
+    assert "did not learn the task (i.i.d. score 97.0 → 2.0)" in told.text
+    (part,) = lost({"vanilla": 0.88})
+    assert part.text == "iid>suite vanilla lost part of the task (i.i.d. score 97.0 → 88.0)."
 
 
 def test_one_run_of_several_that_lost_the_task_is_counted():
@@ -736,14 +668,11 @@ def test_one_run_of_several_that_lost_the_task_is_counted():
     results += [job(suite, right(score), seed=seed) for seed, score in enumerate((0.97, 0.02, 0.97))]
     (told,) = (row for row in of_table(table(), results) if row.kind == "forgotten")
     assert "lost the task in 1 of 3 runs (i.i.d. score 97.0 → 65.3)" in told.text
-    results[3:] = [job(suite, right(score), seed=seed) for seed, score in enumerate((0.91, 0.91, 0.4))]
-    (told,) = (row for row in of_table(table(), results) if row.kind == "forgotten")
-    assert "lost the task in 1 of 3 runs (i.i.d. score 97.0 → 74.0)" in told.text
 
 
 def test_five_points_and_chance_are_no_loss():
     assert lost({"vanilla": 0.96, "irm": 0.925}) == []
-    assert lost({"vanilla": 0.98, "irm": 0.94}, "iid+suite", before=0.5) == []
+    assert lost({"vanilla": 0.98, "irm": 0.47}, "iid+suite", before=0.5) == []
     for seed in range(20):
         rng = np.random.default_rng(seed)
         suite = {name: [1, 0] * 10 for name in NAMES}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from shoal import Case, Measures, Outcome, Result
-from shoal.protocols.learning import compare_trainings
+from shoal.protocols.learning.comparison import compare_trainings
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.protocols.learning.table3 import rows_of_table3

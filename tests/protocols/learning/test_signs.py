@@ -109,18 +109,7 @@ def test_a_model_that_learnt_the_opposite_did_not_learn_the_task():
     flipped = right_with_chance(iid, rng, 0.008, 0.9)
     kinds, signs = found(suite, right_with_chance(suite, rng, 0.9, 0.8), iid, flipped)
     assert kinds == ["untrained"]
-    assert signs.findings[0].text.endswith("always negative has 50.0. It predicts the opposite label.")
-
-
-@pytest.mark.parametrize("n", [436, 20_000])
-def test_a_model_that_is_wrong_a_little_more_often_than_a_coin_gives_no_other_label(n):
-    rng = np.random.default_rng(3)
-    suite, iid = suite_of(30), iid_rows(n, rng)
-    _, signs = found(
-        suite, right_with_chance(suite, rng, 0.9, 0.8), iid, right_with_chance(iid, rng, 0.43, 0.9)
-    )
-    (told,) = [finding.text for finding in signs.findings if finding.kind == "untrained"]
-    assert "opposite" not in told
+    assert signs.findings[0].text.endswith("always negative has 50.0.")
 
 
 def test_a_model_that_is_too_sure_to_get_surer_is_saturated():

@@ -78,6 +78,14 @@ def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[in
     return [scenario.seeds.index(seed) for seed in both], [base.seeds.index(seed) for seed in both]
 
 
+def common_hits(scenario: Scenario, base: Scenario) -> tuple[Floats, Floats]:
+    """Return both sides' i.i.d. outcomes: the rows that both answered in every run, the seeds that both have."""
+    ours, theirs = common_seeds(scenario, base)
+    new, old = scenario.iid[:, ours], base.iid[:, theirs]
+    known = ~np.isnan(new - old).any(axis=1)
+    return new[known], old[known]
+
+
 def iid_test(
     settings: Settings, scenario: Scenario, base: Scenario, *, these_runs: bool = False
 ) -> Iterator[Contest]:
@@ -85,19 +93,18 @@ def iid_test(
 
     `these_runs`: the case is the unit whatever the number of seeds.
     """
-    ours, theirs = common_seeds(scenario, base)
-    new, old = scenario.iid[:, ours], base.iid[:, theirs]
-    known = ~np.isnan(new - old).any(axis=1)
-    n, seeds = int(known.sum()), len(ours)
+    ours, _ = common_seeds(scenario, base)
+    new, old = common_hits(scenario, base)
+    n, seeds = new.shape
     if not n or not seeds:
         return
     groups, facts = {"score": "iid score", **scenario.groups}, _unequal(scenario, base, ours)
-    by_seed = np.array([old[known].mean(axis=0), new[known].mean(axis=0)])
+    by_seed = np.array([old.mean(axis=0), new.mean(axis=0)])
     over = SeedError() if these_runs else _error_over_seeds(settings, by_seed)
     if over.parts:
         yield _over_seeds(groups, n, by_seed, over, facts)
         return
-    flips = (new - old)[known].sum(axis=1)
+    flips = (new - old).sum(axis=1)
     if seeds == 1:
         gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
         p, test = sign_test(gained, lost), "exact sign test"
@@ -107,7 +114,7 @@ def iid_test(
         test = f"sign flips of each case's outcomes in {seeds} runs"
         squares = float(flips @ flips) / seeds**2 or n * wilson(0, n)[1]
         smallest = partial(_smallest, math.sqrt(squares) / n, n)
-    difference = _in_agreement(_iid_difference(new[known], old[known]), p)
+    difference = _in_agreement(_iid_difference(new, old), p)
     yield Contest(groups, n, difference, _named(PAIRED, seeds), seeds, p, test, smallest, facts)
 
 
@@ -206,7 +213,7 @@ def contest_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
     """Return each test as measures, p adjusted within its column (`docs/method/beyond.md` 7.5)."""
     columns: dict[str, list[Contest]] = {}
     for test in tests:
-        column = test.groups["hold out"] if test.groups["score"] == "G" else ""
+        column = test.groups["hold out"] if test.groups["score"] == "G" else test.groups.get("data", "")
         columns.setdefault(column, []).append(test)
     for family in columns.values():
         yield from _family_measures(family, settings)

@@ -23,7 +23,7 @@ from .table3 import (
     average_g,
     mean_gain,
 )
-from .trainings import Floats, Row
+from .trainings import HOLD_OUTS, Floats, Row
 from .wording import with_facts
 
 ALL = "all"
@@ -73,7 +73,7 @@ def _averages(
         scored = groups | {"score": AVERAGE}
         tests = [_of_row(row, of_task) for of_task in contests]
         changes = [test.difference.value for of_task in tests for test in of_task]
-        columns = [sum(name != IID_COLUMN for name in table[0].cells) for table in tables]
+        columns = [sum(name in HOLD_OUTS for name in table[0].cells) for table in tables]
         is_tested = list(map(len, tests)) == columns  # every score of the row, on seeds that both have
         observed = fmean(changes) if is_tested else value - baseline
         yield Measure("difference", observed, 0, scored, of=AVERAGE)

@@ -1,4 +1,4 @@
-"""Settings to the cases of a job: the suite's test split and the i.i.d. test rows."""
+"""Settings to the cases of a job: the suite's test split, the i.i.d. test rows and further labelled data."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from ...core.records import Case
 from ..base import Built
 from ..behaviour.build import built_suite, chosen_cases, load_suite, split_file
 from ..behaviour.settings import SPLITS
-from .iid import iid_cases, load_iid, overlap
+from .iid import iid_cases, load_iid, ood_cases, overlap
 from .settings import Settings
 
 SAMPLE_SEED = 0
@@ -30,7 +30,8 @@ def build_cases(settings: Settings) -> Built:
         about |= {"chosen": [f"{settings.hold_out[0]}={settings.fold}"], "not asked": len(whole) - len(cases)}
     data = load_iid(settings)
     about |= overlap(settings, data)
-    built = built_suite(suite, cases + iid_cases(data), about)
+    rows = iid_cases(data) + ([] if is_part else ood_cases(settings, data))
+    built = built_suite(suite, cases + rows, about)
     # A trained model has no stored answers, so the cases that these were chosen from are not needed.
     return replace(built, chosen_from=()) if is_part else built
 

@@ -15,11 +15,10 @@ Every interval and every test begins with the settings' seed. Pure: nothing here
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.records import Measure, Result
 from ...stats.generalization import (
@@ -34,6 +33,7 @@ from ...stats.generalization import (
 from ...stats.intervals import Interval, cluster_wilson, t_quantile
 from ...stats.paired import generalization_score
 from ...stats.resampling import cluster_table
+from . import wording
 from .against_iid import (
     Contest,
     common_seeds,
@@ -46,10 +46,8 @@ from .against_iid import (
 from .averages import average_measures, means_over_methods
 from .settings import Settings
 from .table3 import TableRow, rows_of_table3
-from .trainings import HOLD_OUTS, Floats, Scenario, Trainings, read_trainings, undefined
+from .trainings import HOLD_OUTS, Flags, Floats, Scenario, Trainings, read_trainings, undefined
 from .wording import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,28 +121,39 @@ class _Table:
         self.contests: list[Contest] = []
 
     def measures(self) -> Iterator[Measure]:
-        """Row by row, the baseline first; what compares with it last."""
+        """Yield row by row, the baseline first; what compares with it last."""
         count = Measure(
             "functionalities compared", float(len(self.compared)), len(self.trainings.functionalities)
         )
         yield with_facts(count, {"left out": self.left_out} if self.left_out else {})
         if self.baseline:
-            yield from self._rates("iid score", self.baseline, _Slice(self.baseline.iid))
-            yield from self._f1(self.baseline)
+            yield from self._labelled_data(self.baseline)
             yield from self._scenario(self.baseline)
             yield from self._on_what_was_left_out(self.baseline)
         for row in self.trainings.rows:
-            full = self.scenarios[row, self.trainings.hold_outs[0]]  # or what there is in its place
-            yield from self._rates("iid score", full, _Slice(full.iid))
-            yield from self._f1(full)
-            if self.baseline:
-                self.contests += iid_test(self.settings, full, self.baseline)
+            # Of a plan of one fold the first scenario is that fold.
+            yield from self._labelled_data(self.scenarios[row, self.trainings.hold_outs[0]])
             for hold_out in self.trainings.hold_outs:
                 yield from self._scenario(self.scenarios[row, hold_out])
         yield from contest_measures(self.contests, self.settings)
 
+    def _labelled_data(self, scenario: Scenario) -> Iterator[Measure]:
+        """Yield the scores on i.i.d. and further data; keep their tests."""
+        yield from self._iid_rates(scenario)
+        yield from self._f1(scenario)
+        base = None if scenario.is_baseline else self.baseline
+        if base:
+            self.contests += iid_test(self.settings, scenario, base)
+        for name in self.trainings.ood:
+            there = self.trainings.out_of_domain(scenario, name)
+            yield from self._iid_rates(there, "ood score", {"data": name})
+            if base:
+                tests = iid_test(self.settings, there, self.trainings.out_of_domain(base, name))
+                about = {"score": "ood score", "data": name}
+                self.contests += [replace(test, groups={**test.groups, **about}) for test in tests]
+
     def _on_what_was_left_out(self, baseline: Scenario) -> Iterator[Measure]:
-        """The baseline's scores in columns that left out a part of the suite only: each is of the same in every row."""
+        """Yield the baseline's scores on the functionalities of a column, where those were drawn."""
         for hold_out in self.trainings.hold_outs:
             scenarios = [self.scenarios[row, hold_out] for row in self.trainings.rows]
             asked = next((scenario.functionalities for scenario in scenarios if scenario.seeds), ())
@@ -153,22 +162,22 @@ class _Table:
                 yield from self._scores(replace(baseline, hold_out=hold_out), names)
 
     def _scenario(self, scenario: Scenario) -> Iterator[Measure]:
-        """Scores and pass rates of a row with one thing held out, or how far they are."""
-        groups = scenario.groups
-        for seed, waiting in scenario.waiting.items():
-            for name in ("suite score", "G"):
-                yield with_facts(Measure(name, None, 0, {**groups, "seed": str(seed)}), waiting.facts)
+        """Yield scores and pass rates of a row with one thing held out, or its progress."""
         names = [name for name in self.compared if name in scenario.functionalities]
         if not names:
-            facts, reason = ({}, NO_FUNCTIONALITY) if scenario.seeds else (scenario.whole.facts, "")
+            reason = NO_FUNCTIONALITY if scenario.seeds else wording.progress(*scenario.folds)
             for name in ("suite score", "G"):
-                yield with_facts(Measure(name, None, 0, groups), facts, reason=reason)
+                yield with_facts(Measure(name, None, 0, scenario.groups), {}, reason=reason)
             return
         if self._has_own_iid(scenario) and scenario.hold_out != self.trainings.hold_outs[0]:
-            yield from self._rates("iid score", scenario, _Slice(scenario.iid))
+            yield from self._iid_rates(scenario)
         yield from self._scores(scenario, names)
         for name in scenario.functionalities:
-            yield from self._rates("pass rate", scenario, self._slice(scenario, name))
+            places = self.trainings.functionalities[name]
+            about = self.trainings.groups(name)
+            yield from self._rates(
+                "pass rate", scenario, scenario.suite[places], scenario.failed[places], about
+            )
 
     def _scores(self, scenario: Scenario, names: Sequence[str]) -> Iterator[Measure]:
         """Yield suite score and G; the test of G is kept for the end."""
@@ -185,11 +194,12 @@ class _Table:
         drawn = {"drawn": len(names), "drawn from": population} if population else {}
         about = {**drawn, **self._about(scenario)}
         places = np.concatenate([self.trainings.functionalities[name] for name in names])
-        counts = _Slice(scenario.suite[places], scenario.failed[places])
+        counts = _counts(scenario.suite[places], scenario.failed[places])
         for name, score in (("suite score", suite_score), ("G", generalization_score)):
-            n = counts.n + (_Slice(scenario.iid).n if name == "G" else 0)
             mean = estimate(draws, score, METHOD, population=population)
-            row = Measure(name, mean.value, n, scenario.groups, None, "", counts.na, counts.errors)
+            row = Measure(name, mean.value, groups=scenario.groups, **counts)
+            if name == "G":
+                row = replace(row, n=row.n + _applies(scenario.iid))
             yield with_interval(with_facts(row, about), mean, len(scenario.seeds))
             for column, seed in enumerate(scenario.seeds):
                 alone = len(scenario.seeds) == 1
@@ -200,7 +210,7 @@ class _Table:
             self.contests += g_test(self.settings, scenario, base, against)
 
     def _draws(self, scenario: Scenario, base: Scenario, names: Sequence[str]) -> Draws:
-        """A row beside another, on the functionalities named and the seeds that both have."""
+        """Return resamples of a row and another, on the functionalities named and the seeds that both have."""
         places = [self.trainings.functionalities[name] for name in names]
         ours, theirs = common_seeds(scenario, base)
         both = pair(
@@ -233,7 +243,7 @@ class _Table:
         """
         if not scenario.seeds:
             return
-        wanted = self.trainings.told_by_f1
+        wanted = self.trainings.has_last_label
         scores: Sequence[float | None]
         if wanted is None:
             scores = [self.trainings.word_f1(scenario, seed) for seed in scenario.seeds]
@@ -241,93 +251,70 @@ class _Table:
             scores = [f1_of(wanted, scenario.iid[:, column]) for column in range(len(scenario.seeds))]
         known = [value for value in scores if value is not None]
         if len(known) == len(scores):
-            n = int(_in_some_run(~np.isnan(scenario.iid)).sum())
-            row = Measure("iid F1", math.fsum(known) / len(known), n, scenario.groups)
+            mean = math.fsum(known) / len(known)
+            row = Measure("iid F1", mean, _applies(scenario.iid), scenario.groups)
             yield with_facts(row, self._about(scenario))
 
-    def _slice(self, scenario: Scenario, functionality: str) -> "_Slice":
-        place = self.trainings.functionalities[functionality]
-        about = self.trainings.groups(functionality)
-        return _Slice(scenario.suite[place], scenario.failed[place], about)
+    def _iid_rates(
+        self, scenario: Scenario, name: str = "iid score", groups: Mapping[str, str] | None = None
+    ) -> Iterator[Measure]:
+        return self._rates(name, scenario, scenario.iid, np.isnan(scenario.iid), groups or {})
 
-    def _rates(self, name: str, scenario: Scenario, cases: "_Slice") -> Iterator[Measure]:
-        """One rate: its mean over seeds, and that of each."""
-        groups = {**scenario.groups, **cases.groups}
+    def _rates(
+        self, name: str, scenario: Scenario, hits: Floats, failed: Flags, groups: Mapping[str, str]
+    ) -> Iterator[Measure]:
+        """Yield a rate: its mean over seeds, and that of each."""
+        groups = {**scenario.groups, **groups}
         if not scenario.seeds:
-            yield with_facts(Measure(name, None, 0, groups), scenario.whole.facts)
+            yield with_facts(Measure(name, None, 0, groups), {}, reason=wording.progress(*scenario.folds))
             return
-        whole = cases.rate(name, groups)
+        whole = _rate(name, hits, failed, groups)
         yield with_facts(whole, self._about(scenario))
         for column, seed in enumerate(scenario.seeds):
             of_seed = {**groups, "seed": str(seed)}
-            alone = len(scenario.seeds) == 1
-            yield replace(whole, groups=of_seed) if alone else cases.of_seed(column).rate(name, of_seed)
+            single = whole
+            if len(scenario.seeds) > 1:
+                single = _rate(name, hits[:, [column]], failed[:, [column]], of_seed)
+            yield replace(single, groups=of_seed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Slice:
-    """The outcomes of some cases, a column per seed."""
+def _applies(hits: Floats) -> int:
+    """Return the number of cases with an outcome in some run."""
+    return int((~np.isnan(hits)).any(axis=1).sum())
 
-    hits: Floats
-    failed: Flags | None = None
-    """No answer; for i.i.d. cases whatever has no outcome."""
-    groups: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def applies(self) -> Flags:
-        return _in_some_run(~np.isnan(self.hits))
+def _counts(hits: Floats, failed: Flags) -> dict[str, int]:
+    """Return the cases with an outcome in some run, without an answer in some run, and without either."""
+    neither = np.isnan(hits).all(axis=1) & ~failed.any(axis=1)
+    return {"n": _applies(hits), "errors": int(failed.any(axis=1).sum()), "na": int(neither.sum())}
 
-    @property
-    def unanswered(self) -> Flags:
-        return _in_some_run(np.isnan(self.hits) if self.failed is None else self.failed)
 
-    @property
-    def n(self) -> int:
-        """Cases with an outcome in some run."""
-        return int(self.applies.sum())
+def _rate(name: str, hits: Floats, failed: Flags, groups: Mapping[str, str]) -> Measure:
+    """Return the mean over seeds of passes over applicable cases."""
+    counts = _counts(hits, failed)
+    applicable = (~np.isnan(hits)).sum(axis=0)
+    if not applicable.all():
+        undefined = Measure(name, None, groups=groups, **counts | {"n": 0})
+        return with_facts(undefined, {}, reason=NO_CASE if counts["na"] else NO_ANSWER)
+    values = np.nansum(hits, axis=0) / applicable
+    interval, method = _interval(hits, values)
+    return Measure(name, math.fsum(values) / len(values), counts.pop("n"), groups, interval, method, **counts)
 
-    @property
-    def errors(self) -> int:
-        """Cases without an answer in some run."""
-        return int(self.unanswered.sum())
 
-    @property
-    def na(self) -> int:
-        """Cases that were answered and apply in no run."""
-        return int((~self.applies & ~self.unanswered).sum())
-
-    def of_seed(self, column: int) -> "_Slice":
-        """The outcomes of one seed."""
-        failed = None if self.failed is None else self.failed[:, [column]]
-        return _Slice(self.hits[:, [column]], failed, self.groups)
-
-    def rate(self, name: str, groups: Mapping[str, str]) -> Measure:
-        """The mean over seeds of passes over applicable cases."""
-        applicable = (~np.isnan(self.hits)).sum(axis=0)
-        if not applicable.all():
-            undefined = Measure(name, None, 0, groups, na=self.na, errors=self.errors)
-            return with_facts(undefined, {}, reason=NO_CASE if self.na else NO_ANSWER)
-        values = np.nansum(self.hits, axis=0) / applicable
-        interval, method = self._interval(values)
-        value = math.fsum(values) / len(values)
-        return Measure(name, value, self.n, groups, interval, method, self.na, self.errors)
-
-    def _interval(self, values: Floats) -> tuple[Interval, str]:
-        """Wilson's over cases, each with its outcomes in all runs, and Student's over runs: their squares add."""
-        cases, seeds = self.hits.shape
-        low, high = cluster_wilson(cluster_table(self.hits.ravel(), np.repeat(np.arange(cases), seeds)))
-        if seeds == 1:
-            return (low, high), "wilson"
-        if seeds < ESTIMABLE_SEEDS:
-            return (low, high), "cluster wilson" + over_seeds(seeds)
-        middle = math.fsum(values) / seeds
-        reach = t_quantile(0.95, seeds - 1) * float(values.std(ddof=1)) / math.sqrt(seeds)
-        below, above = math.hypot(max(0.0, middle - low), reach), math.hypot(max(0.0, high - middle), reach)
-        return (max(0.0, middle - below), min(1.0, middle + above)), "cluster wilson" + over_seeds(seeds)
+def _interval(hits: Floats, values: Floats) -> tuple[Interval, str]:
+    """Return Wilson's over cases, each with its outcomes in all runs, and Student's over runs: their squares add."""
+    cases, seeds = hits.shape
+    low, high = cluster_wilson(cluster_table(hits.ravel(), np.repeat(np.arange(cases), seeds)))
+    if seeds < ESTIMABLE_SEEDS:
+        return (low, high), "wilson" if seeds == 1 else "cluster wilson" + over_seeds(seeds)
+    middle = math.fsum(values) / seeds
+    reach = t_quantile(0.95, seeds - 1) * float(values.std(ddof=1)) / math.sqrt(seeds)
+    below, above = math.hypot(max(0.0, middle - low), reach), math.hypot(max(0.0, high - middle), reach)
+    return (max(0.0, middle - below), min(1.0, middle + above)), "cluster wilson" + over_seeds(seeds)
 
 
 def f1_of(wanted: Flags, hits: Floats) -> float | None:
-    """F1 of one of two labels from which rows have it and which are right; a mean over models counts in parts.
+    """Return the F1 of a label from which rows have it and which are right; a mean over models counts in parts.
 
     >>> f1_of(np.array([True, True, False, False]), np.array([1.0, 0.0, 1.0, 0.0]))
     0.5
@@ -337,8 +324,3 @@ def f1_of(wanted: Flags, hits: Floats) -> float | None:
     alarms = (1 - hits[known & ~wanted]).sum()
     total = 2 * right + missed + alarms
     return float(2 * right / total) if total else None
-
-
-def _in_some_run(flags: Flags) -> Flags:
-    some: Flags = np.logical_or.reduce(flags, axis=1)
-    return some

@@ -1,17 +1,15 @@
 """Findings of a plan's trainings: the conclusion of each table, lost tasks, negative transfer, doubtful gains.
 
-A row that lost the task, or never learnt it, means nothing in its other columns:
-
-starts from      compared with       more than five points below, significantly
-i.i.d. model     the iid row         forgotten: by the data if vanilla forgets too, by the method if it keeps the task
-base weights     vanilla's own row   not learnt (vanilla itself, and all rows without a vanilla: the iid row)
+A row whose i.i.d. score is significantly and more than five points below the iid row's lost the task, or never learnt
+it. With 20 points its other columns mean nothing.
 
 Negative transfer (`docs/method/beyond.md` 7.10): training on a functionality's siblings makes it worse,
 Δ_F = s_F(its siblings trained on) - s_F(its whole capability held out), case by case.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,14 +21,13 @@ from ...stats.paired import sign_flip_test, sign_test
 from ..base import Compared
 from ..degeneracy import DEGENERATE
 from . import wording
-from .against_iid import Contest, common_seeds, iid_test
+from .against_iid import common_hits, common_seeds, iid_test
 from .comparison import ModelTable, compare_models
 from .degeneracy import FORGOTTEN, IID_ROWS, UNTRAINED
 from .folds import planned_folds
 from .settings import Settings
 from .table3 import TableRow
-from .trainings import STANDARD, Floats, Row, Scenario, Trainings, asks_part, read_trainings
-from .wording import PLAIN
+from .trainings import Floats, Row, Scenario, Trainings, asks_part, read_trainings
 
 OF_PART = "of a part"
 """A fact of findings about a model that was tested on a part of the suite."""
@@ -144,147 +141,73 @@ def lost_rows(findings: Sequence[Finding], model: str | None) -> Collection[Row]
 # Lost tasks
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """A row and its yardstick."""
-
-    row: Scenario
-    yardstick: Scenario
-    contest: Contest
-
-    @property
-    def starts_trained(self) -> bool:
-        """Whether the model knew the task before the suite stage."""
-        return self.row.row[0].startswith("iid>")
-
-
 def lost_tasks(trainings: Trainings) -> list[Finding]:
     """Return the rows that lost the task; Holm over all."""
-    losses = list(_losses(trainings))
-    adjusted = holm([loss.contest.p for loss in losses]).tolist() if losses else []
-    lost = {
-        loss.row.row: (loss, p)
-        for loss, p in zip(losses, adjusted, strict=True)
-        if p <= ALPHA and loss.contest.difference.value < -POINTS
-    }
-    return [_lost(trainings, loss, p, (loss.row.row[0], PLAIN) in lost) for loss, p in lost.values()]
+    base = trainings.baseline
+    scenarios = [trainings.scenario(row, "seen") for row in trainings.rows] if base else []
+    tests = [
+        (scenario, test)
+        for scenario in scenarios
+        for test in iid_test(trainings.settings, scenario, base, these_runs=True)
+    ]
+    adjusted = holm([test.p for _, test in tests]).tolist() if tests else []
+    return [
+        _lost(scenario, base, test.difference.value, p)
+        for (scenario, test), p in zip(tests, adjusted, strict=True)
+        if base and p <= ALPHA and test.difference.value < -POINTS
+    ]
 
 
-def _losses(trainings: Trainings) -> Iterator[Loss]:
-    for row, yardstick in _yardsticks(trainings):
-        scenario = trainings.scenario(row, "seen")
-        yield from (
-            Loss(scenario, yardstick, contest)
-            for contest in iid_test(trainings.settings, scenario, yardstick, these_runs=True)
-        )
-
-
-def _yardsticks(trainings: Trainings) -> Iterator[tuple[Row, Scenario]]:
-    """Yield each row with its yardstick, if there is one."""
-    baseline = trainings.baseline
-    for row in trainings.rows:
-        by_iid = row[0].startswith("iid>") or row[1] == PLAIN
-        plain = trainings.scenario((row[0], PLAIN), "seen")
-        yardstick = plain if plain.seeds and not by_iid else baseline
-        if yardstick is not None:
-            yield row, yardstick
-
-
-def _lost(trainings: Trainings, loss: Loss, p: float, plain_too: bool) -> Finding:
-    config, method = loss.row.row
-    ours, theirs = _scores(loss.row, loss.yardstick)
-    is_all = loss.contest.difference.value <= -MUCH
-    text = wording.lost_task(
-        loss.row.row, starts_trained=loss.starts_trained, is_all=is_all, score=ours.value, before=theirs.value,
-        runs=_in_how_many(loss, MUCH if is_all else POINTS), yardstick=_whose(loss.yardstick),
-    )  # fmt: skip
-    text += _cause(trainings, loss, plain_too) if loss.starts_trained else ""
-    text += " Ignore its other columns." if is_all else ""
-    groups = {"config": config, "method": method}
-    facts = {"difference": loss.contest.difference.value, "adjusted p": p}
-    return Finding(FORGOTTEN if loss.starts_trained else UNTRAINED, text, (ours, theirs), LOST, groups, facts)
-
-
-def _whose(yardstick: Scenario) -> str:
-    return "the iid row" if yardstick.hold_out == STANDARD else PLAIN
-
-
-def _in_how_many(loss: Loss, least: float) -> str:
-    """Return in how many of several runs so much was lost: a mean hides one run that lost everything."""
-    ours, theirs = common_seeds(loss.row, loss.yardstick)
-    if len(ours) < 2:
-        return ""
-    changes = np.nanmean(loss.row.iid[:, ours] - loss.yardstick.iid[:, theirs], axis=0)
-    return f" in {int((changes <= -least).sum())} of {len(ours)} runs"
-
-
-def _cause(trainings: Trainings, loss: Loss, plain_too: bool) -> str:
-    """Return whether plain training on the same data loses the task as well."""
-    config, method = loss.row.row
-    if method == PLAIN:
-        return ""
-    kept, left = _scores(trainings.scenario((config, PLAIN), "seen"), loss.row)
-    if kept.value is None or left.value is None:
-        return ""
-    by_method = kept.value - left.value > POINTS
-    return wording.cause_of_loss(kept.value, by_method=by_method, plain_too=plain_too)
-
-
-def _scores(ours: Scenario, theirs: Scenario) -> tuple[Measure, Measure]:
-    """Return both scores on the seeds and rows that both have; None if there are none."""
-    first, second = common_seeds(ours, theirs)
-    new, old = ours.iid[:, first], theirs.iid[:, second]
-    known = ~np.isnan(new - old).any(axis=1) if first else np.zeros(len(new), dtype=bool)
-    n = int(known.sum())
-    one, other = (
-        Measure("iid score", float(hits[known].mean()) if n else None, n, scenario.groups)
-        for scenario, hits in ((ours, new), (theirs, old))
+def _lost(scenario: Scenario, base: Scenario, difference: float, p: float) -> Finding:
+    """Return the finding; it counts the runs, because a mean hides one run that lost everything."""
+    hits = common_hits(scenario, base)
+    ours, theirs = (
+        Measure("iid score", float(side.mean()), len(side), which.groups)
+        for side, which in zip(hits, (scenario, base), strict=True)
     )
-    return one, other
+    is_all = difference <= -MUCH
+    losses = (hits[1] - hits[0]).mean(axis=0)
+    several = f" in {int((losses >= (MUCH if is_all else POINTS)).sum())} of {len(losses)} runs"
+    text = wording.lost_task(
+        scenario.row, is_all=is_all, runs=several if len(losses) > 1 else "", score=hits[0].mean(),
+        before=hits[1].mean(),
+    )  # fmt: skip
+    kind = FORGOTTEN if wording.starts_trained(scenario.row) else UNTRAINED
+    groups = {"config": scenario.row[0], "method": scenario.row[1]}
+    return Finding(kind, text, (ours, theirs), LOST, groups, {"difference": difference, "adjusted p": p})
 
 
 # Negative transfer
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """The effect of its siblings on a functionality in one row."""
-
-    row: Row
-    functionality: str
-    points: float
-    n: int
-    p: float
-    runs: int
-
-
 def negative_transfer(trainings: Trainings) -> list[Finding]:
     """Return the functionalities that their siblings harm; Holm over all."""
     changes = [change for row in trainings.rows for change in _changes(trainings, row)]
-    adjusted = holm([change.p for change in changes]).tolist() if changes else []
+    adjusted = holm([p for _, p, _ in changes]).tolist() if changes else []
     return [
-        _harm(trainings, replace(change, p=p))
-        for change, p in zip(changes, adjusted, strict=True)
-        if change.points < 0 and p <= ALPHA
+        _harm(trainings, measure, p, runs)
+        for (measure, _, runs), p in zip(changes, adjusted, strict=True)
+        if measure.value is not None and measure.value < 0 and p <= ALPHA
     ]
 
 
-def _changes(trainings: Trainings, row: Row) -> Iterator[Change]:
-    """Yield the effect on each functionality with siblings, on the cases that apply in both."""
+def _changes(trainings: Trainings, row: Row) -> Iterator[tuple[Measure, float, int]]:
+    """Yield the effect on each functionality with siblings, on the cases that apply in both, its p and the runs."""
     if not {"functionality", "capability"} <= set(trainings.hold_outs):
         return
     near, far = (trainings.scenario(row, name) for name in ("functionality", "capability"))
     ours, theirs = common_seeds(near, far)
+    siblings = Counter(trainings.groups(name)["capability"] for name in trainings.functionalities)
     for name, places in trainings.functionalities.items() if ours else ():
         in_both = name in near.functionalities and name in far.functionalities
-        if not in_both or not _has_siblings(trainings, name):
+        if not in_both or siblings[trainings.groups(name)["capability"]] == 1:
             continue
         change = near.suite[places][:, ours] - far.suite[places][:, theirs]
-        known = ~np.isnan(change).any(axis=1)
-        if known.any():
-            sums = change[known].sum(axis=1)
-            p = _p(trainings, sums, len(ours))
-            yield Change(row, name, float(change[known].mean()), int(known.sum()), p, len(ours))
+        change = change[~np.isnan(change).any(axis=1)]
+        if len(change):
+            groups = {"config": row[0], "method": row[1], "functionality": name}
+            measure = Measure("difference", float(change.mean()), len(change), groups, of="pass rate")
+            yield measure, _p(trainings, change.sum(axis=1), len(ours)), len(ours)
 
 
 def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:
@@ -294,16 +217,9 @@ def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:
     return sign_flip_test(sums, rng, trainings.settings.shuffles)
 
 
-def _has_siblings(trainings: Trainings, name: str) -> bool:
-    capability = trainings.groups(name)["capability"]
-    return sum(trainings.groups(other)["capability"] == capability for other in trainings.functionalities) > 1
-
-
-def _harm(trainings: Trainings, change: Change) -> Finding:
-    (config, method), name = change.row, change.functionality
-    groups = {"config": config, "method": method, "functionality": name}
-    facts = {"adjusted p": change.p}
-    measure = Measure("difference", change.points, change.n, groups, of="pass rate", facts=facts)
-    capability = trainings.groups(name)["capability"]
-    text = wording.negative_transfer(change.row, name, capability, change.points, change.runs)
+def _harm(trainings: Trainings, change: Measure, p: float, runs: int) -> Finding:
+    groups = change.groups
+    capability = trainings.groups(groups["functionality"])["capability"]
+    text = wording.negative_transfer(groups, capability, change.value or 0.0, runs)
+    measure = replace(change, facts={"adjusted p": p})
     return Finding(NEGATIVE_TRANSFER, text, (measure,), TRANSFER, groups)

@@ -4,7 +4,7 @@ iid                       one job: the baseline, whose pass rates are "standard"
 every other, by method    one job on the whole suite ("seen"), and one per fold of each hold-out
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,6 @@ from ..behaviour.build import load_suite, split_file
 from ..behaviour.settings import SPLITS
 from .build import SAMPLE_SEED
 from .hyper import method_options
-from .iid import is_iid
 from .lessons import training_cases
 from .settings import Settings, Train
 from .trainings import METHODS
@@ -26,24 +25,28 @@ UNITS = ("functionality", "capability", "test type")
 
 def parts(settings: Settings) -> list[Settings]:
     """Return the settings of each job."""
-    train = settings.train
     _check(settings)
-    cases = training_cases(settings)
-    # A single job does not depend on the other folds, and a model that holds nothing out is tested on everything.
-    single_job = replace(settings, hold_out_sample=0, hold_out_asks="all")
-    jobs: dict[str, Settings] = {}
-    for config in train.on:
-        if config == "iid":
-            baseline = replace(train, on=("iid",), method=("vanilla",))
-            part = replace(single_job, train=baseline, hold_out=("none",), fold="")
-            jobs[repr(part)] = part
-            continue
-        for method in train.method:
-            single = replace(single_job, train=replace(train, on=(config,), method=(method,)))
-            for part in _scenarios(single, cases, settings.hold_out_sample):
-                asks = settings.hold_out_asks if part.hold_out[0] in UNITS else "all"
-                jobs[repr(part)] = replace(part, hold_out_asks=asks)
-    return list(jobs.values())
+    held_out = [] if settings.fold else [("seen", "", "all")]
+    for scenario, names in planned_folds(settings).items():
+        held_out += [(scenario, name, settings.hold_out_asks) for name in names]
+    jobs = []
+    for config in dict.fromkeys(settings.train.on):
+        # The baseline holds nothing out. A job does not depend on the other folds.
+        is_baseline = config == "iid"
+        for method in ["vanilla"] if is_baseline else dict.fromkeys(settings.train.method):
+            train = replace(settings.train, on=(config,), method=(method,))
+            jobs += [
+                replace(
+                    settings,
+                    train=train,
+                    hold_out=(scenario,),
+                    fold=fold,
+                    hold_out_sample=0,
+                    hold_out_asks=asks,
+                )
+                for scenario, fold, asks in ([("none", "", "all")] if is_baseline else held_out)
+            ]
+    return jobs
 
 
 def _check(settings: Settings) -> None:
@@ -121,66 +124,38 @@ def _refuse_idle(train: Train) -> None:
 
 def _refuse_tested_twice(settings: Settings, train: Train) -> None:
     """Stop if the split to test on is also trained on or selected by."""
-    split = (
-        settings.split
-        if settings.split in SPLITS
-        else split_file(settings.split)[1]
-        if settings.split
-        else ""
-    )
-    if split == "train":
+    split = settings.split if settings.split in ("", *SPLITS) else split_file(settings.split)[1]
+    uses = {"train": "the training split"}
+    uses |= {"validation": "the split that train.tune selects by"} if train.tune else {}
+    if split in uses:
         raise PlanError(
-            f"split = {settings.split!r} is the training split",
-            why="models would be tested on their training cases",
+            f"split = {settings.split!r} is {uses[split]}",
+            why="a model trained or selected on these cases looks better on them",
             fix='split = "test", or leave it out',
         )
-    if train.tune and split == "validation":
-        raise PlanError(
-            f"split = {settings.split!r} is the split that train.tune selects by",
-            why="a model selected on these cases looks better on them",
-            fix='split = "test", or leave it out',
-        )
-
-
-def _scenarios(settings: Settings, cases: Sequence[Case], sample: int) -> Iterator[Settings]:
-    """Yield the job on the whole suite, then one per fold."""
-    if settings.fold:
-        yield _one_fold(settings, cases)
-        return
-    yield replace(settings, hold_out=("seen",))
-    for scenario in settings.hold_out:
-        if scenario in ("none", "seen"):
-            continue
-        for fold in folds(cases, scenario, sample):
-            yield replace(settings, hold_out=(scenario,), fold=fold)
-
-
-def _one_fold(settings: Settings, cases: Sequence[Case]) -> Settings:
-    if len(settings.hold_out) != 1 or settings.hold_out[0] in ("none", "seen"):
-        raise PlanError("fold needs exactly one hold_out", fix='hold_out = ["capability"], fold = "negation"')
-    known = folds(cases, settings.hold_out[0])
-    if settings.fold not in known:
-        raise PlanError(
-            f"fold = {settings.fold!r} is not a {settings.hold_out[0]} of the suite",
-            why=f"known: {', '.join(known)}",
-            fix=nearest(settings.fold, known) or "one of those",
-        )
-    return settings
 
 
 def planned_folds(settings: Settings) -> dict[str, list[str]]:
     """Return the folds of each hold-out."""
     cases = training_cases(settings)
-    return {
-        scenario: [settings.fold] if settings.fold else folds(cases, scenario, settings.hold_out_sample)
-        for scenario in settings.hold_out
-        if scenario not in ("none", "seen")
-    }
+    held_out = [scenario for scenario in settings.hold_out if scenario in UNITS]
+    if not settings.fold:
+        return {scenario: folds(cases, scenario, settings.hold_out_sample) for scenario in held_out}
+    if len(settings.hold_out) != 1 or not held_out:
+        raise PlanError("fold needs exactly one hold_out", fix='hold_out = ["capability"], fold = "negation"')
+    known = folds(cases, held_out[0])
+    if settings.fold not in known:
+        raise PlanError(
+            f"fold = {settings.fold!r} is not a {held_out[0]} of the suite",
+            why=f"known: {', '.join(known)}",
+            fix=nearest(settings.fold, known) or "one of those",
+        )
+    return {held_out[0]: [settings.fold]}
 
 
 def folds(cases: Sequence[Case], scenario: str, sample: int = 0) -> list[str]:
     """Return the folds in the suite's order: all values, or a random sample of the functionalities."""
-    names = list(dict.fromkeys(case.groups[scenario] for case in cases if not is_iid(case)))
+    names = list(dict.fromkeys(case.groups[scenario] for case in cases))
     if scenario != "functionality" or not sample:
         return names
     if sample > len(names):

@@ -10,14 +10,14 @@ rows have labels; with one of reading comprehension they have answers, which are
 import hashlib
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ...core.errors import DataError, PlanError, nearest, some
+from ...core.errors import PlanError, nearest, some
 from ...core.files import is_file
 from ...core.records import Case
 from ...data import grammar
@@ -26,14 +26,14 @@ from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...data.squad import is_squad, read_squad
 from ...models.batching import is_reading
-from ...models.labels import Spellings, suggested_names
+from ...models.labels import Spellings, in_suite_order, suggested_names
 from ..behaviour.build import load_suite, stamp
 from ..behaviour.expect import Expect
 from ..behaviour.suite import DEFAULTS
 from .settings import Settings
 
-IID = "i.i.d."
-"""Functionality and capability of i.i.d. rows among the cases."""
+IID, OOD = "i.i.d.", "o.o.d."
+"""Capability of i.i.d. rows among the cases, and of rows of further data."""
 OVERLAP = "i.i.d. rows that are trained on too"
 """The fact of a job that counts test rows which also occur in the training data."""
 EXACT_MATCH = Expect("squad_normalise")
@@ -51,6 +51,8 @@ class IidData:
     """In the order of the suite's."""
     answers: tuple[tuple[str, ...], ...] = ()
     """In reading comprehension, the right answers of each test row."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Label in the files to label of the suite."""
 
     @property
     def is_reading(self) -> bool:
@@ -61,6 +63,11 @@ class IidData:
 def is_iid(case: Case) -> bool:
     """Return whether a case is an i.i.d. row."""
     return case.groups["capability"] == IID
+
+
+def is_labelled_row(case: Case) -> bool:
+    """Return whether a case is a row of labelled data, i.i.d. or not, and not a case of the suite."""
+    return case.groups["capability"] in (IID, OOD)
 
 
 # Identity
@@ -133,68 +140,59 @@ def trains_on_iid(settings: Settings) -> bool:
     return settings.train.from_ != "model" or any("iid+suite" in on for on in settings.train.on)
 
 
+Tested = tuple[Row, tuple[str, ...]]
+"""A row with its right answers."""
+
+
 @lru_cache(maxsize=4)
 def _load(source: _Source) -> IidData:
     suite = load_suite(source.suite)
-    if is_reading(suite.cases):
-        return _load_reading(source)
-    train, test = _labelled_rows(source)
-    train = _sample(train, source.limit)
-    suite_labels = tuple(suite.labels or ())
-    labels = sorted({row.label for row in (*train, *test)})
-    renamed = label_names(labels, source.names, suite_labels)
-    from_train = bool(train) and not source.has_own_labels
-    learnable = {renamed[row.label] for row in (train if from_train else (*train, *test))}
-    if len(learnable) < 2:
-        raise DataError(
-            f"{source.iid if from_train else source.iid_test}: the i.i.d. data has only one label: "
-            f"{some(sorted(learnable))}",
-            fix='label = "COLUMN", if another column holds the labels',
-        )
-    _need_every_label(learnable, suite_labels)
-    _refuse_unlearnable(source, {renamed[row.label] for row in test} - learnable)
-    _refuse_overlap(source, train, test)
-    order = [name for name in suite_labels if name in renamed.values()] or sorted(set(renamed.values()))
-    tested = _with_labels(test, renamed)
-    selected_by, tested = _halves(tested) if source.halves else ((), tested)
-    return IidData(_with_labels(train, renamed), tested, selected_by, tuple(order))
-
-
-def _labelled_rows(source: _Source) -> tuple[list[Row], list[Row]]:
-    if source.iid in GRAMMARS:
-        return grammar.make_rows(source.iid, "train"), grammar.make_rows(source.iid, "test")
-    train = read_labelled(Path(source.iid), source.text, source.label).rows if source.iid else []
-    return train, read_labelled(Path(source.iid_test), source.text, source.label).rows
-
-
-def _load_reading(source: _Source) -> IidData:
-    """Return questions about passages: shoal's own, SQuAD's JSON, or tables with a column of answers."""
-    if source.iid in GRAMMARS and source.iid != "reading":
+    reading = is_reading(suite.cases)
+    if reading and source.iid in GRAMMARS and source.iid != "reading":
         raise PlanError(
             f"iid = {source.iid!r} has labels, but the suite expects answers in words",
             fix='iid = "reading", or SQuAD 1.1: iid = "train-v1.1.json", iid_test = "dev-v1.1.json"',
         )
-    if source.iid == "reading":
-        train, test = _labelled_rows(source)
-        answers = [(row.label,) for row in test]
-    else:
-        train = [row for row, _ in _questions(Path(source.iid), source)] if source.iid else []
-        test, answers = map(list, zip(*_questions(Path(source.iid_test), source), strict=True))
-    train = _sample(train, source.limit)
+    train = _sample([row for row, _ in _rows(source, source.iid, "train", reading)], source.limit)
+    tested = _rows(source, source.iid_test, "test", reading)
+    test = [row for row, _ in tested]
+    renamed = {} if reading else _names_of_labels(source, train, test, tuple(suite.labels or ()))
     _refuse_overlap(source, train, test)
-    selected_by: tuple[Row, ...] = ()
-    if source.halves:
-        right = dict(zip(map(id, test), answers, strict=True))
-        selected_by, tested = _halves(test)
-        test, answers = list(tested), [right[id(row)] for row in tested]
-    return IidData(tuple(train), tuple(test), selected_by, (), tuple(answers))
+    selected_by, tested = _halves(tested) if source.halves else ([], tested)
+    return IidData(
+        _with_labels(train, renamed),
+        _with_labels([row for row, _ in tested], renamed),
+        _with_labels([row for row, _ in selected_by], renamed),
+        tuple(in_suite_order(sorted({*renamed.values()}), suite.labels)),
+        tuple(answers for _, answers in tested) if reading else (),
+        renamed,
+    )
 
 
-def _questions(path: Path, source: _Source) -> list[tuple[Row, tuple[str, ...]]]:
-    if is_squad(path):
+def _rows(source: _Source, file: str, part: Literal["train", "test"], reading: bool) -> list[Tested]:
+    """Return shoal's own rows, or those of a file: labelled texts, SQuAD's JSON or a table of questions."""
+    if source.iid in GRAMMARS:
+        return [(row, (row.label,)) for row in grammar.make_rows(source.iid, part)]
+    return _rows_of_file(Path(file), reading, source.text, source.label) if file else []
+
+
+def _rows_of_file(path: Path, reading: bool, text: tuple[str, ...] = (), label: str = "") -> list[Tested]:
+    if reading and is_squad(path):
         return [(question.row, question.answers) for question in read_squad(path)]
-    rows = read_labelled(path, source.text or ("context", "question"), source.label or "answer").rows
-    return [(row, (row.label,)) for row in rows]
+    if reading:
+        text, label = text or ("context", "question"), label or "answer"
+    return [(row, (row.label,)) for row in read_labelled(path, text, label).rows]
+
+
+def _names_of_labels(
+    source: _Source, train: Sequence[Row], test: Sequence[Row], suite: tuple[str, ...]
+) -> dict[str, str]:
+    """Return the suite's name of each label; every label that is tested must be learnable."""
+    renamed = label_names(sorted({row.label for row in (*train, *test)}), source.names, suite)
+    from_train = bool(train) and not source.has_own_labels
+    learnable = {renamed[row.label] for row in (train if from_train else (*train, *test))}
+    _refuse_unlearnable(source, learnable, {renamed[row.label] for row in test}, suite)
+    return renamed
 
 
 def _sample(rows: list[Row], limit: int) -> list[Row]:
@@ -205,18 +203,19 @@ def _sample(rows: list[Row], limit: int) -> list[Row]:
     return [rows[at] for at in chosen]
 
 
-def _halves(rows: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+def _halves(rows: Sequence[Tested]) -> tuple[list[Tested], list[Tested]]:
     """Return rows to select by and rows to test on, as Hugging Face's datasets halve with seed 42.
 
     `docs/method/beluga.md` 1.2.
     """
     order = np.random.default_rng(42).permutation(len(rows))
     tested = math.ceil(len(rows) / 2)
-    return tuple(rows[at] for at in order[tested:]), tuple(rows[at] for at in order[:tested])
+    return [rows[at] for at in order[tested:]], [rows[at] for at in order[:tested]]
 
 
 def _with_labels(rows: Sequence[Row], renamed: Mapping[str, str]) -> tuple[Row, ...]:
-    return tuple(Row(row.texts, renamed[row.label], row.start) for row in rows)
+    """Return rows under the suite's labels; answers have no other names."""
+    return tuple(Row(row.texts, renamed.get(row.label, row.label), row.start) for row in rows)
 
 
 # Checks
@@ -253,13 +252,23 @@ def overlap(settings: Settings, data: IidData) -> dict[str, Any]:
     return {OVERLAP: count} if count else {}
 
 
-def _refuse_unlearnable(source: _Source, missing: Collection[str]) -> None:
-    if missing:
+def _refuse_unlearnable(
+    source: _Source, learnable: Collection[str], tested: Collection[str], suite: Sequence[str]
+) -> None:
+    """Stop if a model trained on this data could never predict a label that it is tested on.
+
+    Of a suite's three labels the middle one may be missing: two-class sentiment, read through the neutral band.
+    """
+    expected = [name for name in suite if len(suite) != 3 or name != suite[1]]
+    missing = [name for name in dict.fromkeys([*expected, *sorted(tested)]) if name not in learnable]
+    if missing or len(learnable) < 2:
         data = f"the sample of {source.limit:,} rows of {source.iid}" if source.limit else source.iid
         raise PlanError(
-            f"{source.iid_test} has rows labelled {some(sorted(missing))}, {data} has none",
-            why="a model trained on it can never predict that label",
-            fix="training rows with that label, or a test file without it",
+            f"{data or source.iid_test} has no rows labelled {some(missing)}"
+            if missing
+            else f"{data or source.iid_test} has one label only: {some(sorted(learnable))}",
+            why="a model trained on it can never predict another label",
+            fix='rows with every label, or label = "COLUMN" if another column holds the labels',
         )
 
 
@@ -316,30 +325,67 @@ def _naming_fix(labels: Sequence[str], spelt: Sequence[str], suite: Sequence[str
     return f"iid_labels = [{example}], with a label of the suite for ?; or remove the rows of {some(unknown, 12)}"
 
 
-def _need_every_label(learnable: Collection[str], suite: Sequence[str]) -> None:
-    """Stop if a model trained on this data could never predict a label of the suite.
-
-    Of three labels the middle one may be missing: two-class sentiment, read through the neutral band.
-    """
-    missing = [name for name in suite if name not in learnable]
-    if missing and not (len(suite) == 3 and missing == [suite[1]]):
-        raise PlanError(
-            f"the suite expects {some(missing)}, but the i.i.d. data has no such label",
-            why=f"a model trained on it predicts only {some(sorted(learnable), 12)}",
-            fix="i.i.d. data with every label of the suite, or a suite without those labels",
-        )
-
-
 # Cases
 
 
 def iid_cases(data: IidData) -> list[Case]:
     """Return the test rows as cases: a label to predict, or a question with its right answers."""
-    groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
+    return _row_cases(IID, IID, data.test, data.answers)
+
+
+def _row_cases(
+    capability: str, name: str, rows: Sequence[Row], answers: Sequence[tuple[str, ...]]
+) -> list[Case]:
+    groups = {"functionality": name, "capability": capability, "test type": "MFT"}
     cases = []
-    for number, row in enumerate(data.test):
+    for number, row in enumerate(rows):
         meta: dict[str, Any] = {"expect": DEFAULTS["MFT"]}
-        if data.answers:
-            meta = {"expect": EXACT_MATCH, "reading": True, "answers": list(data.answers[number])}
-        cases.append(Case(f"{IID}/{number}", (row.texts,), (row.label,), groups, meta=meta))
+        if answers:
+            meta = {"expect": EXACT_MATCH, "reading": True, "answers": list(answers[number])}
+        cases.append(Case(f"{name}/{number}", (row.texts,), (row.label,), groups, meta=meta))
     return cases
+
+
+def ood_files(settings: Settings) -> dict[str, Path]:
+    """Return the files of further data by name: the given one, or the file's."""
+    files: dict[str, Path] = {}
+    for entry in settings.ood:
+        name, _, file = entry.rpartition("=")
+        path = Path(file)
+        name = name or path.name.split(".")[0]
+        if not is_file(path) or name in files:
+            problem = f"two data sets are named {name!r}" if name in files else f"{file!r} is not a file"
+            raise PlanError(f"ood: {problem}", fix='ood = ["yelp=yelp.tsv", "NAME=FILE"]')
+        files[name] = path
+    return files
+
+
+def ood_digest(settings: Settings) -> dict[str, str]:
+    """Return a digest of each file of further data."""
+    return {name: _file_digest(str(path), stamp(str(path))) for name, path in ood_files(settings).items()}
+
+
+def ood_cases(settings: Settings, data: IidData) -> list[Case]:
+    """Return every row of further data as a case, with the label names of the i.i.d. data."""
+    cases: list[Case] = []
+    for name, path in ood_files(settings).items():
+        tested = _rows_of_file(path, data.is_reading)
+        rows, answers = [row for row, _ in tested], [right for _, right in tested]
+        if data.is_reading:
+            cases += _row_cases(OOD, name, rows, answers)
+        else:
+            cases += _row_cases(OOD, name, _with_labels(rows, _ood_names(path, rows, data)), ())
+    return cases
+
+
+def _ood_names(path: Path, rows: Sequence[Row], data: IidData) -> dict[str, str]:
+    spellings = Spellings(data.labels)
+    names = {row.label: data.renamed.get(row.label) or spellings.get(row.label) or "" for row in rows}
+    unknown = sorted(label for label, name in names.items() if not name)
+    if unknown:
+        raise PlanError(
+            f"ood: {path} has the labels {some(unknown, 12)}, the i.i.d. data has {some(data.labels, 12)}",
+            why="a wrong guess would invert its scores",
+            fix="name the labels as the i.i.d. data does",
+        )
+    return names

@@ -24,9 +24,9 @@ from .table3 import (
     means_of,
     models_of,
     rows_of_table3,
+    title_of,
 )
 from .trainings import HOLD_OUTS, STANDARD, Training, read_trainings
-from .wording import note_of
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
@@ -63,7 +63,7 @@ def view_sections(
         answer = wording.headline(rows, lost_rows(findings, model))
         legend = Text([Words("\n".join(_legend(ours, rows, seeds)), "quiet")])
         sections.append(Section(title, answer, [_table(rows), legend], warnings))
-        details = [_about(settings), *_details(ours, rows, seeds)]
+        details = [_about(settings), *_details(ours, seeds)]
         sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
         sections += _averages(title, ours)
         known = read_trainings([result for result in results if "settings" in result.job])
@@ -122,7 +122,7 @@ def _table(rows: Sequence[TableRow]) -> Table:
     heads = [
         Column("trained on", "left", once=True),
         Column("method", "left"),
-        *(Column(COLUMNS[name]) for name in columns),
+        *(Column(title_of(name)) for name in columns),
     ]
     return Table(heads, shown_rows)
 
@@ -130,18 +130,11 @@ def _table(rows: Sequence[TableRow]) -> Table:
 def _cell(cell: Cell) -> Number:
     """Return the value with mark and interval, or the progress of an empty cell."""
     if cell.value is None:
-        return Number(cell.score, instead=_waiting(cell.score))
+        return Number(cell.score, instead="–")
     tones: list[Tone] = ["strong"] if cell.is_best else []
     return Number(
         cell.score, (*tones, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""), "value and interval"
     )
-
-
-def _waiting(score: Measure | None) -> str:
-    """Return the progress of an empty cell: "23 of 38", or a dash."""
-    facts = score.facts if score else {}
-    folds = facts.get("folds", 1)
-    return f"{facts['folds done']} of {folds}" if folds > 1 and facts["folds done"] < folds else "–"
 
 
 def _tests(rows: Sequence[TableRow]) -> Table:
@@ -151,7 +144,7 @@ def _tests(rows: Sequence[TableRow]) -> Table:
             [
                 row.config,
                 row.method,
-                COLUMNS[name],
+                title_of(name),
                 Number(cell.difference, mark=MARKS.get(cell.verdict, "")),
                 Number(cell.difference, part="interval"),
                 Number(cell.adjusted),
@@ -235,33 +228,12 @@ def _detectable(rows: Sequence[TableRow]) -> list[str]:
     return [f"Minimum detectable difference (80 % power), in points: {', '.join(parts)}"] if parts else []
 
 
-def _details(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
+def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
     """Return what only the full view says (`docs/method/beyond.md` 7.19)."""
-    cells = [cell for row in rows for cell in row.cells.values()]
-    compared = [row for row in measures if row.name == "functionalities compared" and row.value is not None]
-    counts = [
-        "; ".join([f"{shown(row.value, quantity(row))} of {row.n:,} functionalities", note_of(row.facts)])
-        for row in compared
-    ]
-    lines = [*(count.removesuffix("; ") for count in counts), *_drawn(measures, cells), claim_of_rows(seeds)]
-    tests = "; ".join(dict.fromkeys(str(cell.p.facts["test"]) for cell in cells if cell.p))
-    lines += [f"tests: {tests}"] if tests else []
-    return [*lines, wording.intervals(seeds), *([AVERAGED] if seeds > 1 else [])]
-
-
-def _drawn(measures: Sequence[Measure], cells: Sequence[Cell]) -> list[str]:
-    """Return which functionalities were sampled, and the iid row's G on all."""
-    facts = next((cell.score.facts for cell in cells if cell.score and "drawn" in cell.score.facts), None)
-    if facts is None:
-        return []
-    words = (
-        f"G_func: {note_of({name: facts[name] for name in ('drawn', 'drawn from')})}, the same in every row"
-    )
-    standard = [row for row in measures if row.name == "G" and row.groups["hold out"] == STANDARD]
-    whole = next((row for row in standard if "seed" not in row.groups), None)
-    if whole is not None and whole.value is not None:
-        words += f"; on all of them iid has {shown(whole.value, quantity(whole))}"
-    return [f"{words}. Its intervals include the draw; marks are for the functionalities drawn."]
+    counts = [row for row in measures if row.name == "functionalities compared" and row.value is not None]
+    lines = [f"{shown(row.value, quantity(row))} of {row.n:,} functionalities {row.note}" for row in counts]
+    lines += [claim_of_rows(seeds), wording.intervals(seeds)]
+    return [*map(str.strip, lines), *([AVERAGED] if seeds > 1 else [])]
 
 
 def _sample_size(measures: Sequence[Measure], seeds: int) -> str:
@@ -296,7 +268,7 @@ def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
     jobs = [job for job in of_row if (job.hold_out, job.fold) == (hold_out, fold)]
     jobs = jobs or [job for job in of_row if job.hold_out == "seen"]  # nothing of it was there to leave out
     names = [str(job.result.job["id"]) for job in jobs if "id" in job.result.job]
-    return replace(rate, basis=Basis("cases"), facts={**rate.facts, "jobs": names}) if names else rate
+    return replace(rate, basis=Basis("cases", jobs=tuple(names))) if names else rate
 
 
 def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:

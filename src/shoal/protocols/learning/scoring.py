@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ...core.records import Answers, Basis, Case, Measure, Outcome
 from ...stats.intervals import wilson
@@ -10,26 +11,29 @@ from ..behaviour.rules import label_index, squad_normalise, token_f1
 from ..behaviour.score import DEAD, SAID, Said, dead, final_answers, part_of, score_suite
 from ..behaviour.wording import NO_CASE_ANSWERED
 from .degeneracy import degeneracy_of
-from .iid import IID, is_iid
+from .iid import IID, OOD, is_iid, is_labelled_row
 from .settings import Settings
 
 
 def score_job(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
-    """Return outcomes, measures and findings of one job; i.i.d. rows come after the suite and are scored apart."""
+    """Return outcomes, measures and findings of one job; labelled rows come after the suite and are scored apart."""
     given = final_answers(settings, answers)
-    suite = [case for case in built.cases if not is_iid(case)]
+    suite = [case for case in built.cases if not is_labelled_row(case)]
     rows = built.cases[len(suite) :]
     examples = sum(len(case.examples) for case in suite)
     of_suite, of_rows = part_of(given, 0, examples), part_of(given, examples, len(given.predictions))
     scored = score_suite(settings, suite, of_suite, built.about, without={"capability": IID})
     outcomes = row_outcomes(rows, of_rows)
-    measures = [*scored.measures, iid_score(outcomes)]
-    measures += [iid_f1(outcomes)] if given.texts else []
+    count = sum(map(is_iid, rows))
+    measures = [*scored.measures, iid_score(outcomes[:count])]
+    measures += [iid_f1(outcomes[:count])] if given.texts else []
+    measures += ood_scores(rows[count:], outcomes[count:])
     every = [*scored.outcomes, *outcomes]
     findings = [*dead(every), *(finding for finding in scored.findings if finding.kind != DEAD)]
     kinds = {finding.kind for finding in findings}
     if DEAD not in kinds:
-        more = degeneracy_of(settings, suite, of_suite, rows, of_rows, outcomes)
+        of_iid = part_of(of_rows, 0, count)
+        more = degeneracy_of(settings, suite, of_suite, rows[:count], of_iid, outcomes[:count])
         measures += more.measures
         findings += [finding for finding in more.findings if finding.kind not in kinds]
     columns = {SAID: [*scored.columns[SAID], *Said(rows, of_rows, of_rows)]}
@@ -78,3 +82,15 @@ def iid_f1(outcomes: Sequence[Outcome]) -> Measure:
     known = [outcome.value for outcome in outcomes if outcome.value is not None]
     value = math.fsum(known) / len(known) if known else None
     return Measure("iid F1", value, len(known), errors=len(outcomes) - len(known))
+
+
+def ood_scores(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
+    """Return the share of rows that the model gets right in each further data set."""
+    by_name: dict[str, list[Outcome]] = {}
+    for case, outcome in zip(cases, outcomes, strict=True):
+        by_name.setdefault(case.groups["functionality"], []).append(outcome)
+    bases = {name: Basis("cases", only={"capability": OOD, "functionality": name}) for name in by_name}
+    return [
+        replace(iid_score(members), name="ood score", groups={"data": name}, basis=bases[name])
+        for name, members in by_name.items()
+    ]

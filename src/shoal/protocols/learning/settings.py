@@ -73,12 +73,10 @@ def _iid_test(settings: "Settings") -> Any:
     return test_identity(settings)
 
 
-def _never(settings: "Settings") -> bool:
-    return False
+def _ood(settings: "Settings") -> Any:
+    from .iid import ood_digest
 
-
-def _asks_held_out(settings: "Settings") -> bool:
-    return settings.hold_out_asks != "all"
+    return ood_digest(settings)
 
 
 def _held_out(settings: "Settings") -> Any:
@@ -95,13 +93,11 @@ class Settings(behaviour.Settings):
         "iid_texts": 'text = ["COLUMN"]',
         "iid_label": 'label = "COLUMN"',
         "sample_seed": "leave it out: samples of cases and of functionalities are the same in every plan",
-        "ood": "leave it out, or test on other data in a plan of its own: iid_test = FILE",
-        "s_iid_mode": "leave it out: G has the i.i.d. score of the model trained on the whole suite",
     }
 
     split: str = changes("cases", "", resolve=_split)
     """Part of the suite to test on: test (the default), validation, FILE (its test part) or FILE:validation."""
-    seed: Seed = changes("cases", 0, when=_never)
+    seed: Seed = changes("cases", 0, when=lambda settings: False)
     """Seed of the training, of resampled intervals and of shuffles."""
     train: Train = changes("answers", Train())
     """Data, order and methods of the trainings."""
@@ -119,16 +115,26 @@ class Settings(behaviour.Settings):
     """Column of the i.i.d. data with the label; recognised by name if not set."""
     iid_limit: Count = changes("cases", 0)
     """Train on a random sample of this many i.i.d. rows; 0 is all."""
+    ood: tuple[str, ...] = changes(
+        "cases", (), when=lambda settings: bool(settings.ood), resolve=_ood, advanced=True
+    )
+    """Further labelled data to test on, never trained on: FILE or NAME=FILE, a column each."""
     hold_out: tuple[HoldOut, ...] = changes("answers", ())
     """Retrain without each functionality, capability or test type in turn, and test on what was held out."""
     hold_out_sample: Count = changes("answers", 0, advanced=True)
     """Hold out a random sample of this many functionalities; 0 is all."""
     hold_out_asks: Literal["all", "held out"] = changes(
-        "cases", "all", when=_asks_held_out, resolve=_held_out, advanced=True
+        "cases",
+        "all",
+        when=lambda settings: settings.hold_out_asks != "all",
+        resolve=_held_out,
+        advanced=True,
     )
     """Test a model that held something out on the whole suite, or on that and the i.i.d. rows, which is all that the
     table needs."""
     fold: str = changes("answers", "", advanced=True)
     """Hold out only this functionality, capability or test type."""
+    s_iid_mode: Literal["full", "mean_over_heldout"] = changes("scoring", "full", advanced=True)
+    """i.i.d. score inside G: of the model trained on the whole suite, or the mean over the held-out models."""
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000, advanced=True)
     """Shuffles of the randomisation test of G."""

@@ -23,7 +23,16 @@ COLUMNS = {
     "capability": "G_class",
     "test type": "G_type",
 }
-"""The paper's names of the i.i.d. score and of G by hold-out."""
+"""The paper's names of the i.i.d. score and of G by hold-out; further data come after them."""
+
+
+DATA = "data "
+"""What the columns of further data begin with."""
+
+
+def title_of(column: str) -> str:
+    """Return the head of a column."""
+    return COLUMNS.get(column) or column.removeprefix(DATA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +60,12 @@ class Cell:
         """Return "better" or "worse" than the iid row where the test says so, else nothing."""
         if self.adjusted is None or self.adjusted.value is None or self.adjusted.value > ALPHA:
             return ""
-        change = (self.difference.value if self.difference else None) or 0.0
-        return "better" if change >= 0 else "worse"
+        return "better" if self.change >= 0 else "worse"
+
+    @property
+    def change(self) -> float:
+        """Return the difference from the iid row; 0 where it is unknown."""
+        return (self.difference.value if self.difference else None) or 0.0
 
     @property
     def before(self) -> float | None:
@@ -96,7 +109,8 @@ def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> lis
         if "method" in row.groups and "functionality" not in row.groups:
             of_rows.setdefault((row.groups["config"], row.groups["method"]), []).append(row)
     laid_out = {name: _cells(rows) for name, rows in of_rows.items()}
-    columns = [column for column in COLUMNS if any(column in cells for cells in laid_out.values())]
+    known = dict.fromkeys(column for cells in laid_out.values() for column in cells)
+    columns = [name for name in COLUMNS if name in known] + [name for name in known if name.startswith(DATA)]
     for (config, _), cells in laid_out.items():
         if config == "iid":
             standard = cells.pop(STANDARD, Cell())
@@ -120,6 +134,7 @@ def models_of(measures: Iterable[Measure]) -> list[str | None]:
 
 FIELDS = {
     "iid score": "score",
+    "ood score": "score",
     "G": "score",
     "suite score": "suite",
     "difference": "difference",
@@ -137,7 +152,8 @@ def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
     for row in measures:
         hold_out, name = row.groups["hold out"], FIELDS.get(row.name, "")
         if name and not (_is_iid(row) and hold_out != full):
-            column, given = IID_COLUMN if _is_iid(row) else hold_out, {name: row}
+            data, given = row.groups.get("data"), {name: row}
+            column = IID_COLUMN if _is_iid(row) else DATA + data if data else hold_out
             cells[column] = replace(cells.get(column, Cell()), **given)  # type: ignore[arg-type]
     return cells
 
@@ -187,7 +203,7 @@ def average_g(tables: Iterable[Sequence[TableRow]]) -> dict[Row, float]:
     values: dict[Row, list[float | None]] = {}
     for table in tables:
         for row in table:
-            values.setdefault(row.name, []).extend(row.cells[c].value for c in row.cells if c != IID_COLUMN)
+            values.setdefault(row.name, []).extend(row.cells[c].value for c in row.cells if c in HOLD_OUTS)
     full = max(map(len, values.values()), default=0)
     return {
         name: fmean(value for value in scores if value is not None)

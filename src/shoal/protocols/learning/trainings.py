@@ -12,7 +12,7 @@
 A plan may be half done: seeds that are complete are scored, others report how many folds are done.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import DataError, some
-from ...core.records import Case, Result
-from .iid import is_iid
+from ...core.records import Case, Result, verdicts_of
+from .iid import is_iid, is_labelled_row
 from .settings import Config, Settings
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 Positions = NDArray[np.int64]
 Row = tuple[str, str]
 """Configuration and method."""
@@ -35,7 +36,6 @@ METHODS = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish"
 F1_TASKS = ("paraphrase",)
 """Tasks that look for one of two labels."""
 STANDARD = "none"
-NOT_ASKED = -1
 HOLD_OUTS = ("seen", "functionality", "capability", "test type")
 
 
@@ -118,19 +118,6 @@ def _every_case(jobs: Sequence[Training]) -> Sequence[Case]:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """How far something is that is not complete: folds that are done, of all; with all done, the full model is not."""
-
-    done: int
-    folds: int
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The same as facts of a measure without a value."""
-        return {"folds done": self.done, "folds": self.folds}
-
-
-@dataclass(frozen=True, slots=True)
 class Scenario:
     """The outcomes of one row with one thing held out, a column per complete seed."""
 
@@ -138,14 +125,12 @@ class Scenario:
     hold_out: str
     seeds: tuple[int, ...]
     suite: Floats  # (suite cases, seeds): 1, 0, NaN
-    failed: NDArray[np.bool_]  # (suite cases, seeds): no answer
+    failed: Flags  # (suite cases, seeds): no answer
     iid: Floats  # (i.i.d. cases, seeds); a mean over models where the settings say so
     functionalities: tuple[str, ...]
     """Those with outcomes: all, or those drawn to be held out."""
-    waiting: Mapping[int, Waiting]
-    """Of seeds that are not complete: how far they are."""
-    whole: Waiting
-    """How far all seeds are together."""
+    folds: tuple[int, int]
+    """How many folds of all seeds are done, of how many. With all done, the model on the whole suite is not."""
 
     @property
     def is_baseline(self) -> bool:
@@ -154,7 +139,7 @@ class Scenario:
 
     @property
     def groups(self) -> dict[str, str]:
-        """Which it is, as the groups of its measures."""
+        """Return the groups of its measures."""
         return {"config": self.row[0], "method": self.row[1], "hold out": self.hold_out}
 
 
@@ -169,31 +154,33 @@ class Trainings:
     ) -> None:
         self.settings, self.jobs, self.planned = settings, jobs, planned or {}
         self.cases: Sequence[Case] = _every_case(jobs)
-        self.ids = [case.id for case in self.cases]
-        beside = np.array([is_iid(case) for case in self.cases], dtype=bool)
-        self.suite: Positions = np.flatnonzero(~beside)
-        self.iid: Positions = np.flatnonzero(beside)
+        self.suite: Positions = np.flatnonzero([not is_labelled_row(case) for case in self.cases])
+        self.iid: Positions = np.flatnonzero([is_iid(case) for case in self.cases])
+        self.functionalities = self._by_functionality(self.suite)
+        """The places of each functionality's cases among those of the suite."""
+        beside = np.flatnonzero([is_labelled_row(case) and not is_iid(case) for case in self.cases])
+        self.ood = {name: beside[places] for name, places in self._by_functionality(beside).items()}
+        """The cases of each further data set."""
         self.seeds = sorted({job.seed for job in jobs})
-        self.orders = [self._order(job.result) for job in jobs]
+        ids = [case.id for case in self.cases]
+        self.verdicts = [_verdicts(job.result, self.cases, ids) for job in jobs]
         self.index: dict[tuple[Row, str, int], dict[str, int]] = {}
         for number, job in enumerate(jobs):
             self.index.setdefault((job.row, job.hold_out, job.seed), {})[job.fold] = number
 
-    @cached_property
-    def functionalities(self) -> dict[str, Positions]:
-        """The places of each functionality's cases among those of the suite, in the suite's order."""
+    def _by_functionality(self, positions: Positions) -> dict[str, Positions]:
         places: dict[str, list[int]] = {}
-        for place, position in enumerate(self.suite.tolist()):
+        for place, position in enumerate(positions.tolist()):
             places.setdefault(self.cases[position].groups["functionality"], []).append(place)
         return {name: np.array(members) for name, members in places.items()}
 
     def groups(self, functionality: str) -> dict[str, str]:
-        """Functionality, capability and test type."""
+        """Return functionality, capability and test type."""
         return dict(self.cases[self.suite[self.functionalities[functionality][0]]].groups)
 
     @cached_property
-    def told_by_f1(self) -> NDArray[np.bool_] | None:
-        """Which i.i.d. cases have the last of two labels, in tasks with F1; None in others."""
+    def has_last_label(self) -> Flags | None:
+        """Whether an i.i.d. case has the last of two labels, in tasks with F1; None in others."""
         if self.jobs[0].result.job.get("about", {}).get("task") not in F1_TASKS:
             return None
         labels = [str((self.cases[position].labels or ("",))[0]) for position in self.iid.tolist()]
@@ -201,10 +188,17 @@ class Trainings:
         return np.array([label == str(names[-1]) for label in labels]) if len(names) == 2 else None
 
     def word_f1(self, scenario: Scenario, seed: int) -> float | None:
-        """The mean F1 of the words of one model's answers to i.i.d. questions; None where answers are labels."""
+        """Return the mean F1 of one model's answers to i.i.d. questions; None where answers are labels."""
         number = self._folds(scenario.row, scenario.hold_out, seed).get("")
         measures = self.jobs[number].result.measures if number is not None else []
         return next((row.value for row in measures if row.name == "iid F1"), None)
+
+    def out_of_domain(self, scenario: Scenario, name: str) -> Scenario:
+        """Return the same models on a further data set in place of the i.i.d. data."""
+        models = {seed: self._folds(scenario.row, scenario.hold_out, seed) for seed in scenario.seeds}
+        seeds = tuple(seed for seed, folds in models.items() if "" in folds)
+        hits = [self._outcomes(models[seed][""], self.ood[name])[0] for seed in seeds]
+        return replace(scenario, seeds=seeds, iid=np.array(hits).reshape(-1, len(self.ood[name])).T)
 
     @property
     def rows(self) -> list[Row]:
@@ -223,7 +217,7 @@ class Trainings:
     @property
     def iid_of_held_out(self) -> bool:
         """Whether the i.i.d. score inside G is the held-out models': a plan of one fold has no other model."""
-        return "seen" not in self.hold_outs
+        return self.settings.s_iid_mode == "mean_over_heldout" or "seen" not in self.hold_outs
 
     @property
     def baseline(self) -> Scenario | None:
@@ -233,41 +227,29 @@ class Trainings:
 
     def scenario(self, row: Row, hold_out: str) -> Scenario:
         """Return one row with one hold-out, its folds joined."""
-        folds = {seed: self._folds(row, hold_out, seed) for seed in self.seeds}
-        expected = 1 if hold_out in (STANDARD, "seen") else self._expected(hold_out)
-        waiting = {
-            seed: Waiting(len(done), expected)
-            for seed, done in folds.items()
-            if len(done) < expected or self._lacks_full_model(row, hold_out, seed)
+        by_seed = {seed: self._folds(row, hold_out, seed) for seed in self.seeds}
+        expected = self._expected(hold_out)
+        complete = {
+            seed: folds
+            for seed, folds in by_seed.items()
+            if len(folds) >= expected and self._iid_models(row, hold_out, seed)
         }
-        complete = [seed for seed in self.seeds if seed not in waiting]
-        parts = [self._joined(row, hold_out, seed, folds[seed]) for seed in complete]
-        names = [name for name in self.functionalities if parts and all(name in part.names for part in parts)]
-
-        def columns(name: str, length: int) -> Any:
-            return (
-                np.column_stack([getattr(part, name) for part in parts]) if parts else np.zeros((length, 0))
-            )
-
-        return Scenario(
-            row,
-            hold_out,
-            tuple(complete),
-            columns("hits", len(self.suite)),
-            columns("failed", len(self.suite)).astype(bool),
-            columns("iid", len(self.iid)),
-            tuple(names),
-            waiting,
-            Waiting(sum(map(len, folds.values())), expected * len(self.seeds)),
-        )
-
-    def _lacks_full_model(self, row: Row, hold_out: str, seed: int) -> bool:
-        """Whether the i.i.d. score inside G is to be that of a model that is not trained yet."""
-        needs_full = hold_out not in (STANDARD, "seen") and not self.iid_of_held_out
-        return needs_full and self._full_model(row, seed) is None
+        suite = np.full((len(self.suite), len(complete)), np.nan)
+        failed = np.zeros(suite.shape, dtype=bool)
+        iid = np.full((len(self.iid), len(complete)), np.nan)
+        names = list(self.functionalities) if complete else []
+        for column, (seed, folds) in enumerate(complete.items()):
+            models = self._models(row, hold_out, seed, folds)
+            names = [name for name in names if name in models]
+            for name, number in models.items():
+                places = self.functionalities[name]
+                suite[places, column], failed[places, column] = self._outcomes(number, self.suite[places])
+            iid[:, column] = self._mean_iid(self._iid_models(row, hold_out, seed))
+        done = sum(map(len, by_seed.values())), expected * len(self.seeds)
+        return Scenario(row, hold_out, tuple(complete), suite, failed, iid, tuple(names), done)
 
     def _folds(self, row: Row, hold_out: str, seed: int) -> dict[str, int]:
-        """Fold to the job that left it out."""
+        """Return the job that held each fold out."""
         known = {""} if hold_out in (STANDARD, "seen") else self._values(hold_out)
         trained = self.index.get((row, hold_out, seed), {})
         return {fold: number for fold, number in trained.items() if fold in known}
@@ -276,7 +258,9 @@ class Trainings:
         return {self.groups(name)[hold_out] for name in self.functionalities}
 
     def _expected(self, hold_out: str) -> int:
-        """How many folds make a scenario complete."""
+        """Return how many folds make a scenario complete."""
+        if hold_out in (STANDARD, "seen"):
+            return 1
         values = self._values(hold_out)
         if hold_out in self.planned:
             planned = set(self.planned[hold_out])
@@ -285,22 +269,17 @@ class Trainings:
         sample = self.settings.hold_out_sample if hold_out == "functionality" else 0
         return min(sample, len(values)) or len(values)
 
-    def _joined(self, row: Row, hold_out: str, seed: int, folds: Mapping[str, int]) -> "_Joined":
-        """The outcomes of each withheld unit by the model that did not see it, and the i.i.d. outcomes for G."""
-        hits, failed = np.full(len(self.suite), np.nan), np.zeros(len(self.suite), dtype=bool)
-        names: set[str] = set()
-        for name, places in self.functionalities.items():
+    def _models(self, row: Row, hold_out: str, seed: int, folds: Mapping[str, int]) -> dict[str, int]:
+        """Return the job that did not see each functionality; no entry for one that was not drawn."""
+        full = self._folds(row, "seen", seed).get("")
+        models = {}
+        for name in self.functionalities:
             fold = self.groups(name).get(hold_out, "") if "" not in folds else ""
-            if fold not in folds and not self._never_trained_on(fold, hold_out):
-                continue
-            number = folds.get(fold, self._full_model(row, seed))
-            if number is not None:
-                hits[places], failed[places] = self._outcomes(number, self.suite[places])
-                names.add(name)
-        by_folds = hold_out in (STANDARD, "seen") or self.iid_of_held_out
-        full = self._full_model(row, seed)
-        models = list(folds.values()) if by_folds else [full] if full is not None else []
-        return _Joined(hits, failed, self._iid(models), names)
+            if fold in folds:
+                models[name] = folds[fold]
+            elif full is not None and self._never_trained_on(fold, hold_out):
+                models[name] = full
+        return models
 
     def _never_trained_on(self, fold: str, hold_out: str) -> bool:
         """Whether the training split has nothing of this: then nothing is left out, and no fold is planned."""
@@ -308,60 +287,43 @@ class Trainings:
         is_part = self.settings.fold or (hold_out == "functionality" and self.settings.hold_out_sample)
         return planned is not None and fold not in planned and not is_part
 
-    def _full_model(self, row: Row, seed: int) -> int | None:
-        return self._folds(row, "seen", seed).get("")
+    def _iid_models(self, row: Row, hold_out: str, seed: int) -> list[int]:
+        """Return the jobs whose i.i.d. outcomes enter G; none while the one on the whole suite is not done."""
+        by_folds = hold_out in (STANDARD, "seen") or self.iid_of_held_out
+        return list(self._folds(row, hold_out if by_folds else "seen", seed).values())
 
-    def _iid(self, models: Sequence[int]) -> Floats:
-        """The i.i.d. outcomes, averaged over models; NaN where there is none."""
-        if not models:
-            return np.full(len(self.iid), np.nan)
+    def _mean_iid(self, models: Iterable[int]) -> Floats:
+        """Return the i.i.d. outcomes, averaged over models; NaN where there is none."""
         each = np.column_stack([self._outcomes(number, self.iid)[0] for number in models])
         counts = (~np.isnan(each)).sum(axis=1)
         total = np.nansum(each, axis=1)
         mean: Floats = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
         return mean
 
-    def _outcomes(self, number: int, positions: Positions) -> tuple[Floats, NDArray[np.bool_]]:
-        order = self.orders[number]
-        outcomes = self.jobs[number].result.outcomes
-        places = positions if order is None else order[positions]
-        asked = [outcomes[place] if place != NOT_ASKED else None for place in places.tolist()]
-        passed = [None if outcome is None else outcome.passed for outcome in asked]
-        hits = np.array([np.nan if one is None else float(one) for one in passed])
-        return hits, np.array([outcome is not None and bool(outcome.error) for outcome in asked], dtype=bool)
-
-    def _order(self, result: Result) -> Positions | None:
-        """Where this result has each of our cases; None where it has them in our order.
-
-        A fold may have been asked what it left out and nothing else: the table reads no more of it.
-        """
-        if result.cases is self.cases or (ids := [case.id for case in result.cases]) == self.ids:
-            return None
-        place = {name: position for position, name in enumerate(ids)}
-        strange = place.keys() - set(self.ids) if asks_part(result) else place.keys() ^ set(self.ids)
-        if strange:
-            raise DataError(
-                f"job {result.job.get('id', '')} was not asked the same cases as the others",
-                why=f"it alone has or lacks {some(sorted(strange), 3)}",
-                fix="run the plan again: its jobs share one list of cases",
-            )
-        return np.array([place.get(name, NOT_ASKED) for name in self.ids])
+    def _outcomes(self, number: int, positions: Positions) -> tuple[Floats, Flags]:
+        letters = self.verdicts[number][positions]
+        return np.where(letters == "1", 1.0, np.where(letters == "0", 0.0, np.nan)), letters == "e"
 
 
-@dataclass(frozen=True, slots=True)
-class _Joined:
-    """One seed of a scenario."""
-
-    hits: Floats
-    failed: NDArray[np.bool_]
-    iid: Floats
-    names: set[str]
+def _verdicts(result: Result, cases: Sequence[Case], ids: Sequence[str]) -> NDArray[np.str_]:
+    """Return the verdict of a result on each of our cases; "-" for those that it was not tested on."""
+    letters = np.array([*verdicts_of(result.outcomes), "-"])
+    if result.cases is cases or (own := [case.id for case in result.cases]) == ids:
+        return letters[:-1]
+    place = {name: position for position, name in enumerate(own)}
+    strange = place.keys() - set(ids) if asks_part(result) else place.keys() ^ set(ids)
+    if strange:
+        raise DataError(
+            f"job {result.job.get('id', '')} was not asked the same cases as the others",
+            why=f"it alone has or lacks {some(sorted(strange), 3)}",
+            fix="run the plan again: its jobs share one list of cases",
+        )
+    return letters[[place.get(name, -1) for name in ids]]
 
 
 def undefined(trainings: Trainings, scenarios: Sequence[Scenario]) -> Iterator[str]:
-    """The functionalities without a pass rate in some row: no case applies (`docs/method/beluga.md` 1.5, Φ)."""
+    """Yield functionalities without an applicable case in some row (`docs/method/beluga.md` 1.5, Φ)."""
     for name, places in trainings.functionalities.items():
-        for scenario in scenarios:
-            if name in scenario.functionalities and np.isnan(scenario.suite[places]).all(axis=0).any():
-                yield name
-                break
+        known = [scenario for scenario in scenarios if name in scenario.functionalities]
+        if any(np.isnan(scenario.suite[places]).all(axis=0).any() for scenario in known):
+            yield name

@@ -21,13 +21,13 @@ from ...training.stage import Progress, Search, Stage, Try, silent
 from ..behaviour.build import load_suite
 from ..behaviour.rules import directional_error
 from .hyper import (
-    SHARED,
     as_for_bert,
     as_for_lp_ft,
     given_options,
     grid,
     losses,
     method_options,
+    set_numbers,
     suite_how,
 )
 from .lessons import Lessons, head_labels, lessons_identity, suite_environments
@@ -56,22 +56,16 @@ def tuned_stage(
     searched = ("lp", "vanilla") if method == "lp-ft" else (method,)
     searches = tuple(_search(lessons, name, before, base) for name in searched)
     how = suite_how(settings, model, task, config, method)
-    found_by = {"found by": [dict(search.identity) for search in searches]}
+    found_by: dict[str, Any] = {"found by": [dict(search.identity) for search in searches]}
 
     def settled(found: Sequence[Try]) -> Stage:
         (tried,) = found
         return by(replace(how, **tried), _options(settings, model, task, config, method, tried))
 
-    if method != "lp-ft":
-        return replace(
-            usual, identity={**usual.identity, "how": found_by}, searches=searches, settled=settled
-        )
-    # The tries of lp and vanilla do not have the numbers that the plan sets for lp-ft,
+    # The tries of lp and vanilla do not have the numbers that the plan sets for lp-ft.
     options, given = method_options(settings, task, config, method), given_options(settings, method)
-    fixed = {name: getattr(how, name) for name in SHARED if name in given or getattr(settings.train, name)}
-    # but for the rate and batch that train gives every method, which vanilla's one try has.
-    own = {name: value for name, value in fixed.items() if name in given or name == "epochs"}
     probe = {name: options[name] for name in ("probe_learning_rate", "probe_batch") if name in given}
+    fixed = set_numbers(settings.train, method)
     times = as_for_lp_ft(model)
 
     def of_both(found: Sequence[Try]) -> Stage:
@@ -80,10 +74,10 @@ def tuned_stage(
         second = {"learning_rate": vanilla["learning_rate"] * times, "batch": vanilla["batch"]} | fixed
         return by(replace(how, **second), {**options, **first})
 
-    otherwise: dict[str, Any] = {"given": own | probe} if own or probe else {}
-    otherwise |= {"times": times} if times != 1 and "learning_rate" not in fixed else {}
-    identity = {**usual.identity, "how": found_by | otherwise}
-    return replace(usual, identity=identity, searches=searches, settled=of_both)
+    if method == "lp-ft":
+        found_by |= {"given": fixed | probe, "times": times}
+        settled = of_both
+    return replace(usual, identity={**usual.identity, "how": found_by}, searches=searches, settled=settled)
 
 
 def _options(

@@ -14,7 +14,6 @@ from .table3 import COLUMNS, IID_COLUMN, TableRow
 from .trainings import HOLD_OUTS, Row
 
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "test type": "test types"}
-PLAIN = "vanilla"
 Facts = Mapping[str, Any]
 
 
@@ -30,6 +29,10 @@ def points(share: float | None) -> str:
 
 # The headline
 
+SEEN = "Training on the suite {} what it trains on"
+VERBS = {"better": "improves", "worse": "worsens", "": "shows no clear change on"}
+CARRIED = {"better": "It carries over to", "worse": "It worsens", "": "No clear change on"}
+
 
 def headline(rows: Sequence[TableRow], lost: Collection[Row] = ()) -> list[Words]:
     """Return three sentences: the gain on seen tests, the carry-over to held-out ones, the i.i.d. cost.
@@ -38,16 +41,15 @@ def headline(rows: Sequence[TableRow], lost: Collection[Row] = ()) -> list[Words
     only with its own numbers. `lost` are rows that lost the task in some runs, which a test over seeds may not show.
     """
     trained = [row for row in rows if not row.is_baseline]
-    if not trained:
-        return [Words("Only the iid row is trained: there is nothing to compare it with yet.", "doubt")]
-    if len(trained) == len(rows):
-        return [Words("The iid row is not trained yet: nothing to compare with.", "doubt")]
-    columns = {name: _Column.of(name, trained) for name in rows[0].cells}
-    seen, cost = columns.get("seen"), columns[IID_COLUMN]
-    held = [columns[name] for name in HOLD_OUTS[1:] if name in columns and columns[name].tested]
-    sentences = [_seen(seen)] if seen and seen.tested else []
+    if not trained or len(trained) == len(rows):
+        missing = "The iid row is not trained yet" if trained else "Only the iid row is trained"
+        return [Words(f"{missing}: nothing to compare with.", "doubt")]
+    columns = [_Column.of(name, trained) for name in rows[0].cells]
+    tested = {column.name: column for column in columns if column.tested}
+    held = [tested[name] for name in HOLD_OUTS[1:] if name in tested]
+    sentences = [_seen(tested["seen"])] if "seen" in tested else []
     sentences += [_held_out(held)] if held else []
-    sentences += [_cost(cost, lost)] if cost.tested else []
+    sentences += [_cost(tested[IID_COLUMN], lost)] if IID_COLUMN in tested else []
     waiting = sum(any(cell.value is None for cell in row.cells.values()) for row in trained)
     if waiting:
         sentences.append(Words(f"Not complete yet: {waiting} of {_rows(len(trained))}.", "doubt"))
@@ -66,11 +68,15 @@ class _Column:
     @classmethod
     def of(cls, name: str, rows: Sequence[TableRow]) -> "_Column":
         tested = [row for row in rows if row.cells[name].adjusted and row.cells[name].value is not None]
-        by_verdict = {
-            verdict: [row for row in tested if row.cells[name].verdict == verdict]
-            for verdict in ("better", "worse")
-        }
-        return cls(name, tested, by_verdict["better"], by_verdict["worse"])
+        better, worse = (
+            [row for row in tested if row.cells[name].verdict == verdict] for verdict in ("better", "worse")
+        )
+        return cls(name, tested, better, worse)
+
+    @property
+    def verdict(self) -> str:
+        """Return the verdict on the first row, which may be the only one."""
+        return self.tested[0].cells[self.name].verdict
 
     @property
     def things(self) -> str:
@@ -91,148 +97,92 @@ class _Column:
         cell = row.cells[self.name]
         return " → ".join(points(value) for value in (cell.before, cell.value))
 
-    def extreme(self, rows: Sequence[TableRow], word: str, sign: int) -> str:
-        """Return the named row that changed most, with its own numbers."""
-        changes = {row.name: _difference(row, self.name) for row in rows}
-        row = max(rows, key=lambda row: sign * changes[row.name])
-        score = "" if self.name == IID_COLUMN else "G "
-        return f" ({word}: {row.config} {row.method}, {score}{self.change(row)})"
+    def counts(self, changes: Mapping[str, Sequence[TableRow]], word: str, score: str) -> str:
+        """Return how many rows change which way, and the row that changed most the first way."""
+        (first, rows), (second, others) = changes.items()
+        text = f"{first} in {len(rows)} of {_rows(len(self.tested))}"
+        text += f" and {second} in {len(others)}" if others else ""
+        if not rows:
+            return text
+        row = max(rows, key=lambda row: abs(row.cells[self.name].change))
+        return f"{text} ({word}: {row.config} {row.method}, {score}{self.change(row)})"
 
 
 def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count} rows"
 
 
-def _difference(row: TableRow, column: str) -> float:
-    difference = row.cells[column].difference
-    return (difference.value if difference else None) or 0.0
-
-
 def _seen(column: _Column) -> Words:
-    total = len(column.tested)
-    if total == 1:
-        (row,) = column.tested
-        verb = {
-            "better": "Training on the suite improves what it trains on",
-            "worse": "Training on the suite worsens what it trains on",
-        }.get(row.cells["seen"].verdict, "Training on the suite shows no clear change on what it trains on")
-        return Words(f"{verb}: G {column.change(row)}.", column.tone)
-    if not column.better and not column.worse:
-        return Words(
-            f"Training on the suite shows no clear change on what it trains on in any of {total} rows.",
-            "quiet",
-        )
-    text = f"Training on the suite improves what it trains on in {len(column.better)} of {total} rows"
-    text += f" and worsens it in {len(column.worse)}" if column.worse else ""
-    text += column.extreme(column.better, "best", 1) if column.better else ""
+    if len(column.tested) == 1:
+        text = f"{SEEN.format(VERBS[column.verdict])}: G {column.change(column.tested[0])}"
+    elif column.tone == "quiet":
+        text = f"{SEEN.format(VERBS[''])} in any of {_rows(len(column.tested))}"
+    else:
+        changes = {SEEN.format(VERBS["better"]): column.better, "worsens it": column.worse}
+        text = column.counts(changes, "best", "G ")
     return Words(f"{text}.", column.tone)
 
 
 def _held_out(columns: Sequence[_Column]) -> Words:
     tones = {column.tone for column in columns} - {"quiet"}
     tone: Tone = tones.pop() if len(tones) == 1 else "" if tones else "quiet"
-    if all(len(column.tested) == 1 for column in columns):
-        return Words(_of_one_row(columns), tone)
-    total = len(columns[0].tested)
-    gains = any(column.better for column in columns)
-    parts = []
-    for place, column in enumerate(columns):
-        rows = len(column.tested)
-        of = f" of {_rows(rows)}" if place == 0 or rows != total else ""
-        worse = len(column.worse)
-        if gains:
-            held = "to held-out " if place == 0 else ""
-            part = f"{held}{column.things} in {len(column.better)}{of}"
-            part += f" (worse in {worse})" if worse else ""
-        else:
-            held = "held-out " if place == 0 else ""
-            part = f"0{of} improve on {held}{column.things}" if place == 0 else f"0{of} on {column.things}"
-            part += f" ({worse} {'gets' if worse == 1 else 'get'} worse)" if worse else ""
-        parts.append(part)
-    best = columns[0].extreme(columns[0].better, "best", 1) if len(columns) == 1 and gains else ""
-    start = "It carries over " if gains else "No clear carry-over: "
-    return Words(f"{start}{', '.join(parts)}{best}.", tone)
-
-
-def _of_one_row(columns: Sequence[_Column]) -> str:
-    """Return the sentence about a table with one trained row."""
-    (row,) = columns[0].tested
-    if len(columns) == 1:
+    if len(columns) == 1 and len(columns[0].tested) == 1:
         (column,) = columns
-        verb = {"better": "It carries over to", "worse": "It worsens"}.get(
-            row.cells[column.name].verdict, "No clear change on"
-        )
-        return f"{verb} held-out {column.things}: G {column.change(row)}."
-    words = {"better": "better", "worse": "worse", "": "no clear change"}
+        change = column.change(column.tested[0])
+        return Words(f"{CARRIED[column.verdict]} held-out {column.things}: G {change}.", tone)
+    if all(len(column.tested) == 1 for column in columns):
+        parts = [
+            f"{column.things} {column.verdict or 'no clear change'} ({column.change(column.tested[0])})"
+            for column in columns
+        ]
+        return Words(f"G on what was held out: {', '.join(parts)}.", tone)
     parts = [
-        f"{column.things} {words[row.cells[column.name].verdict]} ({column.change(row)})"
+        f"{column.things} in {len(column.better)} of {_rows(len(column.tested))}"
+        + (f" (worse in {len(column.worse)})" if column.worse else "")
         for column in columns
     ]
-    return f"G on what was held out: {', '.join(parts)}."
+    return Words(f"It carries over to held-out {', '.join(parts)}.", tone)
 
 
 def _cost(column: _Column, lost: Collection[Row]) -> Words:
     unmarked = sum(row.name in lost and row not in column.worse for row in column.tested)
     tone: Tone = "bad" if column.worse or unmarked else "quiet"
     if len(column.tested) == 1:
-        more = " It lost the task in some runs." if unmarked else ""
-    else:
-        more = f" {_rows(unmarked)} lost the task in some runs." if unmarked else ""
-    return Words(f"The i.i.d. score {_change_of_iid(column)}.{more}", tone)
-
-
-def _change_of_iid(column: _Column) -> str:
-    total = len(column.tested)
-    if total == 1:
         (row,) = column.tested
-        verdict = row.cells[IID_COLUMN].verdict
-        if not verdict:
-            return f"shows no clear change ({column.change(row)})"
-        change = points(abs(_difference(row, IID_COLUMN)))
-        return f"{'falls' if verdict == 'worse' else 'rises'} {change} points ({column.change(row)})"
-    if not column.better and not column.worse:
-        return f"shows no clear change in any of {total} rows"
-    text = f"falls in {len(column.worse)} of {total} rows"
-    text += f" and rises in {len(column.better)}" if column.better else ""
-    return text + (column.extreme(column.worse, "most", -1) if column.worse else "")
+        size = points(abs(row.cells[IID_COLUMN].change))
+        words = {"worse": f"falls {size} points", "better": f"rises {size} points"}
+        text = f"{words.get(column.verdict, 'shows no clear change')} ({column.change(row)})."
+        text += " It lost the task in some runs." if unmarked else ""
+    elif not column.better and not column.worse:
+        text = f"shows no clear change in any of {_rows(len(column.tested))}."
+    else:
+        text = column.counts({"falls": column.worse, "rises": column.better}, "most", "") + "."
+    if unmarked and len(column.tested) > 1:
+        text += f" {_rows(unmarked)} lost the task in some runs."
+    return Words(f"The i.i.d. score {text}", tone)
 
 
 # Findings about rows
 
 
-def lost_task(
-    row: Row,
-    *,
-    starts_trained: bool,
-    is_all: bool,
-    runs: str,
-    score: float | None,
-    before: float | None,
-    yardstick: str,
-) -> str:
+def lost_task(row: Row, *, is_all: bool, runs: str, score: float, before: float) -> str:
     """Return that a row lost the task, or did not learn it."""
-    what = ("the task" if is_all else "part of the task") + runs
-    if starts_trained:
-        text = f"lost {what} (i.i.d. score {points(before)} → {points(score)})."
-    else:
-        text = f"did not learn {what} (i.i.d. score {points(score)}, {yardstick} {points(before)})."
-    return f"{row[0]} {row[1]} {text}"
+    verb = "lost" if starts_trained(row) else "did not learn"
+    task = "the task" if is_all else "part of the task"
+    ignore = " Ignore its other columns." if is_all else ""
+    return f"{row[0]} {row[1]} {verb} {task}{runs} (i.i.d. score {points(before)} → {points(score)}).{ignore}"
 
 
-def cause_of_loss(kept: float | None, *, by_method: bool, plain_too: bool) -> str:
-    """Return whether the method or the data make a row lose the task, from what vanilla on the same data keeps."""
-    if by_method:
-        return f" The method causes it: {PLAIN} on the same data keeps {points(kept)}."
-    if plain_too:
-        return f" The data cause it: {PLAIN} on the same data falls to {points(kept)}."
-    return f" {PLAIN} on the same data has {points(kept)}."
+def starts_trained(row: Row) -> bool:
+    """Return whether the model knew the task before the suite stage."""
+    return row[0].startswith("iid>")
 
 
-def negative_transfer(row: Row, functionality: str, capability: str, change: float, runs: int) -> str:
+def negative_transfer(groups: Mapping[str, str], capability: str, change: float, runs: int) -> str:
     """Return what training on its siblings costs a functionality."""
     return (
-        f"{row[0]} {row[1]}: training on the other tests of {capability} costs {functionality} "
-        f"{-100 * change:.1f} points in {'this run' if runs == 1 else 'these runs'}."
+        f"{groups['config']} {groups['method']}: training on the other tests of {capability} costs "
+        f"{groups['functionality']} {-100 * change:.1f} points in {'this run' if runs == 1 else 'these runs'}."
     )
 
 
@@ -333,6 +283,13 @@ NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
 NO_EFFECT = "no difference can be promised to be found 8 times in 10"
 
 
+def progress(done: int, folds: int) -> str:
+    """Return how far a row is that has no score yet."""
+    if done >= folds:
+        return "waits for the training on the whole suite"
+    return f"{done} of {folds} folds done" if folds > 1 else "not trained yet"
+
+
 def with_facts(measure: Measure, facts: Facts, *, of: str = "", reason: str = "") -> Measure:
     """Return a measure with further facts, and the note that they make after the reason why it is undefined."""
     every, reason = {**measure.facts, **facts}, reason or measure.reason
@@ -345,13 +302,6 @@ def note_of(facts: Facts) -> str:
     return "; ".join(words(facts) for name, words in WORDS.items() if name in facts)
 
 
-def _waiting(facts: Facts) -> str:
-    done, folds = facts["folds done"], facts["folds"]
-    if done >= folds:
-        return "waits for the training on the whole suite"
-    return f"{done} of {folds} folds done" if folds > 1 else "not trained yet"
-
-
 def _family(facts: Facts) -> str:
     if facts["adjustment"] == "none":
         return "not adjusted"
@@ -360,7 +310,6 @@ def _family(facts: Facts) -> str:
 
 WORDS: dict[str, Callable[[Facts], str]] = {
     "left out": lambda facts: f"left out, no case applies in some row: {', '.join(facts['left out'])}",
-    "folds": _waiting,
     "common seeds": lambda facts: f"on the {facts['common seeds']} seeds that both have",
     "drawn": lambda facts: f"{facts['drawn']} of {facts['drawn from']} functionalities, drawn at random",
     "fold": lambda facts: f"only without {facts['fold']}",

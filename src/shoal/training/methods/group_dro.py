@@ -3,7 +3,6 @@
 Sagawa et al. 2020, Algorithm 1, https://arxiv.org/abs/1911.08731
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -45,7 +44,7 @@ class GroupDRO(Sampled):
     """Share of each weighted environment in the draws."""
     apart: float = field(default=0.0, init=False, repr=False)
     """Share of the i.i.d. data, if they are not weighted."""
-    draws: Counter[str] = field(default_factory=Counter, init=False, repr=False)
+    draws: int = field(default=0, init=False, repr=False)
     largest: float = field(default=1.0, init=False, repr=False)
     """The largest ratio of two weights so far."""
 
@@ -58,7 +57,7 @@ class GroupDRO(Sampled):
         suite = [one.name for one in environments if one.kind != "iid"]
         self.apart = self.iid_share if 0 < len(suite) < len(environments) else 0.0
         names = suite if self.apart else [one.name for one in environments]
-        self.blame, self.draws, self.largest = dict.fromkeys(names, 0.0), Counter(), 1.0
+        self.blame, self.draws, self.largest = dict.fromkeys(names, 0.0), 0, 1.0
         every = dict(zip((one.name for one in environments), self.chances(environments), strict=True))
         total = sum(every[name] for name in names)
         self.shares = {name: float(every[name] / total) for name in names}
@@ -76,10 +75,10 @@ class GroupDRO(Sampled):
         (batch,) = batches
         logits = model(batch.inputs)
         loss = batch.loss(logits)
-        self.draws[batch.environment] += 1
+        self.draws += 1
         if batch.environment in self.blame:
             # q_g *= exp(eta * loss_g / (m * p_g)), in logs
-            excess = loss.item() - (batch.floor(logits) if self.excess else 0.0)
+            excess = loss.item() - (batch.bounded.floor(logits) if self.excess else 0.0)
             self.blame[batch.environment] += (
                 self.rate(stepper) * excess / (len(self.blame) * self._chance(batch))
             )
@@ -108,7 +107,7 @@ class GroupDRO(Sampled):
         if self.largest < PLAIN and len(weights) > 1:
             return [
                 f"group-dro: no environment ever weighed more than {self.largest:.2f} times another "
-                f"({sum(self.draws.values()):,} draws): this was plain training"
+                f"({self.draws:,} draws): this was plain training"
             ]
         if weights[name] > ALONE and len(weights) > 1:
             return [f"group-dro: {name} has {weights[name]:.0%} of the weight: little else was trained on"]

@@ -94,7 +94,7 @@ class IRM(Sampled):
 
     def penalty_of(self, batch: Batch, logits: Tensor) -> Tensor:
         """Return P_e = ‖∂R_e(w ∘ z)/∂w‖² at w = 1."""
-        width = batch.multipliers or logits.shape[-1]
+        width = batch.bounded.multipliers or logits.shape[-1]
         w = torch.ones(batch.cases, width, device=logits.device, requires_grad=True)
         (gradient,) = torch.autograd.grad(batch.loss(logits, w), w, create_graph=True)
         rows = gradient * batch.cases  # a row per case; the batch's gradient is their mean
