@@ -18,10 +18,8 @@ from shoal.stats.generalization import (
     METHOD,
     Pair,
     draw,
-    draw_functionalities,
     estimate,
     exchange_test,
-    iid_score,
     pair,
     suite_score,
 )
@@ -58,7 +56,6 @@ def test_the_toy_suite_of_01_section_14():
     both = toy()
     assert both.value(suite_score, BASELINE) == pytest.approx([0.388889], abs=1e-6)
     assert both.value(suite_score, METHOD) == pytest.approx([0.916667], abs=1e-6)
-    assert both.value(iid_score, METHOD) == pytest.approx([0.4])
     assert both.value(generalization_score, BASELINE) == pytest.approx([0.471910], abs=1e-6)
     assert both.value(generalization_score, METHOD) == pytest.approx([0.556962], abs=1e-6)
     assert both.value(generalization_score, DIFFERENCE) == pytest.approx([0.085052], abs=1e-6)
@@ -136,15 +133,6 @@ def test_exchanging_cases_with_all_their_runs_agrees_with_every_pattern_by_hand(
     assert found.p[0] == pytest.approx(exact, abs=0.04)
 
 
-def test_clusters_change_sides_as_wholes():
-    old, new = [np.zeros((6, 1))], [np.ones((6, 1))]
-    iid = np.ones((3, 1))
-    apart = exchange_test(pair(old, new, iid, iid), 4000, rng())
-    together = exchange_test(pair(old, new, iid, iid, [[0, 0, 0, 1, 1, 1]]), 4000, rng())
-    assert apart.p[0] == pytest.approx(2 / 64, abs=0.01)
-    assert together.p[0] == pytest.approx(2 / 4, abs=0.03)
-
-
 def test_the_same_outcomes_give_p_one_and_no_difference():
     (old, _), (iid, _) = random_sides(0)
     both = pair(old, old, iid, iid)
@@ -171,11 +159,10 @@ def test_neither_order_of_cases_nor_of_functionalities_changes_a_digit():
     for a, b, order in ((old, new, slice(None)), (*turned, slice(None, None, -1))):
         both = pair(a, b, old_iid[order], new_iid[order])
         draws = draw(both, 200, rng(1))
-        anew = draw_functionalities(draws, rng(2))
         results.append(
             [
                 exchange_test(both, 500, rng(3)).p[0],
-                *(estimate(d, generalization_score, s) for d in (draws, anew) for s in (METHOD, DIFFERENCE)),
+                *(estimate(draws, generalization_score, sides) for sides in (METHOD, DIFFERENCE)),
             ]
         )
     assert results[0] == results[1]
@@ -187,7 +174,7 @@ def test_twice_the_cases_give_the_same_scores():
     doubled = pair(
         [np.vstack([m, m]) for m in old], [np.vstack([m, m]) for m in new], *(np.vstack([m, m]) for m in iid)
     )
-    for score in (suite_score, iid_score, generalization_score):
+    for score in (suite_score, generalization_score):
         assert doubled.value(score, METHOD) == pytest.approx(both.value(score, METHOD))
 
 
@@ -210,7 +197,6 @@ def test_seeds_that_differ_widen_the_interval_by_students_reach():
     low, high = mean_t_interval(runs)
     assert found.value == pytest.approx(0.5)
     assert found.interval == pytest.approx((low, high), abs=0.02)
-    assert found.seed_share is not None and found.seed_share > 0.9
 
 
 def test_one_of_several_seeds_has_an_interval_of_its_own():
@@ -220,30 +206,6 @@ def test_one_of_several_seeds_has_an_interval_of_its_own():
     each = [estimate(draws, generalization_score, seed=at) for at in range(3)]
     assert whole.value == pytest.approx(np.mean([one.value for one in each]))
     assert all(one.interval and one.interval[0] < one.value < one.interval[1] for one in each)
-
-
-def test_new_functionalities_are_known_less_well_than_these():
-    cases = [np.repeat([1.0, 0.0], [k, 40 - k])[:, None] for k in (5, 15, 25, 35)]
-    iid = np.ones((30, 1))
-    draws = draw(pair(cases, cases, iid, iid), 500, rng())
-    these = estimate(draws, suite_score).interval
-    new = estimate(draw_functionalities(draws, rng(1)), suite_score).interval
-    assert these and new and new[1] - new[0] > 2 * (these[1] - these[0])
-
-
-def test_new_functionalities_are_drawn_one_fewer_and_each_with_cases_of_its_own():
-    cases = [np.repeat([1.0, 0.0], [k, 4 - k])[:, None] for k in (1, 2, 2, 3)]
-    iid = np.ones((3, 1))
-    ours = draw_functionalities(draw(pair(cases, cases, iid, iid), 20_000, rng()), rng(1)).scores[0][:, 1, 0]
-    draws = rng(2)
-    theirs = np.array(
-        [
-            np.mean([draws.choice(cases[drawn][:, 0], 3).mean() for drawn in draws.integers(4, size=3)])
-            for _ in range(5000)
-        ]
-    )
-    assert ours.mean() == pytest.approx(theirs.mean(), abs=0.01)
-    assert ours.std() == pytest.approx(theirs.std(), rel=0.03)
 
 
 def test_a_sample_of_functionalities_is_known_less_well_the_fewer_they_are_of_all():
@@ -260,9 +222,9 @@ def test_a_sample_of_functionalities_is_known_less_well_the_fewer_they_are_of_al
     assert estimate(alone, suite_score, population=40).interval is None  # one says nothing of the others
 
 
-def test_the_p_of_a_sample_keeps_its_level_where_effects_differ_by_functionality():
+def test_the_interval_of_a_sample_keeps_its_level_where_effects_differ_by_functionality():
     """Four of 36, effects of mean 0 over all: the noise of cases is part of the spread of what was drawn."""
-    draws, small, repetitions = rng(13), np.zeros(2), 300
+    draws, missed, repetitions = rng(13), 0, 300
     for _ in range(repetitions):
         effects = draws.normal(0, 0.2, 36)
         chosen = draws.choice(36, 4, replace=False)
@@ -272,9 +234,8 @@ def test_the_p_of_a_sample_keeps_its_level_where_effects_differ_by_functionality
         found = estimate(
             draw(pair(sides[0], sides[1], iid, iid), 200, draws), suite_score, DIFFERENCE, population=36
         )
-        assert found.p is not None
-        small += [found.p <= 0.05, found.p <= 0.01]
-    assert small[0] <= 0.075 * repetitions and small[1] <= 0.02 * repetitions
+        missed += not covers(found.interval, 0.0)
+    assert missed <= 0.075 * repetitions
 
 
 def test_a_sample_covers_a_difference_of_g_that_is_due_to_the_iid_scores():

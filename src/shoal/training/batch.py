@@ -3,9 +3,9 @@
 Every distinct example is tokenised once per training. A batch is padded to its longest example.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,17 +16,6 @@ from ..core.records import Example
 
 Rows = NDArray[np.int64]
 Inputs = dict[str, Tensor]
-
-
-class Loss(Protocol):
-    """Maps logits to the mean loss of a batch."""
-
-    def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        """Return the loss; `scale` multiplies the logits of each case (IRM's dummy classifier).
-
-        It has a number for each label, or for each token of a span task.
-        """
-        ...
 
 
 class BoundedLoss:
@@ -55,7 +44,8 @@ class Batch:
 
     environment: str
     inputs: Any
-    loss: Loss
+    loss: Callable[..., Tensor]
+    """Maps logits to the mean loss; `scale` multiplies the logits of each case (IRM's dummy classifier)."""
     kind: str = "iid"
     cases: int = 0
     """Number of cases in the mean."""
@@ -66,21 +56,22 @@ class Batch:
         return self.loss if isinstance(self.loss, BoundedLoss) else NO_BOUND
 
 
-class Source(Protocol):
+class Source:
     """The distinct examples of a training, by row."""
 
+    place: Mapping[Example, int]
     lengths: Rows
 
     def rows(self, examples: Iterable[Example]) -> list[int]:
         """Return the rows of these examples."""
-        ...
+        return [self.place[example] for example in examples]
 
     def take(self, rows: Rows) -> Inputs:
         """Return these rows as network inputs."""
-        ...
+        raise NotImplementedError
 
 
-class Tokens:
+class Tokens(Source):
     """The distinct examples as tokens, truncated to the model's length."""
 
     def __init__(self, model: Any, examples: Iterable[Example]) -> None:
@@ -89,12 +80,7 @@ class Tokens:
         self.padding, self.device = model.padding, model.device
         self.lengths = np.array([len(row) for row in self.columns["input_ids"]], np.int64)
 
-    def rows(self, examples: Iterable[Example]) -> list[int]:
-        """Return the rows of these examples."""
-        return [self.place[example] for example in examples]
-
     def take(self, rows: Rows) -> Inputs:
-        """Return these rows, padded to the longest."""
         lengths = self.lengths[rows]
         filled = np.arange(lengths.max()) < lengths[:, None]
         chosen = rows.tolist()
@@ -109,7 +95,7 @@ class Tokens:
         return torch.from_numpy(table).to(self.device)
 
 
-class Vectors:
+class Vectors(Source):
     """The distinct examples as features of a frozen encoder."""
 
     def __init__(self, model: Any, examples: Iterable[Example]) -> None:
@@ -117,10 +103,5 @@ class Vectors:
         self.vectors = torch.from_numpy(model.frozen_features(list(self.place))).to(model.device)
         self.lengths = np.ones(len(self.place), np.int64)
 
-    def rows(self, examples: Iterable[Example]) -> list[int]:
-        """Return the rows of these examples."""
-        return [self.place[example] for example in examples]
-
     def take(self, rows: Rows) -> Inputs:
-        """Return these rows, which need no padding."""
         return {"features": self.vectors[torch.from_numpy(rows)]}

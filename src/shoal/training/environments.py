@@ -33,7 +33,6 @@ class _Single:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """Return every example that training may show."""
         return (self.example,)
 
 
@@ -47,7 +46,6 @@ class _Pairs:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """Return every example that training may show."""
         return (self.original, *self.variants)
 
 

@@ -199,11 +199,9 @@ class MaskedBlocks:
 
     @property
     def steps(self) -> int:
-        """Return the number of steps in one epoch."""
         return -(-len(self.blocks) // self.batch)
 
     def epoch(self) -> Iterator[Sequence[Batch]]:
-        """Yield the batches of the next epoch."""
         order = self.rng.permutation(len(self.blocks))
         if self.by_length:
             lengths = np.array([len(block) for block in self.blocks])

@@ -57,7 +57,6 @@ class LabelledLoader:
         self.kind = loss.labels
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
-        """Return each example once."""
         return self.rows[chosen], len(chosen), LabelLoss(self.targets[torch.from_numpy(chosen)], self.kind)
 
 
@@ -143,7 +142,6 @@ class LabelLoss(BoundedLoss):
     kind: str
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        """Return the mean over examples."""
         wanted = self.targets.to(logits.device)
         if scale is not None:
             return losses.cross_entropy(logits * scale, wanted)
@@ -158,7 +156,6 @@ class InvarianceLoss(BoundedLoss):
     """The loss of pairs with the same answer; only the variant is scaled."""
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        """Return the mean over pairs."""
         original, variant = logits.chunk(2)
         return losses.invariance(original, variant if scale is None else variant * scale)
 
@@ -174,7 +171,6 @@ class DirectionLoss(BoundedLoss):
     directions: Sequence[str]
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-        """Return the mean over pairs."""
         original, variant = logits.chunk(2)
         if scale is not None:
             original, variant = original * scale, variant * scale
@@ -220,7 +216,6 @@ class EveryItem:
         self.steps = sum(pool.batches(batch) for pool, _ in self.pools)
 
     def epoch(self) -> Iterator[Sequence[Batch]]:
-        """Yield one batch for each step."""
         turns = [self._turns(*pool) for pool in self.pools]
         order = np.repeat(np.arange(len(turns)), [pool.batches(self.batch) for pool, _ in self.pools])
         for turn in self.rng.permutation(order).tolist():

@@ -51,7 +51,6 @@ class Log:
 
     @property
     def steps(self) -> int:
-        """Return the number of steps."""
         return len(self.losses)
 
 

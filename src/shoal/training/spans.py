@@ -21,7 +21,7 @@ from torch import Tensor
 
 from ..core.records import Example
 from . import losses
-from .batch import BoundedLoss, Inputs, Rows
+from .batch import BoundedLoss, Inputs, Rows, Source
 from .environments import Alike, Answered, Environment
 
 ANSWER_KEPT = 0.05
@@ -30,7 +30,7 @@ ANSWER_KEPT = 0.05
 Aligned = tuple[Rows, Rows]
 
 
-class Windows:
+class Windows(Source):
     """The distinct examples as windows of tokens; a row is a window."""
 
     def __init__(self, model: Any, examples: Iterable[Example], way: str = "context") -> None:
@@ -40,19 +40,14 @@ class Windows:
         cut = model.windows(distinct)
         ends = np.cumsum([len(windows) for windows in cut]).tolist()
         starts = [0, *ends[:-1]]
-        self.place = {
+        self.windows_of = {
             example: range(start, end) for example, start, end in zip(distinct, starts, ends, strict=True)
         }
         self.windows = [window for windows in cut for window in windows]
         self.lengths = np.array([len(ids) for _, ids, _, _ in self.windows], np.int64)
         self.aligned: dict[tuple[int, int], Aligned] = {}
 
-    def rows(self, examples: Iterable[Example]) -> list[int]:
-        """Return the rows of the first windows of these examples."""
-        return [self.place[example].start for example in examples]
-
     def take(self, rows: Rows) -> Inputs:
-        """Return these windows, padded to the longest."""
         width = int(self.lengths[rows].max())
         inputs = {"input_ids": self._column(rows, width, 1, self.padding.get("input_ids", 0))}
         inputs["attention_mask"] = torch.from_numpy(
@@ -78,12 +73,12 @@ class Windows:
         if not isinstance(item, Answered):
             yield item
             return
-        for window in range(len(self.place[item.example])):
+        for window in range(len(self.windows_of[item.example])):
             yield replace(item, window=window)
 
     def ends(self, item: Answered) -> tuple[list[int], list[int]]:
         """Return the start and end tokens of the answer in an item's window; the first token if it is absent."""
-        places = self.windows[self.place[item.example][item.window]][3]
+        places = self.windows[self.windows_of[item.example][item.window]][3]
         ends = [token_ends(places, *place) for place in item.places]
         inside = [pair for pair in ends if pair is not None]
         return [first for first, _ in inside] or [0], [last for _, last in inside] or [0]
@@ -134,12 +129,11 @@ class AnsweredLoader:
 
     def __init__(self, items: Sequence[Answered], source: Windows, loss: Any) -> None:
         self.source = source
-        self.rows = np.array([source.place[item.example][item.window] for item in items], np.int64)
+        self.rows = np.array([source.windows_of[item.example][item.window] for item in items], np.int64)
         self.lengths = source.lengths[self.rows]
         self.answers = [source.ends(item) for item in items]
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, "SpanLoss"]:
-        """Return each window once."""
         lengths = self.lengths[chosen]
         wanted = np.zeros((len(chosen), int(lengths.max()), 2), np.bool_)
         for at, item in enumerate(chosen.tolist()):
@@ -159,12 +153,14 @@ class AlikeLoader:
     def __init__(self, items: Sequence[Alike], source: Windows, loss: Any) -> None:
         self.items, self.source = items, source
         self.lengths = np.array(
-            [max(source.lengths[list(source.place[text])].max() for text in item.examples) for item in items],
+            [
+                max(source.lengths[list(source.windows_of[text])].max() for text in item.examples)
+                for item in items
+            ],
             np.int64,
         )
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, "AlignedLoss"]:
-        """Return a batch with the originals first."""
         pairs = [self._draw(self.items[item], rng) for item in chosen.tolist()]
         rows = np.array([[ours for ours, _ in pairs], [theirs for _, theirs in pairs]], np.int64)
         aligned = [self.source.alignment(*pair) for pair in pairs]
@@ -183,8 +179,8 @@ class AlikeLoader:
         return rows.reshape(-1), len(pairs), AlignedLoss(before, after, both, real, self.source)
 
     def _draw(self, item: Alike, rng: Generator) -> tuple[int, int]:
-        ours = self.source.place[item.original]
-        theirs = self.source.place[item.variants[int(rng.integers(len(item.variants)))]]
+        ours = self.source.windows_of[item.original]
+        theirs = self.source.windows_of[item.variants[int(rng.integers(len(item.variants)))]]
         window = int(rng.integers(min(len(ours), len(theirs))))
         return ours[window], theirs[window]
 
@@ -198,7 +194,6 @@ class SpanLoss(BoundedLoss):
 
     @property
     def multipliers(self) -> int:
-        """Return one for each token."""
         return self.real.shape[1]
 
     def __call__(self, logits: Tensor, scale: Tensor | None = None) -> Tensor:

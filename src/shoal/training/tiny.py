@@ -114,11 +114,9 @@ class Rows:
 
     @property
     def steps(self) -> int:
-        """Return the number of steps in one epoch."""
         return -(-len(self.rows) // self.recipe.batch)
 
     def epoch(self) -> Iterator[Sequence[Batch]]:
-        """Yield the batches of the next epoch."""
         order = self.rng.permutation(len(self.rows))
         for part in np.split(order, range(self.recipe.batch, len(order), self.recipe.batch)):
             inputs, wanted = encode([self.rows[at] for at in part], self.tokenizer, self.recipe)

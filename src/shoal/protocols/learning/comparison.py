@@ -64,7 +64,6 @@ class ModelTable:
 
     @property
     def groups(self) -> dict[str, str]:
-        """The model as a group, where there are several."""
         return {} if self.model is None else {"model": self.model}
 
     def all_measures(self) -> list[Measure]:

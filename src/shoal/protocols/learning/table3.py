@@ -86,12 +86,10 @@ class TableRow:
 
     @property
     def name(self) -> Row:
-        """Configuration and method."""
         return self.config, self.method
 
     @property
     def is_baseline(self) -> bool:
-        """Whether this is the model trained on i.i.d. data only."""
         return self.config == "iid"
 
     def gain(self, column: str, baseline: "TableRow") -> float | None:

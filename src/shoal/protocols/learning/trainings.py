@@ -134,12 +134,10 @@ class Scenario:
 
     @property
     def is_baseline(self) -> bool:
-        """Whether nothing of the suite was trained on."""
         return self.row[0] == "iid"
 
     @property
     def groups(self) -> dict[str, str]:
-        """Return the groups of its measures."""
         return {"config": self.row[0], "method": self.row[1], "hold out": self.hold_out}
 
 
@@ -175,7 +173,6 @@ class Trainings:
         return {name: np.array(members) for name, members in places.items()}
 
     def groups(self, functionality: str) -> dict[str, str]:
-        """Return functionality, capability and test type."""
         return dict(self.cases[self.suite[self.functionalities[functionality][0]]].groups)
 
     @cached_property

@@ -83,8 +83,8 @@ def tuned_stage(
 def _options(
     settings: Settings, model: str, task: str, config: str, method: str, chosen: Try
 ) -> Mapping[str, Any]:
-    rate = as_for_bert(chosen["learning_rate"], model, method)
-    return method_options(settings, task, config, method, rate if method == "fish" else None)
+    rate = as_for_bert(chosen["learning_rate"], model, method) if method == "fish" else None
+    return method_options(settings, task, config, method, rate)
 
 
 def _search(lessons: Lessons, method: str, before: Sequence[Stage], base: Callable[[int], Any]) -> Search:
@@ -267,13 +267,13 @@ def _of_spans(model: Any, items: Sequence[Item]) -> float:
 
     for item in items:
         if isinstance(item, Answered):
-            for part, row in enumerate(windows.place[item.example]):
+            for part, row in enumerate(windows.windows_of[item.example]):
                 found = likeliest(row).argmax(axis=0)
                 wanted = windows.ends(replace(item, window=part))
                 ends.append(float(np.mean([found[side] in wanted[side] for side in (0, 1)])))
         elif isinstance(item, Alike):
             variant = item.variants[int(rng.integers(len(item.variants)))]
-            ours, theirs = windows.place[item.original][0], windows.place[variant][0]
+            ours, theirs = windows.windows_of[item.original][0], windows.windows_of[variant][0]
             before, after = windows.alignment(ours, theirs)
             if len(before):
                 same = likeliest(ours)[before].argmax(axis=0) == likeliest(theirs)[after].argmax(axis=0)

@@ -45,7 +45,6 @@ class Fish(Method):
         refuse_outside("fish: plain_share", self.plain_share, 0, 1, example=0.2)
 
     def start(self, environments: Sequence[Environment]) -> None:
-        """Count every inner step in the schedule."""
         self.updates = self._inner(environments)
 
     def environments(self, known: Sequence[Environment], rng: Generator) -> Sequence[str]:

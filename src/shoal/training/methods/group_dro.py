@@ -63,7 +63,6 @@ class GroupDRO(Sampled):
         self.shares = {name: float(every[name] / total) for name in names}
 
     def environments(self, known: Sequence[Environment], rng: Generator) -> Sequence[str]:
-        """Return one name."""
         return draw(known, 1, self.chances(known), rng)
 
     def steps_per_epoch(self, known: Sequence[Environment], batch: int) -> int:

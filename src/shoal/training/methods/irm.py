@@ -46,7 +46,6 @@ class IRM(Sampled):
         refuse_outside("irm: penalty_start", self.penalty_start, 0, 1, example=0.2)
 
     def start(self, environments: Sequence[Environment]) -> None:
-        """Set the factor of each environment."""
         count, m = self._count(environments), len(environments)
         iid = [environment.kind == "iid" for environment in environments]
         if count == m:

@@ -37,7 +37,6 @@ class LoRA(Method):
             )
 
     def phases(self, config: TrainConfig) -> list[Phase]:
-        """Return one phase, with adapters."""
         return [Phase(config, partial(adapted, rank=self.rank, scale=self.alpha / self.rank))]
 
 

@@ -26,7 +26,6 @@ class LP(Method):
     frozen_dropout: bool = False
 
     def phases(self, config: TrainConfig) -> list[Phase]:
-        """Return one phase, with a frozen encoder."""
         return [probing(config, self.frozen_dropout)]
 
 
@@ -72,7 +71,6 @@ class LPFT(Method):
         refuse_outside("lp-ft: probe_batch", self.probe_batch, 0, 100_000, example=8)
 
     def phases(self, config: TrainConfig) -> list[Phase]:
-        """Return the head's phase, then the whole network's."""
         first = replace(
             config,
             learning_rate=self.probe_learning_rate,

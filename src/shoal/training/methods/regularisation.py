@@ -31,7 +31,6 @@ class L2(Method):
         refuse_outside("l2: decay", self.decay, 0, example=0.1)
 
     def phases(self, config: TrainConfig) -> list[Phase]:
-        """Return one phase, with decay in the optimiser unless it is in the loss."""
         return [Phase(config if self.penalty else replace(config, weight_decay=self.decay))]
 
     def step(self, model: Learner, batches: Sequence[Batch], stepper: Stepper, progress: float) -> float:
@@ -55,7 +54,6 @@ class Dropout(Method):
         refuse_outside("dropout: rate", self.rate, 0, 1, below=True, example=0.3)
 
     def phases(self, config: TrainConfig) -> list[Phase]:
-        """Return one phase, with another dropout rate."""
         return [Phase(config, partial(dropout_at, rate=self.rate))]
 
 
