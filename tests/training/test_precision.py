@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from shoal import load_model
-from shoal.core.errors import ModelError
 from shoal.training.batch import Tokens
 from shoal.training.checkpointing import Keeper, kept_midway
 from shoal.training.config import TrainConfig
@@ -85,11 +84,6 @@ def test_a_resumed_training_in_bfloat16_ends_with_the_same_weights(toy, weights_
     with kept_midway(Keeper(path, 1e9)):
         others = again(lambda *_: None)
     assert all(torch.equal(weights[name], others[name]) for name in weights)
-
-
-def test_models_that_a_plan_makes_from_nothing_take_no_options():
-    with pytest.raises(ModelError, match="takes no options"):
-        load_model("tiny:masked?dtype=bfloat16")
 
 
 # On a device that computes nothing, and refuses to meet the content of another

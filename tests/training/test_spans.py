@@ -215,7 +215,7 @@ def test_every_method_trains_on_questions(name, weights_of):
         assert before < 0.1 and exact(model) > 0.5
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", ["vanilla", "l2", "irm", "group-dro", "fish"])
 def test_pairs_that_teach_nothing_stop_no_method(name, weights_of):
     """Batches in which no pair shares anything."""
     original, variant = ("Marta met Omar", "Who met Omar?"), ("Felix flew home", "Who flew home?")

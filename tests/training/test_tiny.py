@@ -10,7 +10,7 @@ import torch
 from shoal.data.grammar import make_rows
 from shoal.training.config import TrainConfig
 from shoal.training.loop import Learner, train_network
-from shoal.training.tiny import RECIPES, Rows, accuracy, build, encode, logits_of, make_model, make_tokenizer
+from shoal.training.tiny import RECIPES, Rows, encode, logits_of, make_model, make_tokenizer
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -34,11 +34,3 @@ def test_an_answer_is_sought_between_its_first_and_last_token():
     for row, ids, (first, last) in zip(rows, inputs["input_ids"], wanted.tolist(), strict=True):
         found = str(tokenizer.decode(ids[first : last + 1])).replace(" ", "")
         assert found == row.label.lower().replace(" ", "")
-
-
-def test_a_model_is_built_and_measured(monkeypatch):
-    monkeypatch.setitem(RECIPES, "sentiment", replace(RECIPES["sentiment"], rows=1000, epochs=3))
-    with torch.random.fork_rng([]):
-        model, tokenizer = build("sentiment")
-    assert accuracy("sentiment", model, tokenizer) > 0.7
-    assert not model.training

@@ -66,12 +66,6 @@ def test_what_fills_up_a_batch_need_not_be_in_a_text_nor_known_as_padding(monkey
     assert log.steps == 1
 
 
-def test_nothing_to_train_on_is_nothing_to_do(monkeypatch):
-    monkeypatch.setattr(learner, "LARGE", 0)
-    model = load_model("tiny:sentiment").with_fresh_head(("negative", "positive"), 3)
-    assert train(model, [], make_method("vanilla"), TrainConfig(1e-2, 2, 1), 0).steps == 0
-
-
 def test_a_table_that_is_tied_to_another_layer_stays_whole(monkeypatch):
     network = load_model("tiny:sentiment").with_fresh_head(("a", "b"), 0).network("classify")
     monkeypatch.setattr(learner, "LARGE", 0)

@@ -160,15 +160,3 @@ def test_equal_models_are_seldom_marked_and_a_gain_as_often_as_by_hand(seeds, sp
     assert simulated(seeds, spread, 0.0, draws)["alarms"] <= most
     shares = simulated(seeds, spread, gain, draws)
     assert abs(shares["power"] - shares["by hand"]) <= 0.05 and shares["alarms"] <= most
-
-
-def main() -> None:
-    """Print the shares of every world: python tests/protocols/learning/test_marks.py."""
-    for seeds, spread, gain in WORLDS:
-        equal, planted = simulated(seeds, spread, 0.0, DRAWS), simulated(seeds, spread, gain, DRAWS)
-        words = f"{seeds} seeds, shifts {spread:.2f}: equal rows marked in {equal['alarms']:.3f}; a gain of {gain:.2f}"
-        print(f"{words} found in {planted['power']:.3f}, by hand {planted['by hand']:.3f}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

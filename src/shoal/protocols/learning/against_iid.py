@@ -211,9 +211,10 @@ def _in_agreement(difference: Estimate, p: float) -> Estimate:
 
 def contest_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[Measure]:
     """Return each test as measures, p adjusted within its column (`docs/method/beyond.md` 7.5)."""
-    columns: dict[str, list[Contest]] = {}
+    columns: dict[tuple[str, str], list[Contest]] = {}
     for test in tests:
-        column = test.groups["hold out"] if test.groups["score"] == "G" else test.groups.get("data", "")
+        score, data = test.groups["score"], test.groups.get("data", "")
+        column = score, test.groups["hold out"] if score == "G" else data
         columns.setdefault(column, []).append(test)
     for family in columns.values():
         yield from _family_measures(family, settings)
