@@ -17,13 +17,12 @@ runs), at 5 % without adjustment.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from ...core.claims import ALPHA, POWER
+from ...core.claims import ALPHA, POWER, reach
 from ...core.records import Measure
 from ...stats.generalization import (
     DIFFERENCE,
@@ -39,9 +38,10 @@ from ...stats.paired import generalization_score, sign_flip_test, sign_test, sma
 from ...stats.power import smallest_difference, smallest_mean_difference
 from ...stats.resampling import paired_table
 from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
+from . import wording
 from .settings import Settings
 from .trainings import HOLD_OUTS, Floats, Scenario
-from .wording import NO_EFFECT, with_facts
+from .wording import NO_EFFECT
 
 PAIRED = "paired t, two clusters added"
 BOOTSTRAP = "cluster bootstrap"
@@ -64,8 +64,8 @@ class Contest:
     """What p is the p of."""
     smallest: Callable[[float], float | None]
     """The smallest difference found 8 times in 10 by a test at a level; None where none could be."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """What else a reader should know: seeds or functionalities that only one of the two has."""
+    note: str = ""
+    """How many seeds are compared, if one of the two has more."""
     shuffled: Floats | None = None
     """The difference in each shuffle, where p comes from those."""
     by_seed: Floats | None = None
@@ -93,16 +93,15 @@ def iid_test(
 
     `these_runs`: the case is the unit whatever the number of seeds.
     """
-    ours, _ = common_seeds(scenario, base)
     new, old = common_hits(scenario, base)
     n, seeds = new.shape
     if not n or not seeds:
         return
-    groups, facts = {"score": "iid score", **scenario.groups}, _unequal(scenario, base, ours)
+    groups, note = {"score": "iid score", **scenario.groups}, _unequal(scenario, base, seeds)
     by_seed = np.array([old.mean(axis=0), new.mean(axis=0)])
     over = SeedError() if these_runs else _error_over_seeds(settings, by_seed)
     if over.parts:
-        yield _over_seeds(groups, n, by_seed, over, facts)
+        yield _over_seeds(groups, n, by_seed, over, note)
         return
     flips = (new - old).sum(axis=1)
     if seeds == 1:
@@ -115,7 +114,7 @@ def iid_test(
         squares = float(flips @ flips) / seeds**2 or n * wilson(0, n)[1]
         smallest = partial(_smallest, math.sqrt(squares) / n, n)
     difference = _in_agreement(_iid_difference(new, old), p)
-    yield Contest(groups, n, difference, _named(PAIRED, seeds), seeds, p, test, smallest, facts)
+    yield Contest(groups, n, difference, _named(PAIRED, seeds), seeds, p, test, smallest, note)
 
 
 def _iid_difference(new: Floats, old: Floats) -> Estimate:
@@ -134,12 +133,12 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
     """
     ours, _ = common_seeds(scenario, base)
     groups = {"score": "G", **scenario.groups}
-    facts = _unequal(scenario, base, ours)
+    note = _unequal(scenario, base, len(ours))
     units = draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite)
     by_seed = generalization_score(*draws.pair.scores)
     over = _error_over_seeds(settings, by_seed)
     if over.parts:
-        yield _over_seeds(groups, units, by_seed, over, facts)
+        yield _over_seeds(groups, units, by_seed, over, note)
         return
     shuffled = exchange_test(
         draws.pair,
@@ -158,7 +157,7 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
         p,
         f"randomisation: {settings.shuffles:,} exchanges of cases{runs}",
         partial(_smallest, float(np.nanstd(shuffled.shuffled)), units),
-        facts,
+        note,
         shuffled.shuffled[:, 0],
     )
 
@@ -171,23 +170,21 @@ def _error_over_seeds(settings: Settings, by_seed: Floats) -> SeedError:
     return error if error.error > 1e-12 else SeedError()
 
 
-def _over_seeds(
-    groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedError, facts: Mapping[str, Any]
-) -> Contest:
+def _over_seeds(groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedError, note: str) -> Contest:
     """Compare two recipes with the seed as the unit, as `compare` does with several runs a side."""
     value, p = welch(by_seed, error)
-    reach = error.reach(0.95)
+    margin = error.reach(0.95)
     ((spread, degrees),) = error.parts
     return Contest(
         groups,
         n,
-        Estimate(value, _clipped((value - reach, value + reach))),
+        Estimate(value, _clipped((value - margin, value + margin))),
         T_OVER_SEEDS,
         by_seed.shape[1],
         p,
         f"Welch's t over {by_seed.shape[1]} seeds",
         partial(smallest_mean_difference, spread, degrees),
-        facts,
+        note,
         by_seed=by_seed,
     )
 
@@ -223,23 +220,20 @@ def contest_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
 def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[Measure]:
     raw = [test.p for test in tests]
     is_adjusted = settings.profile == "recommended"
-    family: dict[str, Any] = {"adjustment": "Holm" if is_adjusted else "none", "tests": len(tests)}
+    family = wording.adjustment(len(tests), is_adjusted=is_adjusted)
     level = holm_level(raw) if is_adjusted else ALPHA
     for test, p in zip(tests, holm(raw).tolist() if is_adjusted else raw, strict=True):
         of = test.groups["score"]
         interval, method = test.difference.interval, test.method
-        difference = Measure(
-            "difference", test.difference.value, test.n, test.groups, interval, method if interval else ""
-        )
-        yield with_facts(difference, {**test.facts, "runs": test.seeds}, of=of)
-        yield with_facts(Measure("p value", test.p, test.n, test.groups), {"test": test.test})
-        yield with_facts(Measure("adjusted p value", p, test.n, test.groups), family)
+        about, name = (test.n, test.groups), method if interval else ""
+        note = "; ".join(filter(None, [test.note, reach(test.seeds)]))
+        yield Measure("difference", test.difference.value, *about, interval, name, note=note, of=of)
+        yield Measure("p value", test.p, *about, note=test.test)
+        yield Measure("adjusted p value", p, *about, note=family)
         smallest = test.smallest(level)
-        effect = Measure("minimum detectable effect", smallest, test.n, test.groups)
-        if smallest is None:
-            yield with_facts(effect, {}, of=of, reason=NO_EFFECT)
-        else:
-            yield with_facts(effect, {"power": POWER, "level": level}, of=of)
+        reason = NO_EFFECT if smallest is None else ""
+        words = reason or f"{100 * POWER:.0f} % power at the level {level:.2g}"
+        yield Measure("minimum detectable effect", smallest, *about, note=words, reason=reason, of=of)
 
 
 def with_interval(row: Measure, figure: Estimate, seeds: int) -> Measure:
@@ -257,9 +251,9 @@ def over_seeds(seeds: int) -> str:
     return OVER_SEEDS if seeds >= ESTIMABLE_SEEDS else THESE_RUNS if seeds > 1 else ""
 
 
-def _unequal(scenario: Scenario, base: Scenario, ours: Sequence[int]) -> dict[str, Any]:
-    """How many seeds are compared, where one of the two has more."""
-    return {} if len(ours) == len(scenario.seeds) == len(base.seeds) else {"common seeds": len(ours)}
+def _unequal(scenario: Scenario, base: Scenario, seeds: int) -> str:
+    is_equal = seeds == len(scenario.seeds) == len(base.seeds)
+    return "" if is_equal else f"on the {seeds} seeds that both have"
 
 
 def _smallest(spread: float, units: int, alpha: float) -> float | None:

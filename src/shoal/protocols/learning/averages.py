@@ -24,7 +24,6 @@ from .table3 import (
     mean_gain,
 )
 from .trainings import HOLD_OUTS, Floats, Row
-from .wording import with_facts
 
 ALL = "all"
 """The hold-out of an average over them."""
@@ -64,10 +63,10 @@ def _averages(
 ) -> Iterator[Measure]:
     averages = average_g(tables)
     baseline = next((value for (config, _), value in averages.items() if config == "iid"), None)
-    tasks = {"tasks": len(tables)} if len(tables) > 1 else {}
+    several = len(tables) > 1
     for row, value in averages.items():
         groups = {"config": row[0], "method": row[1], "hold out": ALL}
-        yield with_facts(Measure(AVERAGE, value, 0, groups), tasks)
+        yield Measure(AVERAGE, value, 0, groups, note=f"over {len(tables)} tasks" if several else "")
         if row[0] == "iid" or baseline is None:
             continue
         scored = groups | {"score": AVERAGE}
@@ -81,8 +80,8 @@ def _averages(
         if p is not None:
             over_seeds = any(test.by_seed is not None for of_task in tests for test in of_task)
             test = "Welch's t over seeds" if over_seeds else "randomisation"
-            words = NOT_ADJUSTED.format(test=test, tasks=" and tasks" if tasks else "")
-            yield with_facts(Measure("p value", p, 0, scored), {"test": words})
+            words = NOT_ADJUSTED.format(test=test, tasks=" and tasks" if several else "")
+            yield Measure("p value", p, 0, scored, note=words)
 
 
 def _of_row(row: Row, contests: Sequence[Contest]) -> list[Contest]:

@@ -16,10 +16,10 @@ Every interval and every test begins with the settings' seed. Pure: nothing here
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from ...core.claims import reach_so_far
 from ...core.records import Measure, Result
 from ...stats.generalization import (
     ESTIMABLE_SEEDS,
@@ -47,7 +47,7 @@ from .averages import average_measures, means_over_methods
 from .settings import Settings
 from .table3 import TableRow, rows_of_table3
 from .trainings import HOLD_OUTS, Flags, Floats, Scenario, Trainings, read_trainings, undefined
-from .wording import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY, with_facts
+from .wording import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +121,8 @@ class _Table:
 
     def measures(self) -> Iterator[Measure]:
         """Yield row by row, the baseline first; what compares with it last."""
-        count = Measure(
-            "functionalities compared", float(len(self.compared)), len(self.trainings.functionalities)
-        )
-        yield with_facts(count, {"left out": self.left_out} if self.left_out else {})
+        total, note = len(self.trainings.functionalities), wording.left_out(self.left_out)
+        yield Measure("functionalities compared", float(len(self.compared)), total, note=note)
         if self.baseline:
             yield from self._labelled_data(self.baseline)
             yield from self._scenario(self.baseline)
@@ -166,7 +164,7 @@ class _Table:
         if not names:
             reason = NO_FUNCTIONALITY if scenario.seeds else wording.progress(*scenario.folds)
             for name in ("suite score", "G"):
-                yield with_facts(Measure(name, None, 0, scenario.groups), {}, reason=reason)
+                yield _undefined(name, scenario.groups, reason)
             return
         if self._has_own_iid(scenario) and scenario.hold_out != self.trainings.hold_outs[0]:
             yield from self._iid_rates(scenario)
@@ -190,16 +188,18 @@ class _Table:
         )
         is_sampled = scenario.hold_out == "functionality" and self.settings.hold_out_sample > 0
         population = len(self.compared) if is_sampled and len(names) < len(self.compared) else 0
-        drawn = {"drawn": len(names), "drawn from": population} if population else {}
-        about = {**drawn, **self._about(scenario)}
+        sample = wording.drawn(len(names), population) if population else ""
         places = np.concatenate([self.trainings.functionalities[name] for name in names])
-        counts = _counts(scenario.suite[places], scenario.failed[places])
         for name, score in (("suite score", suite_score), ("G", generalization_score)):
             mean = estimate(draws, score, METHOD, population=population)
-            row = Measure(name, mean.value, groups=scenario.groups, **counts)
+            row = Measure(name, mean.value, 0, scenario.groups)
+            row = _counted(row, scenario.suite[places], scenario.failed[places])
             if name == "G":
                 row = replace(row, n=row.n + _applies(scenario.iid))
-            yield with_interval(with_facts(row, about), mean, len(scenario.seeds))
+            if sample:
+                row = replace(row, note=sample, facts={"functionalities drawn": sample})
+            whole = row.with_note(self._note(scenario))
+            yield with_interval(whole, mean, len(scenario.seeds))
             for column, seed in enumerate(scenario.seeds):
                 alone = len(scenario.seeds) == 1
                 single = mean if alone else estimate(draws, score, METHOD, seed=column, population=population)
@@ -220,14 +220,12 @@ class _Table:
         )
         return draw(both, self.settings.resamples, np.random.default_rng(self.settings.seed))
 
-    def _about(self, scenario: Scenario) -> dict[str, Any]:
-        """Return facts about a mean over seeds (`docs/method/beyond.md` 7.3)."""
-        facts: dict[str, Any] = {"seeds": len(scenario.seeds), "seeds known": len(self.trainings.seeds)}
+    def _note(self, scenario: Scenario) -> str:
+        """Return the scope of a mean over seeds (`docs/method/beyond.md` 7.3)."""
+        parts = list(reach_so_far(len(scenario.seeds), len(self.trainings.seeds)))
         if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
-            facts["asked fold" if scenario.is_baseline else "fold"] = self.settings.fold
-        if self._has_own_iid(scenario):
-            facts["iid of held-out models"] = True
-        return facts
+            parts.insert(0, f"only {'on' if scenario.is_baseline else 'without'} {self.settings.fold}")
+        return "; ".join([*parts, *([wording.HELD_OUT_IID] if self._has_own_iid(scenario) else [])])
 
     def _has_own_iid(self, scenario: Scenario) -> bool:
         left_out = scenario.hold_out in HOLD_OUTS[1:] and not scenario.is_baseline
@@ -252,7 +250,7 @@ class _Table:
         if len(known) == len(scores):
             mean = math.fsum(known) / len(known)
             row = Measure("iid F1", mean, _applies(scenario.iid), scenario.groups)
-            yield with_facts(row, self._about(scenario))
+            yield row.with_note(self._note(scenario))
 
     def _iid_rates(
         self, scenario: Scenario, name: str = "iid score", groups: Mapping[str, str] | None = None
@@ -265,10 +263,10 @@ class _Table:
         """Yield a rate: its mean over seeds, and that of each."""
         groups = {**scenario.groups, **groups}
         if not scenario.seeds:
-            yield with_facts(Measure(name, None, 0, groups), {}, reason=wording.progress(*scenario.folds))
+            yield _undefined(name, groups, wording.progress(*scenario.folds))
             return
         whole = _rate(name, hits, failed, groups)
-        yield with_facts(whole, self._about(scenario))
+        yield whole.with_note(self._note(scenario))
         for column, seed in enumerate(scenario.seeds):
             of_seed = {**groups, "seed": str(seed)}
             single = whole
@@ -277,27 +275,31 @@ class _Table:
             yield replace(single, groups=of_seed)
 
 
+def _undefined(name: str, groups: Mapping[str, str], reason: str) -> Measure:
+    return Measure(name, None, 0, groups, note=reason, reason=reason)
+
+
 def _applies(hits: Floats) -> int:
     """Return the number of cases with an outcome in some run."""
     return int((~np.isnan(hits)).any(axis=1).sum())
 
 
-def _counts(hits: Floats, failed: Flags) -> dict[str, int]:
-    """Return the cases with an outcome in some run, without an answer in some run, and without either."""
+def _counted(row: Measure, hits: Floats, failed: Flags) -> Measure:
+    """Return a measure with its cases: with an outcome in some run, without an answer in some run, without either."""
     neither = np.isnan(hits).all(axis=1) & ~failed.any(axis=1)
-    return {"n": _applies(hits), "errors": int(failed.any(axis=1).sum()), "na": int(neither.sum())}
+    return replace(row, n=_applies(hits), na=int(neither.sum()), errors=int(failed.any(axis=1).sum()))
 
 
 def _rate(name: str, hits: Floats, failed: Flags, groups: Mapping[str, str]) -> Measure:
     """Return the mean over seeds of passes over applicable cases."""
-    counts = _counts(hits, failed)
+    row = _counted(Measure(name, None, 0, groups), hits, failed)
     applicable = (~np.isnan(hits)).sum(axis=0)
     if not applicable.all():
-        undefined = Measure(name, None, groups=groups, **counts | {"n": 0})
-        return with_facts(undefined, {}, reason=NO_CASE if counts["na"] else NO_ANSWER)
+        reason = NO_CASE if row.na else NO_ANSWER
+        return replace(row, n=0, note=reason, reason=reason)
     values = np.nansum(hits, axis=0) / applicable
     interval, method = _interval(hits, values)
-    return Measure(name, math.fsum(values) / len(values), counts.pop("n"), groups, interval, method, **counts)
+    return replace(row, value=math.fsum(values) / len(values), interval=interval, interval_method=method)
 
 
 def _interval(hits: Floats, values: Floats) -> tuple[Interval, str]:

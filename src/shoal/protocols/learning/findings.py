@@ -144,7 +144,9 @@ def lost_rows(findings: Sequence[Finding], model: str | None) -> Collection[Row]
 def lost_tasks(trainings: Trainings) -> list[Finding]:
     """Return the rows that lost the task; Holm over all."""
     base = trainings.baseline
-    scenarios = [trainings.scenario(row, "seen") for row in trainings.rows] if base else []
+    if base is None:
+        return []
+    scenarios = [trainings.scenario(row, "seen") for row in trainings.rows]
     tests = [
         (scenario, test)
         for scenario in scenarios
@@ -154,7 +156,7 @@ def lost_tasks(trainings: Trainings) -> list[Finding]:
     return [
         _lost(scenario, base, test.difference.value, p)
         for (scenario, test), p in zip(tests, adjusted, strict=True)
-        if base and p <= ALPHA and test.difference.value < -POINTS
+        if p <= ALPHA and test.difference.value < -POINTS
     ]
 
 

@@ -16,7 +16,7 @@ from ..behaviour.settings import SPLITS
 from .build import SAMPLE_SEED
 from .hyper import method_options
 from .lessons import training_cases
-from .settings import Settings, Train
+from .settings import Asked, HoldOut, Settings, Train
 from .trainings import METHODS
 
 UNITS = ("functionality", "capability", "test type")
@@ -26,9 +26,11 @@ UNITS = ("functionality", "capability", "test type")
 def parts(settings: Settings) -> list[Settings]:
     """Return the settings of each job."""
     _check(settings)
-    held_out = [] if settings.fold else [("seen", "", "all")]
-    for scenario, names in planned_folds(settings).items():
-        held_out += [(scenario, name, settings.hold_out_asks) for name in names]
+    baseline: list[tuple[HoldOut, str, Asked]] = [("none", "", "all")]
+    held_out: list[tuple[HoldOut, str, Asked]] = [] if settings.fold else [("seen", "", "all")]
+    planned = planned_folds(settings)
+    for scenario in settings.hold_out:
+        held_out += [(scenario, name, settings.hold_out_asks) for name in planned.get(scenario, ())]
     jobs = []
     for config in dict.fromkeys(settings.train.on):
         # The baseline holds nothing out. A job does not depend on the other folds.
@@ -44,7 +46,7 @@ def parts(settings: Settings) -> list[Settings]:
                     hold_out_sample=0,
                     hold_out_asks=asks,
                 )
-                for scenario, fold, asks in ([("none", "", "all")] if is_baseline else held_out)
+                for scenario, fold, asks in (baseline if is_baseline else held_out)
             ]
     return jobs
 

@@ -208,7 +208,7 @@ def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -
     if adjusted is None:
         return [_sample_size(measures, seeds)]
     return [
-        wording.marks(is_adjusted=adjusted.facts.get("adjustment") != "none"),
+        wording.marks(is_adjusted=adjusted.note != wording.NOT_ADJUSTED),
         _sample_size(measures, seeds),
         *_detectable(rows),
     ]

@@ -11,6 +11,7 @@ from ..behaviour import settings as behaviour
 
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
 HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
+Asked = Literal["all", "held out"]
 
 RANGES: dict[str, Within] = {
     name: get_args(kind)[1]
@@ -123,7 +124,7 @@ class Settings(behaviour.Settings):
     """Retrain without each functionality, capability or test type in turn, and test on what was held out."""
     hold_out_sample: Count = changes("answers", 0, advanced=True)
     """Hold out a random sample of this many functionalities; 0 is all."""
-    hold_out_asks: Literal["all", "held out"] = changes(
+    hold_out_asks: Asked = changes(
         "cases",
         "all",
         when=lambda settings: settings.hold_out_asks != "all",

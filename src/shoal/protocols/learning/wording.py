@@ -1,20 +1,17 @@
 """Sentences of behavioural learning: headline, findings, notes, legend. Fields in, text out."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from ...core.claims import ALPHA, reach, reach_so_far
+from ...core.claims import ALPHA
 from ...core.errors import some
 from ...core.measures import MEASURES, shown
-from ...core.records import Measure
 from ...core.views import Tone, Words
 from ...stats.generalization import ESTIMABLE_SEEDS
 from .table3 import COLUMNS, IID_COLUMN, TableRow
 from .trainings import HOLD_OUTS, Row
 
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "test type": "test types"}
-Facts = Mapping[str, Any]
 
 
 def percent(share: float) -> str:
@@ -82,9 +79,8 @@ class _Column:
     def things(self) -> str:
         """Return what was held out, in the plural."""
         score = self.tested[0].cells[self.name].score
-        facts = score.facts if score else {}
-        drawn = f" ({facts['drawn']} of {facts['drawn from']}, drawn at random)" if "drawn" in facts else ""
-        return PLURALS[self.name] + drawn
+        sample = score.facts.get("functionalities drawn", "") if score else ""
+        return PLURALS[self.name] + (f" ({sample})" if sample else "")
 
     @property
     def tone(self) -> Tone:
@@ -281,6 +277,7 @@ def _plural(word: str, count: int) -> str:
 NO_CASE, NO_ANSWER = "no applicable case", "the model answered no case"
 NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
 NO_EFFECT = "no difference can be promised to be found 8 times in 10"
+NOT_ADJUSTED, HELD_OUT_IID = "not adjusted", "i.i.d. score: mean over the held-out models"
 
 
 def progress(done: int, folds: int) -> str:
@@ -290,36 +287,16 @@ def progress(done: int, folds: int) -> str:
     return f"{done} of {folds} folds done" if folds > 1 else "not trained yet"
 
 
-def with_facts(measure: Measure, facts: Facts, *, of: str = "", reason: str = "") -> Measure:
-    """Return a measure with further facts, and the note that they make after the reason why it is undefined."""
-    every, reason = {**measure.facts, **facts}, reason or measure.reason
-    note = "; ".join(filter(None, [reason, note_of(every)]))
-    return replace(measure, facts=every, of=of or measure.of, reason=reason, note=note)
+def left_out(names: Sequence[str]) -> str:
+    """Return which functionalities the table does not compare."""
+    return f"left out, no case applies in some row: {', '.join(names)}" if names else ""
 
 
-def note_of(facts: Facts) -> str:
-    """Return facts in words, in the order of WORDS."""
-    return "; ".join(words(facts) for name, words in WORDS.items() if name in facts)
+def drawn(count: int, population: int) -> str:
+    """Return that only some functionalities were held out."""
+    return f"{count} of {population} functionalities, drawn at random"
 
 
-def _family(facts: Facts) -> str:
-    if facts["adjustment"] == "none":
-        return "not adjusted"
-    return f"{facts['adjustment']} over the {facts['tests']} tests of this column"
-
-
-WORDS: dict[str, Callable[[Facts], str]] = {
-    "left out": lambda facts: f"left out, no case applies in some row: {', '.join(facts['left out'])}",
-    "common seeds": lambda facts: f"on the {facts['common seeds']} seeds that both have",
-    "drawn": lambda facts: f"{facts['drawn']} of {facts['drawn from']} functionalities, drawn at random",
-    "fold": lambda facts: f"only without {facts['fold']}",
-    "asked fold": lambda facts: f"only on {facts['asked fold']}",
-    "seeds": lambda facts: "; ".join(reach_so_far(facts["seeds"], facts["seeds known"])),
-    "runs": lambda facts: reach(facts["runs"]),
-    "iid of held-out models": lambda facts: "i.i.d. score: mean over the held-out models",
-    "tasks": lambda facts: f"over {facts['tasks']} tasks",
-    "test": lambda facts: str(facts["test"]),
-    "tests": _family,
-    "power": lambda facts: f"{100 * facts['power']:.0f} % power at the level {facts['level']:.2g}",
-}
-"""Fact to its words."""
+def adjustment(tests: int, *, is_adjusted: bool) -> str:
+    """Return how p is adjusted."""
+    return f"Holm over the {tests} tests of this column" if is_adjusted else NOT_ADJUSTED
