@@ -1,22 +1,19 @@
 """A training that is broken off and gone on with elsewhere ends as one that never was."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from shoal.training import checkpointing
 from shoal.training.checkpointing import Keeper, kept_midway
 from shoal.training.config import TrainConfig
-from shoal.training.environments import Environment
 from shoal.training.from_scratch import Shape, fresh_masked_model, pretrain
 from shoal.training.loop import Log, steps_of, train
-from shoal.training.methods import METHODS, Method, make_method
+from shoal.training.methods import METHODS, make_method
 
 HOW = TrainConfig(learning_rate=1e-3, batch=8, epochs=0.6)
 
@@ -165,56 +162,6 @@ def test_a_file_that_is_not_what_was_written_is_as_good_as_none(how, toy, fresh,
         spoil(path, how)
     assert equal(weights, again(lambda what, now, total: seen.append(now), Keeper(path, 1e9)))
     assert seen[0] == 1
-
-
-@dataclass
-class Chooser(Method):
-    """Draws from where it did worst: what it draws depends on what it has seen."""
-
-    by_environment = True
-    worst: float = 0.0
-
-    def environments(self, known: Sequence[Environment], rng: np.random.Generator) -> Sequence[str]:
-        return [known[round(self.worst * 1e6) % len(known)].name]
-
-    def step(self, model, batches, stepper, progress) -> float:
-        self.worst = super().step(model, batches, stepper, progress)
-        return self.worst
-
-
-def test_a_method_that_chooses_by_what_it_has_seen_begins_again(toy, fresh, weights_of, tmp_path):
-    path, seen = tmp_path / "checkpointing.safetensors", []
-
-    def again(progress):
-        model = fresh()
-        log = train(model, toy, Chooser(), HOW, 0, progress)
-        return weights_of(model), log
-
-    weights, log = again(silent)
-    with pytest.raises(BrokenOffError), kept_midway(Keeper(path, 1e-9)):
-        again(broken_off_at(7))
-    assert path.exists()
-    with kept_midway(Keeper(path, 1e9)):
-        others, other = again(lambda what, now, total: seen.append(now))
-    assert seen[0] == 1 and equal(weights, others) and log.losses == other.losses
-
-
-@dataclass
-class Hoarder(Method):
-    """Remembers what has no place in a file."""
-
-    def start(self, environments: Sequence[Environment]) -> None:
-        self.first = environments[0]
-
-
-def test_a_training_that_cannot_be_kept_goes_on_and_says_so(toy, fresh, tmp_path):
-    said: list[str] = []
-    with kept_midway(Keeper(tmp_path / "checkpointing.safetensors", 1e-9)):
-        log = train(fresh(), toy, Hoarder(), HOW, 0, lambda what, now, total: said.append(what))
-    assert [what for what in said if what != "training"] == [
-        "cannot store a checkpoint (Object of type Environment is not JSON serializable): training continues without"
-    ]
-    assert log.steps == said.count("training") and not list(tmp_path.iterdir())
 
 
 def test_short_trainings_are_not_kept_and_keeping_takes_a_twentieth_of_the_time_at_the_most(

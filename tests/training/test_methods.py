@@ -484,11 +484,3 @@ def test_options_that_are_not_known_are_refused_with_those_that_are():
         make_method("fish", {"epsilon": -1})
     with pytest.raises(PlanError, match="group-dro: step_size must be a number, found 'large'"):
         make_method("group-dro", {"step_size": "large"})
-    with pytest.raises(PlanError, match=r"'nowhere:Method' cannot be imported"):
-        make_method("nowhere:Method")
-    with pytest.raises(PlanError, match=r"is not a Method"):
-        make_method("json:JSONDecoder")
-
-
-def test_a_method_of_ones_own_is_named_by_module_and_class():
-    assert make("shoal.training.methods.regularisation:L2", {"decay": 1}).decay == 1.0

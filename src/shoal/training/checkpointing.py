@@ -33,10 +33,6 @@ SHARE = 0.05
 """Largest share of the time that checkpoints may take."""
 
 
-class OtherWayError(Exception):
-    """The same batches did not come again: a user's method chooses them by what it has seen."""
-
-
 @dataclass(frozen=True, slots=True)
 class Moment:
     """The state of a training between two steps."""
@@ -51,8 +47,6 @@ class Moment:
     """Updates of the schedule in this phase."""
     shown: Mapping[str, int]
     """Cases shown so far, by environment."""
-    drawn: str
-    """A digest of the draws of the phase, which must be the same again."""
     method: Mapping[str, Any]
     """The state of the method."""
     tensors: dict[str, Tensor]
@@ -129,11 +123,8 @@ def weights_of(network: nn.Module) -> dict[str, Tensor]:
 
 def put_back(network: nn.Module, kept: Mapping[str, Tensor]) -> None:
     """Restore the weights and buffers of a network."""
-    weights = weights_of(network)
-    if {name: weight.shape for name, weight in weights.items()} != {name: kept[name].shape for name in kept}:
-        raise OtherWayError
     with torch.no_grad():
-        for name, weight in weights.items():
+        for name, weight in weights_of(network).items():
             weight.copy_(kept[name])
 
 
@@ -167,19 +158,6 @@ def put_generators_back(kept: Mapping[str, Tensor]) -> None:
             torch.cuda.set_rng_state(kept[str(number)], number)
 
 
-def remembered(method: object) -> dict[str, Any]:
-    """Return the state of a method: its options and attributes."""
-    if any(kind.__dict__.get("__slots__") for kind in type(method).__mro__):
-        raise TypeError(f"{type(method).__name__} has slots")
-    return vars(method)
-
-
-def digest_of(feed: Any, drawn: Mapping[str, int]) -> str:
-    """Return a digest of a feed's draws and generator."""
-    state = feed.rng.bit_generator.state, sorted(drawn.items())
-    return hashlib.sha256(json.dumps(state, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
 def named(parts: Mapping[str, Mapping[str, Tensor]]) -> dict[str, Tensor]:
     """Return the tensors of several parts in one mapping: `part/name`."""
     return {f"{part}/{name}": value for part, tensors in parts.items() for name, value in tensors.items()}
@@ -197,7 +175,7 @@ def part(tensors: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
 def _write(moment: Moment, path: Path) -> None:
     tensors = {name: value.detach().cpu().contiguous() for name, value in moment.tensors.items()}
     about = {name: getattr(moment, name) for name in ABOUT}
-    words = json.dumps(about | {"method": plain(moment.method), "shown": dict(moment.shown)} | VERSIONS)
+    words = json.dumps(about | {"method": dict(moment.method), "shown": dict(moment.shown)} | VERSIONS)
     save_file(tensors, path, {"about": words, "digest": _digest(words, tensors)})
 
 
@@ -218,7 +196,7 @@ def _read(path: Path) -> Moment | None:
     return Moment(**about, tensors=tensors)
 
 
-ABOUT = ("leg", "step", "total", "updates", "drawn")
+ABOUT = ("leg", "step", "total", "updates")
 VERSIONS = {"shoal": __version__, "torch": torch.__version__, "numpy": np.__version__}
 
 
@@ -228,13 +206,6 @@ def _digest(words: str, tensors: Mapping[str, Tensor]) -> str:
         whole.update(name.encode())
         whole.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
     return whole.hexdigest()
-
-
-def plain(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state of a method, if JSON gives it back unchanged."""
-    if repr(json.loads(json.dumps(state))) != repr(state):
-        raise TypeError("the method's state is not plain JSON")
-    return dict(state)
 
 
 def save_features(table: Features, path: Path) -> None:

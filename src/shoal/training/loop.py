@@ -195,16 +195,10 @@ class _Walk:
         self.progress, self.mark, self.marks = progress, mark, marks
         self.total, self.stops = sum(leg.steps for leg in legs), _stops(legs, marks)
         self.keeper, self.log = checkpointing.the_keeper(), Log()
-        self.drawn: Counter[str] = Counter()  # cases of this phase, by environment
 
     def go(self) -> Log:
         """Train to the end, from the start or from a checkpoint."""
-        kept = self._kept() if self.total else None
-        try:
-            self._legs(kept)
-        except checkpointing.OtherWayError:
-            self.log = Log()
-            self._legs(None)
+        self._legs(self._kept() if self.total else None)
         self.learner.network.eval()
         if self.total:
             self.log.notes = self.method.notes()
@@ -227,9 +221,8 @@ class _Walk:
             feed = leg.feed(rng)
         stepper = Stepper(self.learner.weights(), leg.phase.config, leg.steps * self.method.updates)
         steps = enumerate(islice(_batches(feed), leg.steps), start=1)
-        self.drawn.clear()
         if kept is not None:
-            self._resume(kept, stepper, feed, steps)
+            self._resume(kept, stepper, steps)
         for step, batches in steps:
             loss = self.method.step(self.learner, batches, stepper, self.log.steps / self.total)
             self._note(loss, batches)
@@ -237,13 +230,14 @@ class _Walk:
             for name in self.stops.get(self.log.steps, ()):
                 _ask(self.learner, self.mark, name)
             if self.keeper is not None and self.keeper.is_due():
-                trouble = self.keeper.keep(partial(self._now, number, step, stepper, feed))
+                trouble = self.keeper.keep(partial(self._now, number, step, stepper))
                 if trouble:
                     self.progress(trouble, 0, 0)
 
     def _note(self, loss: float, batches: Sequence[Batch]) -> None:
         self.log.losses.append(loss)
-        self._note_drawn(batches)
+        for batch in batches:
+            self.log.shown[batch.environment] += batch.cases
         if not math.isfinite(loss):
             raise BrokenTrainingError(
                 f"the training diverged at step {self.log.steps:,}",
@@ -251,14 +245,9 @@ class _Walk:
                 fix="a lower learning rate",
             )
 
-    def _note_drawn(self, batches: Sequence[Batch]) -> None:
-        for batch in batches:
-            self.log.shown[batch.environment] += batch.cases
-            self.drawn[batch.environment] += batch.cases
-
     # Checkpoints
 
-    def _now(self, number: int, step: int, stepper: Stepper, feed: Feed) -> checkpointing.Moment:
+    def _now(self, number: int, step: int, stepper: Stepper) -> checkpointing.Moment:
         tensors = {
             "network": checkpointing.weights_of(self.learner.network),
             "optimiser": checkpointing.moments_of(stepper.optimiser),
@@ -271,8 +260,7 @@ class _Walk:
             total=self.total,
             updates=stepper.done,
             shown=self.log.shown,
-            drawn=checkpointing.digest_of(feed, self.drawn),
-            method=checkpointing.remembered(self.method),
+            method=vars(self.method),
             tensors=checkpointing.named(tensors),
         )
 
@@ -289,16 +277,11 @@ class _Walk:
         self,
         kept: checkpointing.Moment,
         stepper: Stepper,
-        feed: Feed,
         steps: Iterator[tuple[int, Sequence[Batch]]],
     ) -> None:
-        """Draw the earlier batches again and restore the state; nothing is restored if other batches come."""
-        chance = feed.rng.bit_generator.state
-        for _, batches in islice(steps, kept.step):
-            self._note_drawn(batches)
-        if checkpointing.digest_of(feed, self.drawn) != kept.drawn:
-            feed.rng.bit_generator.state = chance
-            raise checkpointing.OtherWayError
+        """Draw the earlier batches again and restore the state."""
+        for _ in islice(steps, kept.step):
+            pass
         checkpointing.put_back(self.learner.network, checkpointing.part(kept.tensors, "network"))
         losses = checkpointing.part(kept.tensors, "losses")[""].tolist()
         self.log = Log(losses, Counter(kept.shown))

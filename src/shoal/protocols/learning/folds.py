@@ -29,7 +29,7 @@ def parts(settings: Settings) -> list[Settings]:
     baseline: list[tuple[HoldOut, str, Asked]] = [("none", "", "all")]
     held_out: list[tuple[HoldOut, str, Asked]] = [] if settings.fold else [("seen", "", "all")]
     planned = planned_folds(settings)
-    for scenario in settings.hold_out:
+    for scenario in dict.fromkeys(settings.hold_out):
         held_out += [(scenario, name, settings.hold_out_asks) for name in planned.get(scenario, ())]
     jobs = []
     for config in dict.fromkeys(settings.train.on):
@@ -66,16 +66,16 @@ def _check(settings: Settings) -> None:
 
 
 def _refuse_unknown_methods(settings: Settings) -> None:
-    """Stop at an unknown method or option; torch is imported only for options and for methods of the user's own."""
+    """Stop at an unknown method or option; torch is imported only for options."""
     train = settings.train
     for name in train.method:
-        if ":" not in name and name not in METHODS:
+        if name not in METHODS:
             raise PlanError(
                 f"unknown method {name!r}",
                 why=f"known: {', '.join(METHODS)}",
-                fix=nearest(name, METHODS) or "one of those, or module:Class for one of yours",
+                fix=nearest(name, METHODS) or "one of those",
             )
-    for name in (name for name in train.method if ":" in name or name in train.options):
+    for name in (name for name in train.method if name in train.options):
         from ...training.methods import make_method
 
         task = load_suite(settings.suite).task

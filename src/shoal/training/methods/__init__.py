@@ -1,22 +1,19 @@
 """Training methods.
 
-    vanilla     plain training
-    l2          with weight decay
-    dropout     with more dropout
-    lp          the head alone
-    lp-ft       the head alone, then everything
-    irm         a classifier that is best in every environment at once
-    group-dro   hardest on the environment that does worst
-    fish        where the gradients of environments agree
-    lora        small matrices beside those of the encoder, and the head
-
-`"my_package.my_module:MyMethod"` is accepted wherever such a name is.
+vanilla     plain training
+l2          with weight decay
+dropout     with more dropout
+lp          the head alone
+lp-ft       the head alone, then everything
+irm         a classifier that is best in every environment at once
+group-dro   hardest on the environment that does worst
+fish        where the gradients of environments agree
+lora        small matrices beside those of the encoder, and the head
 """
 
 import sys
 from collections.abc import Mapping
 from dataclasses import fields
-from importlib import import_module
 from typing import Any
 
 from ...core.errors import PlanError, nearest
@@ -49,7 +46,13 @@ def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
     >>> make_method("group-dro", {"step_size": 0.1}).step_size
     0.1
     """
-    kind = METHODS.get(name) or _imported(name)
+    if name not in METHODS:
+        raise PlanError(
+            f"unknown method {name!r}",
+            why=f"known methods are {', '.join(METHODS)}",
+            fix=nearest(name, METHODS) or "one of those",
+        )
+    kind = METHODS[name]
     defaults = {field.name: field.default for field in fields(kind) if field.init}  # type: ignore[arg-type]
     values = dict(options or {})
     for option, value in values.items():
@@ -79,26 +82,3 @@ def _checked(what: str, value: Any, default: Any) -> Any:
             fix="leave it out for the usual value",
         )
     return value
-
-
-def _imported(name: str) -> type[Method]:
-    module, colon, class_name = name.partition(":")
-    if not colon:
-        raise PlanError(
-            f"unknown method {name!r}",
-            why=f"known methods are {', '.join(METHODS)}",
-            fix=nearest(name, METHODS) or "one of those, or module:Class for your own",
-        )
-    try:
-        method = getattr(import_module(module), class_name)
-    except (ImportError, AttributeError) as problem:
-        raise PlanError(
-            f"method {name!r} cannot be imported",
-            why=str(problem),
-            fix="check the name, and that its folder is on PYTHONPATH",
-        ) from None
-    if not (isinstance(method, type) and issubclass(method, Method)):
-        raise PlanError(
-            f"method {name!r} is not a Method", fix="derive it from shoal.training.methods.Method"
-        )
-    return method
