@@ -31,7 +31,7 @@ from .learner import Learner
 from .loaders import by_length
 from .loop import Log, train_network
 from .stage import Mark, Progress
-from .text import read_text, stamp
+from .text import read_text
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ENDINGS = 0.15
@@ -142,7 +142,7 @@ CLASSIFIER = Shape(width=64, vocabulary=1_500, length=96)
 
 def fresh_classifier(texts: Sequence[str], labels: Sequence[str], seed: int) -> HFModel:
     """Return a classifier with random weights and a tokenizer made from these texts."""
-    tokenizer = _tokenizer_of(tuple(texts))
+    tokenizer = _tokenizer_of(tuple(texts), CLASSIFIER)
     config = bert_config(tokenizer, CLASSIFIER, labels)
     with torch.random.fork_rng(range(torch.cuda.device_count())):
         torch.manual_seed(seed)
@@ -151,8 +151,8 @@ def fresh_classifier(texts: Sequence[str], labels: Sequence[str], seed: int) -> 
 
 
 @lru_cache(maxsize=4)
-def _tokenizer_of(texts: tuple[str, ...]) -> PreTrainedTokenizerFast:
-    return make_tokenizer(texts, CLASSIFIER.vocabulary, CLASSIFIER.length)
+def _tokenizer_of(texts: tuple[str, ...], shape: Shape) -> PreTrainedTokenizerFast:
+    return make_tokenizer(texts, shape.vocabulary, shape.length)
 
 
 CHOSEN, MASKED, EXCHANGED = 0.15, 0.8, 0.1
@@ -162,17 +162,12 @@ SHORTEST = 4
 
 def fresh_masked_model(text: str, shape: Shape, seed: int) -> HFModel:
     """Return a masked language model with random weights and a tokenizer made from the text."""
-    tokenizer = _text_tokenizer(text, stamp(text), shape)
+    tokenizer = _tokenizer_of(read_text(text), shape)
     config = bert_config(tokenizer, shape)
     with torch.random.fork_rng(range(torch.cuda.device_count())):
         torch.manual_seed(seed)
         network = BertForMaskedLM(config)
     return fresh_model("tiny:masked", "masked", network.eval(), tokenizer)
-
-
-@lru_cache(maxsize=2)
-def _text_tokenizer(text: str, _stamp: int, shape: Shape) -> PreTrainedTokenizerFast:
-    return make_tokenizer(read_text(text), shape.vocabulary, shape.length)
 
 
 def blocks_of(lines: Sequence[str], tokenizer: Any, length: int) -> list[NDArray[np.int64]]:

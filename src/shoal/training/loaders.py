@@ -184,11 +184,6 @@ class Feed(Protocol):
     """The batches of a training."""
 
     @property
-    def rng(self) -> Generator:
-        """Return the generator of all its draws."""
-        ...
-
-    @property
     def steps(self) -> int:
         """Return the number of steps in one epoch."""
         ...

@@ -121,10 +121,11 @@ def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]
 
 def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Answers) -> None:
     """Add how often answers need no reading, or are the same, against the right ones (`docs/method/beyond.md` 7.9)."""
-    contexts, said, right = _questions(cases, answers)
-    n = len(right)
+    questions = _questions(cases, answers)
+    n = len(questions)
     if n < ENOUGH:
         return
+    contexts, said, right = zip(*questions, strict=True)
     ours, theirs = (_whereabouts(contexts, texts) for texts in (said, right))
     shift = sum(abs(ours[place] - theirs[place]) for place in ours) / 2
     (words, times), usual = Counter(said).most_common(1)[0], Counter(right).most_common(1)[0][1] / n
@@ -145,29 +146,25 @@ def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Ans
     )
 
 
-def _questions(cases: Sequence[Case], answers: Answers) -> tuple[list[str], list[str], list[str]]:
+def _questions(cases: Sequence[Case], answers: Answers) -> list[tuple[str, str, str]]:
     """Return context, answer and right answer of every question that has one."""
-    contexts, said, right, row = [], [], [], 0
+    questions, row = [], 0
     for case in cases:
-        known = case.labels if case.groups["test type"] == "MFT" else None
-        for offset, label in enumerate(known or ()):
+        for offset, label in enumerate(case.labels or () if case.groups["test type"] == "MFT" else ()):
             if row + offset not in answers.errors:
-                contexts.append(case.examples[offset][0])
-                said.append(answers.texts[row + offset])
-                right.append(str(label))
+                questions.append((case.examples[offset][0], answers.texts[row + offset], str(label)))
         row += len(case.examples)
-    return contexts, said, right
+    return questions
 
 
 def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, float]:
     """Return the shares of empty answers, of beginnings of the context, and of all others."""
-    pairs = list(zip(contexts, answers, strict=True))
-    empty = sum(not answer.strip() for answer in answers)
-    first = sum(bool(answer.strip()) and context.startswith(answer) for context, answer in pairs)
-    counts = dict(zip(WITHOUT_READING, (empty, first), strict=True)) | {
-        "something else": len(pairs) - empty - first
-    }
-    return {place: count / len(pairs) for place, count in counts.items()}
+    empty = sum(not answer.strip() for answer in answers) / len(answers)
+    pairs = zip(contexts, answers, strict=True)
+    first = sum(bool(answer.strip()) and context.startswith(answer) for context, answer in pairs) / len(
+        answers
+    )
+    return dict(zip((*WITHOUT_READING, "something else"), (empty, first, 1 - empty - first), strict=True))
 
 
 def _untrained(settings: Settings, iid: Sequence[Case], outcomes: Sequence[Outcome]) -> Iterator[Finding]:

@@ -97,14 +97,12 @@ def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> list[st
 
 
 def _line(finding: Finding) -> str:
-    return f"! {_training(finding)}: {finding.text}" if "seed" in finding.groups else f"! {finding.text}"
-
-
-def _training(finding: Finding) -> str:
-    """Return which training a finding is about."""
+    """Return a warning, with the training that it is about."""
     groups = finding.groups
-    without = f"without {groups['fold']}" if groups.get("fold") else ""
-    return " ".join(filter(None, [groups["config"], groups["method"], without, f"seed {groups['seed']}"]))
+    if "seed" not in groups:
+        return f"! {finding.text}"
+    without = f" without {groups['fold']}" if groups.get("fold") else ""
+    return f"! {groups['config']} {groups['method']}{without} seed {groups['seed']}: {finding.text}"
 
 
 # Table 3

@@ -59,8 +59,9 @@ def read_trainings(results: Sequence[Result]) -> list[Training]:
         if not settings.get("train"):
             continue
         train = settings["train"]
-        row = _only(train["on"]), _only(train["method"])
-        hold_out = _only(settings.get("hold_out") or STANDARD)
+        (config,), (method,) = train["on"], train["method"]
+        (hold_out,) = settings.get("hold_out") or (STANDARD,)
+        row = config, method
         model, fold = str(result.job["model"]), str(settings.get("fold") or "")
         training = Training(model, row, hold_out, fold, int(settings["seed"]), result)
         key = (training.model, _rank(row), training.hold_out, training.fold, training.seed)
@@ -79,17 +80,9 @@ def _for_every_seed(training: Training, others: Sequence[Training]) -> list[Trai
     return [replace(training, seed=seed) for seed in seeds]
 
 
-def _only(value: str | Sequence[str]) -> str:
-    """Return the setting of one job from a list of one."""
-    return value if isinstance(value, str) else value[0]
-
-
-def _rank(row: Row) -> tuple[int, int, Row]:
-    """Return the place in the paper's order; unknown names come last."""
-    places = []
-    for name, known in zip(row, (get_args(Config), METHODS), strict=True):
-        places.append(known.index(name) if name in known else len(known))
-    return places[0], places[1], row
+def _rank(row: Row) -> tuple[int, int]:
+    """Return the place in the paper's order."""
+    return get_args(Config).index(row[0]), METHODS.index(row[1])
 
 
 def _refuse_another(earlier: Training | None, another: Training) -> None:
