@@ -72,8 +72,6 @@ def equal(first: dict[str, Any], second: dict[str, Any]) -> bool:
     ("method", "options"),
     [
         *((name, {}) for name in METHODS),
-        ("irm", {"penalty_start": 0.3}),
-        ("group-dro", {"step_size": 0.05}),
         ("fish", {"extra_momentum_step": True}),
         ("lp", {"frozen_dropout": True}),
     ],

@@ -98,14 +98,6 @@ def test_steps_per_epoch_are_those_of_section_1_14(method, options, steps):
     )
 
 
-def test_five_inner_steps_of_fish_make_five_steps_of_an_epoch():
-    """Section 1.14's 160 / 33.33, with as many environments as inner steps."""
-    toy = [labelled("a", 20), labelled("b", 20), paired("c", 10), paired("d", 10), labelled("e", 100, "iid")]
-    options = {"kappa": 0.0, "iid_always": False}
-    how = TrainConfig(learning_rate=1e-3, batch=8, epochs=1)
-    assert steps_of(toy, make_method("fish", options), how) == 5  # 160 / (5 · 6.4)
-
-
 def test_the_methods_like_vanilla_take_as_many_steps_as_it():
     toy = [labelled("a", 40), paired("b", 20), labelled("c", 100, "iid")]
     how = TrainConfig(learning_rate=1e-3, batch=8, epochs=3)

@@ -374,13 +374,6 @@ def test_chances_are_those_of_section_7_12(name, options, expected):
     assert make(name, options).chances(known).tolist() == pytest.approx(list(expected))
 
 
-def test_group_dro_draws_by_chance():
-    method, known, rng = make("group-dro", {"kappa": 1}), environments(1, 3), np.random.default_rng(0)
-    drawn = [method.environments(known, rng) for _ in range(2000)]
-    assert {len(names) for names in drawn} == {1}
-    assert 0.71 < np.mean([names == ["1"] for names in drawn]) < 0.79
-
-
 @pytest.mark.parametrize(("name", "options"), [("fish", {}), ("irm", {"per_step": 5})])
 def test_one_of_the_environments_of_a_step_is_always_iid(name, options):
     known = environments(*range(1, 9), kinds=("MFT",) * 7 + ("iid",))

@@ -1,14 +1,13 @@
 """Shortcuts that hold in some environments and mislead in others: what Group-DRO and Fish make of them.
 
-In the first and the last problem environments are of one size, so that plain training is already balanced: what a
-method gains there it does not gain by drawing small environments more often. In the second it does.
+Environments are of one size, so that plain training is already balanced: what a method gains it does not gain by
+drawing small environments more often.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from numpy.random import Generator
 from torch import nn
@@ -91,42 +90,26 @@ def accuracy(model: Planted, where: Environment) -> float:
 # Group-DRO: one shortcut, which four environments of five agree on
 
 
-FIVE = ((TRAINED, 0.95),) * 4 + ((TRAINED, 0.05),)
-"""The size of each environment, and how often the shortcut is right there."""
-TWO = ((4 * TRAINED, 0.95), (TRAINED, 0.05))
+FIVE = (0.95,) * 4 + (0.05,)
+"""How often the shortcut is right in each environment."""
 
 
-def worst(
-    name: str,
-    options: Mapping[str, Any],
-    seed: int,
-    rate: float = 0.1,
-    environments: Sequence[tuple[int, float]] = FIVE,
-) -> tuple[float, bool]:
-    """The accuracy on new items of the worst environment; whether the invariant feature has the larger weight.
+def worst_over_seeds(name: str, options: Mapping[str, Any]) -> list[float]:
+    """The accuracy on new items of the worst environment, by seed.
 
     The invariant feature is right in 75 % everywhere. The shortcut is right in 95 % of four environments and in 5 % of
     the fifth, so in 77 % of all: the least loss on average takes the shortcut, the least loss of the worst does not.
-    Of two environments the first is as large as those four.
     """
-    rng, noise = np.random.default_rng(seed), 6
-    sizes, agree = zip(*((n, (0.75, share)) for n, share in environments), strict=True)
-    known = [environment(str(at), sizes[at], one, rng, noise=noise) for at, one in enumerate(agree)]
-    unseen = [environment(str(at), UNSEEN, one, rng, noise=noise) for at, one in enumerate(agree)]
-    model = Planted(2 + noise, seed)
-    train(model, known, make_method(name, options), TrainConfig(rate, 16, 4), seed)
-    invariant, shortcut = model.weights()[:2]
-    return min(accuracy(model, one) for one in unseen), bool(invariant > abs(shortcut))
-
-
-def worst_over_seeds(
-    name: str, options: Mapping[str, Any], environments: Sequence[tuple[int, float]] = FIVE
-) -> tuple[list[float], int]:
-    """The accuracies by seed, and in how many seeds the invariant feature has the larger weight."""
-    accuracies, wins = zip(
-        *(worst(name, options, seed, environments=environments) for seed in SEEDS), strict=True
-    )
-    return list(accuracies), sum(wins)
+    accuracies = []
+    for seed in SEEDS:
+        rng, noise = np.random.default_rng(seed), 6
+        agree = [(0.75, share) for share in FIVE]
+        known = [environment(str(at), TRAINED, one, rng, noise=noise) for at, one in enumerate(agree)]
+        unseen = [environment(str(at), UNSEEN, one, rng, noise=noise) for at, one in enumerate(agree)]
+        model = Planted(2 + noise, seed)
+        train(model, known, make_method(name, options), TrainConfig(0.1, 16, 4), seed)
+        accuracies.append(min(accuracy(model, one) for one in unseen))
+    return accuracies
 
 
 def test_group_dro_goes_where_the_shortcut_misleads():
@@ -135,30 +118,13 @@ def test_group_dro_goes_where_the_shortcut_misleads():
     It and plain training get less than 40 % of the worst environment right; over five seeds the weights q alone bring
     20 points or more on average, 5 or more in each. Without an effect of q the gain is exactly 0.
     """
-    plain, _ = worst_over_seeds("vanilla", {})
-    still, _ = worst_over_seeds("group-dro", {"step_size": 0.0})
-    sought, _ = worst_over_seeds("group-dro", {})
+    plain = worst_over_seeds("vanilla", {})
+    still = worst_over_seeds("group-dro", {"step_size": 0.0})
+    sought = worst_over_seeds("group-dro", {})
     gains = np.subtract(sought, still)
     assert max(np.mean(plain), np.mean(still)) < 0.4, (plain, still)
     assert np.mean(gains) > 0.2 and gains.min() > 0.05, (sought, still)
     assert np.mean(sought) > np.mean(plain) + 0.15, (sought, plain)
-
-
-# Group-DRO and Fish: two environments whose shortcuts are at odds, one four times as large as the other
-
-
-def test_of_two_environments_at_odds_plain_training_takes_the_shortcut_of_the_larger():
-    plain, wins = worst_over_seeds("vanilla", {}, TWO)
-    assert wins == 0 and max(plain) < 0.4, (plain, wins)
-
-
-@pytest.mark.parametrize(
-    ("name", "options"), [("group-dro", {}), ("group-dro", {"step_size": 0.0}), ("fish", {})]
-)
-def test_of_two_environments_at_odds_the_invariant_feature_wins(name, options):
-    """Half of the training is due to each: with step_size 0 it wins as well, so that here q adds nothing."""
-    sought, wins = worst_over_seeds(name, options, TWO)
-    assert wins == len(SEEDS) and min(sought) > 0.6, (sought, wins)
 
 
 # Fish: a shortcut of its own in every environment

@@ -1,25 +1,14 @@
 """G of a baseline and a method over several seeds: intervals and the randomisation test.
 
-`docs/method/beluga.md` 1.9, `docs/method/beyond.md` 7.2 and 7.3.
-
-One `Pair` holds both on the same cases, a column per seed. All that a pass rate needs of a case (or of a cluster of
-cases that stand or fall together) is its contribution: passes and applicable outcomes, for each side and seed. Cases
-with the same contribution are interchangeable, so both drawing cases again and exchanging them between the sides come
-down to a few random counts per functionality:
+`docs/method/beluga.md` 1.9, `docs/method/beyond.md` 7.2 and 7.3. Cases with the same passes and applicable outcomes, for
+each side and seed, are interchangeable: resampling and exchanging them come down to a few random counts.
 
     outcomes ──► Pair ──┬─► exchange_test   how many of each kind change sides: p of the difference of G
                         └─► draw            how often each kind is drawn:       intervals of scores and differences
 
-**Seeds.** Columns of one seed on both sides began alike, so they are paired, and a score is the mean of the seeds'
-scores. The test exchanges a case with the outcomes of all seeds at once: it speaks of new cases for *these* runs. An
-interval speaks of the recipe: to the spread over cases it adds Student's reach over the seeds, t(S-1) · SD / √S. With
-two seeds that says nothing, and the interval is for these runs, as with one.
-
-**What adds up.** An interval is put together from distances whose squares add (Zou & Donner 2008): cases drawn again;
-functionalities that gave the same answer for every case, of which drawing again says nothing, by Wilson's interval;
-seeds; and, where only some functionalities were held out, the draw of those.
-
-Neither the order nor the names of cases and functionalities change anything, not even what is drawn.
+An interval adds the squares of its distances (Zou & Donner 2008): cases resampled; Wilson's for functionalities whose
+cases all agree; Student's over seeds, from three on; and the draw of functionalities, where only some were held out.
+Neither the order nor the names of cases and functionalities change anything, not even the draws.
 """
 
 import math
@@ -288,7 +277,7 @@ def estimate(
 
 
 class _Contrast:
-    """What a number is made of: a score, how the sides enter it, and how the seeds do."""
+    """The parts of a number: a score, the weights of both sides, and those of the seeds."""
 
     def __init__(self, both: Pair, score: Score, sides: tuple[float, float], weights: Floats) -> None:
         self.both, self.score, self.sides, self.weights = both, score, sides, weights

@@ -289,10 +289,12 @@ def label_names(labels: Sequence[str], given: Sequence[str], suite: Sequence[str
     spelt = [(spellings.get(label) or "") if suite else label for label in labels]
     names = list(given) or spelt
     if suite and not set(names) <= set(suite):
+        guess = spelt if any(spelt) else suggested_names(len(labels), suite)
+        example = ", ".join(f'"{name or "?"}"' for name in guess)
         raise PlanError(
             f"the i.i.d. data's labels {some(labels, 12)} are not the suite's: {some(suite, 12)}",
             why="a wrong guess would train the model on the opposite",
-            fix=_naming_fix(labels, spelt, suite),
+            fix=f"iid_labels = [{example}], the suite's names of {some(labels, 12)} in this order",
         )
     shared = [
         name
@@ -306,23 +308,6 @@ def label_names(labels: Sequence[str], given: Sequence[str], suite: Sequence[str
             fix="in the file, give labels with the same meaning the same name",
         )
     return dict(zip(labels, names, strict=True))
-
-
-def _naming_fix(labels: Sequence[str], spelt: Sequence[str], suite: Sequence[str]) -> str:
-    """Return what to write in the plan: known names stay, unknown ones are not guessed beside them.
-
-    >>> _naming_fix(["0", "1"], ["", ""], ["negative", "neutral", "positive"])
-    'iid_labels = ["negative", "positive"], if that is what 0, 1 mean, in this order'
-    >>> _naming_fix(["mixed", "neg", "pos"], ["", "negative", "positive"], ["negative", "neutral", "positive"])
-    'iid_labels = ["?", "negative", "positive"], with a label of the suite for ?; or remove the rows of mixed'
-    """
-    guess = suggested_names(len(labels), suite)
-    if not any(spelt) and len(guess) == len(labels):
-        example = ", ".join(f'"{name}"' for name in guess)
-        return f"iid_labels = [{example}], if that is what {some(labels, 12)} mean, in this order"
-    example = ", ".join(f'"{name or "?"}"' for name in spelt)
-    unknown = [label for label, name in zip(labels, spelt, strict=True) if not name]
-    return f"iid_labels = [{example}], with a label of the suite for ?; or remove the rows of {some(unknown, 12)}"
 
 
 # Cases
