@@ -1,7 +1,7 @@
 """G of a baseline and a method over several seeds: intervals and the randomisation test.
 
-`docs/method/beluga.md` 1.9, `docs/method/beyond.md` 7.2 and 7.3. Cases with the same passes and applicable outcomes, for
-each side and seed, are interchangeable: resampling and exchanging them come down to a few random counts.
+`docs/method/beluga.md` 1.9, `docs/method/beyond.md` 7.2 and 7.3. Cases with the same passes and applicable outcomes
+for each side and seed are interchangeable: resampling and exchanging them come down to a few random counts.
 
     outcomes ──► Pair ──┬─► exchange_test   how many of each kind change sides: p of the difference of G
                         └─► draw            how often each kind is drawn:       intervals of scores and differences

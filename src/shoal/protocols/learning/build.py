@@ -1,6 +1,7 @@
 """Settings to the cases of a job: the suite's test split, the i.i.d. test rows and further labelled data."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ...core.errors import PlanError
 from ...core.records import Case
@@ -8,13 +9,15 @@ from ..base import Built
 from ..behaviour.build import built_suite, chosen_cases, load_suite, split_file
 from ..behaviour.settings import SPLITS
 from .iid import iid_cases, load_iid, ood_cases, overlap
-from .settings import Settings
+
+if TYPE_CHECKING:
+    from .settings import Settings
 
 SAMPLE_SEED = 0
 """Seed of `limit` and `hold_out_sample`: all trainings are compared on the same cases."""
 
 
-def build_cases(settings: Settings) -> Built:
+def build_cases(settings: "Settings") -> Built:
     """Return the cases that the trained model is tested on, i.i.d. rows last."""
     if settings.only and {*settings.hold_out} - {"none", "seen"}:
         raise PlanError(
@@ -36,7 +39,7 @@ def build_cases(settings: Settings) -> Built:
     return replace(built, chosen_from=()) if is_part else built
 
 
-def held_out_cases(settings: Settings, cases: list[Case]) -> list[Case]:
+def held_out_cases(settings: "Settings", cases: list[Case]) -> list[Case]:
     """Return the cases of the fold where the model is tested on nothing else; all cases if none is of the fold."""
     if settings.hold_out_asks == "all":
         return cases
@@ -44,12 +47,12 @@ def held_out_cases(settings: Settings, cases: list[Case]) -> list[Case]:
     return [case for case in cases if case.groups[scenario] == settings.fold] or cases
 
 
-def tested_split(settings: Settings) -> str:
+def tested_split(settings: "Settings") -> str:
     """Return the split that models are tested on."""
     return settings.split or "test"
 
 
-def training_split(settings: Settings, part: str = "train") -> str:
+def training_split(settings: "Settings", part: str = "train") -> str:
     """Return the split that models are trained on or selected by: of the same file, where the split is from one."""
     split = tested_split(settings)
     return part if split in SPLITS else f"{split_file(split)[0]}:{part}"

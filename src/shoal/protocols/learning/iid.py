@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -30,7 +30,9 @@ from ...models.labels import Spellings, in_suite_order, suggested_names
 from ..behaviour.build import load_suite, stamp
 from ..behaviour.expect import Expect
 from ..behaviour.suite import DEFAULTS
-from .settings import Settings
+
+if TYPE_CHECKING:
+    from .settings import Settings
 
 IID, OOD = "i.i.d.", "o.o.d."
 """Capability of i.i.d. rows among the cases, and of rows of further data."""
@@ -73,7 +75,7 @@ def is_labelled_row(case: Case) -> bool:
 # Identity
 
 
-def iid_identity(settings: Settings) -> dict[str, Any]:
+def iid_identity(settings: "Settings") -> dict[str, Any]:
     """Return what decides the rows to train on: a grammar by its version, a file by its content."""
     if settings.iid in GRAMMARS:
         return {"grammar": settings.iid, "version": grammar.VERSION, "rows": GRAMMARS[settings.iid]}
@@ -81,13 +83,13 @@ def iid_identity(settings: Settings) -> dict[str, Any]:
     return {"content": _file_digest(settings.iid, stamp(settings.iid))} if settings.iid else {}
 
 
-def training_identity(settings: Settings) -> dict[str, Any]:
+def training_identity(settings: "Settings") -> dict[str, Any]:
     """Return what decides the i.i.d. examples that a model is trained on."""
     chosen = {name: getattr(settings, name) for name in ("iid_limit", "iid_labels", "text", "label")}
     return {**iid_identity(settings), **chosen}
 
 
-def test_identity(settings: Settings) -> str:
+def test_identity(settings: "Settings") -> str:
     """Return a digest of the file to test on; nothing for shoal's own data."""
     name = settings.iid_test
     return _file_digest(name, stamp(name)) if name and is_file(Path(name)) else ""
@@ -121,7 +123,7 @@ class _Source:
     stamps: tuple[tuple[int, int], ...]
 
 
-def load_iid(settings: Settings) -> IidData:
+def load_iid(settings: "Settings") -> IidData:
     """Return the rows, with labels, or with answers if the suite is of reading comprehension."""
     if settings.iid not in GRAMMARS:
         _need_files(settings)
@@ -135,7 +137,7 @@ def load_iid(settings: Settings) -> IidData:
     )  # fmt: skip
 
 
-def trains_on_iid(settings: Settings) -> bool:
+def trains_on_iid(settings: "Settings") -> bool:
     """Return whether some stage trains on i.i.d. rows; from a trained model only a mixed stage does."""
     return settings.train.from_ != "model" or any("iid+suite" in on for on in settings.train.on)
 
@@ -221,7 +223,7 @@ def _with_labels(rows: Sequence[Row], renamed: Mapping[str, str]) -> tuple[Row, 
 # Checks
 
 
-def _need_files(settings: Settings) -> None:
+def _need_files(settings: "Settings") -> None:
     examples = ("train-v1.1.json", "dev-v1.1.json")
     examples = examples if settings.suite == "reading" else ("train.tsv", "test.tsv")
     for name, setting in ((settings.iid, "iid"), (settings.iid_test, "iid_test")):
@@ -245,7 +247,7 @@ def _refuse_overlap(source: _Source, train: Sequence[Row], test: Sequence[Row]) 
         )
 
 
-def overlap(settings: Settings, data: IidData) -> dict[str, Any]:
+def overlap(settings: "Settings", data: IidData) -> dict[str, Any]:
     """Return how many test rows also occur in the training data; empty if none do."""
     trained = {row.texts for row in data.train} if trains_on_iid(settings) else set()
     count = sum(row.texts in trained for row in data.test)
@@ -331,7 +333,7 @@ def _row_cases(
     return cases
 
 
-def ood_files(settings: Settings) -> dict[str, Path]:
+def ood_files(settings: "Settings") -> dict[str, Path]:
     """Return the files of further data by name: the given one, or the file's."""
     files: dict[str, Path] = {}
     for entry in settings.ood:
@@ -345,12 +347,12 @@ def ood_files(settings: Settings) -> dict[str, Path]:
     return files
 
 
-def ood_digest(settings: Settings) -> dict[str, str]:
+def ood_digest(settings: "Settings") -> dict[str, str]:
     """Return a digest of each file of further data."""
     return {name: _file_digest(str(path), stamp(str(path))) for name, path in ood_files(settings).items()}
 
 
-def ood_cases(settings: Settings, data: IidData) -> list[Case]:
+def ood_cases(settings: "Settings", data: IidData) -> list[Case]:
     """Return every row of further data as a case, with the label names of the i.i.d. data."""
     cases: list[Case] = []
     for name, path in ood_files(settings).items():

@@ -8,6 +8,9 @@ from ...core.ranges import BatchSize, Count, Epochs, Rate, Seed, Within
 from ...training.config import TrainNumbers
 from ..base import changes
 from ..behaviour import settings as behaviour
+from ..behaviour.build import split_identity
+from .build import tested_split
+from .iid import iid_identity, ood_digest, test_identity
 
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
 HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
@@ -56,28 +59,7 @@ class Train(TrainNumbers):
 
 
 def _split(settings: "Settings") -> Any:
-    from ..behaviour.build import split_identity
-    from .build import tested_split
-
     return split_identity(settings, tested_split(settings))
-
-
-def _iid(settings: "Settings") -> Any:
-    from .iid import iid_identity
-
-    return iid_identity(settings)
-
-
-def _iid_test(settings: "Settings") -> Any:
-    from .iid import test_identity
-
-    return test_identity(settings)
-
-
-def _ood(settings: "Settings") -> Any:
-    from .iid import ood_digest
-
-    return ood_digest(settings)
 
 
 def _held_out(settings: "Settings") -> Any:
@@ -102,9 +84,9 @@ class Settings(behaviour.Settings):
     """Seed of the training, of resampled intervals and of shuffles."""
     train: Train = changes("answers", Train())
     """Data, order and methods of the trainings."""
-    iid: str = changes("cases", "", resolve=_iid)
+    iid: str = changes("cases", "", resolve=iid_identity)
     """i.i.d. data: sentiment, paraphrase or reading for shoal's own, or a file to train on."""
-    iid_test: str = changes("cases", "", resolve=_iid_test)
+    iid_test: str = changes("cases", "", resolve=test_identity)
     """File of i.i.d. data to test on, where iid is a file. With train.from = "model" iid may be empty."""
     iid_halves: bool = changes("cases", False, advanced=True)
     """Halve iid_test as BELUGA does with a public validation set: one half to select by, the other to test on."""
@@ -117,7 +99,7 @@ class Settings(behaviour.Settings):
     iid_limit: Count = changes("cases", 0)
     """Train on a random sample of this many i.i.d. rows; 0 is all."""
     ood: tuple[str, ...] = changes(
-        "cases", (), when=lambda settings: bool(settings.ood), resolve=_ood, advanced=True
+        "cases", (), when=lambda settings: bool(settings.ood), resolve=ood_digest, advanced=True
     )
     """Further labelled data to test on, never trained on: FILE or NAME=FILE, a column each."""
     hold_out: tuple[HoldOut, ...] = changes("answers", ())
