@@ -31,13 +31,6 @@ AVERAGE, OVER_METHODS = "average G", "mean over methods"
 NOT_ADJUSTED = "{test}, averaged over scenarios{tasks}; not adjusted"
 
 
-def average_measures(
-    rows: Sequence[TableRow], contests: Sequence[Contest], seed: int = 0
-) -> Iterator[Measure]:
-    """Yield Avg of every complete row of one table, and its test against the iid row."""
-    yield from _averages([rows], [contests], seed)
-
-
 def average_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed: int = 0) -> list[Measure]:
     """Return the paper's last column: Avg of every row over several tasks, each with its plan's settings and results.
 
@@ -55,12 +48,14 @@ def average_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed:
                 fix="call compare_tasks with the results of each model in turn",
             )
         compared += of_task
-    return list(_averages([table.rows for table in compared], [table.contests for table in compared], seed))
+    rows, contests = [table.rows for table in compared], [table.contests for table in compared]
+    return list(average_measures(rows, contests, seed))
 
 
-def _averages(
-    tables: Sequence[Sequence[TableRow]], contests: Sequence[Sequence[Contest]], seed: int
+def average_measures(
+    tables: Sequence[Sequence[TableRow]], contests: Sequence[Sequence[Contest]], seed: int = 0
 ) -> Iterator[Measure]:
+    """Yield Avg of every row that is complete in all tables, and its test against the iid row."""
     averages = average_g(tables)
     baseline = next((value for (config, _), value in averages.items() if config == "iid"), None)
     several = len(tables) > 1

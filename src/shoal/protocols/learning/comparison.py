@@ -68,7 +68,7 @@ class ModelTable:
 
     def all_measures(self) -> list[Measure]:
         """Return the measures with the averages over scenarios and over methods."""
-        averages = average_measures(self.rows, self.contests, self.trainings.settings.seed)
+        averages = average_measures([self.rows], [self.contests], self.trainings.settings.seed)
         every = [*self.measures, *averages, *means_over_methods(self.rows)]
         return [replace(row, groups={**self.groups, **row.groups}) for row in every]
 

@@ -201,15 +201,14 @@ def _column_means(measures: Sequence[Measure]) -> Table:
 
 def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
     """Return at most three lines: the marks, the sample size, the minimum detectable differences."""
-    cells = [cell for row in rows for cell in row.cells.values()]
-    adjusted = next((cell.adjusted for cell in cells if cell.adjusted), None)
+    counts = {name: [row.n for row in measures if row.name == name] for name in ("suite score", "iid score")}
+    suite, iid = (max(numbers, default=0) for numbers in counts.values())
+    size = wording.sample_size(suite, iid, seeds)
+    adjusted = next((cell.adjusted for row in rows for cell in row.cells.values() if cell.adjusted), None)
     if adjusted is None:
-        return [_sample_size(measures, seeds)]
-    return [
-        wording.marks(is_adjusted=adjusted.note != wording.NOT_ADJUSTED),
-        _sample_size(measures, seeds),
-        *_detectable(rows),
-    ]
+        return [size]
+    marks = wording.marks(is_adjusted=adjusted.note != wording.NOT_ADJUSTED)
+    return [marks, size, *_detectable(rows)]
 
 
 def _detectable(rows: Sequence[TableRow]) -> list[str]:
@@ -232,15 +231,6 @@ def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
     lines = [f"{shown(row.value, quantity(row))} of {row.n:,} functionalities {row.note}" for row in counts]
     lines += [claim_of_rows(seeds), wording.intervals(seeds)]
     return [*map(str.strip, lines), *([AVERAGED] if seeds > 1 else [])]
-
-
-def _sample_size(measures: Sequence[Measure], seeds: int) -> str:
-    """Return on how many cases and seeds the table rests."""
-    suite, iid = (
-        max((row.n for row in measures if row.name == name), default=0)
-        for name in ("suite score", "iid score")
-    )
-    return wording.sample_size(suite, iid, seeds)
 
 
 # Figure 1
