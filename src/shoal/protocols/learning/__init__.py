@@ -9,7 +9,7 @@ and is then tested on it.
     trainings  jobs to rows of scenarios
     comparison scores with intervals;  against_iid: tests against the model trained without the suite
     table3     measures to the paper's Table 3;  averages: over scenarios, tasks and methods;  findings: what it shows
-    wording    sentences;  layout: Table 3 as blocks;  files: the paper's tables of numbers
+    wording    sentences;  views: layout of Table 3;  files: the paper's tables of numbers
 
 Scoring and training are imported when they are called: `status` and `check` only need settings and folds.
 """
@@ -67,7 +67,7 @@ def view(
     findings: "Sequence[Finding]",
 ) -> "list[Section]":
     """Return each result by itself; with measures Table 3 of each model, the details behind it, the paper's files."""
-    from .layout import view_sections
+    from .views import view_sections
 
     return view_sections(settings, results, measures, findings)
 

@@ -64,7 +64,7 @@ class Contest:
     """What p is the p of."""
     smallest: Callable[[float], float | None]
     """The smallest difference found 8 times in 10 by a test at a level; None where none could be."""
-    note: str = ""
+    scope: str = ""
     """How many seeds are compared, if one of the two has more."""
     shuffled: Floats | None = None
     """The difference in each shuffle, where p comes from those."""
@@ -226,7 +226,7 @@ def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
         of = test.groups["score"]
         interval, method = test.difference.interval, test.method
         about, name = (test.n, test.groups), method if interval else ""
-        note = "; ".join(filter(None, [test.note, reach(test.seeds)]))
+        note = "; ".join(filter(None, [test.scope, reach(test.seeds)]))
         yield Measure("difference", test.difference.value, *about, interval, name, note=note, of=of)
         yield Measure("p value", test.p, *about, note=test.test)
         yield Measure("adjusted p value", p, *about, note=family)

@@ -266,7 +266,7 @@ def _refuse_unlearnable(
     if missing or len(learnable) < 2:
         data = f"the sample of {source.limit:,} rows of {source.iid}" if source.limit else source.iid
         raise PlanError(
-            f"{data or source.iid_test} has no rows labelled {some(missing)}"
+            f"the suite expects {some(missing)}, but {data or source.iid_test} has no such rows"
             if missing
             else f"{data or source.iid_test} has one label only: {some(sorted(learnable))}",
             why="a model trained on it can never predict another label",

@@ -277,7 +277,7 @@ def _plural(word: str, count: int) -> str:
 NO_CASE, NO_ANSWER = "no applicable case", "the model answered no case"
 NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
 NO_EFFECT = "no difference can be promised to be found 8 times in 10"
-NOT_ADJUSTED, HELD_OUT_IID = "not adjusted", "i.i.d. score: mean over the held-out models"
+HELD_OUT_IID = "i.i.d. score: mean over the held-out models"
 
 
 def progress(done: int, folds: int) -> str:
@@ -299,4 +299,4 @@ def drawn(count: int, population: int) -> str:
 
 def adjustment(tests: int, *, is_adjusted: bool) -> str:
     """Return how p is adjusted."""
-    return f"Holm over the {tests} tests of this column" if is_adjusted else NOT_ADJUSTED
+    return f"Holm over the {tests} tests of this column" if is_adjusted else "not adjusted"

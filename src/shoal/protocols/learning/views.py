@@ -61,7 +61,7 @@ def view_sections(
             [finding for finding in findings if finding.groups.get("model") == model], results
         )
         answer = wording.headline(rows, lost_rows(findings, model))
-        legend = Text([Words("\n".join(_legend(ours, rows, seeds)), "quiet")])
+        legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
         sections.append(Section(title, answer, [_table(rows), legend], warnings))
         details = [_about(settings), *_details(ours, seeds)]
         sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
@@ -199,16 +199,16 @@ def _column_means(measures: Sequence[Measure]) -> Table:
 # How far it reaches
 
 
-def _legend(measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int) -> list[str]:
+def _legend(
+    settings: Settings, measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int
+) -> list[str]:
     """Return at most three lines: the marks, the sample size, the minimum detectable differences."""
     counts = {name: [row.n for row in measures if row.name == name] for name in ("suite score", "iid score")}
     suite, iid = (max(numbers, default=0) for numbers in counts.values())
     size = wording.sample_size(suite, iid, seeds)
-    adjusted = next((cell.adjusted for row in rows for cell in row.cells.values() if cell.adjusted), None)
-    if adjusted is None:
+    if not any(cell.adjusted for row in rows for cell in row.cells.values()):
         return [size]
-    marks = wording.marks(is_adjusted=adjusted.note != wording.NOT_ADJUSTED)
-    return [marks, size, *_detectable(rows)]
+    return [wording.marks(is_adjusted=settings.profile == "recommended"), size, *_detectable(rows)]
 
 
 def _detectable(rows: Sequence[TableRow]) -> list[str]:
