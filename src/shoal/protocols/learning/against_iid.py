@@ -226,14 +226,17 @@ def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
         of = test.groups["score"]
         interval, method = test.difference.interval, test.method
         about, name = (test.n, test.groups), method if interval else ""
-        note = "; ".join(filter(None, [test.scope, reach(test.seeds)]))
-        yield Measure("difference", test.difference.value, *about, interval, name, note=note, of=of)
+        note, runs = "; ".join(filter(None, [test.scope, reach(test.seeds)])), {"runs": test.seeds}
+        value = test.difference.value
+        yield Measure("difference", value, *about, interval, name, note=note, of=of, facts=runs)
         yield Measure("p value", test.p, *about, note=test.test)
-        yield Measure("adjusted p value", p, *about, note=family)
+        yield Measure("adjusted p value", p, *about, note=family, facts={"tests": len(tests)})
         smallest = test.smallest(level)
-        reason = NO_EFFECT if smallest is None else ""
+        reason, facts = (NO_EFFECT, {}) if smallest is None else ("", {"power": POWER, "level": level})
         words = reason or f"{100 * POWER:.0f} % power at the level {level:.2g}"
-        yield Measure("minimum detectable effect", smallest, *about, note=words, reason=reason, of=of)
+        yield Measure(
+            "minimum detectable effect", smallest, *about, note=words, reason=reason, of=of, facts=facts
+        )
 
 
 def with_interval(row: Measure, figure: Estimate, seeds: int) -> Measure:

@@ -197,9 +197,8 @@ class _Table:
             if name == "G":
                 row = replace(row, n=row.n + _applies(scenario.iid))
             if sample:
-                row = replace(row, note=sample, facts={"functionalities drawn": sample})
-            whole = row.with_note(self._note(scenario))
-            yield with_interval(whole, mean, len(scenario.seeds))
+                row = replace(row, note=sample, facts={"drawn": len(names), "drawn from": population})
+            yield with_interval(self._scoped(row, scenario), mean, len(scenario.seeds))
             for column, seed in enumerate(scenario.seeds):
                 alone = len(scenario.seeds) == 1
                 single = mean if alone else estimate(draws, score, METHOD, seed=column, population=population)
@@ -220,12 +219,16 @@ class _Table:
         )
         return draw(both, self.settings.resamples, np.random.default_rng(self.settings.seed))
 
-    def _note(self, scenario: Scenario) -> str:
-        """Return the scope of a mean over seeds (`docs/method/beyond.md` 7.3)."""
-        parts = list(reach_so_far(len(scenario.seeds), len(self.trainings.seeds)))
+    def _scoped(self, row: Measure, scenario: Scenario) -> Measure:
+        """Return a mean over seeds with its scope (`docs/method/beyond.md` 7.3)."""
+        seeds, known = len(scenario.seeds), len(self.trainings.seeds)
+        parts, facts = list(reach_so_far(seeds, known)), {"seeds": seeds, "seeds known": known}
         if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
             parts.insert(0, f"only {'on' if scenario.is_baseline else 'without'} {self.settings.fold}")
-        return "; ".join([*parts, *([wording.HELD_OUT_IID] if self._has_own_iid(scenario) else [])])
+        if self._has_own_iid(scenario):
+            parts.append(wording.HELD_OUT_IID)
+            facts["iid of held-out models"] = True
+        return replace(row, facts={**row.facts, **facts}).with_note("; ".join(parts))
 
     def _has_own_iid(self, scenario: Scenario) -> bool:
         left_out = scenario.hold_out in HOLD_OUTS[1:] and not scenario.is_baseline
@@ -250,7 +253,7 @@ class _Table:
         if len(known) == len(scores):
             mean = math.fsum(known) / len(known)
             row = Measure("iid F1", mean, _applies(scenario.iid), scenario.groups)
-            yield row.with_note(self._note(scenario))
+            yield self._scoped(row, scenario)
 
     def _iid_rates(
         self, scenario: Scenario, name: str = "iid score", groups: Mapping[str, str] | None = None
@@ -266,7 +269,7 @@ class _Table:
             yield _undefined(name, groups, wording.progress(*scenario.folds))
             return
         whole = _rate(name, hits, failed, groups)
-        yield whole.with_note(self._note(scenario))
+        yield self._scoped(whole, scenario)
         for column, seed in enumerate(scenario.seeds):
             of_seed = {**groups, "seed": str(seed)}
             single = whole

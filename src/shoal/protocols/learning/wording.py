@@ -79,8 +79,9 @@ class _Column:
     def things(self) -> str:
         """Return what was held out, in the plural."""
         score = self.tested[0].cells[self.name].score
-        sample = score.facts.get("functionalities drawn", "") if score else ""
-        return PLURALS[self.name] + (f" ({sample})" if sample else "")
+        facts = score.facts if score else {}
+        drawn = f" ({facts['drawn']} of {facts['drawn from']}, drawn at random)" if "drawn" in facts else ""
+        return PLURALS[self.name] + drawn
 
     @property
     def tone(self) -> Tone:
