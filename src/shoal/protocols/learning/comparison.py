@@ -196,9 +196,9 @@ class _Table:
             row = _counted(row, scenario.suite[places], scenario.failed[places])
             if name == "G":
                 row = replace(row, n=row.n + _applies(scenario.iid))
-            if sample:
-                row = replace(row, note=sample, facts={"drawn": len(names), "drawn from": population})
-            yield with_interval(self._scoped(row, scenario), mean, len(scenario.seeds))
+            facts = {"drawn": len(names), "drawn from": population} if population else {}
+            whole = self._scoped(replace(row, note=sample, facts=facts), scenario)
+            yield with_interval(whole, mean, len(scenario.seeds))
             for column, seed in enumerate(scenario.seeds):
                 alone = len(scenario.seeds) == 1
                 single = mean if alone else estimate(draws, score, METHOD, seed=column, population=population)
