@@ -5,6 +5,7 @@ it takes one variant, drawn once by the seed. lp-ft is not searched: it begins w
 with those found for vanilla, on a tiny model at a lower rate; numbers that the plan sets come first.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -16,7 +17,16 @@ from ...core.records import Example
 from ...models import load_model
 from ...models.batching import BATCH_TOKENS, batches
 from ...training.config import TrainConfig
-from ...training.environments import Alike, Answered, Directed, Invariant, Item, Labelled, Several
+from ...training.environments import (
+    Alike,
+    Answered,
+    Directed,
+    Environment,
+    Invariant,
+    Item,
+    Labelled,
+    Several,
+)
 from ...training.stage import Progress, Search, Stage, Try, silent
 from ..behaviour.build import load_suite
 from ..behaviour.rules import directional_error
@@ -143,14 +153,12 @@ def _search(lessons: Lessons, method: str, before: Sequence[Stage], base: Callab
 def objective(settings: Settings, labels: tuple[str, ...], model: Any) -> float:
     """Return how well a model with these labels does on the validation split of the suite, the more the better."""
     environments = suite_environments(settings, labels, "validation")
-    items = [item for environment in environments for item in environment.items]
-    kinds = [environment.kind for environment in environments for _ in environment.items]
     if not labels:
-        return _of_spans(model, items)
+        return _of_spans(model, [item for environment in environments for item in environment.items])
     suite = load_suite(settings.suite)
     count = len(suite.labels or labels)
     with_f1 = count == 2 and suite.task in F1_TASKS
-    return _of_labels(model, items, kinds, labels, with_f1=with_f1, banded=(count, len(labels)) == (3, 2))
+    return _of_labels(model, environments, labels, with_f1=with_f1, banded=(count, len(labels)) == (3, 2))
 
 
 def probabilities_of(model: Any, examples: Sequence[Example], labels: Sequence[str]) -> Floats:
@@ -167,43 +175,30 @@ def probabilities_of(model: Any, examples: Sequence[Example], labels: Sequence[s
 
 
 def _of_labels(
-    model: Any,
-    items: Sequence[Item],
-    kinds: Sequence[str],
-    labels: tuple[str, ...],
-    *,
-    with_f1: bool,
-    banded: bool,
+    model: Any, environments: Sequence[Environment], labels: tuple[str, ...], *, with_f1: bool, banded: bool
 ) -> float:
     """Return MFT + INV + DIR: right labels, probabilities that stay within .1, or that do not move .1 the wrong way.
 
     For duplicate questions accuracy and F1 are averaged, and DIR cases are questions with labels.
     """
     rng = np.random.default_rng(SEED)
-    shown = [_shown(item, rng) for item in items]
-    flat = [example for examples, _ in shown for example in examples]
-    chances = probabilities_of(model, flat, labels)
-    starts = np.cumsum([0, *(len(examples) for examples, _ in shown)])
-    right: dict[str, list[tuple[bool, bool, bool]]] = {}
-    moved: dict[str, list[bool]] = {}
-    for number, (item, kind) in enumerate(zip(items, kinds, strict=True)):
-        own = chances[starts[number] : starts[number + 1]]
-        if isinstance(item, Invariant):
-            moved.setdefault(kind, []).append(bool(abs(own[1, -1] - own[0, -1]) <= TOLERANCE))
-        elif isinstance(item, Directed):
-            moved.setdefault(kind, []).append(
-                bool(directional_error(item.direction, own[:1], own[1:])[0] <= TOLERANCE)
-            )
-        else:
-            targets = shown[number][1]
-            right.setdefault(kind, []).extend(
-                (
-                    is_right(vector, target, banded=banded),
-                    bool(vector.argmax() == 1),
-                    int(np.argmax(target)) == 1,
-                )
-                for vector, target in zip(own, targets, strict=True)
-            )
+    shown = [(part.kind, item, *_shown(item, rng)) for part in environments for item in part.items]
+    chances = probabilities_of(model, [text for _, _, texts, _ in shown for text in texts], labels)
+    ends = np.cumsum([len(texts) for _, _, texts, _ in shown])
+    right: defaultdict[str, list[tuple[bool, bool, bool]]] = defaultdict(list)
+    moved: defaultdict[str, list[bool]] = defaultdict(list)
+    for (kind, item, _, targets), own in zip(shown, np.split(chances, ends[:-1]), strict=True):
+        match item:
+            case Invariant():
+                moved[kind].append(bool(abs(own[1, -1] - own[0, -1]) <= TOLERANCE))
+            case Directed():
+                error = directional_error(item.direction, own[:1], own[1:])[0]
+                moved[kind].append(bool(error <= TOLERANCE))
+            case _:
+                right[kind] += [
+                    (is_right(vector, target, banded=banded), vector.argmax() == 1, np.argmax(target) == 1)
+                    for vector, target in zip(own, targets, strict=True)
+                ]
     total = sum(float(np.mean(passes)) for passes in moved.values())
     return total + sum(_accuracy(rows, with_f1) for rows in right.values())
 
