@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shoal.core.errors import DataError
 from shoal.training.config import TrainConfig
 from shoal.training.environments import Directed, Environment, Invariant, Labelled, Several
-from shoal.training.loaders import ByEnvironment, EveryItem, Losses
+from shoal.training.loaders import ByEnvironment, EveryItem
 from shoal.training.loop import steps_of
 from shoal.training.methods import make_method
 
@@ -96,13 +96,6 @@ def test_steps_per_epoch_are_those_of_section_1_14(method, options, steps):
         steps_of(toy, make_method(method, options), TrainConfig(learning_rate=1e-3, batch=8, epochs=1))
         == steps
     )
-
-
-def test_the_methods_like_vanilla_take_as_many_steps_as_it():
-    toy = [labelled("a", 40), paired("b", 20), labelled("c", 100, "iid")]
-    how = TrainConfig(learning_rate=1e-3, batch=8, epochs=3)
-    steps = [steps_of(toy, make_method(name), how) for name in ("l2", "dropout", "lp", "lp-ft")]
-    assert steps == [69, 69, 69, 35 + 35]
 
 
 def test_sizes_of_batches_are_those_of_section_1_6():
@@ -236,14 +229,6 @@ def test_a_scale_reaches_the_sides_that_section_1_7_names():
     assert inv.loss(logits, two).item() == inv.loss(half).item()
     assert directed.loss(logits, two).item() == directed.loss(2 * logits).item()
     assert inv.loss(logits, two).item() != inv.loss(logits).item()
-
-
-def test_the_scaled_loss_of_sigmoids_is_the_softmax():
-    environment = [labelled("a", 2)]
-    logits, one = torch.tensor([[1.0, 0.0], [0.5, 0.0]]), torch.ones(1, 2)
-    ((sigmoid,),) = every_item(environment, 2, loss=Losses(labels="sigmoid")).epoch()
-    ((softmax,),) = every_item(environment, 2).epoch()
-    assert sigmoid.loss(logits, one).item() == softmax.loss(logits).item() != sigmoid.loss(logits).item()
 
 
 # Refused

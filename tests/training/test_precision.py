@@ -53,17 +53,6 @@ def test_every_method_trains_in_bfloat16(method, toy):
     assert np.isfinite(log.losses).all() and log.losses
 
 
-def test_spans_train_and_answer_in_bfloat16(tmp_path):
-    from shoal.training.environments import Answered, Environment
-
-    example = ("the red house stands in the garden", "which house ?")
-    model = load_model("tiny:reading?dtype=bfloat16").with_fresh_span_head(0)
-    environment = Environment("a", "MFT", [Answered(example, ((4, 7),))] * 4)
-    log = train(model, [environment], make_method("vanilla"), TrainConfig(3e-3, 4, 20), 0)
-    assert log.losses[-1] < 0.7 * log.losses[0]
-    assert model.extract([example]).texts is not None
-
-
 def test_a_resumed_training_in_bfloat16_ends_with_the_same_weights(toy, weights_of, tmp_path):
     class BrokenOffError(Exception):
         pass

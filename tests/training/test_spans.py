@@ -13,7 +13,6 @@ from shoal import load_model
 from shoal.core.errors import DataError, ModelError
 from shoal.data.grammar import make_rows
 from shoal.training import losses
-from shoal.training.batch import Batch
 from shoal.training.config import TrainConfig
 from shoal.training.environments import Alike, Answered, Environment
 from shoal.training.loop import train
@@ -227,16 +226,6 @@ def test_pairs_that_teach_nothing_stop_no_method(name, weights_of):
     after = weights_of(model)
     still = all(torch.equal(weights[part], after[part]) for part in weights)
     assert still == (name != "l2")  # whose weights shrink whatever they are shown
-
-
-def test_the_penalty_of_pairs_that_teach_nothing_is_nothing():
-    loss = fixed(([0, 1], [0, 1]), 3)
-    elsewhere = both_ends(torch.tensor([0.0, 0.0, 9.0]))
-    logits = torch.cat([elsewhere, elsewhere]).requires_grad_()
-    method: Any = make_method("irm")
-    penalty = method.penalty_of(Batch("names", None, loss, "INV", 1), logits)
-    penalty.backward()
-    assert penalty.item() == 0.0 and logits.grad is not None and not logits.grad.any()
 
 
 def test_the_references_way_gives_other_weights():

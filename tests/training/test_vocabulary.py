@@ -55,17 +55,6 @@ def test_where_every_weight_shrinks_the_table_stays_whole(name, more, monkeypatc
     assert trained(name, True, monkeypatch, **more)[2] == {838}
 
 
-def test_what_fills_up_a_batch_need_not_be_in_a_text_nor_known_as_padding(monkeypatch):
-    monkeypatch.setattr(learner, "LARGE", 0)
-    model = load_model("tiny:sentiment").with_fresh_head(("negative", "positive"), 3)
-    model.network(model.trained).get_input_embeddings().padding_idx = None  # as GPT-2's
-    items = [Labelled((text,), (0.0, 1.0)) for text in ("good", "a good film that is nice")]
-    log = train(
-        model, [Environment("mixed", "MFT", items)], make_method("vanilla"), TrainConfig(1e-2, 2, 1), 0
-    )
-    assert log.steps == 1
-
-
 def test_a_table_that_is_tied_to_another_layer_stays_whole(monkeypatch):
     network = load_model("tiny:sentiment").with_fresh_head(("a", "b"), 0).network("classify")
     monkeypatch.setattr(learner, "LARGE", 0)

@@ -254,18 +254,6 @@ def test_folds_that_were_asked_their_part_wait_for_all_that_are_planned():
     assert one(found, "G", config="iid>suite", hold_out="capability").note == "2 of 3 folds done"
 
 
-def test_a_plan_of_one_fold_takes_the_iid_score_of_the_model_it_has():
-    suite = {"a.f.MFT": [1, 0], "b.g.MFT": [1, 1]}
-    results = [iid_job(suite, [1, 1, 1, 1]), job(suite, [1, 1, 0, 0], hold_out="capability", fold="b")]
-    settings = table(hold_out=("capability",), fold="b")
-    found = compared(settings, results, planned={"capability": ["b"]})
-    assert one(found, "G", config="iid>suite", hold_out="capability").value == pytest.approx(2 * 0.5 / 1.5)
-    assert not found.where("G", config="iid>suite", hold_out="seen")  # which is not planned
-    _, row = rows_of_table3(found)
-    assert list(row.cells) == ["iid score", "capability"]
-    assert row.cells["iid score"].value == 0.5 and row.cells["iid score"].p
-
-
 # Seeds and models
 
 

@@ -319,14 +319,6 @@ def test_a_plan_means_the_baseline_and_for_each_method_the_full_suite_and_every_
     assert len(found) == 1 + 2 * (1 + len(capabilities) + len(types))
 
 
-def test_the_iid_row_of_a_plan_of_one_fold_holds_nothing_out():
-    one_fold = learning(hold_out=["capability"], fold="negation", train={"on": ["iid", "iid>suite"]})
-    assert [(part.hold_out, part.fold) for part in parts(one_fold)] == [
-        (("none",), ""),
-        (("capability",), "negation"),
-    ]
-
-
 def test_a_sample_of_functionalities_is_the_same_for_every_method_and_seed():
     settings = learning(
         train={"on": ["iid>suite"], "method": ["vanilla", "l2"]}, hold_out="functionality", hold_out_sample=5
@@ -474,13 +466,6 @@ def test_any_number_in_any_option_makes_a_training_or_is_refused(method, profile
 def test_what_no_training_would_heed_is_refused(train, message):
     with pytest.raises(PlanError, match=message):
         parts(learning(train={"on": "iid>suite", **train}))
-
-
-def test_the_epsilon_of_the_reference_follows_from_the_papers_rates():
-    train = {"on": "iid>suite", "method": "fish", "options": {"fish": {"epsilon": "reference"}}}
-    settings = learning(train=train)
-    assert method_options(settings, "sentiment", "iid>suite", "fish")["epsilon"] == pytest.approx(0.005)
-    assert method_options(settings, "paraphrase", "iid>suite", "fish")["epsilon"] == pytest.approx(0.002)
 
 
 def test_the_reference_profile_trains_as_its_code_does():
