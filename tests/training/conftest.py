@@ -27,7 +27,7 @@ def one_thread() -> Iterator[None]:
 
 
 def sentences(word: str) -> list[tuple[str]]:
-    """What is said of things with one word; all are told apart by it alone."""
+    """Sentences about things with one word, which alone decides the label."""
     return [
         (f"the {thing} was {how} {word}",) for thing in THINGS for how in ("very", "so", "quite", "really")
     ]

@@ -41,7 +41,7 @@ def silent(*_: object) -> None:
 
 
 class Once(Keeper):
-    """Keeps once, after so many steps."""
+    """Stores one checkpoint, after this number of steps."""
 
     def __init__(self, path: Path, steps: int) -> None:
         super().__init__(path, 1e-9)

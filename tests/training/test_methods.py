@@ -215,7 +215,7 @@ def test_irms_penalty_is_that_of_section_1_13(z, y, expected):
 
 
 def objectives(method, batches, progress):
-    """What a step of a method adds up, for a model that hands its inputs through."""
+    """The objectives that a step adds up, for a model that returns its inputs."""
     added: list[Any] = []
     stepper = SimpleNamespace(add=added.append, update=lambda: None)
     method.step(lambda inputs: inputs, batches, stepper, progress)

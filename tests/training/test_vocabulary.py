@@ -1,4 +1,4 @@
-"""A training that has only the words of its texts at hand gives the weights of one that has them all, bit by bit."""
+"""Training the used rows of the word table gives the same weights as training all of it, bit by bit."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ ELSEWHERE = [("what a wonderful concert that was, and the hotel",), ("the garden
 
 
 def trained(name, narrowed, monkeypatch, **more):
-    """The weights, what was said in the middle, and how many rows of the word table were trained."""
+    """The weights, the answers at the marks, and the number of trained rows of the word table."""
     monkeypatch.setattr(learner, "LARGE", 0 if narrowed else 10**9)
     model = load_model("tiny:sentiment").with_fresh_head(("negative", "positive"), 3)
     network, said, rows = model.network(model.trained), [], []

@@ -129,7 +129,7 @@ def test_the_pass_rate_of_a_functionality_comes_from_the_model_that_did_not_see_
     zero = {name: [0] * 10 for name in NAMES}
     results = [iid_job(zero, [1, 0]), job(zero, [1, 1])]
     for number, name in enumerate(NAMES):
-        # the model without it passes so many of its cases; what it does elsewhere must not show
+        # the model without it passes this number of its cases; its other answers must not count
         own = {other: [1] * 10 for other in NAMES} | {name: [1] * number + [0] * (10 - number)}
         results.append(job(own, [0, 0], hold_out="functionality", fold=name))
     for number, capability in enumerate(["neg", "ner", "time"]):
@@ -244,7 +244,7 @@ def test_seeds_that_are_complete_count_before_the_others_are():
 
 
 def test_folds_that_were_asked_their_part_wait_for_all_that_are_planned():
-    """No model was asked everything yet, so what the other folds leave out is known from the plan alone."""
+    """No model was tested on everything yet, so only the plan knows the other folds."""
     every = {f"{name}.f.MFT": [1, 1] for name in "abc"}
     done = [job({f"{name}.f.MFT": [1, 1]}, [1], hold_out="capability", fold=name) for name in "ab"]
     for result in done:
@@ -591,7 +591,7 @@ def right(share: float, n: int = N) -> list[int]:
 
 
 def lost(methods: Mapping[str, float], config: str = "iid>suite", before: float = 0.97) -> list[Finding]:
-    """What is said of rows with these i.i.d. scores."""
+    """The findings about rows with these i.i.d. scores."""
     suite = {name: [1, 0] * 10 for name in NAMES}
     results = [iid_job(suite, right(before))]
     results += [job(suite, right(score), config, method) for method, score in methods.items()]

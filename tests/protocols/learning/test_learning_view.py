@@ -1,4 +1,4 @@
-"""Table 3 in the terminal and as CSV: what is marked, what is not, and what the reader is told."""
+"""Table 3 in the terminal and as CSV: marks, headline, legend and warnings."""
 
 import csv
 import io

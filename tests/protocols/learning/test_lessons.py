@@ -264,7 +264,7 @@ def test_further_data_have_the_label_names_of_the_iid_data(tmp_path):
 
 
 def test_the_trainings_of_a_plan_are_judged_alike():
-    """Else no two of them could be compared: what was left out decides on cases and answers, not on scoring."""
+    """Held-out parts decide on cases and answers, not on scoring; otherwise no two trainings could be compared."""
     for asks in ("all", "held out"):
         settings = learning(
             train={"on": ["iid", "iid>suite"]}, hold_out=["capability", "test type"], hold_out_asks=asks

@@ -120,7 +120,7 @@ def by_hand(drawn: dict[tuple[str, str], Hits], rng: np.random.Generator) -> lis
 
 @pytest.mark.parametrize("seeds", [1, 3, 5])
 def test_the_table_marks_what_the_test_by_hand_rejects(seeds):
-    """Of one seed two sets of shuffles may disagree near the limit; Welch's t has no chance in it."""
+    """With one seed, two sets of shuffles may disagree near the limit; Welch's t is deterministic."""
     rng = np.random.default_rng(seeds)
     pairs = []
     for gain in (0.0, 0.3, 0.1, 0.3, 0.2, 0.3):

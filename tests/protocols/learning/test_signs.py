@@ -1,4 +1,4 @@
-"""What the answers of a trained model give away: planted faults are found, honest models are left in peace."""
+"""Degenerate models: planted faults are reported, sound models are not."""
 
 import re
 
@@ -49,7 +49,7 @@ def answers(positive: np.ndarray) -> Answers:
 
 
 def right_with_chance(cases: list[Case], rng: np.random.Generator, accuracy: float, sure: float) -> Answers:
-    """A model that errs one way as often as the other; what is neutral to the suite it calls either."""
+    """A model that errs both ways equally often; it gives neutral cases either label."""
     positive = []
     for case in cases:
         for _ in case.examples:

@@ -1,4 +1,4 @@
-"""The grid search: what is tried, what the best is best at, and that it is searched once."""
+"""The grid search: its trials, its objective, and one search for all folds and seeds."""
 
 import json
 from typing import Any
@@ -113,7 +113,7 @@ def test_a_search_that_was_stopped_goes_on_where_it_was():
     assert run_search(planted([1.0], asked), [1.0], kept.append, silent) == [1.0] and asked == [1, 2]
 
 
-# What the best is best at (`docs/method/beluga.md` 1.8)
+# The objective (`docs/method/beluga.md` 1.8)
 
 
 def stage_of(**train: Any) -> Any:
@@ -164,7 +164,7 @@ def test_lp_ft_is_not_searched_it_takes_what_lp_and_vanilla_found():
     settled = stage.settled(
         [{"epochs": 1, "learning_rate": 5e-4, "batch": 16}, {"epochs": 1, "learning_rate": 7e-4, "batch": 8}]
     )
-    # Of a tiny model 10 times BERT's rate where vanilla has 25 times.
+    # A tiny model has 10 times BERT's rate; vanilla has 25 times.
     assert settled.identity["how"]["learning_rate"] == pytest.approx(7e-4 * 10 / 25)
     assert settled.identity["how"]["batch"] == 8 and settled.identity["how"]["epochs"] == 3
     assert settled.identity["options"]["probe_learning_rate"] == 5e-4

@@ -8,7 +8,7 @@ and is then tested on it.
     scoring    measures of one job;  degeneracy: models that give one answer, or never learnt the task
     trainings  jobs to rows of scenarios
     comparison scores with intervals;  against_iid: tests against the model trained without the suite
-    table3     measures to the paper's Table 3;  averages: over scenarios, tasks and methods;  findings: what it shows
+    table3     measures to the paper's Table 3;  averages: over scenarios, tasks and methods;  findings: its conclusions
     wording    sentences;  views: layout of Table 3;  files: the paper's tables of numbers
 
 Scoring and training are imported when they are called: `status` and `check` only need settings and folds.

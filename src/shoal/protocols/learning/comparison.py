@@ -128,7 +128,7 @@ class _Table:
             yield from self._scenario(self.baseline)
             yield from self._on_what_was_left_out(self.baseline)
         for row in self.trainings.rows:
-            # Of a plan of one fold the first scenario is that fold.
+            # If a plan has one fold, the first scenario is that fold.
             yield from self._labelled_data(self.scenarios[row, self.trainings.hold_outs[0]])
             for hold_out in self.trainings.hold_outs:
                 yield from self._scenario(self.scenarios[row, hold_out])

@@ -27,7 +27,7 @@ COLUMNS = {
 
 
 DATA = "data "
-"""What the columns of further data begin with."""
+"""The prefix of the columns of further data."""
 
 
 def title_of(column: str) -> str:
