@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..base import Built, Compared, Scored
 
 __all__ = [
-    "Settings", "ask", "build", "compare", "compare_tasks", "parts", "recipe", "score", "title", "view",
+    "Settings", "ask", "build", "compare", "compare_tasks", "compare_trainings", "parts", "recipe", "score", "title", "view",
 ]  # fmt: skip
 
 
@@ -58,6 +58,15 @@ def compare(settings: Settings, results: "Sequence[Result]") -> "Compared":
     from .findings import compare_plan
 
     return compare_plan(settings, results)
+
+
+def compare_trainings(
+    settings: Settings, results: "Sequence[Result]", planned: "Mapping[str, Sequence[str]] | None" = None
+) -> "list[Measure]":
+    """Return scores, pass rates, tests and averages of every row of a plan's table."""
+    from .comparison import compare_trainings
+
+    return compare_trainings(settings, results, planned)
 
 
 def view(
