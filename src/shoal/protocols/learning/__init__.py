@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ..base import Built, Compared, Scored
 
 __all__ = [
-    "Settings", "ask", "build", "compare", "compare_tasks", "compare_trainings", "parts", "recipe", "score", "title", "view",
+    "Settings", "ask", "build", "compare", "compare_tasks", "compare_trainings", "parts", "recipe", "score",
+    "title", "view",
 ]  # fmt: skip
 
 
