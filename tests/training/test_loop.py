@@ -145,6 +145,13 @@ def test_a_training_that_breaks_down_says_so(fresh):
         train(fresh(), [environment], make_method("vanilla"), HOW, seed=0)
 
 
+def test_numbers_that_cannot_be_are_refused():
+    with pytest.raises(PlanError, match="learning_rate must be above 0, found 0"):
+        TrainConfig(learning_rate=0, batch=8, epochs=1)
+    with pytest.raises(PlanError, match="warm_up must be from 0"):
+        TrainConfig(learning_rate=1e-3, batch=8, epochs=1, warm_up=1)
+
+
 # Inputs
 
 

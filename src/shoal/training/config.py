@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
+from ..core.errors import PlanError
 from ..core.ranges import BatchSize, Epochs, Rate, Share, Threads, Within
 
 
@@ -36,6 +37,14 @@ class TrainConfig(TrainNumbers):
     """Share of the updates in which the rate rises linearly; then it falls to zero."""
     group_by_length: bool = False
     """Batch examples of similar length: less padding, but examples of one kind meet more often than by chance."""
+
+    def __post_init__(self) -> None:
+        for name in ("learning_rate", "batch", "epochs"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise PlanError(f"{name} must be above 0, found {value!r}", fix=f"leave {name} out")
+        if not 0 <= self.warm_up < 1:
+            raise PlanError(f"warm_up must be from 0 to below 1, found {self.warm_up!r}", fix="warm_up = 0.1")
 
     @property
     def rate(self) -> float:

@@ -64,6 +64,7 @@ class Train(TrainConfig):
     weight_decay: Annotated[float, Within(0)] = 0.1
 
     def __post_init__(self) -> None:
+        TrainConfig.__post_init__(self)
         if not self.doses:
             raise PlanError("train.doses is empty", fix="doses = [{}, {mixed = {L = 0.02}}], one per model")
         for dose in self.doses:
