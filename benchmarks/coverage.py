@@ -32,13 +32,11 @@ from shoal.stats.intervals import (
 from shoal.stats.paired import sign_test
 from shoal.stats.power import smallest_difference
 from shoal.stats.reliability import (
-    category_counts,
     coefficient_interval,
     fleiss_kappa,
-    icc,
-    krippendorff_alpha,
+    icc_agreement,
+    item_floor,
     ratio_interval,
-    run_spread,
 )
 from shoal.stats.resampling import (
     ClusterTable,
@@ -352,40 +350,33 @@ def reliabilities() -> Iterator[Promise]:
         chances = np.clip(rng.beta(2, 2, (items, 1)) + sd * rng.normal(size=runs), 0, 1)
         return (rng.random((items, runs)) < chances).astype(np.float64)
 
-    def kappa(outcomes: Floats) -> float:
-        return fleiss_kappa(category_counts(outcomes))
+    def ratio_of(outcomes: Floats) -> float:
+        return float(outcomes.mean(axis=0).std(ddof=1)) / item_floor(outcomes)
 
     rng = np.random.default_rng(0)
     large = [shifting(rng, 4000, 30, 0.1) for _ in range(8)]
     for items, runs in ((20, 5), (100, 3), (100, 5)):
-        for name, coefficient in (("kappa", kappa), ("alpha", krippendorff_alpha)):
-            truth = float(np.mean([coefficient(matrix) for matrix in large]))
+        truth = float(np.mean([fleiss_kappa(matrix) for matrix in large]))
 
-            def coefficient_covers(
-                rng: Generator,
-                items: int = items,
-                runs: int = runs,
-                coefficient: Callable[[Floats], float] = coefficient,
-                truth: float = truth,
-            ) -> bool:
-                return covers(coefficient_interval(shifting(rng, items, runs, 0.1), coefficient), truth)
+        def kappa_covers(rng: Generator, items: int = items, runs: int = runs, truth: float = truth) -> bool:
+            return covers(coefficient_interval(shifting(rng, items, runs, 0.1), fleiss_kappa), truth)
 
-            yield Promise(
-                f"reliability, {name}", f"{items} items x {runs} runs", COVERS, coefficient_covers, 0.2
-            )
+        yield Promise("reliability, kappa", f"{items} items x {runs} runs", COVERS, kappa_covers, 0.2)
 
         def icc_covers(rng: Generator, items: int = items, runs: int = runs) -> bool:
             values = (
                 rng.normal(size=(items, 1)) + 0.5 * rng.normal(size=runs) + rng.normal(size=(items, runs))
             )
-            return covers(coefficient_interval(values, lambda part: icc(part).agreement), 1 / 2.25)
+            return covers(coefficient_interval(values, icc_agreement), 1 / 2.25)
 
         yield Promise("reliability, ICC(2,1)", f"{items} items x {runs} runs", COVERS, icc_covers, 0.2)
-        spreads = [run_spread(shifting(rng, items, 40, 0.05)) for _ in range(200)]
-        ratio = math.sqrt(np.mean([s.sd**2 for s in spreads]) / np.mean([s.floor_sd**2 for s in spreads]))
+        many = [shifting(rng, items, 40, 0.05) for _ in range(200)]
+        scores = np.mean([table.mean(axis=0).var(ddof=1) for table in many])
+        ratio = math.sqrt(scores / np.mean([item_floor(table) ** 2 for table in many]))
 
         def ratio_covers(rng: Generator, items: int = items, runs: int = runs, ratio: float = ratio) -> bool:
-            return covers(ratio_interval(shifting(rng, items, runs, 0.05)), ratio)
+            outcomes = shifting(rng, items, runs, 0.05)
+            return covers(ratio_interval(ratio_of(outcomes), outcomes), ratio)
 
         size = f"{items} items x {runs} runs, {ratio:.1f}"
         yield Promise("reliability, over-dispersion ratio", size, COVERS, ratio_covers, 0.2)

@@ -30,15 +30,6 @@ def test_more_cases_find_smaller_differences(n: int, discordance: float) -> None
     assert few is not None and many is not None and many < few
 
 
-def test_bad_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match="discordance lies between 0 and 1"):
-        smallest_difference(10, 1.5)
-    with pytest.raises(ValueError, match="power between"):
-        smallest_difference(10, 0.5, power=1.0)
-    with pytest.raises(ValueError, match="at most the discordance"):
-        sign_test_power(10, 0.1, 0.2)
-
-
 def test_exact_power_is_that_of_all_counts() -> None:
     n, discordance, difference = 12, 0.6, 0.5
     detected = 0.0

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from shoal.stats.intervals import mean_t_interval, paired_difference_interval, wilson
-from shoal.stats.reliability import variance_components
 from shoal.stats.resampling import paired_table
 from shoal.stats.seeds import (
-    SeedError,
     composed,
     composed_p,
     error_of_difference,
@@ -69,12 +67,6 @@ def test_unequal_numbers_of_seeds_bring_a_t_each() -> None:
     assert together.error == pytest.approx(
         math.hypot(np.std(few, ddof=1) / 2**0.5, np.std(many, ddof=1) / 5**0.5)
     )
-
-
-def test_one_run_of_a_recipe_has_no_spread() -> None:
-    with pytest.raises(ValueError, match="at least two of its seeds; got 1 and 2"):
-        error_of_difference([0.5], [0.5, 0.6])
-    assert error_of_mean([0.5]) == SeedError()
 
 
 def test_without_seeds_the_interval_and_p_are_those_of_the_cases() -> None:
@@ -145,22 +137,6 @@ def test_cases_that_some_run_did_not_answer_are_left_out_of_a_difference() -> No
     new, old = np.ones((6, 2)), np.zeros((6, 2))
     new[0, 1] = old[1, 0] = np.nan
     assert recipe_difference([new], [old]) == recipe_difference([new[2:]], [old[2:]])
-    with pytest.raises(ValueError, match="no case with an outcome in every run"):
-        recipe_difference([new[:1]], [old[:1]])
-
-
-def test_bad_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match="got 2 and 3"):
-        recipe_difference([np.ones((4, 2))], [np.ones((4, 3))], paired_seeds=True)
-    with pytest.raises(ValueError, match="of the same cases"):
-        recipe_difference([np.ones((4, 2))], [np.ones((5, 2))])
-
-
-def test_noise_is_the_residual_of_the_analysis_of_variance() -> None:
-    rng = np.random.default_rng(3)
-    outcomes = (rng.random((60, 4)) < rng.beta(2, 1, (60, 1))).astype(float)
-    noise = recipe_difference([outcomes], [outcomes]).seeds.noise
-    assert noise == pytest.approx(2 * variance_components(outcomes).residual / (60 * 4))
 
 
 def world(rng: Generator, runs: tuple[int, int], *, cases: int = 60, sd: float = 0.05, paired: bool = False):
@@ -215,7 +191,3 @@ def test_pooled_errors_of_equal_recipes_exclude_zero_somewhere_in_at_most_5_per_
         level = 1 - 0.05 / 12
         wrong += any(distance > error.reach(level) for distance, error in zip(distances, errors, strict=True))
     assert wrong / 200 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 200)
-
-
-def test_two_rows_have_nothing_to_pool() -> None:
-    assert moderated_errors([[0.5, 0.6]] * 2, [[0.5, 0.6]] * 2, [20, 20]) == []

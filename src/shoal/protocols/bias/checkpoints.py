@@ -45,7 +45,7 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
     measures += compare_tasks(results)
     recipes: dict[str, dict[str, None]] = {}
     for family in every:
-        recipes.setdefault(family.recipe, {}).update(dict.fromkeys(family.names))
+        recipes.setdefault(family.recipe, {}).update(dict.fromkeys(family.results))
     for result in results:
         if is_downstream(result):
             recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
@@ -72,8 +72,8 @@ def between_representations(one: Family, other: Family) -> Iterator[Measure]:
         return
     same = []
     for slice_, _ in one.final_slices("effect size"):
-        others = dict(zip(other.names, other.values("effect size", slice_), strict=True))
-        for name, effect in zip(one.names, one.values("effect size", slice_), strict=True):
+        others = dict(zip(other.results, other.values("effect size", slice_), strict=True))
+        for name, effect in zip(one.results, one.values("effect size", slice_), strict=True):
             second = others.get(name)
             if effect is not None and second is not None:
                 same.append(np.sign(effect) == np.sign(second))
@@ -106,7 +106,7 @@ def _scores(family: Family, category: str) -> dict[str, float]:
     if not slices:
         return {}
     values = family.values(SCORE, (whole or slices)[0])
-    return {name: value for name, value in zip(family.names, values, strict=True) if value is not None}
+    return {name: value for name, value in zip(family.results, values, strict=True) if value is not None}
 
 
 def _difference(pairs: Floats, diagnostics: Sequence[str], groups: dict[str, str]) -> Measure:

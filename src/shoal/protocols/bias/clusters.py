@@ -222,7 +222,7 @@ def _spread(family: Family) -> Iterator[Measure]:
         accuracies = family.values(ACCURACY, slice_)
         chances = [value for value in family.values(CHANCE, slice_) if value is not None]
         groups = {**family.groups, **slice_}
-        for name, accuracy in zip(family.names, accuracies, strict=True):
+        for name, accuracy in zip(family.results, accuracies, strict=True):
             yield Measure(ACCURACY, accuracy, n, {**groups, "checkpoint": name})
         yield from over_checkpoints(ACCURACY, accuracies, n, groups)
         if chances:

@@ -17,7 +17,7 @@ from ...core.records import Case, Measure
 from ...stats.intervals import Interval, within
 from ...stats.multiplicity import holm
 from ...stats.seeds import composed, composed_p, error_of_difference, error_of_mean, recipe_difference
-from .family import RANGES, SCORE, Family, Floats
+from .family import RANGES, SCORE, Family, Floats, case_table, is_in, shared_cases
 
 DIFFERENCE = "difference between recipes"
 ITEM_COLUMNS = {SCORE: "preferred", "language modelling score": "related"}
@@ -109,14 +109,14 @@ def _p_values(tested: Sequence[tuple[Measure, float]]) -> list[Measure]:
 
 def _over_items(sides: Sides) -> Iterator[Tested]:
     """Yield differences of means over the pairs or clusters that all checkpoints of both recipes have."""
-    first, second = sides.families
-    results = [*first.results.values(), *second.results.values()]
-    shared = set.intersection(*({case.id for case in result.cases} for result in results))
-    cases = [case for case in results[0].cases if case.id in shared]
+    first = sides.first
+    sides_of = [list(family.results.values()) for family in sides.families]
+    results = [*sides_of[0], *sides_of[1]]
+    cases = shared_cases(results)
     for score, column in ITEM_COLUMNS.items():
         if any(column not in result.columns for result in results):
             continue
-        tables = [_matrix(family, column, cases) for family in sides.families]
+        tables = [case_table(side, cases, [result.columns[column] for result in side]) for side in sides_of]
         for slice_, _ in first.final_slices(score):
             parts = [part for part in _parts(first, slice_, cases) if _complete(tables, part).any()]
             if parts:
@@ -147,22 +147,13 @@ def _complete(tables: Sequence[Floats], part: Sequence[int]) -> "np.typing.NDArr
     return np.asarray(~np.isnan(table).any(axis=1))
 
 
-def _matrix(family: Family, column: str, cases: Sequence[Case]) -> Floats:
-    """Return cases × checkpoints, NaN for missing answers."""
-    columns = []
-    for result in family.results.values():
-        values = dict(zip((case.id for case in result.cases), result.columns[column], strict=True))
-        columns.append([np.nan if values[case.id] is None else values[case.id] for case in cases])
-    return np.array(columns, dtype=np.float64).T
-
-
 def _parts(family: Family, slice_: Mapping[str, str], cases: Sequence[Case]) -> list[list[int]]:
     """Return the positions of a score's cases: in one list, or by group if the score is a mean over groups."""
     score = next(row for row in family.rows(SCORE, slice_) if row is not None)
     over = score.basis.mean_over or "cases"
     parts: dict[str, list[int]] = {}
     for place, case in enumerate(cases):
-        if all(value in ("all", case.groups.get(name)) for name, value in slice_.items()):
+        if is_in(case, slice_):
             parts.setdefault("" if over == "cases" else case.groups[over], []).append(place)
     return list(parts.values())
 

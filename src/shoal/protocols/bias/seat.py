@@ -15,13 +15,14 @@ import numpy as np
 from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
 from ...stats import association
 from ...stats.multiplicity import holm
+from ...stats.reliability import icc_agreement
 from ..base import Asks, Scored
 from . import wording
 from .asking import VectorSet, find_tests, representation_name, split_sets
 from .asking import ask_vectors as ask
 from .family import LEVEL, Family, Groups, defined, number, over_checkpoints
 from .settings import Settings
-from .spread import agreement, icc_agreement
+from .spread import agreement
 
 FOLDER, FILES = "seat", ()
 ASKS: Asks = "vectors"
@@ -137,7 +138,7 @@ def across(family: Family) -> list[Measure]:
     for slice_, n in family.final_slices("effect size"):
         effects, ps = family.values("effect size", slice_), family.values("p value", slice_)
         groups = {**family.groups, **slice_}
-        for name, effect, p in zip(family.names, effects, ps, strict=True):
+        for name, effect, p in zip(family.results, effects, ps, strict=True):
             note = "" if p is None else f"p = {p:.5g}"
             measures.append(Measure("effect size", effect, n, {**groups, "checkpoint": name}, note=note))
         measures += over_checkpoints("effect size", effects, n, groups)
