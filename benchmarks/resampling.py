@@ -27,7 +27,7 @@ from shoal.stats.intervals import (
     t_quantile,
 )
 from shoal.stats.paired import generalization_score
-from shoal.stats.reliability import SHEPPARD, icc_agreement, mean_squares, runs_needed
+from shoal.stats.reliability import SHEPPARD, icc_agreement, mean_squares
 from shoal.stats.resampling import paired_table
 
 Floats = NDArray[np.float64]
@@ -204,6 +204,11 @@ def score_spread(scores: Floats, items: int) -> RunSpread:
     # Runs that tie may differ by what a step of one item hides.
     of_sd = sd_interval(sd, len(scores)) if sd else (0.0, sd_interval(SHEPPARD / items, len(scores))[1])
     return RunSpread(mean, sd, of_sd, floor, ratio)
+
+
+def runs_needed(reliability: float, target: float) -> int:
+    """How many runs make their mean as reliable as the target."""
+    return max(1, math.ceil(target * (1 - reliability) / (reliability * (1 - target)) - 1e-9))
 
 
 def spearman_brown(reliability: float, runs: int) -> float:

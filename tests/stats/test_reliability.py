@@ -16,7 +16,6 @@ from shoal.stats.reliability import (
     icc_agreement,
     item_floor,
     ratio_interval,
-    runs_needed,
 )
 
 NA = float("nan")
@@ -55,18 +54,6 @@ def test_independent_flips_vary_as_their_floor_and_shifting_runs_more() -> None:
     steady, shifted = (shifting(rng, 2000, 200, sd) for sd in (0.0, 0.1))
     assert steady.mean(axis=0).std(ddof=1) == pytest.approx(item_floor(steady), rel=0.12)
     assert shifted.mean(axis=0).std(ddof=1) > 5 * item_floor(shifted)
-
-
-@settings(deadline=None)
-@given(st.floats(0.01, 0.99), st.floats(0.01, 0.99))
-def test_runs_needed_are_enough_and_no_more(reliability: float, target: float) -> None:
-    def of_mean(runs: int) -> float:
-        """Reliability of the mean of several runs, from that of one (Brown 1910; Spearman 1910)."""
-        return runs * reliability / (1 + (runs - 1) * reliability)
-
-    runs = runs_needed(reliability, target)
-    assert runs is not None and of_mean(runs) >= target - 1e-6
-    assert runs == 1 or of_mean(runs - 1) < target + 1e-6
 
 
 # Intervals

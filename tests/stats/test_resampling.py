@@ -12,7 +12,6 @@ from shoal.stats.resampling import (
     cluster_table,
     degrees_of_freedom,
     difference,
-    macro_mean,
     paired_table,
     sampling_variance,
     sharing,
@@ -62,11 +61,6 @@ def test_a_pair_counts_common_applicable_cases_only(rows: Cases) -> None:
     common = [(x, y) for x, y in zip(a, b, strict=True) if not math.isnan(x + y)]
     expected = sum(x - y for x, y in common) / len(common) if common else NA
     assert difference(paired_table(a, b)) == pytest.approx(expected, nan_ok=True)
-
-
-def test_a_macro_mean_weighs_functionalities_alike() -> None:
-    tables = [cluster_table([1] * 99 + [0]), cluster_table([0, 1])]
-    assert macro_mean(tables) == pytest.approx((0.99 + 0.5) / 2)
 
 
 def test_distinct_rows_are_those_of_numpy() -> None:
@@ -119,9 +113,3 @@ def test_the_variance_of_a_mean_of_functionalities_that_share_clusters_is_found(
         found.append(sharing([np.arange(12)] * 4, values) * alone)
         means.append(float(np.mean(values)))
     assert np.mean(found) == pytest.approx(np.var(means), rel=0.15)
-
-
-def test_lone_clusters_of_one_name_go_together():
-    # Five functionalities of a single template, the same in all: one draw.
-    assert sharing([["t"] * 4] * 5, [[1, 1, 0, 1]] * 5) == pytest.approx(5)
-    assert sharing([[f"t{number}"] * 4 for number in range(5)], [[1, 1, 0, 1]] * 5) == 1.0

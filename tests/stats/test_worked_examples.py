@@ -17,7 +17,6 @@ from shoal.stats.multiplicity import holm
 from shoal.stats.paired import (
     generalization_score,
     sign_test,
-    smallest_sign_flip_p,
 )
 from shoal.stats.power import sign_test_power, smallest_difference
 from shoal.stats.reliability import (
@@ -27,7 +26,6 @@ from shoal.stats.reliability import (
     icc_agreement,
     item_floor,
     mean_squares,
-    runs_needed,
 )
 
 EXAMPLES = Path(__file__).parents[1] / "papers" / "tables" / "worked_examples.json"
@@ -98,11 +96,6 @@ def test_minimum_detectable_effects() -> None:
         assert by_formula - 0.0005 <= (smallest_difference(n, 1.0, known=True) or 0) / 2 < 1.1 * by_formula
 
 
-def test_runs_needed() -> None:
-    # By Spearman and Brown, two runs have a reliability of .6477 and five of .8213.
-    assert [runs_needed(0.479, target) for target in (0.6477, 0.6478, 0.8213, 0.8214)] == [2, 3, 5, 6]
-
-
 def test_the_error_of_an_sd_over_runs() -> None:
     assert sd_interval(1.0, 5) == pytest.approx((0.599, 2.874), abs=5e-4)
     assert sd_interval(1.0, 25) == pytest.approx((0.781, 1.391), abs=5e-4)
@@ -113,7 +106,3 @@ def test_the_mean_of_five_runs() -> None:
     five = np.array([-2, -1, 0, 1, 2]) * 4.2 / np.std([-2, -1, 0, 1, 2], ddof=1)
     low, high = mean_t_interval(five)
     assert (high - low) / 2 == pytest.approx(5.21, abs=5e-3)
-
-
-def test_five_runs_never_reach_one_in_a_hundred() -> None:
-    assert smallest_sign_flip_p(5) == 1 / 16

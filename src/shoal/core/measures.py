@@ -101,7 +101,6 @@ MEASURES: dict[str, Quantity] = {
     "Fleiss kappa": AGREEMENT,
     "Krippendorff alpha": AGREEMENT,
     "ICC(2,1)": AGREEMENT,
-    "runs needed": COUNT,
     "difference between diagnostics": POINTS,
     "agreement of representations": AGREEMENT,
     "downstream score": RATE,

@@ -130,11 +130,7 @@ def _welch(x: Floats, y: Floats, x_size: int, y_size: int) -> tuple[Floats, Floa
 
 
 def all_sums(values: ArrayLike, size: int) -> Floats:
-    """Return the sum of every subset of this size; for rows, one sum per column.
-
-    >>> all_sums([1.0, 2.0, 4.0], 2).tolist()
-    [3.0, 5.0, 6.0]
-    """
+    """Return the sum of every subset of this size; for rows, one sum per column."""
     numbers = np.asarray(values, dtype=np.float64)
     members = np.fromiter(chain.from_iterable(combinations(range(len(numbers)), size)), np.int64)
     sums: Floats = numbers[members.reshape(-1, size)].sum(axis=1)
@@ -204,9 +200,6 @@ def effect_size_interval(
     Welch's t of the word means is noncentral t (Steiger & Fouladi 1997), which gives the interval of g, the difference
     in SDs of word means. The scale of single sentences adds the spread within words. The SD of d also contains the
     difference between the sets: d = g / √(1 + g² share_X share_Y). If d lies outside, the interval extends to d.
-
-    >>> [round(end, 2) for end in effect_size_interval([0.4, 0.1, 0.3, 0.2], [0.0, -0.2, 0.1, -0.1])]
-    [0.38, 1.8]
     """
     sides = np.asarray(first, np.float64), np.asarray(second, np.float64)
     names = units if units is not None else tuple(np.arange(len(side)) for side in sides)

@@ -34,9 +34,6 @@ def sign_test_power(n: int, discordance: float, difference: float, alpha: float 
     """Return the power of the exact sign test for a difference of two models on n cases, summed over all counts.
 
     `discordance` is the share of cases on which one is right and the other wrong.
-
-    >>> round(sign_test_power(436, 0.08, 0.0378), 2), sign_test_power(5, 1.0, 1.0)
-    (0.76, 0.0)
     """
     return float(_sign_test_powers(n, np.array([discordance]), difference, alpha)[0])
 
@@ -64,11 +61,6 @@ def smallest_difference(
 
     `discordance` is the share of n cases on which they differed; the true share, if `known`. If even the whole
     discordance would be missed, it grows with the difference. None if n cases cannot show any: five give p = .0625.
-
-    >>> round(smallest_difference(436, 0.08), 4), round(smallest_difference(436, 0.08, known=True), 4)
-    (0.0398, 0.0393)
-    >>> round(smallest_difference(10, 0.1), 3), smallest_difference(5, 0.4)
-    (0.673, None)
     """
     seen = n * discordance
     shares = np.array([discordance]) if known else special.betaincinv(seen + 1.5, n - seen + 0.5, SHARES)
@@ -88,21 +80,15 @@ class Cases:
 
     @classmethod
     def weighted(cls, weights: Floats) -> "Cases":
-        """Count cases by weight; weights that differ by less than 10 % count as equal.
-
-        >>> Cases.weighted(np.repeat([1 / 20, 1 / 80], [20, 80])).counts.tolist()
-        [80, 20]
-        """
+        """Count cases by weight; weights that differ by less than 10 % count as equal."""
         bins, counts = np.unique(np.round(10 * np.log(weights)), return_counts=True)
         return cls(np.exp((bins - bins.max()) / 10), counts)
 
     def times(self, factor: float) -> "Cases":
-        """Return the cases of each weight multiplied by a factor, rounded up."""
         return Cases(self.weights, np.ceil(factor * self.counts - 1e-9).astype(np.int64))
 
     @property
     def total(self) -> int:
-        """Return the number of cases."""
         return int(self.counts.sum())
 
 
@@ -111,10 +97,6 @@ def even_drop_power(cases: Cases, churn: float, drop: float, alpha: float = 0.05
 
     `churn` is the share of cases that change anyway, half of them each way. Equal weights: the exact sign test. Unequal
     weights: 1,000 draws of the cases that change, the same ones for each drop.
-
-    >>> equal, unequal = Cases.weighted(np.ones(81)), Cases.weighted(np.repeat([1.0, 0.1], [10, 71]))
-    >>> [round(even_drop_power(cases, churn=0.05, drop=0.15), 2) for cases in (equal, unequal)]
-    [0.86, 0.71]
     """
     if len(cases.counts) == 1:
         return sign_test_power(cases.total, max(drop, min(1.0, churn + drop)), drop, alpha)
@@ -126,12 +108,7 @@ def even_drop_power(cases: Cases, churn: float, drop: float, alpha: float = 0.05
 
 
 def smallest_even_drop(cases: Cases, churn: float, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """Return the smallest drop, spread evenly over these cases, that sign flips find with `power`; None if none.
-
-    >>> few, many = (Cases.weighted(np.ones(n)) for n in (5, 81))
-    >>> smallest_even_drop(few, 0.0), round(smallest_even_drop(many, 0.0), 3), round(smallest_even_drop(many, 0.1), 3)
-    (None, 0.096, 0.163)
-    """
+    """Return the smallest drop, spread evenly over these cases, that sign flips find with `power`; None if none."""
     return _smallest(lambda drop: even_drop_power(cases, churn, drop, alpha), power, 1e-4)
 
 
@@ -164,13 +141,7 @@ def _flip_p(failed: Integers, improved: Integers, weights: Floats) -> Floats:
 def smallest_mean_difference(
     error: float, degrees: float, alpha: float = 0.05, power: float = 0.8, *, known: bool = False
 ) -> float | None:
-    """Return the smallest mean difference that a two-sided t test finds with `power`; None if none below 1.
-
-    >>> round(smallest_mean_difference(0.1, 4), 2), round(smallest_mean_difference(0.1, 4, known=True), 2)
-    (0.47, 0.38)
-    >>> round(smallest_mean_difference(0.1, 1000), 2)
-    0.28
-    """
+    """Return the smallest mean difference that a two-sided t test finds with `power`; None if none below 1."""
     if not (error > 0 and degrees > 0):
         return None
     before, anew = _evenly(2)
@@ -183,9 +154,6 @@ def welch_power(runs: int, sd: float, degrees: float, difference: float, alpha: 
     """Return the power of Welch's t test for this difference of two recipes, with `runs` runs each.
 
     `sd` is the spread of runs around their recipe's mean, estimated with these degrees of freedom.
-
-    >>> [round(welch_power(runs, 0.02, 8, 0.05), 2) for runs in (2, 3, 5, 10)]
-    [0.15, 0.5, 0.84, 0.98]
     """
     before, *anew = _evenly(3)
     spread = sd / np.sqrt(_ratios(degrees, before))

@@ -41,12 +41,7 @@ def fleiss_kappa(outcomes: ArrayLike) -> float:
 
 
 def disagreement_histogram(outcomes: ArrayLike) -> tuple[NDArray[np.int64], int]:
-    """Return how many items have 0, 1, … R//2 runs against the majority, and how many items are undecided.
-
-    >>> counts, undecided = disagreement_histogram([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 1, 0, 0, 0]])
-    >>> counts.tolist(), undecided
-    ([1, 1, 1], 0)
-    """
+    """Return how many items have 0, 1, … R//2 runs against the majority, and how many items are undecided."""
     matrix = np.asarray(outcomes, dtype=np.float64)
     runs = matrix.shape[1]
     passes = matrix.sum(axis=1)
@@ -56,11 +51,7 @@ def disagreement_histogram(outcomes: ArrayLike) -> tuple[NDArray[np.int64], int]
 
 
 def coin_flip_histogram(runs: int) -> Floats:
-    """Return the shares of `disagreement_histogram` under coin flips.
-
-    >>> coin_flip_histogram(5).tolist()
-    [0.0625, 0.3125, 0.625]
-    """
+    """Return the shares of `disagreement_histogram` under coin flips."""
     passes = np.arange(runs + 1)
     shares = np.zeros(runs // 2 + 1)
     np.add.at(shares, np.minimum(passes, runs - passes), special.binom(runs, passes) / 2.0**runs)
@@ -93,17 +84,6 @@ def icc_agreement(values: ArrayLike) -> float:
     return (of_items - residual) / whole if whole > 0 else math.nan
 
 
-def runs_needed(reliability: float, target: float) -> int | None:
-    """Return how many runs make their mean as reliable as `target`, None if one run has no reliability.
-
-    >>> runs_needed(0.479, 0.8), runs_needed(1.0, 0.9), runs_needed(-0.1, 0.8)
-    (5, 1, None)
-    """
-    if math.isnan(reliability) or reliability <= 0:
-        return None
-    return max(1, math.ceil(target * (1 - reliability) / (reliability * (1 - target)) - 1e-9))
-
-
 def item_floor(outcomes: ArrayLike) -> float:
     """Return the SD over runs of a pass rate if items flipped independently (`docs/method/bias.md` 5.7).
 
@@ -130,12 +110,7 @@ def item_floor(outcomes: ArrayLike) -> float:
 
 
 def coefficient_interval(values: ArrayLike, coefficient: Coefficient, level: float = 0.95) -> Interval:
-    """Return an interval for kappa or an ICC, on Fisher's z scale; NaN for two runs or if nothing differs.
-
-    >>> items = [[1, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]] * 5
-    >>> [round(end, 2) for end in coefficient_interval(items, fleiss_kappa)]
-    [-0.35, 0.96]
-    """
+    """Return an interval for kappa or an ICC, on Fisher's z scale; NaN for two runs or if nothing differs."""
     matrix = np.asarray(values, dtype=np.float64)
     items, runs = matrix.shape
     # Without one run the others may agree on everything; half an item short of that, the scale is still finite.

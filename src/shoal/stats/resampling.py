@@ -37,13 +37,11 @@ class ClusterTable:
 
     @property
     def totals(self) -> Floats:
-        """Return the columns summed over all clusters."""
         totals: Floats = self.counts @ self.rows
         return totals
 
     @property
     def content(self) -> tuple[int, bytes, bytes]:
-        """Return the sort key of the table among others."""
         return (self.clusters, self.rows.tobytes(), self.counts.tobytes())
 
 
@@ -66,12 +64,6 @@ def paired_table(values_a: ArrayLike, values_b: ArrayLike, clusters: ArrayLike |
     """Return what each cluster contributes to a difference of two models: (sum of A, sum of B, applicable).
 
     A case that does not apply to either of the two counts for neither (`docs/method/beyond.md` 7.7).
-
-    >>> table = paired_table([1, 1, 0, float("nan")], [1, 0, 0, 1])
-    >>> table.rows.tolist(), table.counts.tolist()
-    ([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 1.0]], [1, 1, 1, 1])
-    >>> round(difference(table), 4)
-    0.3333
     """
     a, b = _as_column(values_a), _as_column(values_b)
     return _table([a, b], ~(np.isnan(a) | np.isnan(b)), clusters)
@@ -98,9 +90,6 @@ def sampling_variance(table: ClusterTable) -> float:
     """Return the variance of the rate (or paired difference) over new clusters, linearised; NaN for one cluster.
 
     m/(m-1) Σ (sum_i - rate · applicable_i)² / applicable², the large-sample value of the bootstrap's.
-
-    >>> round(sampling_variance(cluster_table([1] * 8 + [0] * 2)), 6)  # p(1-p)/(n-1)
-    0.017778
     """
     m = table.clusters
     sums, applicable = _sums_and_applicable(table)
@@ -112,13 +101,7 @@ def sampling_variance(table: ClusterTable) -> float:
 
 
 def degrees_of_freedom(tables: Sequence[ClusterTable]) -> float:
-    """Return Satterthwaite's degrees of freedom of a macro mean; NaN if no functionality has two clusters.
-
-    >>> degrees_of_freedom([cluster_table([1, 0, 1, 1, 0])])
-    4.0
-    >>> round(degrees_of_freedom([cluster_table([1, 0, 1, 1, 0]), cluster_table([1, 0, 1, 1, 0, 0])]), 2)
-    8.64
-    """
+    """Return Satterthwaite's degrees of freedom of a macro mean; NaN if no functionality has two clusters."""
     known = [table for table in _in_order(tables) if table.clusters > 1]
     free = np.array([table.clusters - 1.0 for table in known])
     variance = np.array([sampling_variance(table) for table in known])
@@ -132,11 +115,6 @@ def sharing(clusters: Sequence[ArrayLike], values: Sequence[ArrayLike]) -> float
 
     One list per functionality: the cluster of each case and its value, NaN where it has none. A lone cluster does not
     show how it pulls; it is taken to go with the other lone ones of its name.
-
-    >>> sharing([[0, 0, 1, 1], [0, 0, 1, 1]], [[1, 1, 0, 0], [1, 1, 0, 0]])
-    2.0
-    >>> sharing([[0, 0, 1, 1], [2, 2, 3, 3]], [[1, 1, 0, 0], [1, 1, 0, 0]])
-    1.0
     """
     # Every sum is exact (fsum): the same number, but for its sign, whatever the order and names of cases and clusters.
     samples = [
@@ -187,7 +165,6 @@ def _table(
 
 
 def _sum_by_cluster(columns: Sequence[Floats], clusters: ArrayLike | None) -> Floats:
-    """Return a row per cluster."""
     if clusters is None:
         return np.column_stack(columns) + 0.0  # + 0.0: no negative zeros among the sort keys
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
@@ -201,10 +178,6 @@ def distinct_rows(rows: Floats, times: NDArray[np.int64] | None = None) -> tuple
     """Return the distinct rows in lexicographic order, and how often each occurs (`times` gives multiplicities).
 
     Does what np.unique(axis=0) does, at a tenth of the time: that one compares rows as opaque records.
-
-    >>> rows, counts = distinct_rows(np.array([[2.0], [1.0], [2.0]]), np.array([1, 5, 3]))
-    >>> rows.tolist(), counts.tolist()
-    ([[1.0], [2.0]], [5, 4])
     """
     order = np.lexsort(rows.T[::-1])
     ordered = rows[order]

@@ -37,7 +37,6 @@ class SeedError:
 
     @property
     def error(self) -> float:
-        """Return the standard error of all parts together."""
         return math.hypot(*(error for error, _ in self.parts))
 
     def reach(self, level: float) -> float:
@@ -50,11 +49,7 @@ class SeedError:
 
 
 def error_of_mean(by_seed: ArrayLike, noise: float = 0.0) -> SeedError:
-    """Return the error of the mean of one recipe's seeds, or of differences of paired seeds (Student 1908).
-
-    >>> round(error_of_mean([0.7, 0.8, 0.9]).reach(0.95), 4)
-    0.2484
-    """
+    """Return the error of the mean of one recipe's seeds, or of differences of paired seeds (Student 1908)."""
     scores = np.asarray(by_seed, dtype=np.float64)
     if len(scores) < 2:
         return SeedError()
@@ -65,10 +60,6 @@ def error_of_difference(first: ArrayLike, second: ArrayLike, noise: float = 0.0)
     """Return the error of the difference of two recipes, each with at least two seeds (Welch 1947).
 
     With unequal numbers Welch's test errs (2 against 10 seeds: false alarms in 10 %), so each recipe brings its own t.
-
-    >>> error, degrees = error_of_difference([0.7, 0.8, 0.9], [0.4, 0.5, 0.9]).parts[0]
-    >>> round(error, 3), round(degrees, 2)
-    (0.163, 2.56)
     """
     sides = [np.asarray(side, dtype=np.float64) for side in (first, second)]
     sizes = [len(side) for side in sides]
@@ -96,10 +87,6 @@ def moderated_errors(first: ArrayLike, second: ArrayLike, cases: ArrayLike) -> l
     binomial one) is averaged with the mean of all rows (moderated t, Smyth 2004). The prior's weight is fixed:
     estimated from few rows, it errs in up to 11 % if rows differ much in their variance. What a run does to all rows
     alike is not pooled: it has the degrees of freedom of the runs only.
-
-    >>> runs = [[0.9, 0.8], [0.7, 0.8], [0.5, 0.4]]
-    >>> [[round(number, 3) for number in part] for part in moderated_errors(runs, runs, [20, 20, 20])[0].parts]
-    [[0.022, 2.0], [0.07, 6.0]]
     """
     sides = [np.asarray(side, dtype=np.float64) for side in (first, second)]
     n = np.asarray(cases, dtype=np.float64)[:, None]
@@ -129,12 +116,7 @@ def moderated_errors(first: ArrayLike, second: ArrayLike, cases: ArrayLike) -> l
 
 
 def composed(value: float, cases: IntervalAt, seeds: SeedError, level: float = 0.95) -> Interval:
-    """Return the interval for new cases and new seeds.
-
-    >>> from .intervals import wilson
-    >>> [round(end, 3) for end in composed(0.8, lambda level: wilson(80, 100, level), error_of_mean([0.7, 0.8, 0.9]))]
-    [0.536, 1.057]
-    """
+    """Return the interval for new cases and new seeds."""
     low, high = cases(level)
     added = max(0.0, seeds.reach(level) ** 2 - normal_quantile(level) ** 2 * seeds.noise)
     below, above = (math.sqrt(max(0.0, distance) ** 2 + added) for distance in (value - low, high - value))
@@ -142,12 +124,7 @@ def composed(value: float, cases: IntervalAt, seeds: SeedError, level: float = 0
 
 
 def composed_p(value: float, cases: IntervalAt, seeds: SeedError) -> float:
-    """Return the two-sided p: one minus the level at which the composed interval reaches 0.
-
-    >>> from .intervals import mean_t_interval
-    >>> round(composed_p(2.0, lambda level: mean_t_interval([0, 1, 2, 3, 4], level), SeedError()), 4)
-    0.0474
-    """
+    """Return the two-sided p: one minus the level at which the composed interval reaches 0."""
     if value == 0:
         return 1.0
 

@@ -4,7 +4,7 @@ import pytest
 
 from shoal.core.errors import DataError, PlanError
 from shoal.protocols import bias
-from shoal.protocols.base import identity, is_random
+from shoal.protocols.base import identity
 from shoal.runs.settings import make_settings
 
 
@@ -96,10 +96,3 @@ def test_the_identity_holds_what_changes_answers_and_nothing_else(tmp_path):
     before = asked(data=str(path))
     path.write_text("y")
     assert before != asked(data=str(path))
-
-
-def test_only_pre_training_multiplies_by_seeds():
-    chosen = settings(data="example", limit=3)
-    assert not is_random(chosen, bias.recipe(chosen, "hf:somewhere"))
-    chosen = settings(**{"data": "example", "pretrain.text": "example"})
-    assert is_random(chosen, bias.recipe(chosen, "tiny:masked"))

@@ -54,14 +54,6 @@ def test_the_worked_example(worked):
     assert [end / sd.value for end in sd.interval] == pytest.approx([0.599, 2.874], abs=1e-3)
 
 
-def test_the_same_checkpoint_twice_agrees_with_itself():
-    rows = compare(crows_results(letters("110010", "110010")))
-    assert rows.where("sd over checkpoints", **WHOLE)[0].value == 0
-    assert [row.value for row in rows.where("share of items")] == [1.0, 0.0]
-    assert rows.where("Fleiss kappa")[0].value == 1.0
-    assert rows.where("over-dispersion ratio", category="all")[0].value is None
-
-
 def test_one_checkpoint_is_its_own_recipe_and_has_no_spread():
     results = crows_results(letters("110010"))
     (end,) = findings(results)
@@ -168,13 +160,6 @@ def test_signs_and_significance_are_counted_over_checkpoints():
     assert line.split()[2:8] == ["0.12", "0.38", "0.2", "1", "of", "5"]
 
 
-def test_representations_of_the_same_checkpoints_are_compared():
-    one = seat_results({"weat1": [1.0, -1.0]}, {"weat1": [0.1, 0.1]})
-    two = seat_results({"weat1": [1.0, 1.0]}, {"weat1": [0.1, 0.1]}, representation="word_mean")
-    (row,) = compare(one + two).where("agreement of representations")
-    assert (row.value, row.n, row.groups["representation"]) == (0.5, 2, "cls and word_mean")
-
-
 def test_two_diagnostics_of_one_concept_are_compared():
     groups = {"category": "religion", "direction": "stereo"}
     cases = [Case(str(n), (("a",), ("b",)), None, groups) for n in range(4)]
@@ -198,13 +183,6 @@ def test_one_checkpoint_is_shown_by_category():
     assert "! One checkpoint: seed variance was not measured." in text
     (line,) = [line for line in text.splitlines() if line.startswith("all")]
     assert line.split()[:6] == ["all", "66.7", "30.0", "–", "90.3", "6"] and "●" in line
-
-
-def test_several_checkpoints_are_shown_with_what_may_be_concluded():
-    text = printed(sections(five(times=4)))
-    assert text.startswith("base\ncrows: no statement of 2 changes between checkpoints.")
-    assert "crows of base\nOver 5 checkpoints the stereotype score is 50.0 %" in text
-    assert "age !" in text and "0 against the majority" in text
 
 
 def test_tables_of_a_plan_have_every_checkpoint_and_number():

@@ -10,8 +10,7 @@ import pytest
 
 from shoal.core.records import Answers, Measure, Result
 from shoal.protocols import cood
-from shoal.protocols.base import Compared
-from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, target
+from shoal.protocols.cood.cells import KINDS, LABELS, target
 from shoal.stats.multiplicity import holm
 
 
@@ -45,11 +44,6 @@ def one(measures, name, **groups):
     return measure
 
 
-def test_nothing_is_said_of_no_job_or_one(made):
-    assert cood.compare(cood.Settings(), []) == Compared()
-    assert cood.compare(cood.Settings(), [made(RATES)]) == Compared()
-
-
 def test_seeds_of_one_setup_are_put_together(made):
     results = [made(RATES, noise=seed, seed=seed) for seed in range(5)]
     rows = compared(cood.Settings(), results)
@@ -63,24 +57,6 @@ def test_seeds_of_one_setup_are_put_together(made):
         assert row.note == "5 seeds (0, 1, 2, 3, 4): results hold for this training recipe."
     gap = one(rows, "gap", K="5", control="none")
     assert gap.value == pytest.approx(0.6, abs=0.1) and gap.interval[0] > 0.4
-
-
-def test_every_setup_has_its_rows_and_is_told_by_what_differs(made):
-    results = [made(RATES, seed, seed=seed, per_label=(k,)) for k in (2, 5) for seed in range(2)]
-    results += [made(RATES, 7, control=("text only",)), made(RATES, 8, template=("Is it <LABEL>",))]
-    results += [
-        made(RATES, 9, names=({"positive": "cat", "neutral": "bird", "negative": "dog"},)),
-        made(RATES, 3, reveal=(4,)),
-    ]
-    rows = compared(cood.Settings(), results)
-    gaps = [dict(row.groups) for row in rows if row.name == "gap"]
-    usual = {"K": "5", "control": "none", "template": "It is <LABEL>", "names": "usual", "reveal": "0"}
-    assert gaps == [
-        {**usual, "K": "2"}, usual, {**usual, "control": "text only"}, {**usual, "template": "Is it <LABEL>"},
-        {**usual, "names": "negative=dog, neutral=bird, positive=cat"}, {**usual, "reveal": "4"},
-    ]  # fmt: skip
-    assert one(rows, "gap", **{**usual, "reveal": "4"}).note.startswith("One seed")
-    assert len([row for row in rows if row.name == "accuracy" and "cell" in row.groups]) == 6 * len(CELLS)
 
 
 def test_the_curve_over_epochs_is_averaged_over_seeds(settings, scored):

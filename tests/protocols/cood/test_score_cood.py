@@ -111,13 +111,6 @@ def test_a_text_that_is_misread_is_no_sign_of_combining(settings):
     assert finding.kind == "shortcut" and "It gets 0.0 of" in finding.text
 
 
-def test_an_outcome_says_how_sure_the_model_was(settings):
-    part = settings(test_per_label=1, validation_per_label=0)
-    sure = np.array([[0.9, 0.1]] * 9)
-    outcomes = cood.score(part, cood.build(part), {"": Answers(LABELS, np.zeros(9, np.int64), sure)}).outcomes
-    assert [outcome.value for outcome in outcomes[:3]] == pytest.approx([0.8, 0.8, -0.8])
-
-
 # Epochs
 
 

@@ -95,7 +95,6 @@ def check_stored(path: Path, what: str, wanted: Sequence[Any], known: Set[Any], 
 
 
 def check_language_model(model: Any) -> None:
-    """Raise an error for a model that has no likelihood of a text."""
     if isinstance(model, Untrained):
         raise model.refuse()
     if not isinstance(model, LanguageModel):
@@ -174,7 +173,6 @@ def _token_row(kind: str, tokens: list[str], row: TokenScores, positions: Sequen
 
 
 def log_probabilities(data: Any) -> list[float]:
-    """Return the scored tokens' log-probabilities."""
     return [score for score in data["scores"] if score is not None]
 
 

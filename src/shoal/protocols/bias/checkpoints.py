@@ -16,7 +16,6 @@ from .family import (
     LEVEL,
     SCORE,
     Family,
-    Floats,
     checkpoint_name,
     defined,
     families,
@@ -37,7 +36,12 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
     measures: list[Measure] = []
     for family in every:
         measures += module_of(family.diagnostic).across(family)
-    measures += [row for family in every for row in _over_training(family)]
+    for family in every:
+        for name in CURVES:
+            for slice_, n in family.slices(name):
+                if "step" in slice_:
+                    groups = {**family.groups, **slice_}
+                    measures += over_checkpoints(name, family.values(name, slice_), n, groups)
     measures += between_recipes(every)
     for pair in combinations(every, 2):
         if pair[0].recipe == pair[1].recipe:
@@ -49,18 +53,18 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
     for result in results:
         if is_downstream(result):
             recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
-    findings = [_conclusion(family, measures) for family in every if len(family.results) > 1]
+    findings = [
+        Finding(
+            "conclusion",
+            " ".join(wording.conclusion(family.measures(measures), len(family.results))),
+            weight=1.0,
+            groups=family.groups,
+        )
+        for family in every
+        if len(family.results) > 1
+    ]
     findings += [_recipe(name, list(names), every) for name, names in recipes.items()]
     return Compared(measures, findings)
-
-
-def _over_training(family: Family) -> Iterator[Measure]:
-    """Yield every score at every earlier point of training (Figure 2)."""
-    for name in CURVES:
-        for slice_, n in family.slices(name):
-            if "step" in slice_:
-                groups = {**family.groups, **slice_}
-                yield from over_checkpoints(name, family.values(name, slice_), n, groups)
 
 
 # Two representations, two diagnostics of one concept
@@ -88,15 +92,21 @@ def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
     if one.diagnostic == other.diagnostic:
         return
     sides = (one, other)
-    categories = [module_of(family.diagnostic).CONCEPTS for family in sides]
-    for concept in [name for name in categories[0] if name in categories[1]]:
-        scores = [_scores(family, names[concept]) for family, names in zip(sides, categories, strict=True)]
-        common = [name for name in scores[0] if name in scores[1]]
-        pairs = np.array([[side[name] for side in scores] for name in common], dtype=np.float64)
-        if len(pairs):
-            names = [family.diagnostic for family in sides]
-            groups = {"recipe": one.recipe, "diagnostic": " and ".join(names), "category": concept}
-            yield _difference(pairs, names, groups)
+    concepts = [module_of(family.diagnostic).CONCEPTS for family in sides]
+    for concept in [name for name in concepts[0] if name in concepts[1]]:
+        scores = [_scores(family, names[concept]) for family, names in zip(sides, concepts, strict=True)]
+        pairs = np.array([[side[name] for side in scores] for name in scores[0] if name in scores[1]])
+        if not len(pairs):
+            continue
+        names = [family.diagnostic for family in sides]
+        groups = {"recipe": one.recipe, "diagnostic": " and ".join(names), "category": concept}
+        difference = pairs[:, 0] - pairs[:, 1]
+        interval = defined(mean_t_interval(difference))
+        yield Measure(
+            "difference between diagnostics", float(difference.mean()), len(pairs), groups,
+            within(interval, -1.0, 1.0) if interval else None, "t over checkpoints" if interval else "",
+            note=wording.means_by_diagnostic(names, pairs.mean(axis=0).tolist()),
+        )  # fmt: skip
 
 
 def _scores(family: Family, category: str) -> dict[str, float]:
@@ -109,25 +119,14 @@ def _scores(family: Family, category: str) -> dict[str, float]:
     return {name: value for name, value in zip(family.results, values, strict=True) if value is not None}
 
 
-def _difference(pairs: Floats, diagnostics: Sequence[str], groups: dict[str, str]) -> Measure:
-    runs = len(pairs)
-    difference = pairs[:, 0] - pairs[:, 1]
-    interval = defined(mean_t_interval(difference)) if runs > 1 else None
-    return Measure(
-        "difference between diagnostics", float(difference.mean()), runs, groups,
-        within(interval, -1.0, 1.0) if interval else None, "t over checkpoints" if interval else "",
-        note=wording.means_by_diagnostic(diagnostics, pairs.mean(axis=0).tolist()),
-    )  # fmt: skip
-
-
 # Findings
 
 
 def statements(family: Family) -> dict[str, list[str]]:
     """Return the verdict of every checkpoint on everything that its diagnostic is about.
 
-    Shares: the side of one half, judged by the checkpoint's own interval. Tests: sign and significance. Clusters:
-    whether they match the concepts better than chance. Shares of fewer than 20 items have no verdict.
+    Shares: the side of one half. Tests: sign and significance. Clusters: whether they match the concepts better than
+    chance. Fewer than 20 items have no verdict.
     """
     by_name: dict[str, list[str]] = {}
     slices = [(slice_, n) for slice_, n in family.final_slices(SCORE) if slice_.get("task", "all") == "all"]
@@ -145,13 +144,6 @@ def statements(family: Family) -> dict[str, list[str]]:
         if n >= FEW_CASES:
             by_name[slice_["category"]] = [str(p < 0.05) for p in ps]
     return {name: verdicts for name, verdicts in by_name.items() if len(verdicts) > 1}
-
-
-def _conclusion(family: Family, measures: Sequence[Measure]) -> Finding:
-    """Return what may be said about one recipe under one diagnostic."""
-    rows = family.measures(measures)
-    text = " ".join(wording.conclusion(rows, len(family.results)))
-    return Finding("conclusion", text, weight=1.0, groups=family.groups)
 
 
 def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Finding:

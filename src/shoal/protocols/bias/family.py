@@ -43,7 +43,6 @@ class Family:
 
     @property
     def groups(self) -> dict[str, str]:
-        """Return the groups that every measure of the family has."""
         groups = {"recipe": self.recipe, "diagnostic": self.diagnostic}
         return groups | ({"representation": self.representation} if self.representation else {})
 
@@ -101,7 +100,6 @@ def families(results: Sequence[Result]) -> list[Family]:
 
 
 def is_downstream(result: Result) -> bool:
-    """Return whether a result belongs to a downstream task instead of a diagnostic."""
     return not result.job["settings"]["diagnostic"]
 
 
@@ -111,7 +109,6 @@ def recipe_name(result: Result) -> str:
 
 
 def checkpoint_name(result: Result) -> str:
-    """Return the training's seed, or the model's name."""
     settings = result.job["settings"]
     if "run" in result.job:
         return f"seed {result.job['run']}"
@@ -148,7 +145,6 @@ def _representation(result: Result) -> str:
 
 
 def shared_cases(results: Sequence[Result]) -> list[Case]:
-    """Return the cases that all results have."""
     shared = set.intersection(*({case.id for case in result.cases} for result in results))
     return [case for case in results[0].cases if case.id in shared]
 
@@ -163,7 +159,6 @@ def case_table(results: Sequence[Result], cases: Sequence[Case], columns: Sequen
 
 
 def is_in(case: Case, slice_: Groups) -> bool:
-    """Return whether a case belongs to the groups of a measure."""
     return all(value in ("all", case.groups.get(name)) for name, value in slice_.items())
 
 
@@ -180,17 +175,14 @@ def share(name: str, counts: Sequence[float], groups: Groups, *, na: int = 0, er
 
 
 def number(name: str, value: float, n: int, groups: Groups, note: str = "") -> Measure:
-    """Return a measure whose value is undefined if it is NaN."""
     return Measure(name, None if math.isnan(value) else float(value), n, groups, note=note)
 
 
 def defined(interval: Interval) -> Interval | None:
-    """Return an interval, or None if an end is NaN."""
     return None if math.isnan(interval[0]) or math.isnan(interval[1]) else interval
 
 
 def first(rows: Measures, name: str, **groups: str) -> Measure | None:
-    """Return the first measure of a name and groups, or None."""
     return next(iter(rows.where(name, **groups)), None)
 
 

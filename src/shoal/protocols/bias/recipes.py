@@ -1,10 +1,8 @@
 """Compare two recipes, such as base and large: every score, for new checkpoints of both and for new items.
 
-The interval combines Student's t over checkpoints with the variance over items (`stats.seeds`). An association test or
-a pair of concepts is one item, so only checkpoints vary there. p values of one pair of recipes are adjusted by Holm.
-
-If the models of one group were made from another's (`before`: mitigation, distillation), the differences are those of
-pairs, after minus before. One model and its copy are one pair, which generalises to new items only.
+The interval combines Student's t over checkpoints with the variance over items (`stats.seeds`). Holm adjusts the p
+values of one pair of recipes. If the models of one group were made from another's (`before`: mitigation, distillation),
+the differences are those of pairs, after minus before. A single pair generalises to new items only.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,12 +38,10 @@ class Sides:
 
     @property
     def families(self) -> tuple[Family, Family]:
-        """Return both families; differences are first minus second."""
         return self.first, self.second
 
     @property
     def name(self) -> str:
-        """Return the group `recipe` of the differences."""
         if self.paired:
             return f"{self.second.recipe} to {self.first.recipe}"
         return f"{self.first.recipe} and {self.second.recipe}"
@@ -81,12 +77,15 @@ def _sides(first: Family, second: Family) -> Sides | None:
             if result.job.get("before") == before.recipe and result.job["before model"] in sources
         }
         if pairs:
-            return Sides(_only(after, list(pairs)), _only(before, list(pairs.values())), paired=True)
+            sides = ((after, pairs), (before, pairs.values()))
+            return Sides(
+                *(
+                    replace(side, results={name: side.results[name] for name in names})
+                    for side, names in sides
+                ),
+                paired=True,
+            )
     return Sides(first, second) if min(len(first.results), len(second.results)) > 1 else None
-
-
-def _only(family: Family, names: Sequence[str]) -> Family:
-    return replace(family, results={name: family.results[name] for name in names})
 
 
 def _groups(sides: Sides, slice_: Mapping[str, str], score: str) -> dict[str, str]:
@@ -94,8 +93,6 @@ def _groups(sides: Sides, slice_: Mapping[str, str], score: str) -> dict[str, st
 
 
 def _p_values(tested: Sequence[tuple[Measure, float]]) -> list[Measure]:
-    if not tested:
-        return []
     adjusted = holm([p for _, p in tested]).tolist()
     rows = [Measure("p value", p, row.n, row.groups) for row, p in tested]
     return [
@@ -119,26 +116,19 @@ def _over_items(sides: Sides) -> Iterator[Tested]:
         tables = [case_table(side, cases, [result.columns[column] for result in side]) for side in sides_of]
         for slice_, _ in first.final_slices(score):
             parts = [part for part in _parts(first, slice_, cases) if _complete(tables, part).any()]
-            if parts:
-                yield _item_difference(sides, _groups(sides, slice_, score), tables, parts, cases)
-
-
-def _item_difference(
-    sides: Sides,
-    groups: dict[str, str],
-    tables: Sequence[Floats],
-    parts: Sequence[list[int]],
-    cases: Sequence[Case],
-) -> Tested:
-    clusters = [[cases[place].cluster or cases[place].id for place in part] for part in parts]
-    new, old = ([table[part] for part in parts] for table in tables)
-    estimate = recipe_difference(new, old, clusters, paired_seeds=sides.paired)
-    n = sum(int(_complete(tables, part).sum()) for part in parts)
-    runs = len(sides.first.results)
-    over = "pairs of checkpoints and items" if sides.paired else "checkpoints and items"
-    method = f"t over {over if runs > 1 else 'items'}"
-    row = Measure(DIFFERENCE, estimate.value, n, groups, estimate.interval, method, of=groups["of"])
-    return row, estimate.p
+            if not parts:
+                continue
+            clusters = [[cases[place].cluster or cases[place].id for place in part] for part in parts]
+            new, old = ([table[part] for part in parts] for table in tables)
+            estimate = recipe_difference(new, old, clusters, paired_seeds=sides.paired)
+            n = sum(int(_complete(tables, part).sum()) for part in parts)
+            over = "pairs of checkpoints and items" if sides.paired else "checkpoints and items"
+            method = f"t over {over if len(first.results) > 1 else 'items'}"
+            groups = _groups(sides, slice_, score)
+            yield (
+                Measure(DIFFERENCE, estimate.value, n, groups, estimate.interval, method, of=score),
+                estimate.p,
+            )
 
 
 def _complete(tables: Sequence[Floats], part: Sequence[int]) -> "np.typing.NDArray[np.bool_]":

@@ -1,8 +1,6 @@
 """SEAT and WEAT: whether X and Y are associated with A and B to different degrees (`docs/method/bias.md` 5.5).
 
-`stats/association.py` has the effect size, its interval for new words, and the one-sided permutation test. Sentences
-about one word change sets together. Texts without a vector, such as words that a file of word vectors lacks, are left
-out and named; partitions then have the remaining sizes.
+Texts without a vector, such as words that a file of word vectors lacks, are left out and named.
 """
 
 import zlib
@@ -64,14 +62,14 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
         error = f"{effect.errors} texts without a vector" if effect.value is None and effect.errors else ""
         significant = None if p.value is None else p.value < LEVEL
         outcomes.append(Outcome(case.id, significant, effect.value, error))
-    defined_rows = [p for p in tested if p.value is not None]
-    values = [p.value for p in tested if p.value is not None]
-    adjusted = holm(values) if len(values) > 1 else values
-    if len(values) > 1:
-        note = f"Holm over {len(values)} tests"
+    known = [p for p in tested if p.value is not None]
+    values = [p.value for p in known if p.value is not None]
+    adjusted = holm(values).tolist()
+    if len(known) > 1:
+        note = f"Holm over {len(known)} tests"
         measures += [
-            replace(p, name="adjusted p value", value=float(value), note=note)
-            for p, value in zip(defined_rows, adjusted, strict=True)
+            replace(p, name="adjusted p value", value=value, note=note)
+            for p, value in zip(known, adjusted, strict=True)
         ]
     counts = [sum(value < LEVEL for value in row) for row in (values, adjusted)]
     text = wording.significant_tests(counts[0], counts[1], len(values), LEVEL)
@@ -79,7 +77,6 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
 
 
 def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measure, Measure]:
-    """Return the effect size and the p value of one test."""
     groups = {"diagnostic": "seat", "test": case.id, "representation": representation_name(settings, rows)}
     sets, missing, errors = split_sets(case, rows)
     n = sum(len(set_.words) for set_ in sets[:2])
@@ -109,7 +106,6 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
 
 
 def _why_undefined(sets: Sequence[VectorSet]) -> str:
-    """Return why the effect size is undefined, empty if it is defined."""
     empty = [name for name, members in zip(SETS, sets, strict=True) if not len(members.vectors)]
     if empty:
         return f"no vectors for {', '.join(empty)}"
@@ -146,18 +142,15 @@ def across(family: Family) -> list[Measure]:
         if len(known) < 2:
             continue
         significant = [p is not None and p < LEVEL for p in ps]
-        measures += _signs(known, significant, groups)
+        note = f"{sum(significant)} of {wording.several(len(known))} have p < {LEVEL:g}"
+        measures += [
+            number("sign agreement", sign_agreement(known), len(known), groups),
+            number("significant share", sum(significant) / len(known), len(known), groups, note),
+        ]
         if len(known) == len(effects):
             table.append(known)
             verdicts.append(significant)
     return measures + list(_all_tests(table, verdicts, family.groups))
-
-
-def _signs(effects: Sequence[float], significant: Sequence[bool], groups: Groups) -> Iterator[Measure]:
-    runs, count = len(effects), sum(significant)
-    yield number("sign agreement", sign_agreement(effects), runs, groups)
-    note = f"{count} of {wording.several(runs)} have p < {LEVEL:g}"
-    yield number("significant share", count / runs, runs, groups, note)
 
 
 def _all_tests(table: list[list[float]], verdicts: list[list[bool]], groups: Groups) -> Iterator[Measure]:

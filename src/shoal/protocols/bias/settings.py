@@ -131,5 +131,4 @@ class Settings(Profiled):
 
     @property
     def conventions(self) -> Conventions:
-        """Return what the profile decides."""
         return CONVENTIONS[self.profile]

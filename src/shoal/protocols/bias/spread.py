@@ -35,8 +35,6 @@ ROUNDING = 1e-9
 OTHER_SCORES = (DECIDED, "language modelling score", "icat")
 AGAINST = "checkpoints against the majority"
 """The group of Figure 1."""
-TARGET = 0.9
-"""The reliability of the mean over checkpoints that `runs needed` asks for."""
 
 
 def across(family: Family) -> list[Measure]:
@@ -132,13 +130,11 @@ def _agreement(cases: Sequence[Case], outcomes: Floats, values: Floats, groups: 
         table = differences if len(differences) > 1 else _complete(outcomes[members])
         if len(table) > 1:
             about = {**groups, "task": task} if task else groups
-            single = agreement("ICC(2,1)", table, reliability.icc_agreement, about)
-            yield replace(single, note=f"of {quantity}")
-            yield _runs_needed(single)
+            icc = agreement("ICC(2,1)", table, reliability.icc_agreement, about)
+            yield replace(icc, note=f"of {quantity}")
 
 
 def _complete(table: Floats) -> Floats:
-    """Return the items without a missing value."""
     return np.asarray(table[~np.isnan(table).any(axis=1)])
 
 
@@ -153,17 +149,3 @@ def agreement(
     interval = defined(reliability.coefficient_interval(values, coefficient))
     method = "jackknife over items and checkpoints" if interval else ""
     return Measure(name, value, len(values), groups, interval, method)
-
-
-def _runs_needed(single: Measure) -> Measure:
-    """Return how many checkpoints make their mean as reliable as the target, from the ICC of one."""
-    value, n, groups = single.value, single.n, single.groups
-    needed = reliability.runs_needed(value, TARGET) if value is not None and 0 < value < 1 else None
-    if needed is None:
-        return Measure("runs needed", None, n, groups, reason=wording.NO_RELIABILITY)
-    low, high = single.interval or (math.nan, math.nan)
-    fewest, most = reliability.runs_needed(high, TARGET), reliability.runs_needed(low, TARGET)
-    interval = (float(fewest), float(most)) if fewest is not None and most is not None else None
-    note = wording.runs_needed(TARGET, fewest if most is None else None)
-    method = single.interval_method if interval else ""
-    return Measure("runs needed", float(needed), n, groups, interval, method, note=note)

@@ -85,17 +85,21 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
         return _stored(model, built)
     check_language_model(model)
     alone = settings.conventions.fillers_alone
-    rows: list[Answer | None] = [None] * len(examples)
-    for has_gap in (True, False):
+    rows: dict[int, Answer] = {}
+
+    def fill(part: Sequence[Example]) -> Sequence[Any]:
+        return _score_fillers(model, part, alone)
+
+    def follow(part: Sequence[Example]) -> Sequence[Any]:
+        return _score_next(model, part)
+
+    for has_gap, query in ((True, fill), (False, follow)):
         places = [place for place, (context, _) in enumerate(examples) if (BLANK in context) == has_gap]
-        chosen = [examples[place] for place in places]
-
-        def query(part: Sequence[Example], has_gap: bool = has_gap) -> Sequence[Any]:
-            return _score_fillers(model, part, alone) if has_gap else _score_next(model, part)
-
-        for place, row in zip(places, answers("tokens", query, chosen) if places else (), strict=True):
-            rows[place] = row
-    return [row for row in rows if row is not None]
+        if places:
+            rows |= dict(
+                zip(places, answers("tokens", query, [examples[place] for place in places]), strict=True)
+            )
+    return [rows[place] for place in range(len(examples))]
 
 
 def _score_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Sequence[Any]:

@@ -37,7 +37,7 @@ SHARE_SCALE, NEITHER = (0.2, 0.8), 0.5
 EFFECT_SCALE = (-2.0, 2.0)
 ACCURACY_SCALE = (0.4, 1.0)
 """Accuracies of clusters are never below one half."""
-COEFFICIENTS = ("Fleiss kappa", "ICC(2,1)", "runs needed")
+COEFFICIENTS = ("Fleiss kappa", "ICC(2,1)")
 BETWEEN = ("difference between diagnostics", "agreement of representations")
 MOST_NOTES, MOST_CURVES = 3, 8
 KEYS = ("recipe", "diagnostic", "representation", "test", "task", "category", "step")
@@ -74,7 +74,6 @@ def _columns(
 
 
 def _one_checkpoint(result: Result) -> Section:
-    """Return one checkpoint under one diagnostic, or on one downstream task."""
     model = Words(str(result.job["model"]), "strong")
     rows = Measures(row for row in result.measures if "step" not in row.groups)
     errors = sum(bool(outcome.error) for outcome in result.outcomes)
@@ -170,7 +169,6 @@ def _task_scores(measures: Measures) -> Table:
 
 
 def _effect_table(measures: Measures) -> Table:
-    """Return a row per test."""
     rows = []
     for row in measures.where("effect size"):
         test = row.groups["test"]
@@ -184,7 +182,6 @@ def _effect_table(measures: Measures) -> Table:
 
 
 def _cluster_table(measures: Measures) -> Table:
-    """Return a row per pair of concepts."""
     rows = []
     for row in measures.where("cluster accuracy"):
         p = first(measures, "p value", test=row.groups["test"], category=row.groups["category"])
@@ -357,7 +354,6 @@ def _comparisons(every: Sequence[Family], measures: Measures) -> list[Block]:
 
 
 def _recipe_table(sides: Sides, measures: Measures) -> Table:
-    """Return the differences of two recipes, or of one before and after."""
     shown = sides.families[::-1] if sides.paired else sides.families
     adjusted = measures.where("adjusted p value")
     means = measures.where("mean over checkpoints")

@@ -45,8 +45,6 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A training item."""
-
     example: Example
     target: str
     cell: str
@@ -159,7 +157,6 @@ def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) ->
 
 
 def digest_items(items: Sequence[Item]) -> str:
-    """Return a hash of the training items."""
     return hashlib.sha256(json.dumps([(item.example, item.target) for item in items]).encode()).hexdigest()[
         :16
     ]

@@ -1,28 +1,24 @@
-"""Texts by cells by seeds: correct answers, and intervals for new texts and new seeds.
+"""Texts by cells by seeds: correct answers, and intervals for new texts and new seeds (`docs/method/cood.md` 3.7).
 
 A text occurs in three cells, so cells are dependent: the bootstrap resamples whole texts (or premises) and computes
-every quantity from the cells of each resample. Two or three seeds are too few to resample: their part is Student's t
-(`docs/method/cood.md` 3.7 and `beyond.md` 7.3).
-
-Two setups are compared on the same texts. Over texts, the contribution of each text (or premise) varies: a t interval
-(`stats.sums`). Over seeds, Student's t of the differences by seed if both setups have the same seeds, which share
-training texts and head initialisation; else Welch's t (`stats.seeds`). One run against several supports no claim about
-a recipe.
+every quantity from the cells of each resample. Two or three seeds are too few to resample: their part is Student's t.
+Two setups are compared on the same texts by t intervals: over texts (`intervals.sum_t`), and over seeds, of the
+differences by seed if both setups have the same seeds, else Welch's.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ...core.records import Case, Outcome
-from ...stats.intervals import Interval, cluster_wilson, percentile_interval, within
+from ...stats.intervals import Interval, cluster_wilson, percentile_interval, sum_t, within
 from ...stats.resampling import ClusterTable, cluster_table
-from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
-from ...stats.sums import sum_t
+from ...stats.seeds import composed, composed_p, error_of_difference, error_of_mean
 from .cells import CELLS, KINDS, ROLES, Kind, cells_of
 
 Floats = NDArray[np.float64]
@@ -59,7 +55,6 @@ class Quantity:
 
     @property
     def groups(self) -> dict[str, str]:
-        """Return the groups of its measure."""
         return {"kind": self.kind} if self.kind else {}
 
 
@@ -81,19 +76,16 @@ class Grid:
 
     @property
     def seeds(self) -> int:
-        """Return the number of seeds."""
         return int(self.values.shape[2])
 
     @cached_property
     def rates(self) -> dict[str, float]:
         """Return the mean of each cell over texts and seeds; NaN without answers."""
-        sums, counts = np.nansum(self.values, axis=(0, 2)), (~np.isnan(self.values)).sum(axis=(0, 2))
-        means = np.divide(sums, counts, out=np.full(len(COLUMNS), np.nan), where=counts > 0)
+        means = ratio(np.nansum(self.values, axis=(0, 2)), (~np.isnan(self.values)).sum(axis=(0, 2)))
         return dict(zip(COLUMNS, means.tolist(), strict=True))
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """Return the number of answers per cell."""
         return dict(zip(COLUMNS, (~np.isnan(self.values)).sum(axis=(0, 2)).tolist(), strict=True))
 
     @cached_property
@@ -105,10 +97,7 @@ class Grid:
     @cached_property
     def rates_by_seed(self) -> Floats:
         """Return the mean of each cell for each seed: (cells, seeds)."""
-        counts = (~np.isnan(self.values)).sum(axis=0)
-        sums = np.nansum(self.values, axis=0)
-        rates: Floats = np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
-        return rates
+        return ratio(np.nansum(self.values, axis=0), (~np.isnan(self.values)).sum(axis=0))
 
     def by_seed(self, weights: Weights) -> Floats:
         """Return a quantity for each seed; NaN if a seed has no answer in one of its cells."""
@@ -121,6 +110,11 @@ class Grid:
         values = self.values[:, COLUMNS.index(column)]
         asked = ~np.isnan(values).all(axis=1)
         return cluster_table(values[asked].ravel(), np.repeat(self.owners[asked], self.seeds))
+
+
+def ratio(sums: Floats, counts: NDArray[Any]) -> Floats:
+    """Return sums over counts; NaN where the count is 0."""
+    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
 
 
 def grid_of(cases: Sequence[Case], runs: Sequence[Mapping[str, bool | None]]) -> Grid:
@@ -142,7 +136,6 @@ def grid_of(cases: Sequence[Case], runs: Sequence[Mapping[str, bool | None]]) ->
 
 
 def right_of(outcomes: Sequence[Outcome]) -> dict[str, bool | None]:
-    """Return whether each case is right, by id."""
     return {outcome.case_id: outcome.passed for outcome in outcomes}
 
 
@@ -168,8 +161,7 @@ def replicates(grid: Grid, rng: Generator, resamples: int = RESAMPLES) -> Floats
         both = (draws @ distinct).reshape(resamples, 2, len(COLUMNS))
         sums += both[:, 0]
         totals += both[:, 1]
-    means: Floats = np.divide(sums, totals, out=np.full(sums.shape, np.nan), where=totals > 0)
-    return means
+    return ratio(sums, totals)
 
 
 def _strata(grid: Grid) -> list[Floats]:
@@ -188,7 +180,6 @@ def _strata(grid: Grid) -> list[Floats]:
 
 
 def drawn(draws: Floats, weights: Weights) -> Floats:
-    """Return a quantity in every resample."""
     columns = [COLUMNS.index(column) for column in weights]
     quantity: Floats = draws[:, columns] @ np.array(list(weights.values()))
     return quantity
@@ -220,7 +211,6 @@ def estimate(grid: Grid, draws: Floats, weights: Weights) -> tuple[Interval | No
 
 
 def bounds(weights: Weights) -> Interval:
-    """Return the smallest and the largest possible value of a quantity."""
     parts = np.array(list(weights.values()))
     return float(np.minimum(parts, 0).sum()), float(np.maximum(parts, 0).sum())
 
@@ -250,7 +240,7 @@ def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interv
     """Combine the Wilson intervals of the cells (Zou & Donner 2008, "MOVER").
 
     Distances from rate to interval end add in squares between classes of texts, and linearly within a class, because
-    the same texts may be wrong in both cells. Texts of one premise, and several seeds on one text, form a cluster.
+    the same texts may be wrong in both cells.
     """
     rates = grid.rates
     middle = weighted(rates, weights)
@@ -279,12 +269,6 @@ class Difference:
     p: float | None
 
 
-def on_common_inputs(new: Grid, old: Grid) -> tuple[Floats, Floats]:
-    """Return both sides with NaN wherever some run has no answer."""
-    answered = ~np.isnan(np.concatenate([new.values, old.values], axis=2)).any(axis=2, keepdims=True)
-    return np.where(answered, new.values, np.nan), np.where(answered, old.values, np.nan)
-
-
 def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> Difference | None:
     """Return a quantity of `new` minus that of `old` on the same texts, or None if a cell has no answers.
 
@@ -292,24 +276,27 @@ def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> Diffe
     """
     columns = [COLUMNS.index(column) for column in weights]
     parts = np.array(list(weights.values()))
-    sides = [side[:, columns] for side in on_common_inputs(new, old)]
-    counts = (~np.isnan(sides[0][:, :, 0])).sum(axis=0)
+    answered = ~np.isnan(np.concatenate([new.values, old.values], axis=2)).any(axis=2, keepdims=True)
+    sides = [np.where(answered, side.values, np.nan)[:, columns] for side in (new, old)]
+    counts = answered[:, columns, 0].sum(axis=0)
     if not counts.all():
         return None
-    by_seed = [parts @ (np.nansum(side, axis=0) / counts[:, None]) for side in sides]
     changes = sides[0].mean(axis=2) - sides[1].mean(axis=2)
-    asked = ~np.isnan(changes)
+    asked = answered[:, columns, 0]
     texts = sum_t(
         [changes[rows, column] for column, rows in enumerate(asked.T)],
         [new.owners[rows] for rows in asked.T],
         parts.tolist(),
     )
+    value, n = texts.middle, int(counts.sum())
+    first, second = (parts @ (np.nansum(side, axis=0) / counts[:, None]) for side in sides)
     influence = [_influence(side, counts, parts, new.owners) for side in sides]
-    value = texts.middle
-    seeds = _over_seeds(by_seed, influence, paired=paired)
-    n = int(counts.sum())
-    if seeds is None:
+    if paired or len(first) == len(second) == 1:
+        seeds = error_of_mean(first - second, _noise(influence[0] - influence[1]))
+    elif min(len(first), len(second)) == 1:
         return Difference(value, n, None, None)
+    else:
+        seeds = error_of_difference(first, second, sum(map(_noise, influence)))
     low, high = bounds(weights)
     interval = within(composed(value, texts.interval, seeds), low - high, high - low)
     return Difference(value, n, interval, composed_p(value, texts.interval, seeds))
@@ -323,16 +310,6 @@ def _influence(values: Floats, counts: NDArray[np.int64], parts: Floats, owners:
     influence = np.zeros((len(names), values.shape[2]))
     np.add.at(influence, owner, np.einsum("tcr,c->tr", added[used], parts))
     return influence
-
-
-def _over_seeds(by_seed: Sequence[Floats], influence: Sequence[Floats], *, paired: bool) -> SeedError | None:
-    """Return the error of the difference over seeds; None for one run against several."""
-    new, old = by_seed
-    if paired or len(new) == len(old) == 1:
-        return error_of_mean(new - old, _noise(influence[0] - influence[1]))
-    if min(len(new), len(old)) == 1:
-        return None
-    return error_of_difference(new, old, sum(map(_noise, influence)))
 
 
 def _noise(influence: Floats) -> float:

@@ -4,9 +4,8 @@
              three     not twice, not                        the same for            K per class,
              classes   with two labels                       every seed and K        by the seed
 
-Texts that differ only in case and punctuation count as one. Pairs with the same premise stay on one side. A hash of
-seed and content decides the split, so neither the order of the file nor K moves a text to another side, and a smaller
-K uses a subset of a larger one.
+Pairs with the same premise stay on one side. A hash of seed and content decides the split, so neither the order of the
+file nor K moves a text to another side, and a smaller K uses a subset of a larger one.
 """
 
 import hashlib

@@ -107,17 +107,14 @@ BEST_EPOCH = "best on validation texts in trained combinations"
 
 
 def dropped_texts(counts: Mapping[str, int]) -> str:
-    """Return the numbers of dropped texts by reason."""
     return some([f"{count:,} {reason}" for reason, count in counts.items()]) or "none"
 
 
 def dropped_note(row: Measure) -> str:
-    """Return the note on dropped texts."""
     return f"! Texts excluded, of {row.n:,}: {row.note}."
 
 
 def unanswered_note(errors: int) -> str:
-    """Return the note on inputs without an answer."""
     return f"! {errors:,} inputs are unanswered and in no rate."
 
 
@@ -132,7 +129,6 @@ def seed_claim(seeds: Sequence[int]) -> str:
 
 
 def seed_count(number: int) -> str:
-    """Return a number of seeds in words."""
     return "one seed" if number == 1 else f"{number} seeds"
 
 
@@ -148,7 +144,6 @@ def difference_note(new: int, old: int) -> str:
 
 
 def interval_note(several_seeds: bool) -> str:
-    """Return the populations of the intervals of a comparison."""
     return "95 % intervals over texts" + (" and, by Student's t, over seeds." if several_seeds else ".")
 
 
@@ -172,5 +167,4 @@ NO_INTERVAL = "no interval: one run against several supports no claim about the 
 
 
 def more_pairs(number: int) -> str:
-    """Return the legend for pairs that the table leaves out."""
     return f"{number} more pairs: --json"
