@@ -51,24 +51,6 @@ def test_two_recipes_alone_are_welchs_t(first: list[float], second: list[float])
     assert p == pytest.approx(max(expected, 1e-12), rel=1e-3)
 
 
-def test_paired_seeds_are_the_paired_t() -> None:
-    first, second = np.array([0.8, 0.7, 0.9, 0.75]), np.array([0.7, 0.65, 0.7, 0.72])
-    value = float((first - second).mean())
-    p = composed_p(value, certain(value), error_of_mean(first - second))
-    assert p == pytest.approx(stats.ttest_rel(first, second).pvalue, rel=1e-4)
-
-
-def test_unequal_numbers_of_seeds_bring_a_t_each() -> None:
-    few, many = [0.7, 0.8], [0.6, 0.7, 0.8, 0.65, 0.75]
-    together = error_of_difference(few, many)
-    assert together.reach(0.95) == pytest.approx(
-        math.hypot(error_of_mean(few).reach(0.95), error_of_mean(many).reach(0.95))
-    )
-    assert together.error == pytest.approx(
-        math.hypot(np.std(few, ddof=1) / 2**0.5, np.std(many, ddof=1) / 5**0.5)
-    )
-
-
 def test_without_seeds_the_interval_and_p_are_those_of_the_cases() -> None:
     table = paired_table([1] * 30, [1] * 20 + [0] * 10)
     low, high = paired_difference_interval(table)

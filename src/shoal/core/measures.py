@@ -99,7 +99,6 @@ MEASURES: dict[str, Quantity] = {
     "tests with one verdict": SHARE,
     "variance share": SHARE,
     "Fleiss kappa": AGREEMENT,
-    "Krippendorff alpha": AGREEMENT,
     "ICC(2,1)": AGREEMENT,
     "difference between diagnostics": POINTS,
     "agreement of representations": AGREEMENT,

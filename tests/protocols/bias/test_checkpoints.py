@@ -78,18 +78,6 @@ def test_the_headline_says_what_the_diagnostics_say_and_which_statements_change(
     assert "seat by cls: 1 of 2 statements change between checkpoints: w6." in recipe.text
 
 
-def test_a_conclusion_names_what_spreads_and_what_its_interval_assumes():
-    (first, _) = findings(five(times=4))
-    assert first.groups == {"recipe": "base", "diagnostic": "crows"}
-    assert first.text.startswith("Over 5 checkpoints the stereotype score is 50.0 %, SD 16.7 points.")
-    assert "not distinguishable from one half" in first.text
-    assert "covers only 65–72 % if one of five trainings collapses" in first.text
-    assert "The SD is above 2.5 points in 1 of 1 category with at least 20 items (age)." in first.text
-    assert "All checkpoints agree on 33 % of the items (6.2 % by coin flips)." in first.text
-    # Below five checkpoints there is no claim about the recipe.
-    assert "new checkpoints" not in findings(five(times=4)[:3])[0].text
-
-
 def test_fewer_than_twenty_items_carry_no_flag_and_no_finding():
     results = five(times=3)
     (sd,) = compare(results).where("sd over checkpoints", of="stereotype score", category="age")

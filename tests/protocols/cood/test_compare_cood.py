@@ -11,7 +11,6 @@ import pytest
 from shoal.core.records import Answers, Measure, Result
 from shoal.protocols import cood
 from shoal.protocols.cood.cells import KINDS, LABELS, target
-from shoal.stats.multiplicity import holm
 
 
 @pytest.fixture
@@ -107,12 +106,6 @@ def test_only_setups_that_differ_in_one_thing_are_compared(made):
     assert len(rows) == 6 * 5 and {row.interval_method for row in rows} == {"texts t"}
 
 
-def test_other_data_and_another_unseen_word_are_not_compared(made, toy):
-    roles = {"fst": "positive", "sec": "neutral", "neu": "negative"}
-    assert not differences([made(RATES, 1), made(RATES, 2, roles=roles)])
-    assert not differences([made(RATES, 1), made(RATES, 2, data=toy(name="other.csv"))])
-
-
 def test_setups_are_compared_on_the_same_texts_and_seeds(made):
     better = {**RATES, "COOD": 0.8}
     results = [made(RATES, noise=seed, seed=seed) for seed in range(5)]
@@ -171,16 +164,6 @@ def test_two_setups_that_answer_alike_are_not_taken_for_equal(made):
             and -0.4 < row.interval[0] < -0.02  # type: ignore[index]
             and row.interval[1] == pytest.approx(-row.interval[0])  # type: ignore[index]
         )
-
-
-def test_p_values_are_adjusted_over_the_pairs_of_setups(made):
-    results = [made({**RATES, "COOD": rate}, k, per_label=(k,)) for k, rate in ((2, 0.2), (3, 0.4), (4, 0.9))]
-    rows = compared(cood.Settings(), results)
-    raw, adjusted = (
-        [row.value for row in rows if row.name == name and row.groups.get("kind") == "COOD"]
-        for name in ("p value", "adjusted p value")
-    )
-    assert len(raw) == 3 and adjusted == pytest.approx(holm(np.array(raw)).tolist())
 
 
 @pytest.mark.parametrize("seeds", [2, 3])

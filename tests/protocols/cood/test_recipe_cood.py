@@ -101,23 +101,6 @@ def test_a_linear_head_is_another_job_and_is_said(settings):
     assert usual.base(0).network("classify").bert.pooler.__class__.__name__ == "BertPooler"
 
 
-@pytest.mark.parametrize("control", ["text only", "template only"])
-def test_half_an_input_can_only_answer_as_that_half_allows(control):
-    measures = audit("cood", "tiny:sentiment", control=control, **SMALL).measures
-    now = [row for row in measures if "epoch" not in row.groups]
-    cells = {
-        row.groups["cell"]: row.value or 0.0 for row in now if row.name == "accuracy" and "cell" in row.groups
-    }
-    if control == "text only":
-        assert cells["fst/sec"] == cells["fst/neu"] == pytest.approx(1 - cells["fst/fst"])
-        assert cells["sec/fst"] == cells["sec/neu"] == pytest.approx(1 - cells["sec/sec"])
-        assert cells["neu/fst"] == cells["neu/sec"] == pytest.approx(1 - cells["neu/neu"])
-    else:
-        assert set(cells.values()) <= {0, 1}, "every text gets the same answer"
-        assert next(row.value for row in now if row.name == "accuracy" and row.groups.get("kind") == "ID"
-                    and "cell" not in row.groups) == 0.5  # fmt: skip
-
-
 def test_batches_are_not_grouped_by_length(settings):
     """Both items of a neutral text are equally long; grouped by length they would share a batch."""
     assert not training_config(settings(), "tiny:sentiment").group_by_length

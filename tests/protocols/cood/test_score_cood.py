@@ -12,7 +12,6 @@ from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, target
 from shoal.protocols.cood.grid import (
     COLUMNS,
     GAP,
-    KIND_WEIGHTS,
     Grid,
     estimate,
     replicates,
@@ -173,25 +172,6 @@ def texts(n: int, seed: int = 0, seeds: int = 1) -> Grid:
         own = y == cell.partition("/")[0]
         values[own, COLUMNS.index(cell)] = rng.random((n, seeds)) < 0.8
     return Grid(values, tuple(y.tolist()), tuple(map(str, range(3 * n))))
-
-
-@pytest.mark.parametrize(("weights", "cells"), [(KIND_WEIGHTS["ID"], 4), (KIND_WEIGHTS["COOD"], 2)])
-def test_replicates_spread_as_the_mean_of_independent_cells_does(weights, cells):
-    grid = texts(400)
-    draws = replicates(grid, np.random.default_rng(1), 4000)
-    rates = grid.rates
-    expected = np.sqrt(sum(rates[cell] * (1 - rates[cell]) / 400 for cell in weights)) / cells
-    quantity = sum(weight * draws[:, COLUMNS.index(cell)] for cell, weight in weights.items())
-    assert quantity.std() == pytest.approx(expected, rel=0.08)
-
-
-def test_few_texts_do_not_look_surer_than_they_are():
-    values = np.full((4, len(COLUMNS), 1), np.nan)
-    values[:, COLUMNS.index("fst/fst"), 0] = (1, 1, 0, 0)
-    draws = replicates(Grid(values, ("fst",) * 4, tuple("abcd")), np.random.default_rng(0), 8000)
-    assert draws[:, 0].var() == pytest.approx(1 / 3 / 4, rel=0.05), (
-        "as the unbiased variance of four over four"
-    )
 
 
 def test_the_part_of_seeds_in_an_interval_is_students():

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...core.errors import PlanError
 from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
 from ..base import Built, Compared, Scored
@@ -28,7 +29,10 @@ __all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "t
 def parts(settings: Settings) -> list[Settings]:
     """Return a job per diagnostic, per representation if it uses vectors, and per downstream task."""
     check_tests(settings)
-    training.check_tasks(settings)
+    names = [task.name for task in settings.tasks]
+    for name in names:
+        if names.count(name) > 1:
+            raise PlanError(f"tasks: two tasks are called {name!r}", fix="use another name for each task")
     first = settings.representation[:1]
     jobs = [
         replace(

@@ -12,10 +12,10 @@ from itertools import combinations
 import numpy as np
 
 from ...core.records import Case, Measure
-from ...stats.intervals import Interval, within
+from ...stats.intervals import within
 from ...stats.multiplicity import holm
-from ...stats.seeds import composed, composed_p, error_of_difference, error_of_mean, recipe_difference
-from .family import RANGES, SCORE, Family, Floats, case_table, is_in, shared_cases
+from ...stats.seeds import error_of_difference, error_of_mean, recipe_difference
+from .family import RANGES, SCORE, Family, case_table, is_in, shared_cases
 
 DIFFERENCE = "difference between recipes"
 ITEM_COLUMNS = {SCORE: "preferred", "language modelling score": "related"}
@@ -46,15 +46,34 @@ class Sides:
             return f"{self.second.recipe} to {self.first.recipe}"
         return f"{self.first.recipe} and {self.second.recipe}"
 
+    def groups(self, slice_: Mapping[str, str], score: str) -> dict[str, str]:
+        """Return the groups of a difference."""
+        return {**self.first.groups, "recipe": self.name, **slice_, "of": score}
+
 
 def all_sides(every: Sequence[Family]) -> list[Sides]:
     """Return every two recipes that can be compared under the same diagnostic."""
-    same = [
-        pair
-        for pair in combinations(every, 2)
-        if len({(family.diagnostic, family.representation) for family in pair}) == 1
+    return [
+        sides
+        for first, second in combinations(every, 2)
+        if (first.diagnostic, first.representation) == (second.diagnostic, second.representation)
+        and (sides := _sides(first, second)) is not None
     ]
-    return [sides for pair in same if (sides := _sides(*pair)) is not None]
+
+
+def _sides(first: Family, second: Family) -> Sides | None:
+    """Return the pairs before and after, otherwise two recipes of several checkpoints each."""
+    for after, before in ((first, second), (second, first)):
+        sources = {str(result.job["model"]): result for result in before.results.values()}
+        pairs = {
+            name: (result, sources[result.job["before model"]])
+            for name, result in after.results.items()
+            if result.job.get("before") == before.recipe and result.job["before model"] in sources
+        }
+        if pairs:
+            new, old = ({name: pair[side] for name, pair in pairs.items()} for side in (0, 1))
+            return Sides(replace(after, results=new), replace(before, results=old), paired=True)
+    return Sides(first, second) if min(len(first.results), len(second.results)) > 1 else None
 
 
 def between_recipes(every: Sequence[Family]) -> list[Measure]:
@@ -63,78 +82,37 @@ def between_recipes(every: Sequence[Family]) -> list[Measure]:
     for sides in all_sides(every):
         tested = [*_over_items(sides), *_over_checkpoints(sides)]
         measures += [row for row, _ in tested]
-        measures += _p_values([(row, p) for row, p in tested if p is not None])
+        rows = [Measure("p value", p, row.n, row.groups) for row, p in tested if p is not None]
+        adjusted = holm([row.value or 0.0 for row in rows]).tolist()
+        measures += rows
+        measures += [
+            replace(row, name="adjusted p value", value=p) for row, p in zip(rows, adjusted, strict=True)
+        ]
     return measures
-
-
-def _sides(first: Family, second: Family) -> Sides | None:
-    """Return the pairs before and after, otherwise two recipes of several checkpoints each."""
-    for after, before in ((first, second), (second, first)):
-        sources = {str(result.job["model"]): name for name, result in before.results.items()}
-        pairs = {
-            name: sources[result.job["before model"]]
-            for name, result in after.results.items()
-            if result.job.get("before") == before.recipe and result.job["before model"] in sources
-        }
-        if pairs:
-            sides = ((after, pairs), (before, pairs.values()))
-            return Sides(
-                *(
-                    replace(side, results={name: side.results[name] for name in names})
-                    for side, names in sides
-                ),
-                paired=True,
-            )
-    return Sides(first, second) if min(len(first.results), len(second.results)) > 1 else None
-
-
-def _groups(sides: Sides, slice_: Mapping[str, str], score: str) -> dict[str, str]:
-    return {**sides.first.groups, "recipe": sides.name, **slice_, "of": score}
-
-
-def _p_values(tested: Sequence[tuple[Measure, float]]) -> list[Measure]:
-    adjusted = holm([p for _, p in tested]).tolist()
-    rows = [Measure("p value", p, row.n, row.groups) for row, p in tested]
-    return [
-        *rows,
-        *(replace(row, name="adjusted p value", value=p) for row, p in zip(rows, adjusted, strict=True)),
-    ]
-
-
-# Means over items
 
 
 def _over_items(sides: Sides) -> Iterator[Tested]:
     """Yield differences of means over the pairs or clusters that all checkpoints of both recipes have."""
-    first = sides.first
-    sides_of = [list(family.results.values()) for family in sides.families]
-    results = [*sides_of[0], *sides_of[1]]
-    cases = shared_cases(results)
+    both = [list(family.results.values()) for family in sides.families]
+    cases = shared_cases([*both[0], *both[1]])
+    over = "pairs of checkpoints and items" if sides.paired else "checkpoints and items"
+    method = f"t over {over if len(both[0]) > 1 else 'items'}"
     for score, column in ITEM_COLUMNS.items():
-        if any(column not in result.columns for result in results):
+        if any(column not in result.columns for result in (*both[0], *both[1])):
             continue
-        tables = [case_table(side, cases, [result.columns[column] for result in side]) for side in sides_of]
-        for slice_, _ in first.final_slices(score):
-            parts = [part for part in _parts(first, slice_, cases) if _complete(tables, part).any()]
-            if not parts:
-                continue
-            clusters = [[cases[place].cluster or cases[place].id for place in part] for part in parts]
-            new, old = ([table[part] for part in parts] for table in tables)
-            estimate = recipe_difference(new, old, clusters, paired_seeds=sides.paired)
-            n = sum(int(_complete(tables, part).sum()) for part in parts)
-            over = "pairs of checkpoints and items" if sides.paired else "checkpoints and items"
-            method = f"t over {over if len(first.results) > 1 else 'items'}"
-            groups = _groups(sides, slice_, score)
-            yield (
-                Measure(DIFFERENCE, estimate.value, n, groups, estimate.interval, method, of=score),
-                estimate.p,
-            )
-
-
-def _complete(tables: Sequence[Floats], part: Sequence[int]) -> "np.typing.NDArray[np.bool_]":
-    """Return for each case of a part whether every checkpoint of both recipes answered it."""
-    table: Floats = np.hstack([table[part] for table in tables])
-    return np.asarray(~np.isnan(table).any(axis=1))
+        new, old = (case_table(side, cases, [result.columns[column] for result in side]) for side in both)
+        answered = ~np.isnan(np.hstack([new, old])).any(axis=1)
+        for slice_, _ in sides.first.final_slices(score):
+            parts = [part for part in _parts(sides.first, slice_, cases) if answered[part].any()]
+            if parts:
+                clusters = [[cases[place].cluster or cases[place].id for place in part] for part in parts]
+                tables = ([table[part] for part in parts] for table in (new, old))
+                estimate = recipe_difference(*tables, clusters, paired_seeds=sides.paired)
+                n, groups = sum(int(answered[part].sum()) for part in parts), sides.groups(slice_, score)
+                yield (
+                    Measure(DIFFERENCE, estimate.value, n, groups, estimate.interval, method, of=score),
+                    estimate.p,
+                )
 
 
 def _parts(family: Family, slice_: Mapping[str, str], cases: Sequence[Case]) -> list[list[int]]:
@@ -148,43 +126,26 @@ def _parts(family: Family, slice_: Mapping[str, str], cases: Sequence[Case]) -> 
     return list(parts.values())
 
 
-# One value per checkpoint
-
-
 def _over_checkpoints(sides: Sides) -> Iterator[Tested]:
     """Yield differences of scores that are not means over items; a single pair has no interval."""
     for score in CHECKPOINT_SCORES:
+        low, high = RANGES.get(score, (0.0, 1.0))
         for slice_, n in sides.first.final_slices(score):
-            known = _known(sides, score, slice_)
+            values = [family.values(score, slice_) for family in sides.families]
+            if sides.paired:  # only pairs that are defined on both sides
+                both = [pair for pair in zip(*values, strict=True) if None not in pair]
+                values = [list(side) for side in zip(*both, strict=True)]
+            known = [[value for value in side if value is not None] for side in values]
             fewest = min(map(len, known), default=0)
             if not fewest or (fewest < 2 and not sides.paired):
                 continue
-            value = float(np.mean(known[0]) - np.mean(known[1]))
-            interval, p = _t_test(value, known, sides, score) if fewest > 1 else (None, None)
+            difference = float(np.mean(known[0]) - np.mean(known[1]))
+            row = Measure(DIFFERENCE, difference, n, sides.groups(slice_, score), of=score)
+            if fewest == 1:
+                yield row, None
+                continue
+            seeds = error_of_mean(np.subtract(*known)) if sides.paired else error_of_difference(*known)
+            reach = seeds.reach(0.95)
+            interval = within((difference - reach, difference + reach), low - high, high - low)
             method = "t over pairs of checkpoints" if sides.paired else "t over checkpoints"
-            groups = _groups(sides, slice_, score)
-            row = Measure(DIFFERENCE, value, n, groups, interval, method if interval else "", of=score)
-            yield row, p
-
-
-def _known(sides: Sides, score: str, slice_: Mapping[str, str]) -> list[list[float]]:
-    """Return the defined values of both families; for pairs, only those defined on both sides."""
-    values = [family.values(score, slice_) for family in sides.families]
-    if sides.paired:
-        both = [pair for pair in zip(*values, strict=True) if None not in pair]
-        values = [list(side) for side in zip(*both, strict=True)]
-    return [[value for value in side if value is not None] for side in values]
-
-
-def _t_test(
-    value: float, known: Sequence[Sequence[float]], sides: Sides, score: str
-) -> tuple[Interval, float]:
-    first, second = known
-    seeds = error_of_mean(np.subtract(first, second)) if sides.paired else error_of_difference(first, second)
-
-    def point(_: float) -> Interval:
-        return value, value
-
-    low, high = RANGES.get(score, (0.0, 1.0))
-    interval = within(composed(value, point, seeds), low - high, high - low)
-    return interval, composed_p(value, point, seeds)
+            yield replace(row, interval=interval, interval_method=method), seeds.p(difference)

@@ -162,13 +162,6 @@ def _digest(rows: Sequence[Row]) -> str:
     return hashlib.sha256(repr(list(rows)).encode()).hexdigest()[:16]
 
 
-def check_tasks(settings: Settings) -> None:
-    names = [task.name for task in settings.tasks]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise PlanError(f"tasks: two tasks are called {twice!r}", fix="use another name for each task")
-
-
 # Fine-tuning
 
 
