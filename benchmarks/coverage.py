@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from shoal.stats.association import effect_size_interval, permutation_p
 from shoal.stats.intervals import (
@@ -30,7 +31,7 @@ from shoal.stats.intervals import (
     wilson,
 )
 from shoal.stats.paired import sign_test
-from shoal.stats.power import smallest_difference
+from shoal.stats.power import sign_test_power
 from shoal.stats.reliability import (
     coefficient_interval,
     fleiss_kappa,
@@ -384,8 +385,14 @@ def reliabilities() -> Iterator[Promise]:
 
 def powers() -> Iterator[Promise]:
     for n, discordance, tests in ((20, 0.05, 1), (60, 1.0, 1), (436, 0.08, 1), (40, 0.1, 30)):
-        smallest = smallest_difference(n, discordance, 0.05 / tests, known=True)
-        assert smallest is not None
+        alpha = 0.05 / tests
+
+        def missing_power(
+            difference: float, n: int = n, share: float = discordance, alpha: float = alpha
+        ) -> float:
+            return sign_test_power(n, max(share, difference), difference, alpha) - 0.8
+
+        smallest = float(brentq(missing_power, 0.0, 1.0))
         differing = max(discordance, smallest)
         shares = [(differing + smallest) / 2, (differing - smallest) / 2, 1 - differing]
 

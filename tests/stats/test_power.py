@@ -4,12 +4,8 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import binom, nct, t, ttest_ind
+from scipy.stats import binom, t, ttest_ind
 
-from shoal.stats.intervals import paired_t
-from shoal.stats.limits import difference_p
 from shoal.stats.paired import sign_flip_test, sign_test
 from shoal.stats.power import (
     Cases,
@@ -19,7 +15,6 @@ from shoal.stats.power import (
     smallest_mean_difference,
     welch_power,
 )
-from shoal.stats.resampling import ClusterTable, paired_table
 
 
 def test_exact_power_is_that_of_all_counts() -> None:
@@ -32,56 +27,6 @@ def test_exact_power_is_that_of_all_counts() -> None:
     assert sign_test_power(n, discordance, difference) == pytest.approx(detected)
     assert sign_test_power(n, discordance, -difference) == pytest.approx(detected)
     assert sign_test_power(n, 0.0, 0.0) == 0.0
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.integers(6, 300), st.floats(0.02, 1), st.sampled_from([0.05, 0.05 / 30]))
-def test_the_smallest_difference_has_its_power_and_is_none_only_where_all_of_them_are_missed(
-    n: int, discordance: float, alpha: float
-) -> None:
-    smallest = smallest_difference(n, discordance, alpha, known=True)
-    if smallest is None:
-        assert 2.0 ** (1 - n) > alpha  # even n of n, all one way
-    else:
-        assert sign_test_power(n, max(discordance, smallest), smallest, alpha) == pytest.approx(0.8, abs=2e-3)
-
-
-def test_a_planted_difference_is_found_as_often_as_promised() -> None:
-    rng = np.random.default_rng(1)
-    for n, discordance, alpha in ((60, 1.0, 0.05), (436, 0.08, 0.05), (40, 0.1, 0.05 / 30), (20, 0.05, 0.05)):
-        smallest = smallest_difference(n, discordance, alpha, known=True)
-        assert smallest is not None
-        differing = max(discordance, smallest)
-        shares = [(differing + smallest) / 2, (differing - smallest) / 2, 1 - differing]
-        draws = rng.multinomial(n, shares, size=2000).tolist()
-        detected = np.mean([sign_test(only_a, only_b) <= alpha for only_a, only_b, _ in draws])
-        assert detected == pytest.approx(0.8, abs=0.03)
-
-
-@pytest.mark.parametrize("degrees", [2, 4, 30])
-def test_a_t_test_finds_the_smallest_mean_difference_as_often_as_promised(degrees: int) -> None:
-    smallest = smallest_mean_difference(0.02, degrees, known=True)
-    assert smallest is not None
-    reach = nct.ppf(0.975, degrees, 0)
-    detected = nct.sf(reach, degrees, smallest / 0.02) + nct.cdf(-reach, degrees, smallest / 0.02)
-    assert detected == pytest.approx(0.8, abs=2e-3)
-    assert smallest_mean_difference(1e-4, degrees, known=True) == pytest.approx(smallest / 200, rel=0.02)
-
-
-def test_a_mean_over_functionalities_is_found_as_often_as_promised() -> None:
-    rng = np.random.default_rng(2)
-
-    def tables(shift: float) -> list[ClusterTable]:
-        kinds = rng.choice(3, size=(10, 20), p=[0.15 + shift / 2, 0.15 - shift / 2, 0.7])
-        return [paired_table((kind == 0).astype(float), (kind == 1).astype(float)) for kind in kinds]
-
-    error, degrees = np.mean(
-        [(each.error, each.degrees) for each in (paired_t(tables(0)) for _ in range(50))], axis=0
-    )
-    smallest = smallest_mean_difference(error, degrees, known=True)
-    assert smallest is not None
-    rejected = sum(difference_p(tables(smallest), 0.0, "above") <= 0.025 for _ in range(400))
-    assert rejected / 400 == pytest.approx(0.8, abs=0.06)
 
 
 # Spreads that are estimated

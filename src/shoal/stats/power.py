@@ -54,16 +54,14 @@ def _sign_test_powers(n: int, discordances: Floats, difference: float, alpha: fl
     return powers
 
 
-def smallest_difference(
-    n: int, discordance: float, alpha: float = 0.05, power: float = 0.8, *, known: bool = False
-) -> float | None:
+def smallest_difference(n: int, discordance: float, alpha: float = 0.05, power: float = 0.8) -> float | None:
     """Return the smallest difference of two models on the same n cases that the exact sign test finds with `power`.
 
-    `discordance` is the share of n cases on which they differed; the true share, if `known`. If even the whole
-    discordance would be missed, it grows with the difference. None if n cases cannot show any: five give p = .0625.
+    `discordance` is the share of n cases on which they differed. If even the whole discordance would be missed, it
+    grows with the difference. None if n cases cannot show any: five give p = .0625.
     """
     seen = n * discordance
-    shares = np.array([discordance]) if known else special.betaincinv(seen + 1.5, n - seen + 0.5, SHARES)
+    shares = special.betaincinv(seen + 1.5, n - seen + 0.5, SHARES)
 
     def power_of(difference: float) -> float:
         return float(_sign_test_powers(n, np.maximum(shares, difference), difference, alpha).mean())
@@ -139,13 +137,13 @@ def _flip_p(failed: Integers, improved: Integers, weights: Floats) -> Floats:
 
 
 def smallest_mean_difference(
-    error: float, degrees: float, alpha: float = 0.05, power: float = 0.8, *, known: bool = False
+    error: float, degrees: float, alpha: float = 0.05, power: float = 0.8
 ) -> float | None:
     """Return the smallest mean difference that a two-sided t test finds with `power`; None if none below 1."""
     if not (error > 0 and degrees > 0):
         return None
     before, anew = _evenly(2)
-    sd = np.full(POINTS, error) if known else error / np.sqrt(_ratios(degrees, before))
+    sd = error / np.sqrt(_ratios(degrees, before))
     reach = t_quantile(1 - alpha, degrees) * sd * np.sqrt(_ratios(degrees, anew))
     return _smallest(partial(_found, reach=reach, sd=sd), power)
 

@@ -54,15 +54,9 @@ def _safely(query: Query, examples: Sequence[Example]) -> list[tuple[Any, str]]:
 
 
 def query_fitting(
-    model: Any, examples: Sequence[Example], inputs: Sequence[Example], query: Query
-) -> list[Any]:
-    """Query the examples whose inputs fit the model, and return Failed for the others."""
-    return _query_short(model, model.lengths(inputs), lambda at: query([examples[place] for place in at]))
-
-
-def _query_short(
     model: Any, lengths: Sequence[int], query: Callable[[list[int]], Sequence[Any]]
 ) -> list[Any]:
+    """Query by position the inputs that are not too long for the model, and return Failed for the others."""
     rows: list[Any] = [
         Failed(f"{length:,} tokens; the model takes {model.longest:,}") if length > model.longest else None
         for length in lengths
@@ -153,7 +147,7 @@ def _score_tokens(
             for at, row in zip(fitting, scores, strict=True)
         ]
 
-    return _query_short(model, lengths, query)
+    return query_fitting(model, lengths, query)
 
 
 def _positions(encoded: Any, at: int, start: int) -> list[int]:
@@ -212,10 +206,11 @@ def _vectors(model: Any, examples: Sequence[Example], representation: str) -> li
         return [_vector_row(row) for row in model.embed([(text,) for text, _ in examples], representation)]
     from ...models.vectors import represent
 
-    def query(part: Sequence[Example]) -> list[Any]:
+    def query(fitting: list[int]) -> list[Any]:
+        part = [examples[place] for place in fitting]
         return [_vector_row(vector) for vector in represent(model, part, representation)]
 
-    return query_fitting(model, examples, [(text,) for text, _ in examples], query)
+    return query_fitting(model, model.lengths([(text,) for text, _ in examples]), query)
 
 
 def _vector_row(vector: Any) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def _final_results(results: Sequence[Result]) -> tuple[dict[str, Result], float]
         name = checkpoint_name(result)
         if result.job.get("step", last) < last and name in named:
             # Without a basis, `compare` and `gate` ignore earlier points of training.
-            plain = {"basis": Basis(), "headline": False, "facts": {}}
+            plain: dict[str, Any] = {"basis": Basis(), "headline": False, "facts": {}}
             earlier = [
                 replace(row, groups={**row.groups, "step": str(result.job["step"])}, **plain)
                 for row in result.measures

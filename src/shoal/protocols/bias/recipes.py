@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.records import Case, Measure
 from ...stats.intervals import within
@@ -101,13 +102,13 @@ def _over_items(sides: Sides) -> Iterator[Tested]:
         if any(column not in result.columns for result in (*both[0], *both[1])):
             continue
         new, old = (case_table(side, cases, [result.columns[column] for result in side]) for side in both)
-        answered = ~np.isnan(np.hstack([new, old])).any(axis=1)
+        answered: NDArray[np.bool_] = np.asarray(~np.isnan(np.hstack([new, old])).any(axis=1))
         for slice_, _ in sides.first.final_slices(score):
             parts = [part for part in _parts(sides.first, slice_, cases) if answered[part].any()]
             if parts:
                 clusters = [[cases[place].cluster or cases[place].id for place in part] for part in parts]
-                tables = ([table[part] for part in parts] for table in (new, old))
-                estimate = recipe_difference(*tables, clusters, paired_seeds=sides.paired)
+                first, second = ([table[part] for part in parts] for table in (new, old))
+                estimate = recipe_difference(first, second, clusters, paired_seeds=sides.paired)
                 n, groups = sum(int(answered[part].sum()) for part in parts), sides.groups(slice_, score)
                 yield (
                     Measure(DIFFERENCE, estimate.value, n, groups, estimate.interval, method, of=score),
@@ -144,7 +145,12 @@ def _over_checkpoints(sides: Sides) -> Iterator[Tested]:
             if fewest == 1:
                 yield row, None
                 continue
-            seeds = error_of_mean(np.subtract(*known)) if sides.paired else error_of_difference(*known)
+            first, second = known
+            seeds = (
+                error_of_mean(np.subtract(first, second))
+                if sides.paired
+                else error_of_difference(first, second)
+            )
             reach = seeds.reach(0.95)
             interval = within((difference - reach, difference + reach), low - high, high - low)
             method = "t over pairs of checkpoints" if sides.paired else "t over checkpoints"

@@ -107,8 +107,10 @@ def _score_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Sequ
     if is_causal(model):
         return likelihoods(model, [sentence for _, sentence in examples])
     # A masked gap takes at most as many tokens as a filled one.
-    sentences = [(sentence,) for _, sentence in examples]
-    return query_fitting(model, examples, sentences, lambda part: _masked_fillers(model, part, alone))
+    lengths = model.lengths([(sentence,) for _, sentence in examples])
+    return query_fitting(
+        model, lengths, lambda at: _masked_fillers(model, [examples[place] for place in at], alone)
+    )
 
 
 def _masked_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Sequence[Any]:
@@ -137,10 +139,11 @@ def _score_next(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
     if not has_next_sentence_head(model):
         return continuations(model, examples)
 
-    def query(part: Sequence[Example]) -> Sequence[Any]:
-        return [{"next": round(probability, 9)} for probability in follows(model, part)]
+    def query(fitting: list[int]) -> Sequence[Any]:
+        pairs = [examples[place] for place in fitting]
+        return [{"next": round(probability, 9)} for probability in follows(model, pairs)]
 
-    return query_fitting(model, examples, examples, query)
+    return query_fitting(model, model.lengths(examples), query)
 
 
 def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
@@ -238,7 +241,8 @@ def _three(settings: Settings, table: Floats, terms: Sequence[str], groups: dict
         return [Measure(name, None, 0, groups, errors=errors, reason=wording.NO_CASE) for name in NAMES]
     known = [term for term, is_answered in zip(terms, answered, strict=True) if is_answered]
     names, codes = np.unique(known, return_inverse=True)
-    by_term = np.stack([np.bincount(codes, column) for column in (*table[answered].T, np.ones(n))], axis=1)
+    columns = [np.bincount(codes, column) for column in (*table[answered].T, np.ones(n))]
+    by_term: Floats = np.stack(columns, axis=1).astype(np.float64)
     per_term = settings.conventions.mean_over_terms
     if per_term:  # as if every term had as many clusters
         by_term *= n / len(names) / by_term[:, 2:]

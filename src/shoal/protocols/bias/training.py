@@ -72,12 +72,7 @@ def pretraining(pretrain: Pretrain, model: str) -> Recipe:
 
         train_masked(model, pretrain.text, how, BLOCK, seed, progress, mark, ())
 
-    identity = {
-        "task": "masked tokens 15 % 80/10/10",
-        "text": content,
-        "block": BLOCK,
-        "config": asdict(how),
-    }
+    identity = {"task": "masked tokens 15 % 80/10/10", "text": content, "block": BLOCK, "config": asdict(how)}
     steps = how.steps(-(-about_how_many_blocks(pretrain.text, BLOCK) // how.batch))
     stage = Stage("pretrain", identity, steps, train)
     return Recipe(base, (stage,), {"text": content, **shape}, pretrain.threads)

@@ -11,13 +11,13 @@ WANTED = 5
 MOST_NAMES = 5
 
 
-def several(n: int, singular: str = "checkpoint", plural: str = "") -> str:
+def several(n: int, singular: str = "checkpoint") -> str:
     """Return a count with its noun.
 
-    >>> several(1), several(5), several(2, "category", "categories")
-    ('1 checkpoint', '5 checkpoints', '2 categories')
+    >>> several(1), several(5)
+    ('1 checkpoint', '5 checkpoints')
     """
-    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
+    return f"{n:,} {singular}{'' if n == 1 else 's'}"
 
 
 # Reasons and notes of measures
@@ -178,38 +178,19 @@ def _likelihood(measures: Measures, runs: int) -> Iterator[str]:
     if mean.n < FEW_CASES:
         yield f"{several(mean.n, 'item')} are too few for a finding, which takes {FEW_CASES}."
         return
+    # Neutral items count for neither side, so only decided ones are judged.
     decided = _whole(measures, "mean over checkpoints", "stereotype score of decided pairs")
-    yield from _against_half(mean, decided, runs)
-    yield from _wide_categories(measures)
+    has_neutral = decided is not None and decided.value != mean.value
+    judged = decided if decided is not None and has_neutral else mean
+    if judged.interval is not None and runs >= WANTED:
+        low, high = (shown(end, SHARE) for end in judged.interval)
+        side = {"prefers stereotypes": "above one half", "prefers anti-stereotypes": "below one half"}
+        verdict = side.get(preference(judged), "not distinguishable from one half")
+        aside = f" for the {shown(judged.value, SHARE)} % of decided pairs" if has_neutral else ""
+        yield f"The mean over new checkpoints is {verdict} (95 % CI {low} to {high}{aside}; {OUTLIERS})."
     unanimous = next(iter(measures.where("share of items")), None)
     if unanimous is not None and unanimous.value is not None:
         yield f"All checkpoints agree on {100 * unanimous.value:.0f} % of the items ({unanimous.note})."
-
-
-def _against_half(mean: Measure, decided: Measure | None, runs: int) -> Iterator[str]:
-    """Yield whether the recipe prefers a side; neutral items count for neither, so only decided ones are judged."""
-    has_neutral = decided is not None and decided.value != mean.value
-    judged = decided if decided is not None and has_neutral else mean
-    if judged.interval is None or runs < WANTED:
-        return
-    low, high = (shown(end, SHARE) for end in judged.interval)
-    side = {"prefers stereotypes": "above one half", "prefers anti-stereotypes": "below one half"}
-    verdict = side.get(preference(judged), "not distinguishable from one half")
-    aside = f" for the {shown(judged.value, SHARE)} % of decided pairs" if has_neutral else ""
-    yield f"The mean over new checkpoints is {verdict} (95 % CI {low} to {high}{aside}; {OUTLIERS})."
-
-
-def _wide_categories(measures: Measures) -> Iterator[str]:
-    rows = [
-        row
-        for row in measures.where("sd over checkpoints", of="stereotype score")
-        if row.groups["category"] != "all" and row.groups.get("task", "all") == "all" and row.n >= FEW_CASES
-    ]
-    wide = [row.groups["category"] for row in rows if LARGE_SD in row.verdict]
-    if rows:
-        listed = f" ({', '.join(wide)})" if wide else ""
-        total = several(len(rows), "category", "categories")
-        yield f"The SD is above 2.5 points in {len(wide)} of {total} with at least {FEW_CASES} items{listed}."
 
 
 # Legends and notes of tables

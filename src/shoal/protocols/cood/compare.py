@@ -140,11 +140,13 @@ def between_setups(setups: Sequence[tuple[Setup, Sequence[Result]]], differ: Seq
         if len(changed) == 1 and changed[0] in COMPARED:
             groups = {name: value for name, value in after.items() if name in (*ALWAYS, *differ)}
             groups |= {"differs in": changed[0], "against": before[changed[0]]}
-            by_seed = [
-                {int(result.job["settings"]["seed"]): result for result in side} for side in (new, old)
-            ]
-            rows += _differences(*(dict(sorted(side.items())) for side in by_seed), groups)
+            rows += _differences(_by_seed(new), _by_seed(old), groups)
     return _with_p_values(rows)
+
+
+def _by_seed(results: Sequence[Result]) -> dict[int, Result]:
+    by_seed = {int(result.job["settings"]["seed"]): result for result in results}
+    return dict(sorted(by_seed.items()))
 
 
 def _differences(new: Mapping[int, Result], old: Mapping[int, Result], groups: Setup) -> list[Tested]:

@@ -74,10 +74,6 @@ class Grid:
     y: tuple[str, ...]  # (texts,) the class of each
     clusters: tuple[str, ...]  # (texts,)
 
-    @property
-    def seeds(self) -> int:
-        return int(self.values.shape[2])
-
     @cached_property
     def rates(self) -> dict[str, float]:
         """Return the mean of each cell over texts and seeds; NaN without answers."""
@@ -109,30 +105,26 @@ class Grid:
         """Return the sums of a cell by cluster of texts, over all seeds."""
         values = self.values[:, COLUMNS.index(column)]
         asked = ~np.isnan(values).all(axis=1)
-        return cluster_table(values[asked].ravel(), np.repeat(self.owners[asked], self.seeds))
+        return cluster_table(values[asked].ravel(), np.repeat(self.owners[asked], values.shape[1]))
 
 
 def ratio(sums: Floats, counts: NDArray[Any]) -> Floats:
     """Return sums over counts; NaN where the count is 0."""
-    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means
 
 
 def grid_of(cases: Sequence[Case], runs: Sequence[Mapping[str, bool | None]]) -> Grid:
     """Return the grid of the cases of one split; `runs` holds for each run whether each case (by id) is right."""
-    place: dict[str, int] = {}
-    y, clusters = [], []
-    for case in cases:
-        if case.meta["text"] not in place:
-            place[case.meta["text"]] = len(place)
-            y.append(case.groups["cell"].partition("/")[0])
-            clusters.append(case.cluster)
+    texts = {case.meta["text"]: case for case in cases}
+    place = {text: number for number, text in enumerate(texts)}
     values = np.full((len(place), len(COLUMNS), len(runs)), np.nan)
     for case in cases:
         row, column = place[case.meta["text"]], COLUMNS.index(case.groups["cell"])
-        for seed, right in enumerate(runs):
-            passed = right.get(case.id)
-            values[row, column, seed] = np.nan if passed is None else float(passed)
-    return Grid(values, tuple(y), tuple(clusters))
+        answers = [right.get(case.id) for right in runs]
+        values[row, column] = [np.nan if passed is None else float(passed) for passed in answers]
+    sides = tuple(SIDE[case.groups["cell"]] for case in texts.values())
+    return Grid(values, sides, tuple(case.cluster for case in texts.values()))
 
 
 def right_of(outcomes: Sequence[Outcome]) -> dict[str, bool | None]:
@@ -196,11 +188,17 @@ def estimate(grid: Grid, draws: Floats, weights: Weights) -> tuple[Interval | No
     by_seed = grid.by_seed(weights)
     if np.isnan(by_seed).any():
         return None, ""
-    method = texts_method(grid, draws, weights)
+    in_draws = drawn(draws, weights)
+    # The bootstrap fails if all answers of a cell are right or all are wrong; Wilson intervals are combined then.
+    degenerate = any(grid.rates[column] in (0, 1) for column in weights) or np.ptp(in_draws) < 1e-12
+    method = "wilson" if len(weights) == 1 else "combined wilson" if degenerate else "text bootstrap"
+    degrees = float(max(1, int(grid.owners.max()) + 1 - len(ROLES)))
 
     @cache
     def over_texts(level: float) -> Interval:
-        return texts_interval(grid, draws, weights, method, level)
+        if method != "text bootstrap":
+            return combined_wilson(grid, weights, level)
+        return percentile_interval(in_draws, level, degrees=degrees)
 
     if np.isnan(over_texts(0.95)[0]):
         return None, ""
@@ -213,27 +211,6 @@ def estimate(grid: Grid, draws: Floats, weights: Weights) -> tuple[Interval | No
 def bounds(weights: Weights) -> Interval:
     parts = np.array(list(weights.values()))
     return float(np.minimum(parts, 0).sum()), float(np.maximum(parts, 0).sum())
-
-
-def texts_method(grid: Grid, draws: Floats, weights: Weights) -> str:
-    """Return the method of the interval over texts.
-
-    The bootstrap fails if all answers of a cell are right or all are wrong; Wilson intervals are combined then.
-    """
-    if len(weights) == 1:
-        return "wilson"
-    degenerate = (
-        any(grid.rates[column] in (0, 1) for column in weights) or np.ptp(drawn(draws, weights)) < 1e-12
-    )
-    return "combined wilson" if degenerate else "text bootstrap"
-
-
-def texts_interval(grid: Grid, draws: Floats, weights: Weights, method: str, level: float) -> Interval:
-    """Return an interval of a quantity for these runs on new texts."""
-    if method != "text bootstrap":
-        return combined_wilson(grid, weights, level)
-    degrees = float(max(1, int(grid.owners.max()) + 1 - len(ROLES)))
-    return percentile_interval(drawn(draws, weights), level, degrees=degrees)
 
 
 def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interval:

@@ -106,8 +106,8 @@ def _rows(
 
 
 def _read_rows(settings: Settings) -> tuple[list[tuple[str, Row]], int]:
-    classes = json.dumps(settings.classes)
-    return _rows(settings.data, _stamp(settings.data), settings.text, settings.label, classes)
+    where = settings.data, _stamp(settings.data)
+    return _rows(*where, settings.text, settings.label, json.dumps(settings.classes))
 
 
 # Roles
@@ -132,19 +132,15 @@ def roles_of(settings: Settings) -> dict[str, str]:
                 fix=f"roles = {{{shown}}}",
             )
         return known
-    _check_roles(settings.roles, labels)
-    return {role: settings.roles[role] for role in ROLES}
-
-
-def _check_roles(roles: Mapping[str, str], labels: Sequence[str]) -> None:
-    chosen = set(roles.values())
-    if set(roles) != set(ROLES) or not chosen <= set(labels) or len(chosen) < len(ROLES):
-        shown = ", ".join(f"{role} = {label!r}" for role, label in roles.items())
+    chosen = set(settings.roles.values())
+    if set(settings.roles) != set(ROLES) or not chosen <= set(labels) or len(chosen) < len(ROLES):
+        shown = ", ".join(f"{role} = {label!r}" for role, label in settings.roles.items())
         raise PlanError(
             f"roles: {shown or 'empty'}",
             why=f"expected a different label for each of fst, sec and neu; labels: {some(labels, 8)}",
             fix='roles = {fst = "positive", sec = "negative", neu = "neutral"}, with labels of the data',
         )
+    return {role: settings.roles[role] for role in ROLES}
 
 
 # Distinct texts that are short enough
