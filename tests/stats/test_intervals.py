@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from shoal.stats.intervals import (
     cluster_wilson,
-    in_agreement,
     macro_difference_interval,
     macro_wilson,
     mean_t_interval,
@@ -163,11 +162,6 @@ def test_means_of_differences_mirror_and_know_no_order(parts, random) -> None:
     assert low - 1e-9 <= np.mean([difference(table) for table in tables]) <= high + 1e-9
     random.shuffle(turned)
     assert macro_difference_interval(turned) == pytest.approx((-high, -low))
-
-
-def test_an_interval_reaches_to_nothing_where_its_test_does_not_reject() -> None:
-    assert in_agreement((-0.9, -0.1), 0.06) == (-0.9, 0.0)
-    assert in_agreement((-0.9, -0.1), 0.06, level=0.9) == (-0.9, -0.1)
 
 
 def test_few_units_have_students_reach() -> None:

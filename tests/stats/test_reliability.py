@@ -69,15 +69,6 @@ def test_intervals_hold_the_coefficient_and_know_no_order() -> None:
         assert coefficient_interval(moved, coefficient) == pytest.approx((low, high))
 
 
-def test_items_with_the_same_outcomes_are_left_out_one_at_a_time() -> None:
-    rows = np.array([[1, 1, 1], [1, 0, 1], [0, 0, 0], [0, 0, 1]], dtype=float)
-    items = np.repeat(rows, [6, 3, 5, 2], axis=0)
-    unlike = items + 1e-9 * np.arange(len(items))[:, None]  # no two rows alike any more
-    assert coefficient_interval(items, icc_agreement) == pytest.approx(
-        coefficient_interval(unlike, icc_agreement), abs=1e-6
-    )
-
-
 @pytest.mark.parametrize(("items", "runs", "spread"), [(100, 5, 1.0), (30, 3, 0.3)])
 def test_intraclass_correlations_cover(items: int, runs: int, spread: float) -> None:
     rng = np.random.default_rng(3)

@@ -210,7 +210,7 @@ def paired_t(tables: Sequence[ClusterTable], shared: float = 1.0) -> Student:
     if len(tables) == 1:
         widened = _with_two_more(tables[0])
         return Student(difference(widened), math.sqrt(sampling_variance(widened)), widened.clusters - 1)
-    # A lone cluster says nothing of its own variance.
+    # A lone cluster does not show its own variance.
     varied = [table if table.clusters > 1 else _with_two_more(table) for table in tables]
     variance = shared * math.fsum(sampling_variance(table) for table in varied) / len(tables) ** 2
     cases = len(tables) ** 2 / math.fsum(1 / float(table.totals[-1]) for table in tables)

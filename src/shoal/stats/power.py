@@ -6,7 +6,7 @@
 
 The level is that of the table (`multiplicity.holm_level`). The last three average power over what the estimate of the
 spread leaves open: true variance = estimated variance · ν / χ²_ν, and for the sign test Jeffreys' posterior with one
-more differing case. A `known` spread is taken as it is.
+more differing case.
 """
 
 import math

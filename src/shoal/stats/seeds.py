@@ -85,8 +85,8 @@ def moderated_errors(first: ArrayLike, second: ArrayLike, cases: ArrayLike) -> l
 
     `first` and `second` are rows × runs of `cases`, at least two runs each. A row's dispersion (variance over the
     binomial one) is averaged with the mean of all rows (moderated t, Smyth 2004). The prior's weight is fixed:
-    estimated from few rows, it errs in up to 11 % if rows differ much in their variance. What a run does to all rows
-    alike is not pooled: it has the degrees of freedom of the runs only.
+    estimated from few rows, it errs in up to 11 % if rows differ much in their variance. Run effects that all rows
+    share are not pooled: they have the degrees of freedom of the runs only.
     """
     sides = [np.asarray(side, dtype=np.float64) for side in (first, second)]
     n = np.asarray(cases, dtype=np.float64)[:, None]

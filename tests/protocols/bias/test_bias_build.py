@@ -64,20 +64,12 @@ def test_data_are_found_in_a_folder_of_data_sets(tmp_path):
             "no association test 'weat1' in the example",
         ),
         ({"data": "example", "diagnostic": "crows,seat"}, "a job takes one diagnostic"),
+        ({"data": "example", "diagnostic": "crow"}, r"unknown diagnostic 'crow'[\s\S]*crows"),
     ],
 )
 def test_what_cannot_be_built_is_said(given, message):
     with pytest.raises((DataError, PlanError), match=message):
         bias.build(settings(**given))
-
-
-def test_wrong_settings_are_refused():
-    with pytest.raises(PlanError, match="tests are for seat and clusters, not for crows, stereoset"):
-        bias.parts(settings(data="example", diagnostic="crows,stereoset", tests="weat1"))
-    with pytest.raises(PlanError, match=r"unknown diagnostic 'crow'[\s\S]*crows"):
-        bias.parts(settings(diagnostic="crow"))
-    with pytest.raises(PlanError, match='unknown setting "represntation"'):
-        settings(represntation="cls")
 
 
 def asked(**given):

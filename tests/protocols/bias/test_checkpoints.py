@@ -3,7 +3,6 @@
 import csv
 import io
 
-import numpy as np
 import pytest
 from bias_results import (
     compare,
@@ -19,7 +18,6 @@ from bias_results import (
 from shoal.comparing.pairs import compare as side_by_side
 from shoal.core.records import Basis, Case, Measure
 from shoal.protocols import bias
-from shoal.protocols.bias.spread import flags
 from shoal.render.csv_tables import tables_of
 
 MATRIX = ["11111", "11110", "11000", "00000", "10101", "01000"]
@@ -116,14 +114,6 @@ def test_ties_are_a_bin_of_their_own():
     rows = compare(crows_results(letters("11-000", "110000"))).where("share of items")
     assert [row.groups["checkpoints against the majority"] for row in rows] == ["0", "1", "undecided"]
     assert [row.value for row in rows] == pytest.approx([5 / 6, 0, 1 / 6])
-
-
-def test_flags_follow_the_rules_of_section_5_7():
-    assert flags([0.5, 0.6]) == ["SD above 2.5 points", "straddles one half"]
-    assert flags([0.48, 0.55, 0.5, 0.5, 0.5]) == ["SD above 2.5 points", "straddles one half"]
-    assert flags([0.53, 0.56]) == []
-    base = 0.025 / np.std([0, 1], ddof=1)
-    assert flags([0.6, 0.6 + base]) == []  # exactly 2.5 is not above
 
 
 # Association

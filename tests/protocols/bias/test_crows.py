@@ -65,12 +65,6 @@ def test_neutral_pairs_stay_in_the_denominator(profile, told, run, tmp_path, wor
     assert (decided.value, decided.na) == (pytest.approx(2 / 3), 1)
 
 
-def test_sentences_without_a_common_token_are_neutral():
-    one, two = framed("[CLS] anna [SEP]"), framed("[CLS] bob [SEP]")
-    assert sentence_scores(one, two) == (0, 0)
-    assert preference(0, 0) is None
-
-
 def test_only_tokens_that_count_are_asked_and_a_sentence_may_be_in_two_pairs(masked):
     first, second, third = "he is a black man .", "he is a white man .", "she is a black man ."
     cases = [Case("a", ((first,), (second,))), Case("b", ((first,), (third,)))]

@@ -155,14 +155,6 @@ def test_without_validation_texts_the_last_epoch_is_taken(settings):
 # Intervals
 
 
-def test_a_cell_has_wilsons_interval():
-    grid = Grid(np.full((1000, len(COLUMNS), 1), np.nan), ("fst",) * 1000, tuple(map(str, range(1000))))
-    grid.values[:, COLUMNS.index("fst/sec"), 0] = np.arange(1000) < 816
-    draws = replicates(grid, np.random.default_rng(0), 10)
-    interval, method = estimate(grid, draws, {"fst/sec": 1.0})
-    assert interval == pytest.approx((0.791, 0.839), abs=5e-4) and method == "wilson"
-
-
 def texts(n: int, seed: int = 0, seeds: int = 1) -> Grid:
     """n texts of each class, every cell right with probability .8 apart from the others."""
     values = np.full((3 * n, len(COLUMNS), seeds), np.nan)

@@ -108,9 +108,6 @@ def two_means(vectors: ArrayLike, rng: Generator) -> Codes:
     """Return the cluster, 0 or 1, of each vector (a row): k-means with k-means++ starts, the tightest of several.
 
     Not `scipy.cluster.vq.kmeans2`: it never stops before its last iteration, which takes ten to sixty times as long.
-
-    >>> two_means([[0.0], [0.1], [5.0], [5.1]], np.random.default_rng(0)).tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
-    True
     """
     points = np.asarray(vectors, dtype=np.float64)
     points = points - points.mean(axis=0)
@@ -145,21 +142,13 @@ def _lloyd(points: Floats, centres: Floats) -> tuple[Codes, float]:
 
 
 def cluster_accuracy(labels: ArrayLike, clusters: ArrayLike) -> float:
-    """Return the share right under the better of the two ways to match two clusters to two labels.
-
-    >>> cluster_accuracy([0, 0, 1, 1], [1, 1, 0, 0]), cluster_accuracy([0, 0, 1, 1], [0, 1, 0, 1])
-    (1.0, 0.5)
-    """
+    """Return the share right under the better of the two ways to match two clusters to two labels."""
     right = float((np.asarray(labels) == np.asarray(clusters)).mean())
     return max(right, 1 - right)
 
 
 def chance_accuracy(labels: ArrayLike, clusters: ArrayLike) -> tuple[float, float]:
-    """Return the mean accuracy over all permutations of the labels, and the share with at least the observed one.
-
-    >>> [round(number, 4) for number in chance_accuracy([0, 0, 1, 1], [0, 0, 1, 1])]
-    [0.6667, 0.3333]
-    """
+    """Return the mean accuracy over all permutations of the labels, and the share with at least the observed one."""
     a, b = np.asarray(labels, np.int64), np.asarray(clusters, np.int64)
     n, ones, in_cluster = len(a), int(a.sum()), int(b.sum())
     both = np.arange(max(0, ones + in_cluster - n), min(ones, in_cluster) + 1)

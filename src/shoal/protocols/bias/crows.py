@@ -95,11 +95,7 @@ def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
 
 
 def matched(more: Sequence[str], less: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the positions of the tokens that two sentences share, in order.
-
-    >>> matched("he is a black man".split(), "he is an african american man".split())
-    [(0, 0), (1, 1), (4, 5)]
-    """
+    """Return the positions of the tokens that two sentences share, in order."""
     same = SequenceMatcher(None, more, less).get_matching_blocks()
     return [(first + step, second + step) for first, second, size in same for step in range(size)]
 

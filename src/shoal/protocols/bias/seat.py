@@ -3,6 +3,7 @@
 Texts without a vector, such as words that a file of word vectors lacks, are left out and named.
 """
 
+import math
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,8 +17,8 @@ from ...stats.multiplicity import holm
 from ...stats.reliability import icc_agreement
 from ..base import Asks, Scored
 from . import wording
-from .asking import VectorSet, find_tests, representation_name, split_sets
 from .asking import ask_vectors as ask
+from .asking import find_tests, representation_name, split_sets
 from .family import LEVEL, Family, Groups, defined, number, over_checkpoints
 from .settings import Settings
 from .spread import agreement
@@ -33,20 +34,13 @@ __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "mak
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
     """Return a case per test; its examples are (text, the word it is about) of X, Y, A and B in turn."""
-    return [
-        Case(
-            test.name,
-            tuple(pair for set_ in test.sets for pair in zip(set_.examples, set_.words, strict=True)),
-            None,
-            {"diagnostic": "seat", "test": test.name},
-            "",
-            {
-                "sizes": [len(set_.examples) for set_ in test.sets],
-                "categories": [set_.category for set_ in test.sets],
-            },
-        )
-        for test in find_tests(path, tests)
-    ]
+    cases = []
+    for test in find_tests(path, tests):
+        pairs = tuple(pair for set_ in test.sets for pair in zip(set_.examples, set_.words, strict=True))
+        sizes = [len(set_.examples) for set_ in test.sets]
+        about = {"sizes": sizes, "categories": [set_.category for set_ in test.sets]}
+        cases.append(Case(test.name, pairs, None, {"diagnostic": "seat", "test": test.name}, "", about))
+    return cases
 
 
 # Scoring
@@ -79,16 +73,20 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
 def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measure, Measure]:
     groups = {"diagnostic": "seat", "test": case.id, "representation": representation_name(settings, rows)}
     sets, missing, errors = split_sets(case, rows)
-    n = sum(len(set_.words) for set_ in sets[:2])
+    x, y, a, b = sets
+    empty = [name for name, members in zip(SETS, sets, strict=True) if not len(members.vectors)]
+    reason, effect_size = f"no vectors for {', '.join(empty)}" if empty else "", math.nan
+    if not empty:
+        s_x, s_y = (association.association(side.vectors, a.vectors, b.vectors) for side in (x, y))
+        effect_size = association.effect_size(s_x, s_y)
+        reason = wording.NO_VARIANCE if math.isnan(effect_size) else ""
     effect = Measure(
-        "effect size", None, n, groups, na=len(missing), errors=errors, basis=Basis(runs=True),
-        reason=_why_undefined(sets), note=wording.no_vector(missing),
+        "effect size", None, len(x.words) + len(y.words), groups, na=len(missing), errors=errors,
+        basis=Basis(runs=True), reason=reason, note=wording.no_vector(missing),
     )  # fmt: skip
     p = replace(effect, name="p value", basis=Basis())
-    if effect.reason:
+    if reason:
         return effect, p
-    x, y, a, b = sets
-    s_x, s_y = (association.association(side.vectors, a.vectors, b.vectors) for side in (x, y))
     interval = defined(association.effect_size_interval(s_x, s_y, (x.words, y.words)))
     move_words = settings.conventions.move_words
     permutation = association.permutation_p(
@@ -97,7 +95,6 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
         studentised=move_words,
     )  # fmt: skip
     method = "noncentral t over words" if interval else ""
-    effect_size = association.effect_size(s_x, s_y)
     note = wording.partitions(permutation.partitions, permutation.exact, move_words)
     return (
         replace(effect, value=effect_size, interval=interval, interval_method=method),
@@ -105,24 +102,11 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
     )
 
 
-def _why_undefined(sets: Sequence[VectorSet]) -> str:
-    empty = [name for name, members in zip(SETS, sets, strict=True) if not len(members.vectors)]
-    if empty:
-        return f"no vectors for {', '.join(empty)}"
-    x, y, a, b = (members.vectors for members in sets)
-    effect = association.effect_size(association.association(x, a, b), association.association(y, a, b))
-    return wording.NO_VARIANCE if np.isnan(effect) else ""
-
-
 # Several checkpoints
 
 
 def sign_agreement(effects: Sequence[float]) -> float:
-    """Return |positive - negative| / all: 1 if all signs agree, 0 if they are even.
-
-    >>> sign_agreement([0.4, 0.7, -0.1, 0.5, 0.3])
-    0.6
-    """
+    """Return |positive - negative| / all: 1 if all signs agree, 0 if they are even."""
     signs = np.sign(np.asarray(effects, dtype=np.float64))
     return float(abs(signs.sum()) / len(signs))
 

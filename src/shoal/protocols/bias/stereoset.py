@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
-from ...data.stereoset import BLANK, FILES, TASKS, filler, frame, read_clusters
+from ...data.stereoset import BLANK, FILES, TASKS, Cluster, filler, frame, read_clusters
 from ...models import likelihood
 from ...models.likelihood import follows, has_next_sentence_head
 from ...models.stored import StoredAnswers, read_scores
@@ -38,7 +38,7 @@ from .asking import (
     log_probabilities,
     query_fitting,
 )
-from .family import SCORE, defined
+from .family import SCORE, defined, is_in
 from .settings import Settings
 from .spread import across
 
@@ -58,22 +58,15 @@ __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "mak
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
     """Return a case per cluster: the context with the stereotype, the anti-stereotype and the unrelated sentence."""
-    return [
-        Case(
-            cluster.id,
-            tuple((cluster.context, sentence) for sentence in cluster.sentences),
-            None,
-            {
-                "diagnostic": "stereoset",
-                "task": cluster.task,
-                "category": cluster.bias_type,
-                "target": cluster.target,
-            },
-            cluster.target,
-            {"sentence_ids": list(cluster.sentence_ids)},
-        )
-        for cluster in (example.clusters() if path is None else read_clusters(path))
-    ]
+    clusters = example.clusters() if path is None else read_clusters(path)
+    return [_case(cluster) for cluster in clusters]
+
+
+def _case(cluster: Cluster) -> Case:
+    groups = {"task": cluster.task, "category": cluster.bias_type, "target": cluster.target}
+    pairs = tuple((cluster.context, sentence) for sentence in cluster.sentences)
+    ids = {"sentence_ids": list(cluster.sentence_ids)}
+    return Case(cluster.id, pairs, None, {"diagnostic": "stereoset", **groups}, cluster.target, ids)
 
 
 # Asking
@@ -217,12 +210,9 @@ def _measures(settings: Settings, cases: Sequence[Case], table: Floats, without_
     measures = []
     for task in dict.fromkeys([*tasks, whole]):
         for category in ["all", *categories]:
-            members = [
-                position
-                for position, case in enumerate(cases)
-                if task in ("all", case.groups["task"]) and category in ("all", case.groups["category"])
-            ]
-            groups = {"diagnostic": "stereoset", "task": task, "category": category}
+            slice_ = {"task": task, "category": category}
+            members = [place for place, case in enumerate(cases) if is_in(case, slice_)]
+            groups = {"diagnostic": "stereoset", **slice_}
             terms = [cases[position].cluster for position in members]
             preferred, *others = _three(settings, table[members], terms, groups)
             if (task, category) == (whole, "all"):

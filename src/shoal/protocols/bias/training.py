@@ -20,7 +20,6 @@ import numpy as np
 from ...core.errors import DataError, PlanError, nearest, some
 from ...core.files import is_file
 from ...core.records import Answers, Basis, Case, Measure, Outcome, Result
-from ...data.grammar import GRAMMARS, make_rows
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
@@ -80,8 +79,6 @@ def pretraining(pretrain: Pretrain, model: str) -> Recipe:
 
 # Data of a task
 
-SHIPPED = tuple(name for name in GRAMMARS if name != "reading")
-"""Tasks that ship with shoal: texts and pairs with labels."""
 TINY_RATE, USUAL_RATE = 5e-4, 2e-5
 
 
@@ -109,11 +106,9 @@ def task_content(task: Task) -> dict[str, Any]:
 @lru_cache(maxsize=8)
 def _read_task(task: Task, *_stamps: int) -> TaskData:
     where = f"tasks: {task.name}"
-    if task.train in SHIPPED and not task.test:
-        train, test = make_rows(task.train, "train"), make_rows(task.train, "test")
-    else:
-        files = ((task.train, "train"), (task.test, "test"))
-        train, test = (_read_rows(name, which, where) for name, which in files)
+    train, test = (
+        _read_rows(name, which, where) for name, which in ((task.train, "train"), (task.test, "test"))
+    )
     labels = tuple(sorted({row.label for row in train}))
     unknown = sorted({row.label for row in test} - {*labels})
     if unknown:
@@ -147,8 +142,8 @@ def _read_rows(name: str, which: str, where: str) -> list[Row]:
     if not name or not is_file(Path(name)):
         raise PlanError(
             f"{where}: {which} = {name!r} is not a file" if name else f"{where}: no {which} file",
-            why=f"a task is two tables of texts and labels, or only train = one of {', '.join(SHIPPED)}",
-            fix=nearest(name, SHIPPED) or f'{which} = "{which}.tsv"',
+            why="a task is two tables of texts and labels",
+            fix=f'{which} = "{which}.tsv"',
         )
     return read_labelled(Path(name)).rows
 

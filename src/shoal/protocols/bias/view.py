@@ -26,9 +26,8 @@ from ...core.views import (
 from ...core.views import Line as Curve
 from . import wording
 from .build import module_of
-from .checkpoints import CURVES
+from .checkpoints import CURVES, DIFFERENCE, Sides, all_sides
 from .family import DECIDED, LEVEL, SCORE, Family, families, first, is_downstream
-from .recipes import DIFFERENCE, Sides, all_sides
 from .settings import Settings
 from .spread import AGAINST
 from .training import DOWNSTREAM

@@ -12,11 +12,7 @@ MOST_NAMES = 5
 
 
 def several(n: int, singular: str = "checkpoint") -> str:
-    """Return a count with its noun.
-
-    >>> several(1), several(5)
-    ('1 checkpoint', '5 checkpoints')
-    """
+    """Return a count with its noun."""
     return f"{n:,} {singular}{'' if n == 1 else 's'}"
 
 
@@ -97,11 +93,7 @@ def one_checkpoint(row: Measure) -> str:
 
 
 def significant_tests(count: int, after_holm: int, total: int, level: float) -> str:
-    """Return how many tests of one checkpoint are significant.
-
-    >>> significant_tests(2, 1, 3, 0.01)
-    '2 of 3 tests significant (p < 0.01), 1 after Holm correction.'
-    """
+    """Return how many tests of one checkpoint are significant."""
     if not total:
         return "No test has a defined effect size."
     corrected = f", {after_holm} after Holm correction" if total > 1 else ""

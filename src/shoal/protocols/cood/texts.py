@@ -191,11 +191,7 @@ def usable_texts(settings: Settings) -> Pool:
 
 
 def count_tokens(texts: Sequence[Example], tokenizer: str) -> list[int]:
-    """Return the length of each text or pair, in word pieces of a model or in words and punctuation marks.
-
-    >>> count_tokens([("Loved it.",), ("A man sleeps.", "He's awake.")], "")
-    [3, 9]
-    """
+    """Return the length of each text or pair, in word pieces of a model or in words and punctuation marks."""
     if not tokenizer:
         return [sum(len(WORD.findall(text)) for text in example) for example in texts]
     model = load_model(tokenizer)

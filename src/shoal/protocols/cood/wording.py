@@ -133,11 +133,7 @@ def seed_count(number: int) -> str:
 
 
 def difference_note(new: int, old: int) -> str:
-    """Return the numbers of runs on both sides of a difference.
-
-    >>> difference_note(1, 1), difference_note(3, 2), difference_note(1, 5)
-    ('one seed', '3 seeds against 2', 'one run against several supports no claim about the recipes')
-    """
+    """Return the numbers of runs on both sides of a difference."""
     if min(new, old) == 1 < max(new, old):
         return "one run against several supports no claim about the recipes"
     return seed_count(new) if new == old else f"{seed_count(new)} against {old}"
