@@ -16,9 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-DIFFERENCE_AND_COUNT = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-"""Turns the columns (A, B, applicable) into (A - B, applicable)."""
-
 
 @dataclass(frozen=True, slots=True)
 class ClusterTable:
@@ -92,7 +89,8 @@ def sampling_variance(table: ClusterTable) -> float:
     m/(m-1) Σ (sum_i - rate · applicable_i)² / applicable², the large-sample value of the bootstrap's.
     """
     m = table.clusters
-    sums, applicable = _sums_and_applicable(table)
+    *columns, applicable = table.rows.T
+    sums = columns[0] if len(columns) == 1 else columns[0] - columns[1]
     total = float(table.counts @ applicable)
     if m < 2 or total == 0:
         return float("nan")
@@ -189,12 +187,6 @@ def distinct_rows(rows: Floats, times: NDArray[np.int64] | None = None) -> tuple
 
 def _in_order(tables: Sequence[ClusterTable]) -> list[ClusterTable]:
     return sorted(tables, key=lambda table: table.content)
-
-
-def _sums_and_applicable(table: ClusterTable) -> tuple[Floats, Floats]:
-    """Return the column of sums (A - B for a pair) and the column of applicable cases."""
-    rows = table.rows if table.rows.shape[1] == 2 else table.rows @ DIFFERENCE_AND_COUNT
-    return rows[:, 0], rows[:, 1]
 
 
 def run_tables(

@@ -38,8 +38,8 @@ def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
     for test in find_tests(path, tests):
         pairs = tuple(pair for set_ in test.sets for pair in zip(set_.examples, set_.words, strict=True))
         sizes = [len(set_.examples) for set_ in test.sets]
-        about = {"sizes": sizes, "categories": [set_.category for set_ in test.sets]}
-        cases.append(Case(test.name, pairs, None, {"diagnostic": "seat", "test": test.name}, "", about))
+        groups = {"diagnostic": "seat", "test": test.name}
+        cases.append(Case(test.name, pairs, None, groups, "", {"sizes": sizes}))
     return cases
 
 

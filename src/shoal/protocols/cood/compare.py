@@ -17,7 +17,7 @@ from ...stats.multiplicity import holm
 from ..base import Compared
 from . import wording
 from .cells import CELLS
-from .grid import QUANTITIES, difference, grid_of, right_of
+from .grid import QUANTITIES, difference, grid_of
 from .score import Scores, scores_of
 from .settings import Settings
 
@@ -85,7 +85,7 @@ def over_seeds(settings: Settings, results: Sequence[Result], groups: Setup) -> 
         for case, outcome in _test(result):
             cases[case.id] = case
             errors[case.groups["cell"]] += bool(outcome.error)
-    grid = grid_of(list(cases.values()), [right_of(result.outcomes) for result in results])
+    grid = grid_of(list(cases.values()), [result.outcomes for result in results])
     seeds = sorted(int(result.job["settings"]["seed"]) for result in results)
     return scores_of(grid, settings.seed, groups, errors, wording.seed_claim(seeds))
 
@@ -155,7 +155,7 @@ def _differences(new: Mapping[int, Result], old: Mapping[int, Result], groups: S
     cases = [case for case, _ in _test(sides[0][0]) if case.id in common]
     if not cases:
         return []
-    grids = [grid_of(cases, [right_of(run.outcomes) for run in side]) for side in sides]
+    grids = [grid_of(cases, [run.outcomes for run in side]) for side in sides]
     paired, alone = new.keys() == old.keys(), len(new) == len(old) == 1
     method = "texts t" if alone else "seeds t, texts t" if paired else "seeds welch t, texts t"
     note = wording.difference_note(len(new), len(old))

@@ -114,21 +114,18 @@ def ratio(sums: Floats, counts: NDArray[Any]) -> Floats:
     return means
 
 
-def grid_of(cases: Sequence[Case], runs: Sequence[Mapping[str, bool | None]]) -> Grid:
-    """Return the grid of the cases of one split; `runs` holds for each run whether each case (by id) is right."""
+def grid_of(cases: Sequence[Case], runs: Sequence[Sequence[Outcome]]) -> Grid:
+    """Return the grid of the cases of one split from the outcomes of each run."""
+    passed = [{outcome.case_id: outcome.passed for outcome in outcomes} for outcomes in runs]
     texts = {case.meta["text"]: case for case in cases}
     place = {text: number for number, text in enumerate(texts)}
     values = np.full((len(place), len(COLUMNS), len(runs)), np.nan)
     for case in cases:
         row, column = place[case.meta["text"]], COLUMNS.index(case.groups["cell"])
-        answers = [right.get(case.id) for right in runs]
-        values[row, column] = [np.nan if passed is None else float(passed) for passed in answers]
+        answers = [of_run.get(case.id) for of_run in passed]
+        values[row, column] = [np.nan if right is None else float(right) for right in answers]
     sides = tuple(SIDE[case.groups["cell"]] for case in texts.values())
     return Grid(values, sides, tuple(case.cluster for case in texts.values()))
-
-
-def right_of(outcomes: Sequence[Outcome]) -> dict[str, bool | None]:
-    return {outcome.case_id: outcome.passed for outcome in outcomes}
 
 
 def weighted(rates: Mapping[str, float], weights: Weights) -> float:

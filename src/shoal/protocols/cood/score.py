@@ -14,7 +14,7 @@ from ...stats.intervals import Interval, wilson
 from ..base import Built, Scored
 from . import wording
 from .cells import CELLS
-from .grid import HALF, QUANTITIES, Floats, Grid, Quantity, estimate, grid_of, replicates, right_of, weighted
+from .grid import HALF, QUANTITIES, Floats, Grid, Quantity, estimate, grid_of, replicates, weighted
 from .settings import Settings
 
 TEST = {"split": "test"}
@@ -36,7 +36,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     scores = {}
     for epoch, rows in outcomes.items():
         test, errors = _split(built.cases, rows, "test")
-        scores[epoch] = scores_of(grid_of(test, [right_of(rows)]), settings.seed, {}, errors)
+        scores[epoch] = scores_of(grid_of(test, [rows]), settings.seed, {}, errors)
     chosen = choose_epoch({epoch: row.value for epoch, row in validation.items()})
     measures = [with_basis(row) for row in scores[chosen].measures]
     finding = wording.verdict(Measures(measures), {}, scores[chosen].over_half)
@@ -138,7 +138,7 @@ def _validation(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Ou
     chosen, errors = _split(cases, outcomes, "validation")
     if not chosen:
         return Measure(of.name, None, 0, of.groups, reason=wording.NO_VALIDATION)
-    grid = grid_of(chosen, [right_of(outcomes)])
+    grid = grid_of(chosen, [outcomes])
     return _measure(of, grid, replicates(grid, np.random.default_rng(settings.seed)), errors)
 
 

@@ -223,49 +223,37 @@ def _parts(deciding: str, stamp: int) -> Parts:
     values = json.loads(deciding)
     settings = Settings(**{**values, "text": tuple(values["text"])})
     pool = usable_texts(settings)
-    test, taken = _choose(pool.texts, settings.test_per_label, settings, "test")
-    rest = [text for text in pool.texts if text.key not in taken]
-    validation, more = _choose(rest, settings.validation_per_label, settings, "validate")
-    taken |= more
-    training = [text for text in pool.texts if text.key not in taken]
+    test, rest = _choose(pool.texts, settings.test_per_label, settings, "test")
+    validation, training = _choose(rest, settings.validation_per_label, settings, "validate")
     return Parts(test, validation, training, pool.rows, pool.dropped)
 
 
 def _choose(
     texts: Sequence[Text], number: int, settings: Settings, purpose: str
-) -> tuple[list[Text], set[str]]:
-    """Choose a number of texts per class, by whole premises; return them and the keys of their premises."""
+) -> tuple[list[Text], list[Text]]:
+    """Choose a number of texts per class, by whole premises; return them and the texts with other premises."""
     together: dict[str, list[Text]] = {}
     for text in texts:
         together.setdefault(text.key, []).append(text)
     wanted = dict.fromkeys(ROLES, number)
     chosen: list[Text] = []
-    taken: set[str] = set()
     for key in sorted(together, key=lambda key: _hash("test 0", key)):
-        if not any(wanted.values()):
-            break
         if any(wanted[text.y] for text in together[key]):
-            taken.add(key)
-            for text in sorted(together[key], key=lambda text: _hash("test 0", content(text.texts))):
+            for text in sorted(together.pop(key), key=lambda text: _hash("test 0", content(text.texts))):
                 if wanted[text.y]:
                     wanted[text.y] -= 1
                     chosen.append(text)
     if any(wanted.values()):
         raise _too_few(settings, {role: number - left for role, left in wanted.items()}, number, purpose)
-    return chosen, taken
+    return chosen, [text for text in texts if text.key in together]
 
 
 def training_texts(settings: Settings) -> dict[str, list[Text]]:
     """Return K texts per class, drawn by the seed."""
     (number,) = settings.per_label
     left = split_texts(settings).training
-    texts = {}
-    for role in ROLES:
-        ordered = sorted(
-            (text for text in left if text.y == role),
-            key=lambda text: _hash(f"training {settings.seed}", content(text.texts)),
-        )
-        texts[role] = ordered[:number]
+    ordered = sorted(left, key=lambda text: _hash(f"training {settings.seed}", content(text.texts)))
+    texts = {role: [text for text in ordered if text.y == role][:number] for role in ROLES}
     if any(len(chosen) < number for chosen in texts.values()):
         raise _too_few(settings, {role: len(chosen) for role, chosen in texts.items()}, number, "train on")
     return texts
