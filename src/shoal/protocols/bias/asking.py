@@ -103,29 +103,23 @@ def is_causal(model: Any) -> bool:
     return getattr(model, "language_model", "causal") == "causal"
 
 
-def likelihoods(model: Any, texts: Sequence[str], only: Sequence[Set[int]] | None = None) -> list[Any]:
+def likelihoods(
+    model: Any,
+    texts: Sequence[str],
+    only: Sequence[Set[int]] | None = None,
+    starts: Sequence[int] | None = None,
+) -> list[Any]:
     """Return every token of each text with its log-probability, None for special tokens.
 
     {"lm": "masked", "tokens": ["[CLS]", "he", "[SEP]"], "scores": [null, -1.2, null]}
 
-    `only` gives for each text the positions to score; other tokens then have None.
+    `only` gives for each text the positions to score, `starts` the character from which to score.
     """
-    return _score_tokens(model, texts, [0] * len(texts), only)
-
-
-def continuations(model: Any, pairs: Sequence[Example]) -> list[Any]:
-    """Return the same for the second text of each pair, given the first as its context."""
-    return _score_tokens(model, [" ".join(pair) for pair in pairs], [len(pair[0]) for pair in pairs])
-
-
-def _score_tokens(
-    model: Any, texts: Sequence[str], starts: Sequence[int], only: Sequence[Set[int]] | None = None
-) -> list[Any]:
-    """Return tokens and log-probabilities from a character position on, Failed for a text that is too long."""
     kind = getattr(model, "language_model", "causal")
     if not hasattr(model, "tokenizer"):
         scores = model.log_likelihood([(text,) for text in texts])
         return [_token_row(kind, list(row.tokens), row, range(len(row.tokens))) for row in scores]
+    starts = starts or [0] * len(texts)
     encoded = model.tokenizer(
         list(texts), return_special_tokens_mask=True, return_offsets_mapping=any(starts), verbose=False
     )

@@ -32,7 +32,6 @@ from .asking import (
     answers,
     check_language_model,
     check_stored,
-    continuations,
     is_causal,
     likelihoods,
     log_probabilities,
@@ -130,7 +129,8 @@ def _masked_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Seq
 def _score_next(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
     """Score contexts and the sentences that may follow."""
     if not has_next_sentence_head(model):
-        return continuations(model, examples)
+        texts = [" ".join(pair) for pair in examples]
+        return likelihoods(model, texts, starts=[len(context) for context, _ in examples])
 
     def query(fitting: list[int]) -> Sequence[Any]:
         pairs = [examples[place] for place in fitting]
