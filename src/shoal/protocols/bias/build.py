@@ -20,16 +20,13 @@ from .settings import Settings
 if TYPE_CHECKING:
     from .family import Family
 
-DIAGNOSTICS: dict[str, tuple[str, str]] = {
-    "crows": (".crows", "CrowS-Pairs: which of two sentences that differ in a group is likelier"),
-    "stereoset": (
-        ".stereoset",
-        "StereoSet: stereotype, anti-stereotype or unrelated, in a sentence and after one",
-    ),
-    "seat": (".seat", "SEAT and WEAT: association of two sets of targets with two of attributes"),
-    "clusters": (".clusters", "whether the vectors of two concepts fall into two clusters"),
+DIAGNOSTICS = {
+    "crows": ".crows",  # CrowS-Pairs: which of two sentences that differ in a group is likelier
+    "stereoset": ".stereoset",  # stereotype, anti-stereotype or unrelated, in a sentence and after one
+    "seat": ".seat",  # SEAT and WEAT: association of two sets of targets with two of attributes
+    "clusters": ".clusters",  # whether the vectors of two concepts fall into two clusters
 }
-"""Name to its module and its question."""
+"""Name to its module."""
 EXAMPLE = "example"
 
 
@@ -64,7 +61,7 @@ def module_of(name: str) -> DiagnosticModule:
             why=f"known diagnostics are {', '.join(DIAGNOSTICS)}",
             fix=nearest(name, DIAGNOSTICS) or "use one of those",
         )
-    return cast(DiagnosticModule, import_module(DIAGNOSTICS[name][0], __package__))
+    return cast(DiagnosticModule, import_module(DIAGNOSTICS[name], __package__))
 
 
 def has_vectors(name: str) -> bool:

@@ -119,22 +119,14 @@ def _read_task(task: Task, *_stamps: int) -> TaskData:
         )
     tested = {row.texts for row in test}
     kept = tuple(row for row in train if row.texts not in tested)
-    problems = (
-        (len(labels) < 2, f"every training row has the label {labels[0]!r}", "add rows of another label"),
-        (
-            len({len(row.texts) for row in (*train, *test)}) > 1,
-            "one file has single texts, the other pairs",
-            "use the same columns in both files",
-        ),
-        (
-            {row.label for row in kept} != {*labels},
-            "the test rows contain all training rows of a label",
-            "use other test rows",
-        ),
-    )
-    for is_wrong, problem, fix in problems:
-        if is_wrong:
-            raise DataError(f"{where}: {problem}", fix=fix)
+    problems = {
+        f"every training row has the label {labels[0]!r}": len(labels) < 2,
+        "one file has single texts, the other pairs": len({len(row.texts) for row in (*train, *test)}) > 1,
+        "the test rows contain all training rows of a label": {row.label for row in kept} != {*labels},
+    }
+    for problem, is_true in problems.items():
+        if is_true:
+            raise DataError(f"{where}: {problem}", fix="use other files")
     return TaskData(kept, tuple(test), labels, len(train) - len(kept))
 
 
