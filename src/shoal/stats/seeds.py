@@ -137,9 +137,11 @@ def composed_p(value: float, cases: IntervalAt, seeds: SeedError) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RecipeEstimate:
-    """A difference of two recipes, for new seeds and new cases of these functionalities."""
+    """A difference of two recipes, for new seeds and new cases."""
 
     value: float
+    n: int
+    """Cases that all runs of both recipes answered."""
     interval: Interval | None
     """For one run a side, of these runs; None for one run against several."""
     p: float | None
@@ -162,7 +164,7 @@ def recipe_difference(
     tables = run_tables([news, olds], names)
     new_scores, new_pulls = _scores(tables, slice(2 * runs[0]))
     old_scores, old_pulls = _scores(tables, slice(2 * runs[0], None))
-    value = _mean(new_scores) - _mean(old_scores)
+    value, n = _mean(new_scores) - _mean(old_scores), sum(map(len, names))
     means = [(first.mean(axis=1), second.mean(axis=1)) for first, second in zip(news, olds, strict=True)]
     shared = 1.0 if clusters is None else sharing(names, [first - second for first, second in means])
     by_case = paired_t(
@@ -181,10 +183,10 @@ def recipe_difference(
     else:
         seeds = SeedError()
     if min(runs) == 1 < max(runs):
-        return RecipeEstimate(value, None, None)
+        return RecipeEstimate(value, n, None, None)
     low, high = composed(value, by_case.interval, seeds)
     p = composed_p(value, by_case.interval, seeds)
-    return RecipeEstimate(value, (max(-1.0, low), min(1.0, high)), p)
+    return RecipeEstimate(value, n, (max(-1.0, low), min(1.0, high)), p)
 
 
 def _on_common_cases(

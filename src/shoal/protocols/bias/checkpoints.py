@@ -262,11 +262,8 @@ def _over_items(sides: Sides) -> Iterator[Tested]:
                 clusters = [[cases[place].cluster or cases[place].id for place in part] for part in parts]
                 first, second = ([table[part] for part in parts] for table in (new, old))
                 estimate = recipe_difference(first, second, clusters, paired_seeds=sides.paired)
-                n, groups = sum(int(answered[part].sum()) for part in parts), sides.groups(slice_, score)
-                yield (
-                    Measure(DIFFERENCE, estimate.value, n, groups, estimate.interval, method, of=score),
-                    estimate.p,
-                )
+                about = estimate.n, sides.groups(slice_, score), estimate.interval, method
+                yield Measure(DIFFERENCE, estimate.value, *about, of=score), estimate.p
 
 
 def _parts(family: Family, slice_: Mapping[str, str], cases: Sequence[Case]) -> list[list[int]]:

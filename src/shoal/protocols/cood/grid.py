@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...core.records import Case, Outcome
 from ...stats.intervals import Interval, cluster_wilson, percentile_interval, sum_t, within
 from ...stats.resampling import ClusterTable, cluster_table
-from ...stats.seeds import composed, composed_p, error_of_difference, error_of_mean
+from ...stats.seeds import RecipeEstimate, composed, composed_p, error_of_difference, error_of_mean
 from .cells import CELLS, KINDS, ROLES, Kind, cells_of
 
 Floats = NDArray[np.float64]
@@ -231,19 +231,7 @@ def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interv
 # Differences between setups
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A quantity of one setup minus that of another."""
-
-    value: float
-    n: int
-    """Inputs that all runs of both setups answered."""
-    interval: Interval | None
-    """For new texts and new seeds; with one run per side for these two; None for one run against several."""
-    p: float | None
-
-
-def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> Difference | None:
+def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> RecipeEstimate | None:
     """Return a quantity of `new` minus that of `old` on the same texts, or None if a cell has no answers.
 
     `paired`: the runs of both sides have the same seeds, in the same order.
@@ -268,12 +256,12 @@ def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> Diffe
     if paired or len(first) == len(second) == 1:
         seeds = error_of_mean(first - second, _noise(influence[0] - influence[1]))
     elif min(len(first), len(second)) == 1:
-        return Difference(value, n, None, None)
+        return RecipeEstimate(value, n, None, None)
     else:
         seeds = error_of_difference(first, second, sum(map(_noise, influence)))
     low, high = bounds(weights)
     interval = within(composed(value, texts.interval, seeds), low - high, high - low)
-    return Difference(value, n, interval, composed_p(value, texts.interval, seeds))
+    return RecipeEstimate(value, n, interval, composed_p(value, texts.interval, seeds))
 
 
 def _influence(values: Floats, counts: NDArray[np.int64], parts: Floats, owners: NDArray[np.int64]) -> Floats:
