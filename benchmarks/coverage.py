@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from shoal.stats.association import effect_size_interval, permutation_p
 from shoal.stats.intervals import (
@@ -30,15 +31,13 @@ from shoal.stats.intervals import (
     wilson,
 )
 from shoal.stats.paired import sign_test
-from shoal.stats.power import smallest_difference
+from shoal.stats.power import sign_test_power
 from shoal.stats.reliability import (
-    category_counts,
     coefficient_interval,
     fleiss_kappa,
-    icc,
-    krippendorff_alpha,
+    icc_agreement,
+    item_floor,
     ratio_interval,
-    run_spread,
 )
 from shoal.stats.resampling import (
     ClusterTable,
@@ -352,40 +351,33 @@ def reliabilities() -> Iterator[Promise]:
         chances = np.clip(rng.beta(2, 2, (items, 1)) + sd * rng.normal(size=runs), 0, 1)
         return (rng.random((items, runs)) < chances).astype(np.float64)
 
-    def kappa(outcomes: Floats) -> float:
-        return fleiss_kappa(category_counts(outcomes))
+    def ratio_of(outcomes: Floats) -> float:
+        return float(outcomes.mean(axis=0).std(ddof=1)) / item_floor(outcomes)
 
     rng = np.random.default_rng(0)
     large = [shifting(rng, 4000, 30, 0.1) for _ in range(8)]
     for items, runs in ((20, 5), (100, 3), (100, 5)):
-        for name, coefficient in (("kappa", kappa), ("alpha", krippendorff_alpha)):
-            truth = float(np.mean([coefficient(matrix) for matrix in large]))
+        truth = float(np.mean([fleiss_kappa(matrix) for matrix in large]))
 
-            def coefficient_covers(
-                rng: Generator,
-                items: int = items,
-                runs: int = runs,
-                coefficient: Callable[[Floats], float] = coefficient,
-                truth: float = truth,
-            ) -> bool:
-                return covers(coefficient_interval(shifting(rng, items, runs, 0.1), coefficient), truth)
+        def kappa_covers(rng: Generator, items: int = items, runs: int = runs, truth: float = truth) -> bool:
+            return covers(coefficient_interval(shifting(rng, items, runs, 0.1), fleiss_kappa), truth)
 
-            yield Promise(
-                f"reliability, {name}", f"{items} items x {runs} runs", COVERS, coefficient_covers, 0.2
-            )
+        yield Promise("reliability, kappa", f"{items} items x {runs} runs", COVERS, kappa_covers, 0.2)
 
         def icc_covers(rng: Generator, items: int = items, runs: int = runs) -> bool:
             values = (
                 rng.normal(size=(items, 1)) + 0.5 * rng.normal(size=runs) + rng.normal(size=(items, runs))
             )
-            return covers(coefficient_interval(values, lambda part: icc(part).agreement), 1 / 2.25)
+            return covers(coefficient_interval(values, icc_agreement), 1 / 2.25)
 
         yield Promise("reliability, ICC(2,1)", f"{items} items x {runs} runs", COVERS, icc_covers, 0.2)
-        spreads = [run_spread(shifting(rng, items, 40, 0.05)) for _ in range(200)]
-        ratio = math.sqrt(np.mean([s.sd**2 for s in spreads]) / np.mean([s.floor_sd**2 for s in spreads]))
+        many = [shifting(rng, items, 40, 0.05) for _ in range(200)]
+        scores = np.mean([table.mean(axis=0).var(ddof=1) for table in many])
+        ratio = math.sqrt(scores / np.mean([item_floor(table) ** 2 for table in many]))
 
         def ratio_covers(rng: Generator, items: int = items, runs: int = runs, ratio: float = ratio) -> bool:
-            return covers(ratio_interval(shifting(rng, items, runs, 0.05)), ratio)
+            outcomes = shifting(rng, items, runs, 0.05)
+            return covers(ratio_interval(ratio_of(outcomes), outcomes), ratio)
 
         size = f"{items} items x {runs} runs, {ratio:.1f}"
         yield Promise("reliability, over-dispersion ratio", size, COVERS, ratio_covers, 0.2)
@@ -393,8 +385,14 @@ def reliabilities() -> Iterator[Promise]:
 
 def powers() -> Iterator[Promise]:
     for n, discordance, tests in ((20, 0.05, 1), (60, 1.0, 1), (436, 0.08, 1), (40, 0.1, 30)):
-        smallest = smallest_difference(n, discordance, 0.05 / tests, known=True)
-        assert smallest is not None
+        alpha = 0.05 / tests
+
+        def missing_power(
+            difference: float, n: int = n, share: float = discordance, alpha: float = alpha
+        ) -> float:
+            return sign_test_power(n, max(share, difference), difference, alpha) - 0.8
+
+        smallest = float(brentq(missing_power, 0.0, 1.0))
         differing = max(discordance, smallest)
         shares = [(differing + smallest) / 2, (differing - smallest) / 2, 1 - differing]
 

@@ -12,6 +12,7 @@ import math
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +23,11 @@ from shoal.stats.generalization import Pair, exchange_test, pair
 from shoal.stats.intervals import (
     Interval,
     macro_difference_interval,
-    mean_t_interval,
     sd_interval,
     t_quantile,
 )
 from shoal.stats.paired import generalization_score
-from shoal.stats.reliability import SHEPPARD, RunSpread, icc, runs_needed, variance_components
+from shoal.stats.reliability import SHEPPARD, icc_agreement, mean_squares
 from shoal.stats.resampling import paired_table
 
 Floats = NDArray[np.float64]
@@ -164,7 +164,8 @@ def print_hans(folder: Path) -> None:
     print("\n| runs as items, subcases as raters | ICC(3,1) | mean of all | subcases for .8 | for .9 |")
     print("| --- | --: | --: | --: | --: |")
     for what, rows in (("all 30", entailed | True), ("entailed", entailed), ("non-entailed", ~entailed)):
-        one = icc(accuracies[rows].T).consistency
+        between, _, residual = mean_squares(accuracies[rows].T)
+        one = (between - residual) / (between + (int(rows.sum()) - 1) * residual)
         together = spearman_brown(one, int(rows.sum()))
         cells = f"{one:.3f} | {together:.3f} | {runs_needed(one, 0.8)} | {runs_needed(one, 0.9)}"
         print(f"| {what} | {cells} |")
@@ -180,6 +181,17 @@ def print_hans(folder: Path) -> None:
     print(f"mean of entailed with mean of non-entailed subcases over runs: r = {r:.2f}")
 
 
+@dataclass(frozen=True)
+class RunSpread:
+    """The SD of a rate over runs, beside that of independent items."""
+
+    mean: float
+    sd: float
+    sd_interval: tuple[float, float]
+    floor_sd: float
+    ratio: float
+
+
 def score_spread(scores: Floats, items: int) -> RunSpread:
     """The spread over runs when only each run's rate is known, beside the binomial floor sqrt(p(1-p)/N).
 
@@ -191,7 +203,12 @@ def score_spread(scores: Floats, items: int) -> RunSpread:
     ratio = sd / floor if floor > 0 else math.nan
     # Runs that tie may differ by what a step of one item hides.
     of_sd = sd_interval(sd, len(scores)) if sd else (0.0, sd_interval(SHEPPARD / items, len(scores))[1])
-    return RunSpread(scores, mean, mean_t_interval(scores), sd, of_sd, floor, ratio)
+    return RunSpread(mean, sd, of_sd, floor, ratio)
+
+
+def runs_needed(reliability: float, target: float) -> int:
+    """How many runs make their mean as reliable as the target."""
+    return max(1, math.ceil(target * (1 - reliability) / (reliability * (1 - target)) - 1e-9))
 
 
 def spearman_brown(reliability: float, runs: int) -> float:
@@ -200,8 +217,11 @@ def spearman_brown(reliability: float, runs: int) -> float:
 
 
 def print_shares(what: str, accuracies: Floats) -> None:
-    shares = " | ".join(f"{100 * share:.1f} %" for share in variance_components(accuracies).shares)
-    one = icc(accuracies).agreement
+    items, runs = accuracies.shape
+    of_items, of_runs, residual = mean_squares(accuracies)
+    parts = [max(0.0, (of_runs - residual) / items), max(0.0, (of_items - residual) / runs), residual]
+    shares = " | ".join(f"{100 * part / sum(parts):.1f} %" for part in parts)
+    one = icc_agreement(accuracies)
     print(f"| {what} | {shares} | {one:.3f} | {runs_needed(one, 0.8)} | {runs_needed(one, 0.9)} |")
 
 

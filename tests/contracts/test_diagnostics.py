@@ -102,7 +102,7 @@ def test_several_checkpoints_have_a_conclusion_and_files(name, results):
 
 
 def test_a_new_diagnostic_is_one_file_and_one_line(monkeypatch):
-    monkeypatch.setitem(DIAGNOSTICS, "lengths", ("bias_toy", "does a model prefer the longer text"))
+    monkeypatch.setitem(DIAGNOSTICS, "lengths", "bias_toy")
     results = [result_of("lengths", seed) for seed in range(3)]
     assert results[0].measures[0].n == 6
     settings = results[0].settings

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 from shoal.stats.association import (
-    all_sums,
     association,
     effect_size,
     effect_size_interval,
@@ -71,13 +70,6 @@ def test_ten_targets_a_side_are_sampled_and_nine_are_not(worked, rng):
         assert found.partitions == (math.comb(2 * n, n) if exact else limit["n_samples"])
 
 
-@pytest.mark.parametrize(("n", "size"), [(7, 3), (7, 5), (6, 6), (6, 0), (9, 4), (5, 1)])
-def test_all_sums_are_those_of_all_subsets(n, size, rng):
-    values = rng.normal(size=n)
-    expected = sorted(sum(chosen) for chosen in itertools.combinations(values, size))
-    assert sorted(all_sums(values, size)) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize(("n", "size"), [(9, 4), (9, 2), (9, 7), (12, 6)])
 def test_random_subsets_are_all_alike_in_probability(n, size, rng):
     sums = random_sums(2.0 ** np.arange(n), size, 60_000, rng)
@@ -89,20 +81,6 @@ def test_random_subsets_are_all_alike_in_probability(n, size, rng):
     assert abs(chi_square - (kinds - 1)) < 5 * math.sqrt(2 * (kinds - 1))
 
 
-def test_sampled_p_is_near_the_exact_one(rng):
-    values = rng.normal(size=18)
-    values[:9] += 0.5
-    exact = permutation_p(values[:9], values[9:], rng)
-    sampled = permutation_p(values[:9], values[9:], rng, samples=40_000)
-    assert exact.exact and not sampled.exact
-    assert sampled.p == pytest.approx(exact.p, abs=0.01)
-
-
-def test_sets_of_other_sizes_are_partitioned_into_those_sizes(rng):
-    found = permutation_p([3.0, 2.0], [1.0, 0.0, -1.0], rng)
-    assert (found.p, found.partitions) == (0.1, 10)
-
-
 def test_sets_of_one_size_have_the_same_p_with_and_without_studentising(rng):
     for _ in range(20):
         x, y = rng.normal(0.5, 3.0, 5), rng.normal(0.0, 1.0, 5)
@@ -110,7 +88,7 @@ def test_sets_of_one_size_have_the_same_p_with_and_without_studentising(rng):
 
 
 def test_the_studentised_p_is_that_of_brute_force_and_at_least_that_of_welch(rng):
-    for _ in range(10):
+    for _ in range(3):
         x, y = rng.normal(0.5, 1.0, 3), rng.normal(0.0, 2.0, 6)
         both = np.concatenate([x, y])
 
@@ -125,27 +103,16 @@ def test_the_studentised_p_is_that_of_brute_force_and_at_least_that_of_welch(rng
         share = np.mean(np.array(partitions) >= observed.statistic - 1e-9)
         found = permutation_p(x, y, rng, studentised=True)
         assert found.partitions == 84 and found.p == pytest.approx(max(share, observed.pvalue))
-        sampled = permutation_p(np.repeat(x, 3), np.repeat(y, 3), rng, 20_000, studentised=True)
-        whole = permutation_p(np.repeat(x, 3), np.repeat(y, 3), rng, 10**7, studentised=True)
-        assert not sampled.exact and whole.exact and sampled.p == pytest.approx(whole.p, abs=0.015)
-
-
-def test_a_set_of_one_word_and_words_that_are_all_alike_have_a_studentised_p(rng):
-    assert permutation_p([3.0], [1.0, 0.0, 2.0], rng, studentised=True).p == 0.25
-    assert permutation_p([1.0, 1.0], [0.0, 0.0, 0.0], rng, studentised=True).p == 0.1
+    x, y = rng.normal(0.5, 1.0, 6), rng.normal(0.0, 2.0, 14)
+    sampled = permutation_p(x, y, rng, 20_000, studentised=True)
+    whole = permutation_p(x, y, rng, studentised=True)
+    assert not sampled.exact and whole.exact and sampled.p == pytest.approx(whole.p, abs=0.015)
 
 
 def test_sums_in_another_order_are_ties(rng):
     # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 to the last bit.
     values = [0.1, 0.2, 0.3]
     assert permutation_p(values, values[::-1], rng).p >= 0.5
-
-
-def sentences(rng, words: int, each: int, difference: float, spread: float = 0.7):
-    """Associations of sentences about words: (X, Y, the words), with the SD of sentences within a set at 1."""
-    means = rng.normal(0, spread, (2, words, 1)) + np.array([difference, 0.0])[:, None, None]
-    x, y = (means + rng.normal(0, np.sqrt(1 - spread**2), (2, words, each))).reshape(2, -1)
-    return x, y, np.repeat(np.arange(words), each)
 
 
 def test_words_change_sides_with_all_their_sentences():
@@ -181,5 +148,3 @@ def test_the_interval_covers_where_the_smaller_set_spreads_more_or_less(spread):
 def test_a_single_word_has_no_interval():
     assert np.isnan(effect_size_interval([0.1, 0.2], [0.3, 0.4, 0.5], (["a", "a"], [1, 2, 3]))).all()
     assert np.isnan(effect_size_interval([0.1, 0.1], [0.3, 0.3])).all()
-    with pytest.raises(ValueError, match="one unit per association"):
-        effect_size_interval([0.1, 0.2], [0.3, 0.4], (["a"], ["b", "c"]))

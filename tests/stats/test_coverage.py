@@ -49,11 +49,6 @@ def test_intervals_cover_what_they_promise(population: Callable[..., Any], clust
         assert least <= coverage <= (1.0 if method in wide else most), (method, coverage)
 
 
-def test_ignoring_clusters_would_not_do() -> None:
-    found = simulation.measured_coverage(simulation.clustered_rate, 100, 500, textbook=True)
-    assert found["wilson, clusters ignored"] < 0.9
-
-
 def test_family_wise_error_after_holm_is_kept() -> None:
     """Ten functionalities of 60 cases and no difference: at most 6 % of tables show one."""
     rng = np.random.default_rng(0)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from shoal.stats.intervals import (
     cluster_wilson,
-    in_agreement,
     macro_difference_interval,
     macro_wilson,
     mean_t_interval,
@@ -32,28 +31,6 @@ outcomes = st.lists(st.sampled_from([0.0, 1.0, NA]), min_size=1, max_size=40)
 
 
 @settings(deadline=None)
-@given(st.integers(0, 300), st.integers(1, 300), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
-def test_intervals_of_a_proportion_hold_it(passes: int, n: int, level: float) -> None:
-    passes = min(passes, n)
-    low, high = wilson(passes, n, level)
-    assert 0 <= low <= passes / n <= high <= 1
-    assert high > low
-
-
-@settings(deadline=None)
-@given(st.integers(0, 60), st.integers(1, 60))
-def test_passes_and_fails_mirror_each_other(passes: int, n: int) -> None:
-    passes = min(passes, n)
-    low, high = wilson(passes, n)
-    assert wilson(n - passes, n) == pytest.approx((1 - high, 1 - low), abs=1e-9)
-
-
-def test_a_whole_proportion_is_exactly_one() -> None:
-    assert wilson(20, 20)[1] == 1.0
-    assert wilson(0, 20)[0] == 0.0
-
-
-@settings(deadline=None)
 @given(outcomes)
 def test_without_clusters_the_clustered_interval_is_wilsons(values: list[float]) -> None:
     table = cluster_table(values)
@@ -73,17 +50,6 @@ def test_clustered_intervals_hold_the_rate(cases: list[tuple[int, float]]) -> No
         assert 0 <= low <= rate(table) <= high <= 1 and high > low
 
 
-def test_clusters_that_agree_within_widen_the_interval() -> None:
-    values = [1] * 15 + [0] * 5
-    low, high = cluster_wilson(cluster_table(values, [i // 5 for i in range(20)]))
-    assert high - low > 1.5 * (wilson(15, 20)[1] - wilson(15, 20)[0])
-
-
-def test_all_passing_clusters_count_as_clusters_not_cases() -> None:
-    table = cluster_table([1] * 100, [i // 5 for i in range(100)])
-    assert cluster_wilson(table) == wilson(20, 20)
-
-
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.booleans()), min_size=2, max_size=60))
 def test_paired_interval_holds_the_difference_and_mirrors(cases: list[tuple[int, bool, bool]]) -> None:
@@ -94,11 +60,6 @@ def test_paired_interval_holds_the_difference_and_mirrors(cases: list[tuple[int,
     assert low < high
     mirrored = paired_difference_interval(paired_table(b, a, clusters))
     assert mirrored == pytest.approx((-high, -low))
-
-
-def test_a_model_against_itself_is_centred_on_zero_and_not_a_point() -> None:
-    low, high = paired_difference_interval(paired_table([1, 0] * 10, [1, 0] * 10))
-    assert low == pytest.approx(-high) and 0.05 < high < 0.2
 
 
 def test_undefined_is_nan_not_zero() -> None:
@@ -113,48 +74,6 @@ def test_undefined_is_nan_not_zero() -> None:
         percentile_interval([1.0, 2.0], degrees=0),
     ):
         assert all(math.isnan(end) for end in interval)
-
-
-@settings(deadline=None)
-@given(st.lists(st.floats(-10, 10), min_size=2, max_size=30))
-def test_t_interval_holds_the_mean(values: list[float]) -> None:
-    low, high = mean_t_interval(values)
-    assert low <= np.mean(values) + 1e-9 and np.mean(values) - 1e-9 <= high
-
-
-@settings(deadline=None)
-@given(st.floats(0, 100), st.integers(2, 200))
-def test_sd_interval_holds_the_sd(sd: float, runs: int) -> None:
-    low, high = sd_interval(sd, runs)
-    assert low <= sd <= high
-
-
-def test_percentiles_leave_nan_replicates_out() -> None:
-    assert percentile_interval([NA, 0.0, 1.0, NA], 0.5) == (0.25, 0.75)
-
-
-def test_few_degrees_of_freedom_widen() -> None:
-    replicates = np.random.default_rng(0).normal(size=5000)
-    plain, expanded = percentile_interval(replicates), percentile_interval(replicates, degrees=4)
-    assert expanded[0] < plain[0] and plain[1] < expanded[1]
-    # The ends are then about where t intervals have them.
-    assert expanded[1] == pytest.approx(2.776, abs=0.3)
-
-
-def test_bad_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match=r"between 0 and 1, such as .* got 95"):
-        wilson(1, 2, 95)
-    with pytest.raises(ValueError, match="got 3 of 2"):
-        wilson(3, 2)
-    with pytest.raises(ValueError, match="not negative"):
-        sd_interval(-1, 5)
-
-
-def test_combined_wilson_is_wilson_for_one_rate_and_never_collapses():
-    one = cluster_table([1.0] * 9 + [0.0])
-    assert macro_wilson([one]) == pytest.approx(wilson(9, 10))
-    low, high = macro_wilson([cluster_table([1.0] * 20)] * 3)
-    assert low < 0.95 and high == pytest.approx(1.0)
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=30), min_size=1, max_size=6), st.randoms())
@@ -179,24 +98,16 @@ def templates(rng: np.random.Generator, rate_: float, number: int, size: int, al
 def test_rates_of_few_templates_cover(number: int, size: int, rate_: float) -> None:
     rng = np.random.default_rng(0)
     held = 0
-    for _ in range(400):
+    for _ in range(300):
         low, high = cluster_wilson(templates(rng, rate_, number, size, 0.4))
         held += low <= rate_ <= high
-    assert held / 400 >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / 400)
+    assert held / 300 >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / 300)
 
 
 def test_one_failure_in_many_templates_is_no_sign_of_independent_cases() -> None:
     one_fails = np.r_[0.0, np.ones(399)]
     together, apart = cluster_table(one_fails, np.arange(20).repeat(20)), cluster_table(one_fails)
     assert cluster_wilson(together)[0] < 0.9 < 0.98 < cluster_wilson(apart)[0]
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1)), min_size=1, max_size=30))
-def test_passes_and_fails_of_templates_mirror_each_other(cases: list[tuple[int, int]]) -> None:
-    names, values = zip(*cases, strict=True)
-    low, high = cluster_wilson(cluster_table(values, names))
-    mirrored = cluster_wilson(cluster_table(1 - np.array(values), names))
-    assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-9)
 
 
 @pytest.mark.parametrize(("functionalities", "cases"), [(3, 5), (30, 5), (30, 20), (100, 20)])
@@ -208,12 +119,6 @@ def test_suite_scores_of_functionalities_that_mostly_pass_cover(functionalities:
         low, high = macro_wilson(tables)
         held += low <= 0.95 <= high
     assert held / 300 >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / 300)
-
-
-def test_functionalities_unlike_each_other_leave_less_doubt_than_their_cases_in_one_heap() -> None:
-    unlike = [cluster_table([1.0] * k + [0.0] * (20 - k)) for k in (1, 19, 2, 18)]
-    low, high = macro_wilson(unlike)
-    assert high - low < 0.6 * (wilson(40, 80)[1] - wilson(40, 80)[0])
 
 
 def test_functionalities_that_pass_everything_or_nothing_bring_their_own_intervals() -> None:
@@ -257,11 +162,6 @@ def test_means_of_differences_mirror_and_know_no_order(parts, random) -> None:
     assert low - 1e-9 <= np.mean([difference(table) for table in tables]) <= high + 1e-9
     random.shuffle(turned)
     assert macro_difference_interval(turned) == pytest.approx((-high, -low))
-
-
-def test_an_interval_reaches_to_nothing_where_its_test_does_not_reject() -> None:
-    assert in_agreement((-0.9, -0.1), 0.06) == (-0.9, 0.0)
-    assert in_agreement((-0.9, -0.1), 0.06, level=0.9) == (-0.9, -0.1)
 
 
 def test_few_units_have_students_reach() -> None:

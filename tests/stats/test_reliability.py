@@ -1,4 +1,4 @@
-"""Coefficients against naive sums, and limits where the answer is known."""
+"""Coefficients against naive sums, limits where the answer is known, and intervals that cover new items and runs."""
 
 import itertools
 import math
@@ -10,135 +10,92 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from shoal.stats.reliability import (
-    category_counts,
-    disagreement,
+    coefficient_interval,
     disagreement_histogram,
     fleiss_kappa,
-    icc,
-    krippendorff_alpha,
-    pairwise_agreement,
-    run_spread,
-    runs_needed,
-    variance_components,
+    icc_agreement,
+    item_floor,
+    ratio_interval,
 )
 
 NA = float("nan")
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 shapes = st.tuples(st.integers(2, 7), st.integers(2, 5))
 binary = arrays(float, shapes, elements=st.sampled_from([0.0, 1.0]))
-with_gaps = arrays(float, shapes, elements=st.sampled_from([0.0, 1.0, 3.0, NA]))
-real = arrays(float, shapes, elements=st.floats(-5, 5).map(lambda x: round(x, 3)))
-
-
-def naive_alpha(matrix: Matrix) -> float:
-    """Observed and expected disagreement summed over pairs, as Krippendorff defines them."""
-
-    def gap(x: float, y: float) -> float:
-        return float(x != y)
-
-    units = [[x for x in row if not math.isnan(x)] for row in matrix]
-    units = [unit for unit in units if len(unit) > 1]
-    values = [x for unit in units for x in unit]
-    if not values:
-        return NA
-    observed = sum(sum(gap(*p) for p in itertools.permutations(u, 2)) / (len(u) - 1) for u in units) / len(
-        values
-    )
-    expected = sum(gap(*p) for p in itertools.permutations(values, 2)) / (len(values) * (len(values) - 1))
-    return 1 - observed / expected if expected else NA
-
-
-@settings(deadline=None)
-@given(with_gaps)
-def test_alpha_is_what_the_pairs_say(matrix: Matrix) -> None:
-    assert krippendorff_alpha(matrix) == pytest.approx(naive_alpha(matrix), abs=1e-9, nan_ok=True)
+REPETITIONS = 150
+AT_LEAST = 0.95 - 2 * math.sqrt(0.05 * 0.95 / REPETITIONS)
 
 
 @settings(deadline=None)
 @given(binary)
-def test_kappa_is_below_alpha_by_the_sample_correction(matrix: Matrix) -> None:
-    kappa, alpha = fleiss_kappa(category_counts(matrix)), krippendorff_alpha(matrix)
-    if math.isnan(kappa):
-        assert math.isnan(alpha)
-    else:
-        assert alpha == pytest.approx(kappa + (1 - kappa) / matrix.size, abs=1e-9)
-
-
-def test_perfect_agreement_is_one_and_a_constant_is_undefined() -> None:
-    matrix = [[1, 1, 1], [0, 0, 0]]
-    assert (
-        fleiss_kappa(category_counts(matrix)) == krippendorff_alpha(matrix) == pairwise_agreement(matrix) == 1
-    )
-    assert math.isnan(krippendorff_alpha([[1, 1]])) and math.isnan(fleiss_kappa([[2, 0]]))
-    assert math.isnan(krippendorff_alpha([[NA, 1]])) and math.isnan(pairwise_agreement([[NA, 1]]))
+def test_kappa_is_what_pairs_of_runs_say(matrix: Matrix) -> None:
+    pairs = [float(a == b) for row in matrix for a, b in itertools.combinations(row, 2)]
+    by_chance = matrix.mean() ** 2 + (1 - matrix.mean()) ** 2
+    expected = (np.mean(pairs) - by_chance) / (1 - by_chance) if by_chance < 1 else NA
+    assert fleiss_kappa(matrix) == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 @settings(deadline=None)
 @given(binary)
 def test_disagreement_counts_the_minority(matrix: Matrix) -> None:
     expected = [min(row.tolist().count(0.0), row.tolist().count(1.0)) for row in matrix]
-    assert disagreement(matrix).tolist() == expected
     counts, undecided = disagreement_histogram(matrix)
-    assert counts.sum() == len(matrix) and undecided == 0
+    assert np.repeat(np.arange(len(counts)), counts).tolist() == sorted(expected) and undecided == 0
     assert len(counts) == matrix.shape[1] // 2 + 1
 
 
-def test_independent_flips_have_ratio_one_and_shifting_runs_more() -> None:
+def shifting(rng: np.random.Generator, items: int, runs: int, sd: float) -> Matrix:
+    chances = rng.beta(2, 2, (items, 1)) + sd * rng.normal(size=runs)
+    return (rng.random((items, runs)) < np.clip(chances, 0, 1)).astype(float)
+
+
+def test_independent_flips_vary_as_their_floor_and_shifting_runs_more() -> None:
     rng = np.random.default_rng(0)
-    chance = rng.uniform(0.2, 0.8, size=(2000, 1))
-    steady = run_spread(rng.random((2000, 200)) < chance)
-    assert steady.ratio == pytest.approx(1.0, abs=0.12)
-    shifting = run_spread(rng.random((2000, 50)) < chance + rng.uniform(-0.2, 0.2, size=50))
-    assert shifting.ratio > 5
-    assert shifting.sd_interval[0] < shifting.sd < shifting.sd_interval[1]
-    assert shifting.mean_interval[0] < shifting.mean < shifting.mean_interval[1]
+    steady, shifted = (shifting(rng, 2000, 200, sd) for sd in (0.0, 0.1))
+    assert steady.mean(axis=0).std(ddof=1) == pytest.approx(item_floor(steady), rel=0.12)
+    assert shifted.mean(axis=0).std(ddof=1) > 5 * item_floor(shifted)
 
 
-def test_one_run_has_no_spread() -> None:
-    spread = run_spread([[1], [0]])
-    assert all(math.isnan(x) for x in (spread.sd, spread.floor_sd, spread.ratio, *spread.sd_interval))
-    assert spread.mean == 0.5
-    assert math.isnan(run_spread([[1, 1], [0, 0]]).ratio)
+# Intervals
 
 
-def spearman_brown(reliability: float, runs: int) -> float:
-    """Reliability of the mean of several runs, from that of one (Brown 1910; Spearman 1910)."""
-    return runs * reliability / (1 + (runs - 1) * reliability)
-
-
-def test_variance_components_are_recovered() -> None:
+def test_intervals_hold_the_coefficient_and_know_no_order() -> None:
     rng = np.random.default_rng(0)
-    runs, items = rng.normal(scale=2, size=300), rng.normal(scale=3, size=(400, 1))
-    found = variance_components(items + runs + rng.normal(size=(400, 300)))
-    assert (found.run, found.item, found.residual) == pytest.approx((4, 9, 1), rel=0.2)
-    assert sum(found.shares) == pytest.approx(1)
+    outcomes = (rng.random((40, 5)) < rng.beta(1, 1, (40, 1))).astype(float)
+    for coefficient in (fleiss_kappa, icc_agreement):
+        low, high = coefficient_interval(outcomes, coefficient)
+        assert -1 < low < coefficient(outcomes) < high < 1
+        moved = outcomes[rng.permutation(40)][:, rng.permutation(5)]
+        assert coefficient_interval(moved, coefficient) == pytest.approx((low, high))
 
 
-def test_nothing_varies() -> None:
-    found = variance_components([[1, 1], [1, 1]])
-    assert all(math.isnan(share) for share in found.shares)
-    assert math.isnan(icc([[1, 1], [1, 1]]).agreement)
+@pytest.mark.parametrize(("items", "runs", "spread"), [(100, 5, 1.0), (30, 3, 0.3)])
+def test_intraclass_correlations_cover(items: int, runs: int, spread: float) -> None:
+    rng = np.random.default_rng(3)
+    truth, held = 1 / (2 + spread**2), 0
+    for _ in range(REPETITIONS):
+        values = rng.normal(size=(items, 1)) + spread * rng.normal(size=runs) + rng.normal(size=(items, runs))
+        low, high = coefficient_interval(values, icc_agreement)
+        held += low <= truth <= high
+    assert held / REPETITIONS >= AT_LEAST
 
 
-@settings(deadline=None)
-@given(st.floats(0.01, 0.99), st.floats(0.01, 0.99))
-def test_runs_needed_are_enough_and_no_more(reliability: float, target: float) -> None:
-    runs = runs_needed(reliability, target)
-    assert runs is not None
-    assert spearman_brown(reliability, runs) >= target - 1e-6
-    assert runs == 1 or spearman_brown(reliability, runs - 1) < target + 1e-6
+@pytest.mark.parametrize("sd", [0.0, 0.05])
+def test_the_over_dispersion_ratio_covers(sd: float) -> None:
+    rng, held = np.random.default_rng(5), 0
+    tables = [shifting(rng, 100, 40, sd) for _ in range(200)]
+    variance = np.mean([table.mean(axis=0).var(ddof=1) for table in tables])
+    truth = math.sqrt(variance / np.mean([item_floor(table) ** 2 for table in tables]))
+    for _ in range(REPETITIONS):
+        table = shifting(rng, 100, 5, sd)
+        low, high = ratio_interval(table.mean(axis=0).std(ddof=1) / item_floor(table), table)
+        held += low <= truth <= high
+    assert held / REPETITIONS >= AT_LEAST
 
 
-def test_bad_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match="items × runs"):
-        pairwise_agreement([1, 0])
-    with pytest.raises(ValueError, match="same number of runs"):
-        fleiss_kappa([[1, 1], [2, 1]])
-    with pytest.raises(ValueError, match="no missing value"):
-        icc([[1.0, NA], [1.0, 2.0]])
-    with pytest.raises(ValueError, match="1, 0 or NaN"):
-        disagreement([[2, 1]])
-    with pytest.raises(ValueError, match="every run needs an outcome"):
-        run_spread([[1, NA]])
-    with pytest.raises(ValueError, match="wished reliability"):
-        runs_needed(0.5, 1.0)
+def test_two_runs_and_unanimous_runs_have_no_interval() -> None:
+    two_runs = [[1, 0], [1, 1], [0, 0], [0, 0]]
+    unanimous = [[1, 1, 1], [0, 0, 0], [1, 1, 1], [0, 0, 0]]
+    for items in (two_runs, unanimous):
+        assert all(math.isnan(end) for end in coefficient_interval(items, fleiss_kappa))
+    assert all(math.isnan(end) for end in ratio_interval(0.0, unanimous))

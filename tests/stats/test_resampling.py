@@ -9,14 +9,10 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 
 from shoal.stats.resampling import (
-    ClusterTable,
     cluster_table,
     degrees_of_freedom,
     difference,
-    macro_mean,
     paired_table,
-    rate,
-    run_tables,
     sampling_variance,
     sharing,
 )
@@ -60,41 +56,11 @@ def test_exchanging_the_models_changes_only_the_sign(rows: Cases) -> None:
 
 @settings(deadline=None)
 @given(cases)
-def test_a_model_against_itself_differs_by_nothing(rows: Cases) -> None:
-    clusters, a, _ = columns(rows)
-    table = paired_table(a, a, clusters)
-    if table.totals[-1]:
-        assert difference(table) == 0 and not sampling_variance(table) > 0
-
-
-@settings(deadline=None)
-@given(cases)
-def test_duplicating_every_case_leaves_rate_and_variance(rows: Cases) -> None:
-    clusters, a, _ = columns(rows)
-    once, twice = cluster_table(a, clusters), cluster_table(a * 2, clusters * 2)
-    assert rate(twice) == pytest.approx(rate(once), nan_ok=True)
-    assert sampling_variance(twice) == pytest.approx(sampling_variance(once), nan_ok=True)
-
-
-@settings(deadline=None)
-@given(cases)
 def test_a_pair_counts_common_applicable_cases_only(rows: Cases) -> None:
     _, a, b = columns(rows)
     common = [(x, y) for x, y in zip(a, b, strict=True) if not math.isnan(x + y)]
     expected = sum(x - y for x, y in common) / len(common) if common else NA
     assert difference(paired_table(a, b)) == pytest.approx(expected, nan_ok=True)
-
-
-def test_a_macro_mean_weighs_functionalities_alike() -> None:
-    tables = [cluster_table([1] * 99 + [0]), cluster_table([0, 1])]
-    assert macro_mean(tables) == pytest.approx((0.99 + 0.5) / 2)
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=6), min_size=1, max_size=5))
-def test_the_order_of_functionalities_changes_nothing(groups: list[list[float]]) -> None:
-    tables = [cluster_table(group) for group in groups]
-    assert macro_mean(tables) == macro_mean(tables[::-1])
 
 
 def test_distinct_rows_are_those_of_numpy() -> None:
@@ -115,29 +81,6 @@ def test_degrees_of_freedom() -> None:
     assert degrees_of_freedom([ten, certain]) == pytest.approx(9)
     assert degrees_of_freedom([certain]) == 29
     assert math.isnan(degrees_of_freedom([cluster_table([1])]))
-
-
-def test_bad_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match="no case"):
-        cluster_table([])
-    with pytest.raises(ValueError, match="one cluster per case"):
-        cluster_table([1, 0], ["a"])
-    with pytest.raises(ValueError, match="got 2 and 1"):
-        paired_table([1, 0], [1])
-    with pytest.raises(ValueError, match=r"shape \(1, 1\)"):
-        cluster_table([[1]])
-    with pytest.raises(ValueError, match="no functionality"):
-        macro_mean([])
-    with pytest.raises(ValueError, match="same runs"):
-        run_tables([[[[1, 0]], [[1]]]], None)
-    with pytest.raises(ValueError, match="same items"):
-        run_tables([[[[1, 0]]], [[[1, 0], [1, 1]]]], None)
-
-
-def test_a_lone_cluster_says_nothing_of_its_own_variance() -> None:
-    table = ClusterTable(np.array([[1.0, 2.0]]), np.array([1]))
-    assert rate(table) == 0.5
-    assert math.isnan(sampling_variance(table))
 
 
 # Functionalities that share clusters
@@ -170,9 +113,3 @@ def test_the_variance_of_a_mean_of_functionalities_that_share_clusters_is_found(
         found.append(sharing([np.arange(12)] * 4, values) * alone)
         means.append(float(np.mean(values)))
     assert np.mean(found) == pytest.approx(np.var(means), rel=0.15)
-
-
-def test_lone_clusters_of_one_name_go_together():
-    # Five functionalities of a single template, the same in all: one draw.
-    assert sharing([["t"] * 4] * 5, [[1, 1, 0, 1]] * 5) == pytest.approx(5)
-    assert sharing([[f"t{number}"] * 4 for number in range(5)], [[1, 1, 0, 1]] * 5) == 1.0

@@ -51,7 +51,7 @@ def score_results(rows: Any, group: str = "base", diagnostic: str = "seat", **gi
     return [
         Result(
             {"model": f"{group}{run}", "settings": asdict(chosen), "group": group, "protocol": "bias"},
-            [], [Outcome("t", None)], Measures(measures), settings=chosen,
+            [Case("t", ())], [Outcome("t", None)], Measures(measures), settings=chosen,
         )
         for run, measures in enumerate(rows)
     ]  # fmt: skip

@@ -14,14 +14,21 @@ from scipy import special
 from ..core.claims import ALPHA
 from ..core.errors import PlanError
 from ..core.measures import quantity
-from ..stats.intervals import Interval, Student, in_agreement, macro_difference_interval, p_where, within
+from ..stats.intervals import (
+    Interval,
+    Student,
+    in_agreement,
+    macro_difference_interval,
+    p_where,
+    sum_t,
+    within,
+)
 from ..stats.limits import Side, difference_p
 from ..stats.multiplicity import holm, holm_level
 from ..stats.paired import sign_flip_test, sign_test
 from ..stats.power import Cases, smallest_even_drop, smallest_mean_difference
 from ..stats.resampling import ClusterTable, difference, paired_table, sharing
 from ..stats.seeds import SeedError, error_of_difference, moderated_errors
-from ..stats.sums import sum_t
 from .cases import Sides
 from .rows import Adjust, Choices, Row
 

@@ -1,15 +1,13 @@
 """Association of two sets of targets with two sets of attributes: WEAT and SEAT (`docs/method/bias.md` 5.5).
 
-    s(w) = mean over A of cos(w, a) - mean over B of cos(w, b)          association
-    d    = (mean over X of s - mean over Y of s) / sd over both of s    effect_size
-    p    = share of re-partitions of X and Y with as large a sum over X  permutation_p
-
-`S = Σ_X s - Σ_Y s` differs from `2 Σ_X s` by a constant, so only the sum over X is looked at. Sets of different sizes
-can be compared by Welch's t instead: the sum rejects too often if the smaller set also has the larger spread.
+s(w) = mean over A of cos(w, a) - mean over B of cos(w, b)          association
+d    = (mean over X of s - mean over Y of s) / sd over both of s    effect_size
+p    = share of re-partitions of X and Y with as large a sum over X  permutation_p
 """
 
 import math
 from dataclasses import dataclass
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.random import Generator
@@ -50,7 +48,7 @@ def effect_size(first: ArrayLike, second: ArrayLike) -> float:
     >>> round(effect_size([1, 0.2], [-1, -0.2]), 6)
     1.441153
     """
-    x, y = _sides(first, second)
+    x, y = np.asarray(first, np.float64), np.asarray(second, np.float64)
     both = np.concatenate([x, y])
     if np.ptp(both) <= TOLERANCE:
         return float("nan")
@@ -78,20 +76,17 @@ def permutation_p(
 ) -> PermutationP:
     """Return the one-sided p of Σ_X s over partitions into sets of the same sizes.
 
-    `studentised` replaces the sum by Welch's t and takes the larger of this p and Welch's own: in small sets neither
-    holds its level alone if both the sizes and the spreads differ. With equal sizes, t orders the partitions as the
-    sum does, so nothing changes. A set of one unit has no variance and keeps the sum.
-
+    `studentised` replaces the sum by Welch's t if the sizes differ, and takes the larger of this p and Welch's own: in
+    small sets neither holds its level alone if both the sizes and the spreads differ. A single unit keeps the sum.
     `units` name what changes sets together, such as all sentences about one word; the s of a unit is their mean.
-    Sentences of one word that changed sets one by one would count as independent words.
 
-    All partitions if there are at most `samples`, including the observed one. Otherwise `samples` - 1 random ones and
-    one that counts as large. Ties count as large unless `strict`.
+    All partitions if there are at most `samples`. Otherwise `samples` - 1 random ones and one that counts as large.
+    Ties count as large unless `strict`.
 
     >>> permutation_p([1, 0.2, -0.2], [-1, -0.2, -0.68], np.random.default_rng(0))
     PermutationP(p=0.1, partitions=20, exact=True)
     """
-    x, y = _sides(first, second)
+    x, y = np.asarray(first, np.float64), np.asarray(second, np.float64)
     if units is not None:
         x, y = (_unit_means(side, names)[0] for side, names in zip((x, y), units, strict=True))
     both = np.concatenate([x, y])
@@ -116,10 +111,7 @@ def permutation_p(
 
 
 def _partition_t(sums: Floats, columns: Floats, size: int) -> tuple[Floats, Floats]:
-    """Return Welch's t and its degrees of freedom for every partition, from the sums and sums of squares over X.
-
-    `columns` hold the centred values of both sets and their squares. Infinite where neither set has any variance.
-    """
+    """Return Welch's t and its degrees of freedom for every partition, from the sums and sums of squares over X."""
     totals, rest = columns.sum(axis=0), len(columns) - size
     x, y = (part[:, 1] - part[:, 0] ** 2 / n for part, n in ((sums, size), (totals - sums, rest)))
     x, y = (np.where(squares <= TOLERANCE * totals[1], 0.0, squares) for squares in (x, y))
@@ -138,23 +130,11 @@ def _welch(x: Floats, y: Floats, x_size: int, y_size: int) -> tuple[Floats, Floa
 
 
 def all_sums(values: ArrayLike, size: int) -> Floats:
-    """Return the sum of every subset of this size; for rows, one sum per column.
-
-    Built value by value: a subset of i values either has the last one or does not.
-
-    >>> all_sums([1.0, 2.0, 4.0], 2).tolist()
-    [3.0, 5.0, 6.0]
-    """
+    """Return the sum of every subset of this size; for rows, one sum per column."""
     numbers = np.asarray(values, dtype=np.float64)
-    fewer = min(size, len(numbers) - size)
-    shape = numbers.shape[1:]
-    by_size: list[Floats] = [np.zeros((1, *shape)), *[np.empty((0, *shape))] * fewer]
-    for at, number in enumerate(numbers):
-        left = len(numbers) - at - 1
-        for count in range(min(fewer, at + 1), 0, -1):
-            if count + left >= fewer:  # smaller ones cannot reach the size any more
-                by_size[count] = np.concatenate([by_size[count], by_size[count - 1] + number])
-    return by_size[fewer] if fewer == size else numbers.sum(axis=0) - by_size[fewer][::-1]
+    members = np.fromiter(chain.from_iterable(combinations(range(len(numbers)), size)), np.int64)
+    sums: Floats = numbers[members.reshape(-1, size)].sum(axis=1)
+    return sums
 
 
 def random_sums(values: ArrayLike, size: int, samples: int, rng: Generator) -> Floats:
@@ -217,16 +197,11 @@ def effect_size_interval(
 ) -> Interval:
     """Return an interval for the effect size over new words; NaN for a single word in a set or equal words.
 
-    Welch's t of the word means is noncentral t (Steiger & Fouladi 1997). Its noncentrality gives the interval of g,
-    the difference in SDs of word means; the sets may differ in size and spread. Two steps lead from g to d. The scale
-    of single sentences adds the spread of a word's sentences to that of the words. The SD of d also contains the
-    difference between the sets: d = g / √(1 + g² share_X share_Y). If d of very few words lies outside, the interval
-    extends to d.
-
-    >>> [round(end, 2) for end in effect_size_interval([0.4, 0.1, 0.3, 0.2], [0.0, -0.2, 0.1, -0.1])]
-    [0.38, 1.8]
+    Welch's t of the word means is noncentral t (Steiger & Fouladi 1997), which gives the interval of g, the difference
+    in SDs of word means. The scale of single sentences adds the spread within words. The SD of d also contains the
+    difference between the sets: d = g / √(1 + g² share_X share_Y). If d lies outside, the interval extends to d.
     """
-    sides = _sides(first, second)
+    sides = np.asarray(first, np.float64), np.asarray(second, np.float64)
     names = units if units is not None else tuple(np.arange(len(side)) for side in sides)
     (x, x_within, x_sizes), (y, y_within, y_sizes) = (
         _unit_means(side, words) for side, words in zip(sides, names, strict=True)
@@ -270,8 +245,6 @@ def _noncentral_t(t: float, degrees: float, noncentrality: float) -> float:
 def _unit_means(side: Floats, units: ArrayLike) -> tuple[Floats, float, Floats]:
     """Return the mean of each unit, the sum of squares within units, and the number of rows of each."""
     names = np.unique(np.asarray(units), return_inverse=True)[1]
-    if len(names) != len(side):
-        raise ValueError(f"one unit per association is needed; got {len(names)} for {len(side)}")
     sizes = np.bincount(names).astype(np.float64)
     means = np.bincount(names, side) / sizes
     return means, float(((side - means[names]) ** 2).sum()), sizes
@@ -279,15 +252,6 @@ def _unit_means(side: Floats, units: ArrayLike) -> tuple[Floats, float, Floats]:
 
 def _unit(vectors: ArrayLike) -> Floats:
     matrix = np.asarray(vectors, dtype=np.float64)
-    if matrix.ndim != 2 or not matrix.size:
-        raise ValueError(f"vectors are a matrix with a row each; got shape {matrix.shape}")
     with np.errstate(divide="ignore", invalid="ignore"):
         unit: Floats = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
     return unit
-
-
-def _sides(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
-    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if x.ndim != 1 or y.ndim != 1 or not (len(x) and len(y)):
-        raise ValueError(f"both sets need at least one association; got shapes {x.shape} and {y.shape}")
-    return x, y

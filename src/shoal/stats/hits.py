@@ -7,7 +7,7 @@ PASS, FAIL, ERROR = map(ord, "10e")
 
 
 def hits_of(verdicts: str) -> NDArray[np.float64]:
-    """1 for a pass, 0 for a fail, NaN for a case that does not apply or has no answer.
+    """Return 1 for a pass, 0 for a fail, NaN for a case that does not apply or has no answer.
 
     >>> hits_of("10-e").tolist()
     [1.0, 0.0, nan, nan]

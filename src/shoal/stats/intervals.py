@@ -4,12 +4,11 @@
     one proportion of clustered cases            cluster_wilson
     a macro mean of proportions                  macro_wilson
     a paired difference of two models            paired_difference_interval, macro_difference_interval
+    a weighted sum of paired differences         sum_t
     G, or anything else                          percentile_interval, replicate_t_interval
     a mean or SD over a few runs                 mean_t_interval, sd_interval
 
-The first four never collapse to a point: twenty passes of twenty are not certainty,
-though every bootstrap of them is 20/20. Replicates do collapse; measured coverage is in
-docs/studies/interval-coverage.md.
+Only replicates can collapse to a point. Measured coverage: docs/studies/interval-coverage.md.
 """
 
 import math
@@ -32,14 +31,11 @@ SMALLEST_P = 1e-12
 
 
 def wilson(passes: float, n: float, level: float = 0.95) -> Interval:
-    """Return Wilson's interval for a proportion of n independent cases (`docs/method/beyond.md` 7.2); NaN for n = 0.
-
-    n may be an effective number of cases, and then need not be whole.
+    """Return Wilson's interval for a proportion of n cases, or an effective number of them; NaN for n = 0.
 
     >>> [round(end, 4) for end in wilson(9, 10)]
     [0.5958, 0.9821]
     """
-    _check_proportion(passes, n)
     z = normal_quantile(level)
     if n == 0:
         return UNDEFINED
@@ -54,11 +50,7 @@ def wilson(passes: float, n: float, level: float = 0.95) -> Interval:
 
 
 def wilson_cases(rate: float, interval: Interval, level: float = 0.95) -> float | None:
-    """Of how many cases an interval is Wilson's, an effective number where they share clusters; None if it is not his.
-
-    >>> round(wilson_cases(0.9, wilson(9, 10)), 6), wilson_cases(0.9, (0.8, 1.0))
-    (10.0, None)
-    """
+    """Return the (effective) number of cases whose Wilson interval this is, None for another kind of interval."""
     # Both ends solve (rate - end)² = z² end (1 - end) / n; an end at 0 or 1 solves it for every n.
     inside = [end for end in interval if 0 < end < 1 and end != rate]
     n = [normal_quantile(level) ** 2 * end * (1 - end) / (rate - end) ** 2 for end in inside]
@@ -67,33 +59,16 @@ def wilson_cases(rate: float, interval: Interval, level: float = 0.95) -> float 
 
 
 def cluster_wilson(table: ClusterTable, level: float = 0.95) -> Interval:
-    """Return Wilson's interval for a pass rate of clustered cases; NaN if none applies.
-
-    It is taken on the effective number of cases (see `effective_cases`). Where each cluster has one case this is
-    `wilson`.
-
-    >>> from .resampling import cluster_table
-    >>> together = cluster_table([1] * 15 + [0] * 5, clusters=[i // 5 for i in range(20)])
-    >>> [round(end, 2) for end in cluster_wilson(together)]
-    [0.13, 0.98]
-    >>> [round(end, 2) for end in wilson(15, 20)]
-    [0.53, 0.89]
-    """
+    """Return Wilson's interval on the effective number of clustered cases; NaN if none applies."""
     return macro_wilson([table], level)
 
 
 def macro_wilson(tables: Sequence[ClusterTable], level: float = 0.95, shared: float = 1.0) -> Interval:
-    """Return Wilson's interval for a macro mean of rates, "these functionalities, new cases"; NaN if one has none.
+    """Return Wilson's interval for a macro mean of rates on its effective number of cases; NaN if a rate is undefined.
 
-    The mean is taken for a proportion of the effective number of cases, as sample surveys with strata do (Korn &
-    Graubard 1998; Franco et al. 2019). Nothing is drawn, and functionalities that pass every case need no treatment
-    of their own: those that vary say how much all of them do on average. Where none varies, though some pass everything
-    and some nothing, the distances to the ends of their own intervals add up as squares do (Zou & Donner 2008).
-    `shared` is `resampling.sharing`: functionalities whose clusters are the same vary together.
-
-    >>> from .resampling import cluster_table
-    >>> [round(end, 3) for end in macro_wilson([cluster_table([1] * 20), cluster_table([1] * 18 + [0] * 2)])]
-    [0.824, 0.987]
+    Sample surveys with strata do the same (Korn & Graubard 1998; Franco et al. 2019). If every functionality passes all
+    or nothing, the distances to the ends of their own intervals add up in squares (Zou & Donner 2008). `shared` is
+    `resampling.sharing`.
     """
     n = effective_cases(tables, level, shared)
     if math.isnan(n):
@@ -114,17 +89,11 @@ def effective_cases(tables: Sequence[ClusterTable], level: float = 0.95, shared:
     """Return the effective sample size of the macro mean; NaN if a rate is undefined.
 
     mean (1 - mean) / variance, lowered to the t quantile because the variance is itself estimated (Korn & Graubard
-    1998; Satterthwaite's degrees of freedom). If all cases agree, the variance cannot be estimated, and
-    clusters are counted instead.
-
-    >>> from .resampling import cluster_table
-    >>> effective_cases([cluster_table([1, 0, 1])]), effective_cases([cluster_table([1] * 9, [0, 1, 2] * 3)])
-    (3.0, 3.0)
+    1998). If all cases agree, clusters are counted instead.
     """
     if any(table.totals[-1] == 0 for table in tables):
         return float("nan")
     mean = macro_mean(tables)
-    _check_proportion(mean, 1)
     clusters = [int(table.counts[table.rows[:, -1] > 0].sum()) for table in tables]
     if len(tables) == 1 and tables[0].rows[:, -1].max() <= 1:
         return float(clusters[0])
@@ -147,12 +116,10 @@ def effective_cases(tables: Sequence[ClusterTable], level: float = 0.95, shared:
 
 
 def _degrees(tables: Sequence[ClusterTable], taken: float = 0.0) -> float:
-    """As `degrees_of_freedom`, but fewer where few clusters make most of the variance.
+    """Return Satterthwaite's degrees of freedom, fewer if few clusters make most of the variance.
 
-    What is `taken` for the variance of lone clusters is not estimated, and adds no doubt of its own.
-
-    A variance of m clusters has a relative variance of 2 / (m-1) + kurtosis / m, which is 2 / degrees. With kurtosis 0
-    that is m - 1; a rate of .9 in templates that stand or fall together has half of it.
+    A variance of m clusters has a relative variance of 2 / (m-1) + kurtosis / m, which is 2 / degrees. `taken` is the
+    variance assumed for lone clusters, which is not estimated.
     """
     variances, free = [], []
     for table in tables:
@@ -174,10 +141,8 @@ def _degrees(tables: Sequence[ClusterTable], taken: float = 0.0) -> float:
 def cautious_variance(table: ClusterTable, level: float = 0.95) -> float:
     """Return the variance of a rate over new clusters, no smaller than with one more cluster that went the rarer way.
 
-    A single failure in twenty templates of twenty cases looks like independent cases; whether failures come in whole
-    templates cannot be seen from it. So the design effect is taken with a cluster added, in which as many cases go the
-    rarer way as do, root mean square, in those where any did and in one whole cluster. 0 where all cases agree; for a
-    lone cluster the variance of Wilson's interval for one case.
+    A single failure in twenty templates of twenty cases looks like independent cases, but it cannot show whether
+    failures come in whole templates. 0 if all cases agree; Wilson's for one case if there is one cluster.
     """
     n, p = float(table.totals[-1]), rate(table)
     clusters = int(table.counts[table.rows[:, -1] > 0].sum())
@@ -205,15 +170,8 @@ def _design_effect(rarer: Floats, table: ClusterTable, size: float) -> float:
 def paired_difference_interval(table: ClusterTable, level: float = 0.95) -> Interval:
     """Return an interval for the difference of two models on the same clustered cases; NaN without any.
 
-    A t interval after adding two clusters, one that only A passes and one that only B passes: Bonett &
-    Price (2012) for clusters. Twenty cases without a difference do not prove equality, although
-    every bootstrap of them gives 0. The added clusters are as large as the differences between A and B
-    are where there are any, and as a whole cluster where there are none. Exchanging A and B exchanges
-    the ends.
-
-    >>> from .resampling import paired_table
-    >>> [round(end, 3) for end in paired_difference_interval(paired_table([1] * 20, [1] * 20))]
-    [-0.137, 0.137]
+    A t interval after adding two clusters, one that only A passes and one that only B passes: Bonett & Price (2012)
+    for clusters. So twenty cases without a difference do not prove equality.
     """
     return macro_difference_interval([table], level)
 
@@ -223,13 +181,8 @@ def macro_difference_interval(
 ) -> Interval:
     """Return an interval for the mean over functionalities of paired differences; NaN if one has no common case.
 
-    `paired_difference_interval` for one. For several, the variances add up (Satterthwaite's degrees of freedom), and
-    the two clusters are added once, to the mean, not to each functionality: five functionalities without a difference
-    are together better evidence than each. `shared` is `resampling.sharing`.
-
-    >>> from .resampling import paired_table
-    >>> [round(end, 3) for end in macro_difference_interval([paired_table([1] * 20, [1] * 20)] * 5)]
-    [-0.028, 0.028]
+    Variances add up (Satterthwaite), and the two clusters are added once, to the mean. `shared` is
+    `resampling.sharing`.
     """
     low, high = paired_t(tables, shared).interval(level)
     return UNDEFINED if math.isnan(low) else (max(-1.0, low), min(1.0, high))
@@ -244,7 +197,7 @@ class Student:
     degrees: float
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Middle ± t · error; NaN where one of them is."""
+        """Return middle ± t · error; NaN if one of them is."""
         reach = t_quantile(level, self.degrees) * self.error
         return self.middle - reach, self.middle + reach
 
@@ -257,7 +210,7 @@ def paired_t(tables: Sequence[ClusterTable], shared: float = 1.0) -> Student:
     if len(tables) == 1:
         widened = _with_two_more(tables[0])
         return Student(difference(widened), math.sqrt(sampling_variance(widened)), widened.clusters - 1)
-    # A lone cluster says nothing of its own variance.
+    # A lone cluster does not show its own variance.
     varied = [table if table.clusters > 1 else _with_two_more(table) for table in tables]
     variance = shared * math.fsum(sampling_variance(table) for table in varied) / len(tables) ** 2
     cases = len(tables) ** 2 / math.fsum(1 / float(table.totals[-1]) for table in tables)
@@ -285,16 +238,57 @@ def _added_size(tables: Sequence[ClusterTable]) -> float:
     return math.sqrt((whole**2 + total) / (1 + changed))
 
 
-def mean_t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Return Student's interval for a mean, such as a score over runs (`docs/method/beyond.md` 7.6); NaN for one value.
+def sum_t(values: Sequence[ArrayLike], clusters: Sequence[ArrayLike], weights: Sequence[float]) -> Student:
+    """Return middle, error and degrees of a t interval for Σ weight · mean of paired differences by group.
 
-    >>> [round(end, 3) for end in mean_t_interval([1, 2, 3, 4, 5])]
-    [1.037, 4.963]
+    Groups may share clusters, as the cells of a text do. Only the clusters vary, not which groups there are. As in
+    `paired_difference_interval`, two clusters are added to each set of groups that share clusters.
     """
+    groups = [np.asarray(group, dtype=np.float64) for group in values]
+    names = [np.asarray(owners) for owners in clusters]
+    # fsum: the same number whatever the order of cases.
+    means = [math.fsum(group) / len(group) for group in groups]
+    middle = math.fsum(weight * mean for weight, mean in zip(weights, means, strict=True)) + 0.0
+    apart = [
+        weight * (group - mean) / len(group)
+        for weight, group, mean in zip(weights, groups, means, strict=True)
+    ]
+    pulls = _by_cluster(np.concatenate(apart), np.concatenate(names))
+    added = [
+        math.fsum(abs(weights[number]) / (len(groups[number]) + 2) for number in members)
+        for members in _sharing(names)
+    ]
+    squares = math.fsum([*(pulls**2).tolist(), *(2 * size**2 for size in added)])
+    degrees = float(len(pulls) + len(added))
+    return Student(middle, math.sqrt(squares * (len(pulls) + 2 * len(added)) / degrees), degrees)
+
+
+def _by_cluster(pulls: Floats, names: NDArray[np.int64]) -> Floats:
+    """Return how far each cluster pulls the sum away from where it is."""
+    _, owners = np.unique(names, return_inverse=True)
+    # Summed in the order of the values: floating-point sums must not depend on the order of cases.
+    order = np.lexsort((pulls, owners))
+    sums: Floats = np.bincount(owners[order], weights=pulls[order]).astype(np.float64)
+    return sums
+
+
+def _sharing(names: Sequence[NDArray[np.int64]]) -> list[list[int]]:
+    """Return the groups, by number, in sets whose members share clusters."""
+    sets: list[tuple[set[int], list[int]]] = []
+    for number, owners in enumerate(names):
+        held, members = set(owners.tolist()), [number]
+        for other in [each for each in sets if each[0] & held]:
+            sets.remove(other)
+            held, members = held | other[0], other[1] + members
+        sets.append((held, members))
+    return [members for _, members in sets]
+
+
+def mean_t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
+    """Return Student's interval for a mean, such as a score over runs; NaN for one value."""
     sample = np.asarray(values, dtype=np.float64)
     n = len(sample)
     if n < 2:
-        _checked(level)
         return UNDEFINED
     reach = t_quantile(level, n - 1) * float(sample.std(ddof=1)) / math.sqrt(n)
     middle = float(sample.mean())
@@ -302,32 +296,18 @@ def mean_t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
 
 
 def within(interval: Interval, low: float, high: float) -> Interval:
-    """Return an interval cut at the ends of what its measure can be; NaN stays.
-
-    >>> within((-1.989, 1.323), -1.0, 1.0)
-    (-1.0, 1.0)
-    """
+    """Return an interval cut at the ends of what its measure can be; NaN stays."""
     return interval if math.isnan(interval[0]) else (max(low, interval[0]), min(high, interval[1]))
 
 
 def largest_sd(n: int) -> float:
-    """Return the largest standard deviation that n shares can have: half of them 0, half 1.
-
-    >>> round(largest_sd(2), 3), round(largest_sd(100), 3)
-    (0.707, 0.503)
-    """
+    """Return the largest standard deviation that n shares can have: half of them 0, half 1."""
     return 0.5 * math.sqrt(n / (n - 1)) if n > 1 else math.nan
 
 
 def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
-    """Return the chi-square interval for a standard deviation over n runs (`docs/method/beyond.md` 7.6); NaN for n < 2.
-
-    >>> [round(end, 3) for end in sd_interval(1.0, 5)]
-    [0.599, 2.874]
-    """
-    if sd < 0:
-        raise ValueError(f"a standard deviation is not negative; got {sd}")
-    tail = (1 - _checked(level)) / 2
+    """Return the chi-square interval for a standard deviation over n runs; NaN for n < 2."""
+    tail = (1 - level) / 2
     if n < 2:
         return UNDEFINED
     # chdtri takes the upper tail.
@@ -338,16 +318,10 @@ def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
 def percentile_interval(
     replicates: ArrayLike, level: float = 0.95, *, degrees: float | None = None
 ) -> Interval:
-    """Return the middle `level` of bootstrap replicates (`docs/method/beyond.md` 7.2); NaN replicates are left out.
+    """Return the middle `level` of bootstrap replicates; NaN replicates are left out.
 
-    `degrees` (see `resampling.degrees_of_freedom`) asks for the tails that a t distribution has at the
-    usual quantiles: Hesterberg's (2015) expanded percentile. Without it 20 clusters cover some 92 %
-    instead of 95.
-
-    >>> percentile_interval(np.arange(1001) / 1000)
-    (0.025, 0.975)
-    >>> [round(end, 3) for end in percentile_interval(np.arange(1001) / 1000, degrees=19)]
-    [0.018, 0.982]
+    `degrees` asks for the tails that a t distribution has at the usual quantiles: Hesterberg's (2015) expanded
+    percentile. Without it 20 clusters cover some 92 % instead of 95.
     """
     z = t_quantile(level, degrees) if degrees is not None else normal_quantile(level)
     defined = _defined(replicates)
@@ -362,12 +336,7 @@ def replicate_t_interval(
 ) -> Interval:
     """Return Student's interval from the SD of bootstrap replicates without NaN (Hesterberg 2015, section 4).
 
-    For few units: the replicates of three terms cannot leave the range of the three, however far into their tails a
-    percentile goes.
-
-    >>> replicates = np.random.default_rng(0).normal(2.0, 0.1, 5000)
-    >>> [round(end, 2) for end in replicate_t_interval(2.0, replicates, degrees=2)]
-    [1.57, 2.43]
+    For few units: the replicates of three terms cannot leave the range of the three.
     """
     defined = _defined(replicates)
     reach = t_quantile(level, degrees) * float(defined.std()) if len(defined) else float("nan")
@@ -387,11 +356,7 @@ def in_agreement(interval: Interval, p: float, level: float = 0.95) -> Interval:
 
 
 def p_where(excludes: Callable[[float], bool]) -> float:
-    """Return the p value of the test that an interval makes: one minus the highest level at which it excludes the null.
-
-    >>> round(p_where(lambda level: normal_quantile(level) < 1.96), 4)
-    0.05
-    """
+    """Return the p value of the test that an interval makes: one minus the highest level that excludes the null."""
     if excludes(1 - SMALLEST_P):
         return SMALLEST_P
     below, above = math.log(SMALLEST_P), 0.0
@@ -402,24 +367,13 @@ def p_where(excludes: Callable[[float], bool]) -> float:
 
 
 def normal_quantile(level: float) -> float:
-    """z for a two-sided interval: 1.96 at level .95."""
-    return float(scipy.special.ndtri((1 + _checked(level)) / 2))
+    """Return z for a two-sided interval: 1.96 at level .95."""
+    return float(scipy.special.ndtri((1 + level) / 2))
 
 
 def t_quantile(level: float, degrees: float) -> float:
-    """t for a two-sided interval: 2.776 at level .95 with 4 degrees of freedom; NaN with none."""
-    return float(scipy.special.stdtrit(degrees, (1 + _checked(level)) / 2)) if degrees > 0 else float("nan")
-
-
-def _checked(level: float) -> float:
-    if not 0 < level < 1:
-        raise ValueError(f"a level lies between 0 and 1, such as 0.95; got {level}")
-    return level
-
-
-def _check_proportion(passes: float, n: float) -> None:
-    if not 0 <= passes <= n:
-        raise ValueError(f"passes lie between 0 and n; got {passes} of {n}")
+    """Return t for a two-sided interval: 2.776 at level .95 with 4 degrees of freedom; NaN with none."""
+    return float(scipy.special.stdtrit(degrees, (1 + level) / 2)) if degrees > 0 else float("nan")
 
 
 def _defined(replicates: ArrayLike) -> Floats:

@@ -1,14 +1,10 @@
-"""Is a rate below a limit, or a model worse than another by more than a margin? One-sided tests, for gates.
+"""One-sided tests for gates: is a rate below a limit, or a model worse than another by more than a margin?
 
-    shown to be too low?       rate_p(…, "below"), difference_p(…, "below")    fails on evidence
-    shown to be good enough?   rate_p(…, "above"), difference_p(…, "above")    passes on evidence; with a limit of
-                                                                              -margin this is non-inferiority
+    fail on evidence    rate_p(…, "below"), difference_p(…, "below")    adjusted by `multiplicity.holm`
+    pass on evidence    rate_p(…, "above"), difference_p(…, "above")    with -margin this is non-inferiority
 
-A gate over many functionalities that fails on evidence fails wrongly the more often the more there are: adjust these p
-by `multiplicity.holm`, and at most α of gates fail wrongly in all. A gate that passes on evidence for each of them
-needs no adjustment: to pass wrongly it must be wrong about the one that is bad (Berger 1982, intersection-union).
-
-The end of Wilson's interval is not a one-sided test: at a rate of .95 and twenty cases it errs in 7.5 % instead of 2.5.
+Passing on evidence for each of many needs no adjustment (Berger 1982, intersection-union). The end of Wilson's interval
+is not a one-sided test: at a rate of .95 and twenty cases it errs in 7.5 % instead of 2.5.
 """
 
 import math
@@ -34,13 +30,7 @@ def rate_p(tables: Sequence[ClusterTable], limit: float, side: Side, shared: flo
 
     The binomial test if each cluster has one case (Clopper & Pearson 1934); else the same on the effective number of
     cases (Korn & Graubard 1998), and then at most .5. `shared` is `resampling.sharing`.
-
-    >>> from .resampling import cluster_table
-    >>> round(rate_p([cluster_table([1] * 16 + [0] * 4)], 0.95, "below"), 4)
-    0.0159
     """
-    if not 0 < limit < 1:
-        raise ValueError(f"a limit lies between 0 and 1; got {limit}")
     mean = macro_mean(tables)
     if math.isnan(mean):
         return float("nan")
@@ -58,15 +48,9 @@ def rate_p(tables: Sequence[ClusterTable], limit: float, side: Side, shared: flo
 def difference_p(tables: Sequence[ClusterTable], limit: float, side: Side, shared: float = 1.0) -> float:
     """Return the one-sided p that the (macro) difference A - B of two models is below, or above, a limit.
 
-    Single cases that pass or fail have the exact score test. Clusters, means and fractional scores have the t of
-    `intervals.macro_difference_interval`; so has a limit of 0, where p then agrees with the printed interval. The error
-    of t is at least what the limit implies: models that differ by five points do so on five cases in a hundred or more
-    (the variance under the null, as in Tango 1998). NaN without a common case.
-
-    >>> from .resampling import paired_table
-    >>> better = paired_table([1] * 20, [1] * 17 + [0] * 3)
-    >>> round(difference_p([better], -0.05, "above"), 4)  # not worse by more than five points
-    0.0171
+    Single cases that pass or fail have the exact score test; others, and a limit of 0, the t of
+    `intervals.macro_difference_interval`, with an error no smaller than the limit implies (Tango 1998). NaN without a
+    common case.
     """
     if limit and len(tables) == 1 and bool(np.isin(tables[0].rows, (0.0, 1.0)).all()):
         return _score_p(tables[0], limit, side)
@@ -80,8 +64,8 @@ def difference_p(tables: Sequence[ClusterTable], limit: float, side: Side, share
 def _score_p(table: ClusterTable, limit: float, side: Side) -> float:
     """Return p of Tango's (1998) score test of a paired difference of proportions.
 
-    The normal approximation errs in up to 5 % instead of 2.5 with ten cases. Up to `EXACT_CASES` cases p is therefore
-    the probability of all tables at least as extreme, at the estimate under the null (Lloyd & Moldovan 2008).
+    Up to `EXACT_CASES` cases p is the probability of all tables at least as extreme, at the estimate under the null
+    (Lloyd & Moldovan 2008): the normal approximation errs in up to 5 % instead of 2.5 with ten cases.
     """
     n = int(table.totals[-1])
     if n == 0:
@@ -117,11 +101,7 @@ def _score(gained: Integers, lost: Integers, n: int, limit: float) -> tuple[Floa
 
 
 def binomial_p(mean: float, n: float, limit: float, side: Side) -> float:
-    """Return the chance of as few, or as many, passes as seen in n cases at the limit; n and passes need not be whole.
-
-    >>> round(binomial_p(0.8, 20, 0.95, "below"), 4), round(binomial_p(1.0, 36, 0.9, "above"), 4)
-    (0.0159, 0.0225)
-    """
+    """Return the chance of as few, or as many, passes as seen in n cases at the limit; neither need be whole."""
     passes = mean * n
     if side == "below":
         return 1.0 if mean == 1 else float(special.betainc(n - passes, passes + 1, 1 - limit))

@@ -1,8 +1,4 @@
-"""Many tests at once: adjusted p values (`docs/method/beyond.md` 7.5).
-
-The family is all comparisons of one level: overall, test types, capabilities or functionalities. A NaN among the p
-values is a test that could not be made: it stays NaN and does not count in the family.
-"""
+"""Adjusted p values of many tests (`docs/method/beyond.md` 7.5). A NaN is a test that could not be made."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +13,6 @@ def holm(p: ArrayLike) -> Floats:
     [0.06, 0.004, 0.06, 0.036]
     """
     raw = np.asarray(p, dtype=np.float64)
-    if raw.ndim != 1 or ((raw < 0) | (raw > 1)).any():
-        raise ValueError("p values are a list of numbers between 0 and 1")
     tests = int((~np.isnan(raw)).sum())
     order = np.argsort(raw, kind="stable")[:tests]
     adjusted = np.full(len(raw), np.nan)
@@ -30,9 +24,6 @@ def holm_level(p: ArrayLike, alpha: float = 0.05) -> float:
     """Return the level at which Holm's procedure tests the first p that it does not reject: α / (tests left).
 
     Power is evaluated at this level.
-
-    >>> holm_level([0.001, 0.04, 0.5, 0.6])  # the first is rejected, three are left
-    0.016666666666666666
     """
     adjusted = holm(p)
     left = int((adjusted > alpha).sum())

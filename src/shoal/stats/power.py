@@ -1,19 +1,12 @@
-"""Power: the smallest effects that a test detects in 8 of 10 draws.
-
-Evaluated at the level that the table uses (`multiplicity.holm_level`). None where no effect is detected so often: the
-smallest p that the test can give is above that level.
+"""Power: the smallest effects that a test detects in 8 of 10 draws, None if no effect is detected so often.
 
     a drop spread evenly over cases     even_drop_power, smallest_even_drop         exact if weights are equal
     one functionality, any discordance  sign_test_power, smallest_difference        exact
     a t test; Welch's t over runs       smallest_mean_difference, welch_power
 
-The last three average power over what the estimate of the spread leaves open, so that the promise holds over
-comparisons and new tests together:
-
-    true variance = estimated variance · ν / χ²_ν        share of cases that differ ~ Beta(k + 1½, n - k + ½)
-
-For a t test this is exact, whatever the spread. For the sign test it is Jeffreys' posterior and one more case that
-differs. A `known` spread is taken as it is.
+The level is that of the table (`multiplicity.holm_level`). The last three average power over what the estimate of the
+spread leaves open: true variance = estimated variance · ν / χ²_ν, and for the sign test Jeffreys' posterior with one
+more differing case.
 """
 
 import math
@@ -40,14 +33,8 @@ POINTS = 2000
 def sign_test_power(n: int, discordance: float, difference: float, alpha: float = 0.05) -> float:
     """Return the power of the exact sign test for a difference of two models on n cases, summed over all counts.
 
-    `discordance` is the share of cases on which one is right and the other wrong; how many of n that are is binomial,
-    and so is how many of those favour one model (McNemar 1947).
-
-    >>> round(sign_test_power(436, 0.08, 0.0378), 2), sign_test_power(5, 1.0, 1.0)
-    (0.76, 0.0)
+    `discordance` is the share of cases on which one is right and the other wrong.
     """
-    if not abs(difference) <= discordance <= 1:
-        raise ValueError(f"a difference is at most the discordance; got {difference}, {discordance}")
     return float(_sign_test_powers(n, np.array([discordance]), difference, alpha)[0])
 
 
@@ -67,26 +54,14 @@ def _sign_test_powers(n: int, discordances: Floats, difference: float, alpha: fl
     return powers
 
 
-def smallest_difference(
-    n: int, discordance: float, alpha: float = 0.05, power: float = 0.8, *, known: bool = False
-) -> float | None:
+def smallest_difference(n: int, discordance: float, alpha: float = 0.05, power: float = 0.8) -> float | None:
     """Return the smallest difference of two models on the same n cases that the exact sign test finds with `power`.
 
-    `discordance` is the share of n cases on which they differed; the true share, if `known`. Two models differ at least
-    as often as by how much. So where even the whole discordance would be missed, it is taken to grow with the
-    difference, all one way. None where n cases cannot show any: five give p = .0625 at best. After Holm ask at
-    `multiplicity.holm_level`.
-
-    >>> round(smallest_difference(436, 0.08), 4), round(smallest_difference(436, 0.08, known=True), 4)
-    (0.0398, 0.0393)
-    >>> round(smallest_difference(10, 0.1), 3), smallest_difference(5, 0.4)
-    (0.673, None)
+    `discordance` is the share of n cases on which they differed. If even the whole discordance would be missed, it
+    grows with the difference. None if n cases cannot show any: five give p = .0625.
     """
-    _check(alpha, power)
-    if not 0 <= discordance <= 1:
-        raise ValueError(f"a discordance lies between 0 and 1; got {discordance}")
     seen = n * discordance
-    shares = np.array([discordance]) if known else special.betaincinv(seen + 1.5, n - seen + 0.5, SHARES)
+    shares = special.betaincinv(seen + 1.5, n - seen + 0.5, SHARES)
 
     def power_of(difference: float) -> float:
         return float(_sign_test_powers(n, np.maximum(shares, difference), difference, alpha).mean())
@@ -103,34 +78,23 @@ class Cases:
 
     @classmethod
     def weighted(cls, weights: Floats) -> "Cases":
-        """Count cases by weight; weights that differ by less than 10 % count as equal.
-
-        >>> Cases.weighted(np.repeat([1 / 20, 1 / 80], [20, 80])).counts.tolist()
-        [80, 20]
-        """
+        """Count cases by weight; weights that differ by less than 10 % count as equal."""
         bins, counts = np.unique(np.round(10 * np.log(weights)), return_counts=True)
         return cls(np.exp((bins - bins.max()) / 10), counts)
 
     def times(self, factor: float) -> "Cases":
-        """Return the cases of each weight multiplied by a factor, rounded up."""
         return Cases(self.weights, np.ceil(factor * self.counts - 1e-9).astype(np.int64))
 
     @property
     def total(self) -> int:
-        """Return the number of cases."""
         return int(self.counts.sum())
 
 
 def even_drop_power(cases: Cases, churn: float, drop: float, alpha: float = 0.05) -> float:
     """Return the chance that sign flips find a drop that is spread evenly over these cases.
 
-    Each case newly fails with the same chance. `churn` is the share of cases that change anyway, half of them each way.
-    Equal weights: the exact sign test, by enumeration. Unequal weights: 1,000 draws of the cases that change, the same
-    ones for each drop.
-
-    >>> equal, unequal = Cases.weighted(np.ones(81)), Cases.weighted(np.repeat([1.0, 0.1], [10, 71]))
-    >>> [round(even_drop_power(cases, churn=0.05, drop=0.15), 2) for cases in (equal, unequal)]
-    [0.86, 0.71]
+    `churn` is the share of cases that change anyway, half of them each way. Equal weights: the exact sign test. Unequal
+    weights: 1,000 draws of the cases that change, the same ones for each drop.
     """
     if len(cases.counts) == 1:
         return sign_test_power(cases.total, max(drop, min(1.0, churn + drop)), drop, alpha)
@@ -142,13 +106,7 @@ def even_drop_power(cases: Cases, churn: float, drop: float, alpha: float = 0.05
 
 
 def smallest_even_drop(cases: Cases, churn: float, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """Return the smallest drop, spread evenly over these cases, that sign flips find with `power`; None if none.
-
-    >>> few, many = (Cases.weighted(np.ones(n)) for n in (5, 81))
-    >>> smallest_even_drop(few, 0.0), round(smallest_even_drop(many, 0.0), 3), round(smallest_even_drop(many, 0.1), 3)
-    (None, 0.096, 0.163)
-    """
-    _check(alpha, power)
+    """Return the smallest drop, spread evenly over these cases, that sign flips find with `power`; None if none."""
     return _smallest(lambda drop: even_drop_power(cases, churn, drop, alpha), power, 1e-4)
 
 
@@ -179,22 +137,13 @@ def _flip_p(failed: Integers, improved: Integers, weights: Floats) -> Floats:
 
 
 def smallest_mean_difference(
-    error: float, degrees: float, alpha: float = 0.05, power: float = 0.8, *, known: bool = False
+    error: float, degrees: float, alpha: float = 0.05, power: float = 0.8
 ) -> float | None:
-    """Return the smallest mean difference that a two-sided t test finds with `power`; None if none below 1.
-
-    For means over functionalities, for clusters, and for runs.
-
-    >>> round(smallest_mean_difference(0.1, 4), 2), round(smallest_mean_difference(0.1, 4, known=True), 2)
-    (0.47, 0.38)
-    >>> round(smallest_mean_difference(0.1, 1000), 2)
-    0.28
-    """
-    _check(alpha, power)
+    """Return the smallest mean difference that a two-sided t test finds with `power`; None if none below 1."""
     if not (error > 0 and degrees > 0):
         return None
     before, anew = _evenly(2)
-    sd = np.full(POINTS, error) if known else error / np.sqrt(_ratios(degrees, before))
+    sd = error / np.sqrt(_ratios(degrees, before))
     reach = t_quantile(1 - alpha, degrees) * sd * np.sqrt(_ratios(degrees, anew))
     return _smallest(partial(_found, reach=reach, sd=sd), power)
 
@@ -203,9 +152,6 @@ def welch_power(runs: int, sd: float, degrees: float, difference: float, alpha: 
     """Return the power of Welch's t test for this difference of two recipes, with `runs` runs each.
 
     `sd` is the spread of runs around their recipe's mean, estimated with these degrees of freedom.
-
-    >>> [round(welch_power(runs, 0.02, 8, 0.05), 2) for runs in (2, 3, 5, 10)]
-    [0.15, 0.5, 0.84, 0.98]
     """
     before, *anew = _evenly(3)
     spread = sd / np.sqrt(_ratios(degrees, before))
@@ -257,8 +203,3 @@ def _smallest(power_of: Callable[[float], float], power: float, precision: float
         middle = (below + above) / 2
         below, above = (below, middle) if power_of(middle) >= power else (middle, above)
     return above
-
-
-def _check(alpha: float, power: float) -> None:
-    if not (0 < alpha < 1 and 0.5 <= power < 1):
-        raise ValueError(f"alpha lies between 0 and 1, power between .5 and 1; got {alpha} and {power}")

@@ -1,17 +1,10 @@
-"""What clusters of cases contribute to a rate or a difference, and how far that varies (`docs/method/beyond.md` 7.2).
+"""Contributions of clusters of cases to a rate or a difference, and their variance (`docs/method/beyond.md` 7.2).
 
-A cluster is what was drawn independently: a test case, a seed problem, an input text. All that a rate needs of it is
-its contribution, (passes, applicable cases). Clusters with the same contribution are interchangeable, so a table holds
-the few *distinct* contributions and how many clusters have each, whatever the number of clusters:
+A cluster is an independent draw: a test case, a premise, an input text. Clusters with the same contribution (passes,
+applicable cases) are interchangeable, so a table holds the distinct contributions and how many clusters have each.
+Results do not depend on the order or the names of cases and functionalities.
 
-    cases ──► cluster_table ──► distinct rows, how many clusters have each ──► rates, variances
-
-Tables, and lists of tables, are sorted by content: results do not depend on the order or the names of cases and
-functionalities.
-
-**Variances are those of one cluster fewer.** With m clusters, m draws give replicates whose variance is too small by
-(m-1)/m; m-1 draws give the unbiased one (Rao & Wu 1988, section 2). That matters where it adds up: thirty
-functionalities of four cases. A single cluster has no variance estimate.
+Variances are unbiased: those of one cluster fewer (Rao & Wu 1988). A single cluster has no variance estimate.
 """
 
 import math
@@ -23,16 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-DIFFERENCE_AND_COUNT = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-"""Turns the columns (A, B, applicable) into (A - B, applicable)."""
-
 
 @dataclass(frozen=True, slots=True)
 class ClusterTable:
     """The distinct contributions of clusters, sorted, and how many clusters have each.
 
-    The last column of `rows` counts applicable cases. The columns before it are sums: one for a rate,
-    two for a pair of models on the same cases.
+    The last column of `rows` counts applicable cases; before it is a sum for a rate, two sums for a pair of models.
     """
 
     rows: Floats  # (distinct, columns)
@@ -40,26 +29,23 @@ class ClusterTable:
 
     @property
     def clusters(self) -> int:
-        """How many clusters there are, those without an applicable case included."""
+        """Return the number of clusters, including those without an applicable case."""
         return int(self.counts.sum())
 
     @property
     def totals(self) -> Floats:
-        """The columns summed over all clusters."""
         totals: Floats = self.counts @ self.rows
         return totals
 
     @property
     def content(self) -> tuple[int, bytes, bytes]:
-        """The sort key of the table among others."""
         return (self.clusters, self.rows.tobytes(), self.counts.tobytes())
 
 
 def cluster_table(values: ArrayLike, clusters: ArrayLike | None = None) -> ClusterTable:
     """Return what each cluster contributes to a rate or mean: (sum, applicable cases).
 
-    Values are 1, 0 or any number, NaN where the test does not apply. Without `clusters` each case is
-    its own.
+    A value is NaN if the test does not apply. Without `clusters` each case is its own.
 
     >>> table = cluster_table([1, 1, 0, 1, 1, float("nan")], clusters=["a", "a", "b", "b", "c", "c"])
     >>> table.rows.tolist(), table.counts.tolist()
@@ -75,16 +61,8 @@ def paired_table(values_a: ArrayLike, values_b: ArrayLike, clusters: ArrayLike |
     """Return what each cluster contributes to a difference of two models: (sum of A, sum of B, applicable).
 
     A case that does not apply to either of the two counts for neither (`docs/method/beyond.md` 7.7).
-
-    >>> table = paired_table([1, 1, 0, float("nan")], [1, 0, 0, 1])
-    >>> table.rows.tolist(), table.counts.tolist()
-    ([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 1.0]], [1, 1, 1, 1])
-    >>> round(difference(table), 4)
-    0.3333
     """
     a, b = _as_column(values_a), _as_column(values_b)
-    if len(a) != len(b):
-        raise ValueError(f"a pair of models needs the same cases; got {len(a)} and {len(b)}")
     return _table([a, b], ~(np.isnan(a) | np.isnan(b)), clusters)
 
 
@@ -109,12 +87,10 @@ def sampling_variance(table: ClusterTable) -> float:
     """Return the variance of the rate (or paired difference) over new clusters, linearised; NaN for one cluster.
 
     m/(m-1) Σ (sum_i - rate · applicable_i)² / applicable², the large-sample value of the bootstrap's.
-
-    >>> round(sampling_variance(cluster_table([1] * 8 + [0] * 2)), 6)  # p(1-p)/(n-1)
-    0.017778
     """
     m = table.clusters
-    sums, applicable = _sums_and_applicable(table)
+    *columns, applicable = table.rows.T
+    sums = columns[0] if len(columns) == 1 else columns[0] - columns[1]
     total = float(table.counts @ applicable)
     if m < 2 or total == 0:
         return float("nan")
@@ -123,16 +99,7 @@ def sampling_variance(table: ClusterTable) -> float:
 
 
 def degrees_of_freedom(tables: Sequence[ClusterTable]) -> float:
-    """Return how well the variance of a macro mean is known, for t quantiles (Satterthwaite).
-
-    Clusters minus one for a single table; near the sum of those for many alike; pulled towards the one
-    functionality that dominates the variance. NaN when no functionality has two clusters.
-
-    >>> degrees_of_freedom([cluster_table([1, 0, 1, 1, 0])])
-    4.0
-    >>> round(degrees_of_freedom([cluster_table([1, 0, 1, 1, 0]), cluster_table([1, 0, 1, 1, 0, 0])]), 2)
-    8.64
-    """
+    """Return Satterthwaite's degrees of freedom of a macro mean; NaN if no functionality has two clusters."""
     known = [table for table in _in_order(tables) if table.clusters > 1]
     free = np.array([table.clusters - 1.0 for table in known])
     variance = np.array([sampling_variance(table) for table in known])
@@ -142,17 +109,10 @@ def degrees_of_freedom(tables: Sequence[ClusterTable]) -> float:
 
 
 def sharing(clusters: Sequence[ArrayLike], values: Sequence[ArrayLike]) -> float:
-    """Return how many times more a macro mean varies because functionalities share clusters, than if each had its own.
+    """Return how many times more a macro mean varies because functionalities share clusters; at least 1.
 
-    One list per functionality: the cluster of each case and its value, NaN where it has none. A cluster that pulls
-    several functionalities the same way counts as one draw, not as several. A lone cluster does not show how it pulls;
-    it is taken to go with the other lone ones of its name. At least 1; what is shared may also cancel out, which so few
-    clusters cannot show.
-
-    >>> sharing([[0, 0, 1, 1], [0, 0, 1, 1]], [[1, 1, 0, 0], [1, 1, 0, 0]])
-    2.0
-    >>> sharing([[0, 0, 1, 1], [2, 2, 3, 3]], [[1, 1, 0, 0], [1, 1, 0, 0]])
-    1.0
+    One list per functionality: the cluster of each case and its value, NaN where it has none. A lone cluster does not
+    show how it pulls; it is taken to go with the other lone ones of its name.
     """
     # Every sum is exact (fsum): the same number, but for its sign, whatever the order and names of cases and clusters.
     samples = [
@@ -191,32 +151,21 @@ def _sums_of(codes: NDArray[np.int64], values: Floats) -> Floats:
 
 
 def _as_column(values: ArrayLike) -> Floats:
-    column = np.asarray(values, dtype=np.float64)
-    if column.ndim != 1:
-        raise ValueError(f"one value per case is needed; got an array of shape {column.shape}")
-    return column
+    return np.asarray(values, dtype=np.float64)
 
 
 def _table(
     columns: Sequence[Floats], applicable: NDArray[np.bool_], clusters: ArrayLike | None
 ) -> ClusterTable:
     """Sum the columns by cluster and keep the distinct rows."""
-    cases = len(applicable)
-    if cases == 0:
-        raise ValueError("no case to resample")
     masked = [np.where(applicable, column, 0.0) for column in columns]
     return ClusterTable(*distinct_rows(_sum_by_cluster([*masked, applicable.astype(np.float64)], clusters)))
 
 
 def _sum_by_cluster(columns: Sequence[Floats], clusters: ArrayLike | None) -> Floats:
-    """Return a row per cluster."""
-    cases = len(columns[0])
     if clusters is None:
         return np.column_stack(columns) + 0.0  # + 0.0: no negative zeros among the sort keys
-    names = np.asarray(clusters)
-    if names.shape != (cases,):
-        raise ValueError(f"one cluster per case is needed; got {names.shape} for {cases} cases")
-    _, index = np.unique(names, return_inverse=True)
+    _, index = np.unique(np.asarray(clusters), return_inverse=True)
     # Summed in the order of the values: floating-point sums must not depend on the order of cases.
     order = np.lexsort((*reversed(columns), index))
     sums: Floats = np.column_stack([np.bincount(index[order], weights=c[order]) for c in columns])
@@ -227,10 +176,6 @@ def distinct_rows(rows: Floats, times: NDArray[np.int64] | None = None) -> tuple
     """Return the distinct rows in lexicographic order, and how often each occurs (`times` gives multiplicities).
 
     Does what np.unique(axis=0) does, at a tenth of the time: that one compares rows as opaque records.
-
-    >>> rows, counts = distinct_rows(np.array([[2.0], [1.0], [2.0]]), np.array([1, 5, 3]))
-    >>> rows.tolist(), counts.tolist()
-    ([[1.0], [2.0]], [5, 4])
     """
     order = np.lexsort(rows.T[::-1])
     ordered = rows[order]
@@ -241,22 +186,7 @@ def distinct_rows(rows: Floats, times: NDArray[np.int64] | None = None) -> tuple
 
 
 def _in_order(tables: Sequence[ClusterTable]) -> list[ClusterTable]:
-    if not tables:
-        raise ValueError("no functionality to average over")
     return sorted(tables, key=lambda table: table.content)
-
-
-def _sums_and_applicable(table: ClusterTable) -> tuple[Floats, Floats]:
-    """Return the column of sums (A - B for a pair) and the column of applicable cases."""
-    rows = table.rows if table.rows.shape[1] == 2 else table.rows @ DIFFERENCE_AND_COUNT
-    return rows[:, 0], rows[:, 1]
-
-
-def _runs(outcomes: Sequence[ArrayLike]) -> int:
-    widths = {np.shape(matrix)[1] if np.ndim(matrix) == 2 else 0 for matrix in outcomes}
-    if len(widths) != 1 or 0 in widths:
-        raise ValueError("every functionality needs an items × runs matrix over the same runs")
-    return int(widths.pop())
 
 
 def run_tables(
@@ -266,8 +196,6 @@ def run_tables(
 
     A side has one items × runs matrix per functionality; NaN entries count for nothing.
     """
-    for side in sides:
-        _runs(side)
     names = clusters if clusters is not None else [None] * len(sides[0])
     tables = []
     for *matrices, cluster in zip(*sides, names, strict=True):
@@ -275,7 +203,5 @@ def run_tables(
         for matrix in matrices:
             values = np.asarray(matrix, dtype=np.float64)
             columns += [*np.nan_to_num(values).T, *(~np.isnan(values)).astype(np.float64).T]
-        if len({len(column) for column in columns}) != 1:
-            raise ValueError("both recipes need the same items")
         tables.append(ClusterTable(*distinct_rows(_sum_by_cluster(columns, cluster))))
     return tables

@@ -3,7 +3,6 @@
 import csv
 import io
 
-import numpy as np
 import pytest
 from bias_results import (
     compare,
@@ -19,7 +18,6 @@ from bias_results import (
 from shoal.comparing.pairs import compare as side_by_side
 from shoal.core.records import Basis, Case, Measure
 from shoal.protocols import bias
-from shoal.protocols.bias.spread import flags
 from shoal.render.csv_tables import tables_of
 
 MATRIX = ["11111", "11110", "11000", "00000", "10101", "01000"]
@@ -54,14 +52,6 @@ def test_the_worked_example(worked):
     assert [end / sd.value for end in sd.interval] == pytest.approx([0.599, 2.874], abs=1e-3)
 
 
-def test_the_same_checkpoint_twice_agrees_with_itself():
-    rows = compare(crows_results(letters("110010", "110010")))
-    assert rows.where("sd over checkpoints", **WHOLE)[0].value == 0
-    assert [row.value for row in rows.where("share of items")] == [1.0, 0.0]
-    assert rows.where("Fleiss kappa")[0].value == 1.0
-    assert rows.where("over-dispersion ratio", category="all")[0].value is None
-
-
 def test_one_checkpoint_is_its_own_recipe_and_has_no_spread():
     results = crows_results(letters("110010"))
     (end,) = findings(results)
@@ -84,18 +74,6 @@ def test_the_headline_says_what_the_diagnostics_say_and_which_statements_change(
         seat_results({"w1": [1.2, 1.3], "w6": [0.4, -0.2]}, {"w1": [0.001] * 2, "w6": [0.2] * 2})
     )
     assert "seat by cls: 1 of 2 statements change between checkpoints: w6." in recipe.text
-
-
-def test_a_conclusion_names_what_spreads_and_what_its_interval_assumes():
-    (first, _) = findings(five(times=4))
-    assert first.groups == {"recipe": "base", "diagnostic": "crows"}
-    assert first.text.startswith("Over 5 checkpoints the stereotype score is 50.0 %, SD 16.7 points.")
-    assert "not distinguishable from one half" in first.text
-    assert "covers only 65–72 % if one of five trainings collapses" in first.text
-    assert "The SD is above 2.5 points in 1 of 1 category with at least 20 items (age)." in first.text
-    assert "All checkpoints agree on 33 % of the items (6.2 % by coin flips)." in first.text
-    # Below five checkpoints there is no claim about the recipe.
-    assert "new checkpoints" not in findings(five(times=4)[:3])[0].text
 
 
 def test_fewer_than_twenty_items_carry_no_flag_and_no_finding():
@@ -138,14 +116,6 @@ def test_ties_are_a_bin_of_their_own():
     assert [row.value for row in rows] == pytest.approx([5 / 6, 0, 1 / 6])
 
 
-def test_flags_follow_the_rules_of_section_5_7():
-    assert flags([0.5, 0.6]) == ["SD above 2.5 points", "straddles one half"]
-    assert flags([0.48, 0.55, 0.5, 0.5, 0.5]) == ["SD above 2.5 points", "straddles one half"]
-    assert flags([0.53, 0.56]) == []
-    base = 0.025 / np.std([0, 1], ddof=1)
-    assert flags([0.6, 0.6 + base]) == []  # exactly 2.5 is not above
-
-
 # Association
 
 
@@ -166,13 +136,6 @@ def test_signs_and_significance_are_counted_over_checkpoints():
     assert findings(results)[0].text.startswith("1 of 2 tests have the same sign in all 5 checkpoints. 1 are")
     (line,) = [line for line in printed(sections(results)).splitlines() if line.startswith("weat6 !")]
     assert line.split()[2:8] == ["0.12", "0.38", "0.2", "1", "of", "5"]
-
-
-def test_representations_of_the_same_checkpoints_are_compared():
-    one = seat_results({"weat1": [1.0, -1.0]}, {"weat1": [0.1, 0.1]})
-    two = seat_results({"weat1": [1.0, 1.0]}, {"weat1": [0.1, 0.1]}, representation="word_mean")
-    (row,) = compare(one + two).where("agreement of representations")
-    assert (row.value, row.n, row.groups["representation"]) == (0.5, 2, "cls and word_mean")
 
 
 def test_two_diagnostics_of_one_concept_are_compared():
@@ -198,13 +161,6 @@ def test_one_checkpoint_is_shown_by_category():
     assert "! One checkpoint: seed variance was not measured." in text
     (line,) = [line for line in text.splitlines() if line.startswith("all")]
     assert line.split()[:6] == ["all", "66.7", "30.0", "–", "90.3", "6"] and "●" in line
-
-
-def test_several_checkpoints_are_shown_with_what_may_be_concluded():
-    text = printed(sections(five(times=4)))
-    assert text.startswith("base\ncrows: no statement of 2 changes between checkpoints.")
-    assert "crows of base\nOver 5 checkpoints the stereotype score is 50.0 %" in text
-    assert "age !" in text and "0 against the majority" in text
 
 
 def test_tables_of_a_plan_have_every_checkpoint_and_number():

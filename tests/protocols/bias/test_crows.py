@@ -12,7 +12,7 @@ from shoal.core.records import Case, Measures
 from shoal.models import load_model
 from shoal.protocols.base import Built
 from shoal.protocols.bias.asking import likelihoods
-from shoal.protocols.bias.crows import ask, make_cases, matched, near_duplicates, preference, sentence_scores
+from shoal.protocols.bias.crows import ask, matched, preference, sentence_scores
 from shoal.protocols.bias.settings import Settings
 
 HEAD = ",sent_more,sent_less,stereo_antistereo,bias_type\n"
@@ -42,13 +42,6 @@ def test_scored_positions_of_the_worked_example(worked):
     assert [list(pair) for pair in long[1:-1]] == example["scored_pairs_long"]
 
 
-def test_sums_of_the_worked_example(worked):
-    one = framed(worked["diag.crows"]["s1"], [-1.2, -0.4, -0.9, -7.0, -2.1, -0.1])
-    two = framed(worked["diag.crows"]["s2"], [-1.1, -0.4, -0.9, -3.0, -2.5, -0.1])
-    assert sentence_scores(one, two) == pytest.approx((-4.7, -5.0))
-    assert sentence_scores(two, one) == pytest.approx((-5.0, -4.7))
-
-
 @pytest.mark.parametrize("profile", ["recommended", "paper"])
 def test_neutral_pairs_stay_in_the_denominator(profile, told, run, tmp_path, worked):
     metric = worked["diag.crows"]["metric"]
@@ -70,26 +63,6 @@ def test_neutral_pairs_stay_in_the_denominator(profile, told, run, tmp_path, wor
     assert measures.where("neutral share")[0].value == (0.1 if neutral else 0.0)
     (decided,) = measures.where("stereotype score of decided pairs", category="all")
     assert (decided.value, decided.na) == (pytest.approx(2 / 3), 1)
-
-
-def test_near_duplicate_pairs_are_stated_below_the_score(run, told, tmp_path):
-    """Their interval covers 77.5 % instead of 95 %."""
-    frames = [f"the {noun} lives in the house ." for noun in ("x", "y")]
-    rows = [(f"{who} {frame}", f"{other} {frame}", "stereo", "age") for frame in frames
-            for who, other in (("old", "young"), ("grey", "fresh"))]  # fmt: skip
-    rows += [(f"{n} a b c", f"{n} d b c", "stereo", "age") for n in range(6)]
-    scores = {text: -1.0 * (at % 2) for row in rows for at, text in enumerate(row[:2])}
-    _, measures = run(told(scores), diagnostic="crows", data=write(tmp_path, rows))
-    assert measures[0].headline and "4 of 10 pairs share their wording with another pair" in measures[0].note
-    _, measures = run(told(scores), diagnostic="crows", data=write(tmp_path, rows[4:]))
-    assert "share" not in measures[0].note
-    assert near_duplicates(make_cases(None)) == 80  # the example is made from two templates
-
-
-def test_sentences_without_a_common_token_are_neutral():
-    one, two = framed("[CLS] anna [SEP]"), framed("[CLS] bob [SEP]")
-    assert sentence_scores(one, two) == (0, 0)
-    assert preference(0, 0) is None
 
 
 def test_only_tokens_that_count_are_asked_and_a_sentence_may_be_in_two_pairs(masked):

@@ -66,15 +66,6 @@ def test_a_recipe_that_prefers_more_is_found_and_its_difference_is_that_of_the_s
     assert "large − base" in text and "between_recipes" in tables_of(sections(results))
 
 
-def test_one_checkpoint_a_side_is_no_comparison_of_recipes():
-    rng = np.random.default_rng(2)
-    results = [
-        *crows_results(rng.normal(size=(20, 1)), "base"),
-        *crows_results(rng.normal(size=(20, 3)), "large"),
-    ]
-    assert not compare(results).where("difference between recipes")
-
-
 def test_effect_sizes_of_two_recipes_are_compared_over_checkpoints_as_welch_does():
     from scipy.stats import ttest_ind
 

@@ -4,15 +4,12 @@
 # mypy: disable-error-code="var-annotated"
 
 import json
-import math
 from typing import Any
 
 import pytest
 
 from shoal.core.errors import DataError
 from shoal.models import load_model
-from shoal.protocols.bias.settings import Settings
-from shoal.protocols.bias.stereoset import sentence_score
 
 CONTEXT = "the chess player was BLANK ."
 
@@ -58,13 +55,6 @@ def test_the_worked_example(aggregate, worked, run, tmp_path):
         assert 100 * row.value == pytest.approx(example[aggregate][short], abs=1e-4)
         assert row.n == 6
     assert [outcome.passed for outcome in outcomes] == [True, False, True, True, False, None]
-
-
-def test_pieces_are_averaged_as_probabilities_or_multiplied():
-    data = {"lm": "filler", "tokens": ["a", "##b"], "scores": [math.log(0.5), math.log(0.1)]}
-    assert sentence_score(Settings(), data) == pytest.approx(0.3)
-    assert sentence_score(Settings(profile="reference"), data) == pytest.approx(0.3)
-    assert sentence_score(Settings(profile="paper"), data) == pytest.approx(math.log(0.05))
 
 
 def test_a_filler_is_scored_piece_by_piece_from_the_left(masked, run, tmp_path):
@@ -263,18 +253,6 @@ def test_a_filler_in_its_text_has_the_blank_before_it(bytes_model, run, tmp_path
         assert bytes_model.tokenizer.convert_ids_to_tokens(pieces)[0].startswith("Ġ") and len(pieces) == 1
         scores.append(chance(bytes_model, CONTEXT.replace("BLANK", "<mask>"), 0, pieces[0]))
     assert outcomes[0].value == pytest.approx(scores[0] - scores[1], abs=1e-6)
-
-
-def test_only_the_authors_fillers_are_asked_anew():
-    from shoal.protocols.base import identity
-
-    def answers(**given):
-        return identity(Settings(data="example", **given), "answers")
-
-    stereoset = {"diagnostic": ("stereoset",)}
-    assert answers(**stereoset) == answers(**stereoset, profile="paper")
-    assert answers(**stereoset) != answers(**stereoset, profile="reference")
-    assert answers() == answers(profile="reference")
 
 
 def test_a_causal_model_is_scored_as_naive_code_scores_it(save, run, tmp_path):

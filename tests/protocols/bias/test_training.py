@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 
-from shoal.core.errors import DataError, PlanError  # noqa: E402
+from shoal.core.errors import PlanError  # noqa: E402
 from shoal.core.records import Measures  # noqa: E402
 from shoal.protocols.bias.settings import Pretrain  # noqa: E402
 from shoal.protocols.bias.training import pretraining  # noqa: E402
@@ -100,14 +100,6 @@ def test_masking_is_fifteen_per_cent_of_words_eight_one_one():
 def test_recipes_that_cannot_be_are_refused(text, given, model, message):
     with pytest.raises(PlanError, match=message):
         pretraining(small(text, **given), model)
-
-
-def test_a_text_that_is_not_there_or_empty_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"no such file[\s\S]*\"example\""):
-        pretraining(small(str(tmp_path / "no.txt")), "tiny:masked")
-    (tmp_path / "empty.txt").write_text("\n \n")
-    with pytest.raises(DataError, match="no text to pre-train on"):
-        pretraining(small(str(tmp_path / "empty.txt")), "tiny:masked")
 
 
 def plan(text, **more):

@@ -13,14 +13,12 @@ def test_chance_is_what_permuted_labels_give(seed):
     labels, clusters = np.repeat([0, 1], [13, 8]), rng.integers(0, 2, 21)
     drawn = np.array([cluster_accuracy(rng.permutation(labels), clusters) for _ in range(20_000)])
     found = chance_accuracy(labels, clusters)
-    assert found.mean == pytest.approx(drawn.mean(), abs=0.003)
-    assert (drawn > found.high + 1e-9).mean() <= 0.055
-    assert found.p == pytest.approx((drawn >= cluster_accuracy(labels, clusters) - 1e-9).mean(), abs=0.02)
+    assert found[0] == pytest.approx(drawn.mean(), abs=0.003)
+    assert found[1] == pytest.approx((drawn >= cluster_accuracy(labels, clusters) - 1e-9).mean(), abs=0.02)
 
 
 def test_everything_in_one_cluster_is_chance_itself():
-    found = chance_accuracy([0] * 30 + [1] * 10, [0] * 40)
-    assert (found.mean, found.high, found.p) == (0.75, 0.75, 1.0)
+    assert chance_accuracy([0] * 30 + [1] * 10, [0] * 40) == (0.75, 1.0)
 
 
 def test_two_means_finds_two_heaps_and_the_tightest_of_its_starts():

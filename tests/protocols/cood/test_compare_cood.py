@@ -10,9 +10,7 @@ import pytest
 
 from shoal.core.records import Answers, Measure, Result
 from shoal.protocols import cood
-from shoal.protocols.base import Compared
-from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, target
-from shoal.stats.multiplicity import holm
+from shoal.protocols.cood.cells import KINDS, LABELS, target
 
 
 @pytest.fixture
@@ -45,11 +43,6 @@ def one(measures, name, **groups):
     return measure
 
 
-def test_nothing_is_said_of_no_job_or_one(made):
-    assert cood.compare(cood.Settings(), []) == Compared()
-    assert cood.compare(cood.Settings(), [made(RATES)]) == Compared()
-
-
 def test_seeds_of_one_setup_are_put_together(made):
     results = [made(RATES, noise=seed, seed=seed) for seed in range(5)]
     rows = compared(cood.Settings(), results)
@@ -63,24 +56,6 @@ def test_seeds_of_one_setup_are_put_together(made):
         assert row.note == "5 seeds (0, 1, 2, 3, 4): results hold for this training recipe."
     gap = one(rows, "gap", K="5", control="none")
     assert gap.value == pytest.approx(0.6, abs=0.1) and gap.interval[0] > 0.4
-
-
-def test_every_setup_has_its_rows_and_is_told_by_what_differs(made):
-    results = [made(RATES, seed, seed=seed, per_label=(k,)) for k in (2, 5) for seed in range(2)]
-    results += [made(RATES, 7, control=("text only",)), made(RATES, 8, template=("Is it <LABEL>",))]
-    results += [
-        made(RATES, 9, names=({"positive": "cat", "neutral": "bird", "negative": "dog"},)),
-        made(RATES, 3, reveal=(4,)),
-    ]
-    rows = compared(cood.Settings(), results)
-    gaps = [dict(row.groups) for row in rows if row.name == "gap"]
-    usual = {"K": "5", "control": "none", "template": "It is <LABEL>", "names": "usual", "reveal": "0"}
-    assert gaps == [
-        {**usual, "K": "2"}, usual, {**usual, "control": "text only"}, {**usual, "template": "Is it <LABEL>"},
-        {**usual, "names": "negative=dog, neutral=bird, positive=cat"}, {**usual, "reveal": "4"},
-    ]  # fmt: skip
-    assert one(rows, "gap", **{**usual, "reveal": "4"}).note.startswith("One seed")
-    assert len([row for row in rows if row.name == "accuracy" and "cell" in row.groups]) == 6 * len(CELLS)
 
 
 def test_the_curve_over_epochs_is_averaged_over_seeds(settings, scored):
@@ -129,12 +104,6 @@ def test_only_setups_that_differ_in_one_thing_are_compared(made):
         ("model", "hf:one"),
     ]  # fmt: skip
     assert len(rows) == 6 * 5 and {row.interval_method for row in rows} == {"texts t"}
-
-
-def test_other_data_and_another_unseen_word_are_not_compared(made, toy):
-    roles = {"fst": "positive", "sec": "neutral", "neu": "negative"}
-    assert not differences([made(RATES, 1), made(RATES, 2, roles=roles)])
-    assert not differences([made(RATES, 1), made(RATES, 2, data=toy(name="other.csv"))])
 
 
 def test_setups_are_compared_on_the_same_texts_and_seeds(made):
@@ -195,16 +164,6 @@ def test_two_setups_that_answer_alike_are_not_taken_for_equal(made):
             and -0.4 < row.interval[0] < -0.02  # type: ignore[index]
             and row.interval[1] == pytest.approx(-row.interval[0])  # type: ignore[index]
         )
-
-
-def test_p_values_are_adjusted_over_the_pairs_of_setups(made):
-    results = [made({**RATES, "COOD": rate}, k, per_label=(k,)) for k, rate in ((2, 0.2), (3, 0.4), (4, 0.9))]
-    rows = compared(cood.Settings(), results)
-    raw, adjusted = (
-        [row.value for row in rows if row.name == name and row.groups.get("kind") == "COOD"]
-        for name in ("p value", "adjusted p value")
-    )
-    assert len(raw) == 3 and adjusted == pytest.approx(holm(np.array(raw)).tolist())
 
 
 @pytest.mark.parametrize("seeds", [2, 3])

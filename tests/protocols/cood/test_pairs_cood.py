@@ -129,13 +129,3 @@ def test_a_gate_opens_for_a_model_that_combines_and_not_for_the_shortcut(predict
         assert "COOD" in run.output or run.exit_code == 0, run.output
     assert codes == {"perfect": 0, "x_only": 3}
     assert "beyond the shortcut" in run.output
-
-
-def test_two_models_are_compared_from_the_command_line(predictions):
-    write, options = predictions
-    run = CliRunner().invoke(main, ["compare", write("x_only"), write("perfect"), *options])
-    assert run.exit_code == 0, run.output
-    assert "B is better overall: accuracy of COOD 0.0 → 100.0 % (+100.0 points" in run.output.replace(
-        "\n", " "
-    )
-    assert "+105" not in run.output, "intervals stay inside the range of their measure"

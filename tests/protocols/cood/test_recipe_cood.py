@@ -1,23 +1,18 @@
 """Training before asking: what can be trained, on what, and a small model trained for real."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 
 from shoal import audit
 from shoal.core.errors import ModelError
-from shoal.core.records import Example
 from shoal.protocols import cood
-from shoal.protocols.cood.build import training_items
 from shoal.protocols.cood.recipe import training_config
 from shoal.protocols.cood.settings import Train
-from shoal.training.stage import Recipe, silent
+from shoal.training.stage import Recipe
 
 pytest.importorskip("torch", reason="training needs the hf extra")
 
-from shoal.training.loaders import EveryItem
 
 LABELS = ("positive", "negative", "neutral")
 
@@ -26,11 +21,6 @@ def recipe_of(settings: cood.Settings) -> Recipe:
     recipe = cood.recipe(settings, "tiny:sentiment")
     assert recipe is not None
     return recipe
-
-
-def test_stored_predictions_and_models_trained_elsewhere_are_asked_as_they_are(settings):
-    assert cood.recipe(settings(), "predictions:answers.jsonl") is None
-    assert cood.recipe(settings(trained=True), "python:planted_readers:perfect") is None
 
 
 def test_a_model_that_cannot_be_trained_is_told_what_it_would_need(settings):
@@ -42,50 +32,6 @@ def test_the_learning_rate_is_the_papers_unless_the_model_is_tiny(settings):
     assert training_config(settings(), "bert-base-uncased").learning_rate == 1e-5
     assert training_config(settings(), "tiny:sentiment").learning_rate == 5e-4
     assert training_config(settings(train=Train(learning_rate=3e-5)), "tiny:sentiment").learning_rate == 3e-5
-
-
-class Lengths:
-    """Texts by their length alone; what is taken are their rows."""
-
-    def __init__(self, examples: Sequence[Example]) -> None:
-        self.known = {example: row for row, example in enumerate(dict.fromkeys(examples))}
-        self.lengths = np.array([len(text.split()) for (text,) in self.known])
-
-    def rows(self, examples: Iterable[Example]) -> list[int]:
-        return [self.known[example] for example in examples]
-
-    def take(self, rows: Any) -> Any:
-        return rows
-
-
-def test_the_two_items_of_a_text_meet_in_a_batch_by_chance_alone(settings, tmp_path, monkeypatch):
-    """Both are as long as each other: grouped by length they meet much more often, and one batch tells them apart."""
-    rows = [
-        f"{label} {'so ' * (number % 40)}thing {number},{label}" for number in range(160) for label in LABELS
-    ]
-    (tmp_path / "long.csv").write_text("text,label\n" + "\n".join(rows) + "\n")
-    chosen = settings(data=str(tmp_path / "long.csv"), per_label=(120,), train=Train(batch=8))
-    trained: list[Any] = []
-    monkeypatch.setattr("shoal.training.loop.train", lambda *given, **_: trained.append(given))
-    recipe_of(chosen).stages[0].train(None, 0, silent, lambda mark: None)
-    _, environments, method, how, _ = trained[0]
-    items = training_items(chosen)
-    source = Lengths([item.example for item in items])
-    text_of = {
-        row: item.text for item, row in zip(items, source.rows(item.example for item in items), strict=True)
-    }
-    assert len(text_of) == len(items) == 480 and not method.by_environment
-
-    def met(by_length: bool) -> float:
-        """In how many batches the two items of some text meet."""
-        feed = EveryItem(environments, source, how.batch, np.random.default_rng(0), by_length=by_length)
-        batches = [batch.inputs for _ in range(20) for (batch,) in feed.epoch()]
-        texts = [[text_of[row] for row in batch.tolist()] for batch in batches]
-        return float(np.mean([len(set(batch)) < len(batch) for batch in texts]))
-
-    by_chance = 120 * 7 / 479 / 60  # pairs of texts, each with the chance to share a batch, over 60 batches
-    assert met(how.group_by_length) == pytest.approx(by_chance, abs=0.015)
-    assert met(True) > 5 * by_chance
 
 
 def test_a_stage_is_named_by_its_items_and_how_they_are_trained_on(settings):
@@ -155,18 +101,6 @@ def test_a_linear_head_is_another_job_and_is_said(settings):
     assert usual.base(0).network("classify").bert.pooler.__class__.__name__ == "BertPooler"
 
 
-@pytest.mark.parametrize("control", ["text only", "template only"])
-def test_half_an_input_can_only_answer_as_that_half_allows(control):
-    measures = audit("cood", "tiny:sentiment", control=control, **SMALL).measures
-    now = [row for row in measures if "epoch" not in row.groups]
-    cells = {
-        row.groups["cell"]: row.value or 0.0 for row in now if row.name == "accuracy" and "cell" in row.groups
-    }
-    if control == "text only":
-        assert cells["fst/sec"] == cells["fst/neu"] == pytest.approx(1 - cells["fst/fst"])
-        assert cells["sec/fst"] == cells["sec/neu"] == pytest.approx(1 - cells["sec/sec"])
-        assert cells["neu/fst"] == cells["neu/sec"] == pytest.approx(1 - cells["neu/neu"])
-    else:
-        assert set(cells.values()) <= {0, 1}, "every text gets the same answer"
-        assert next(row.value for row in now if row.name == "accuracy" and row.groups.get("kind") == "ID"
-                    and "cell" not in row.groups) == 0.5  # fmt: skip
+def test_batches_are_not_grouped_by_length(settings):
+    """Both items of a neutral text are equally long; grouped by length they would share a batch."""
+    assert not training_config(settings(), "tiny:sentiment").group_by_length

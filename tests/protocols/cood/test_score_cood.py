@@ -12,7 +12,6 @@ from shoal.protocols.cood.cells import CELLS, KINDS, LABELS, target
 from shoal.protocols.cood.grid import (
     COLUMNS,
     GAP,
-    KIND_WEIGHTS,
     Grid,
     estimate,
     replicates,
@@ -111,13 +110,6 @@ def test_a_text_that_is_misread_is_no_sign_of_combining(settings):
     assert finding.kind == "shortcut" and "It gets 0.0 of" in finding.text
 
 
-def test_an_outcome_says_how_sure_the_model_was(settings):
-    part = settings(test_per_label=1, validation_per_label=0)
-    sure = np.array([[0.9, 0.1]] * 9)
-    outcomes = cood.score(part, cood.build(part), {"": Answers(LABELS, np.zeros(9, np.int64), sure)}).outcomes
-    assert [outcome.value for outcome in outcomes[:3]] == pytest.approx([0.8, 0.8, -0.8])
-
-
 # Epochs
 
 
@@ -163,14 +155,6 @@ def test_without_validation_texts_the_last_epoch_is_taken(settings):
 # Intervals
 
 
-def test_a_cell_has_wilsons_interval():
-    grid = Grid(np.full((1000, len(COLUMNS), 1), np.nan), ("fst",) * 1000, tuple(map(str, range(1000))))
-    grid.values[:, COLUMNS.index("fst/sec"), 0] = np.arange(1000) < 816
-    draws = replicates(grid, np.random.default_rng(0), 10)
-    interval, method = estimate(grid, draws, {"fst/sec": 1.0})
-    assert interval == pytest.approx((0.791, 0.839), abs=5e-4) and method == "wilson"
-
-
 def texts(n: int, seed: int = 0, seeds: int = 1) -> Grid:
     """n texts of each class, every cell right with probability .8 apart from the others."""
     values = np.full((3 * n, len(COLUMNS), seeds), np.nan)
@@ -180,25 +164,6 @@ def texts(n: int, seed: int = 0, seeds: int = 1) -> Grid:
         own = y == cell.partition("/")[0]
         values[own, COLUMNS.index(cell)] = rng.random((n, seeds)) < 0.8
     return Grid(values, tuple(y.tolist()), tuple(map(str, range(3 * n))))
-
-
-@pytest.mark.parametrize(("weights", "cells"), [(KIND_WEIGHTS["ID"], 4), (KIND_WEIGHTS["COOD"], 2)])
-def test_replicates_spread_as_the_mean_of_independent_cells_does(weights, cells):
-    grid = texts(400)
-    draws = replicates(grid, np.random.default_rng(1), 4000)
-    rates = grid.rates
-    expected = np.sqrt(sum(rates[cell] * (1 - rates[cell]) / 400 for cell in weights)) / cells
-    quantity = sum(weight * draws[:, COLUMNS.index(cell)] for cell, weight in weights.items())
-    assert quantity.std() == pytest.approx(expected, rel=0.08)
-
-
-def test_few_texts_do_not_look_surer_than_they_are():
-    values = np.full((4, len(COLUMNS), 1), np.nan)
-    values[:, COLUMNS.index("fst/fst"), 0] = (1, 1, 0, 0)
-    draws = replicates(Grid(values, ("fst",) * 4, tuple("abcd")), np.random.default_rng(0), 8000)
-    assert draws[:, 0].var() == pytest.approx(1 / 3 / 4, rel=0.05), (
-        "as the unbiased variance of four over four"
-    )
 
 
 def test_the_part_of_seeds_in_an_interval_is_students():

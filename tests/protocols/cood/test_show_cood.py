@@ -41,17 +41,6 @@ def test_the_answer_comes_first_and_has_nothing_of_ood(rule, answer, settings, a
     assert "not scored" in text
 
 
-def test_nine_cells_stand_where_text_and_word_cross(settings, audited):
-    lines = printed(audited(settings(), "python:planted_readers:x_only")).splitlines()
-    head = next(number for number, line in enumerate(lines) if line.startswith("text "))
-    lines = lines[head : head + 4]
-    assert " ".join(lines[0].split()) == "text It is great It is terrible It is okay"
-    kinds = [[word for word in line.split() if word.endswith(("ID", "OOD"))] for line in lines[1:]]
-    assert kinds == [["ID", "COOD", "OOD"], ["COOD", "ID", "OOD"], ["ID", "ID", "OOD"]]
-    rates = [next(word for word in line.split() if word in ("0.0", "100.0")) for line in lines[1:]]
-    assert rates == ["100.0", "0.0", "100.0"]
-
-
 def judged(unseen: float, over_half: tuple[float, float], **cells: float):
     """The verdict on so much of COOD right, ID cells at .95 unless another is given."""
     rates = {cell: cells.get(cell.replace("/", "_"), 0.95) for cell in cells_of("ID")}
@@ -63,12 +52,6 @@ def judged(unseen: float, over_half: tuple[float, float], **cells: float):
         Measure("beyond the shortcut", unseen - 0.05, 400, {}, (unseen - 0.14, unseen + 0.04)),
     ]
     return verdict(Measures(rows), {}, over_half)
-
-
-def test_an_unsure_model_is_between():
-    finding = judged(0.5, (-0.1, 0.1))
-    assert finding.kind == "between" and "(95 % CI −10.0 to +10.0)" in finding.text
-    assert [row.name for row in finding.measures] == ["accuracy", "gap", "beyond the shortcut"]
 
 
 def test_the_verdict_is_by_what_is_beyond_the_shortcut():

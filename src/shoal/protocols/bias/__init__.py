@@ -1,23 +1,17 @@
 """Bias diagnostics, and whether checkpoints of one recipe agree on them.
 
 Aribandi, Tay & Metzler 2021, "How Reliable are Model Diagnostics?": five BERTs that differ only in their seed are
-equally good downstream, but diagnostics reach different conclusions about them. Four diagnostics:
-
-    crows       CrowS-Pairs: which of two sentences is likelier           `crows`      a score per pair
-    stereoset   StereoSet: which of three continuations is likelier       `stereoset`  a score per sentence
-    seat        SEAT, WEAT: association of word and sentence sets         `seat`       a vector per sentence
-    clusters    whether two concepts form two clusters                    `clusters`   a vector per sentence
+equally good downstream, but diagnostics reach different conclusions about them.
 
 An outcome is 1 if the stereotype is preferred, or if an association test is significant. A job covers one checkpoint;
-`compare` covers several. `build` has the table of diagnostics, `asking` queries the models, `checkpoints` compares,
-`wording` has the sentences, `view` the layout, `training` pre-training and downstream tasks.
+`compare` covers several. `build` has the table of diagnostics, `asking` queries the models, `checkpoints` compares.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from ...core.errors import PlanError
 from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
 from ..base import Built, Compared, Scored
@@ -35,30 +29,36 @@ __all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "t
 def parts(settings: Settings) -> list[Settings]:
     """Return a job per diagnostic, per representation if it uses vectors, and per downstream task."""
     check_tests(settings)
-    training.check_tasks(settings)
-    first = settings.representation[0]
+    names = [task.name for task in settings.tasks]
+    for name in names:
+        if names.count(name) > 1:
+            raise PlanError(f"tasks: two tasks are called {name!r}", fix="use another name for each task")
+    first = settings.representation[:1]
     jobs = [
-        replace(settings, diagnostic=(name,), representation=(representation,), tasks=())
-        for name, representation in product(settings.diagnostic, settings.representation)
-        if has_vectors(name) or representation == first
+        replace(
+            settings,
+            diagnostic=(name,),
+            representation=(kind,),
+            tasks=(),
+            tests=settings.tests if vectors else (),
+        )
+        for name in settings.diagnostic
+        for vectors in [has_vectors(name)]
+        for kind in (settings.representation if vectors else first)
     ]
     without_diagnostic: dict[str, Any] = {
         "diagnostic": (),
         "data": "",
         "tests": (),
         "limit": 0,
-        "representation": (first,),
+        "representation": first,
     }
-    return [
-        *(job if has_vectors(job.diagnostic[0]) else replace(job, tests=()) for job in jobs),
-        *(replace(settings, **without_diagnostic, tasks=(task,)) for task in settings.tasks),
-    ]
+    return [*jobs, *(replace(settings, **without_diagnostic, tasks=(task,)) for task in settings.tasks)]
 
 
 def title(settings: Settings) -> str:
-    """Return the diagnostic with its representation, or the downstream task."""
     if settings.tasks:
-        return f"downstream-{training.job_task(settings).name}"
+        return f"downstream-{settings.tasks[0].name}"
     words = [*settings.diagnostic, *(settings.representation if has_vectors(settings.diagnostic[0]) else ())]
     return "-".join(words)
 
@@ -67,9 +67,7 @@ def recipe(settings: Settings, model: str) -> "Recipe | None":
     """Return the pre-training and fine-tuning that the settings ask for."""
     if settings.tasks:
         return training.finetuning(settings, model)
-    if settings.pretrain is None:
-        return None
-    return training.pretraining(settings.pretrain, model)
+    return training.pretraining(settings.pretrain, model) if settings.pretrain else None
 
 
 def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
@@ -80,7 +78,6 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
 
 
 def score(settings: Settings, built: Built, answers: Any) -> Scored:
-    """Return outcomes and measures of one checkpoint."""
     *_, last = answers.values()
     if settings.tasks:
         return training.score_task(built, last)
@@ -88,7 +85,6 @@ def score(settings: Settings, built: Built, answers: Any) -> Scored:
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:
-    """Compare the checkpoints of each recipe."""
     from .checkpoints import compare_checkpoints
 
     return compare_checkpoints(results)

@@ -54,15 +54,9 @@ def _safely(query: Query, examples: Sequence[Example]) -> list[tuple[Any, str]]:
 
 
 def query_fitting(
-    model: Any, examples: Sequence[Example], inputs: Sequence[Example], query: Query
-) -> list[Any]:
-    """Query the examples whose inputs fit the model, and return Failed for the others."""
-    return _query_short(model, model.lengths(inputs), lambda at: query([examples[place] for place in at]))
-
-
-def _query_short(
     model: Any, lengths: Sequence[int], query: Callable[[list[int]], Sequence[Any]]
 ) -> list[Any]:
+    """Query by position the inputs that are not too long for the model, and return Failed for the others."""
     rows: list[Any] = [
         Failed(f"{length:,} tokens; the model takes {model.longest:,}") if length > model.longest else None
         for length in lengths
@@ -95,7 +89,6 @@ def check_stored(path: Path, what: str, wanted: Sequence[Any], known: Set[Any], 
 
 
 def check_language_model(model: Any) -> None:
-    """Raise an error for a model that has no likelihood of a text."""
     if isinstance(model, Untrained):
         raise model.refuse()
     if not isinstance(model, LanguageModel):
@@ -110,29 +103,23 @@ def is_causal(model: Any) -> bool:
     return getattr(model, "language_model", "causal") == "causal"
 
 
-def likelihoods(model: Any, texts: Sequence[str], only: Sequence[Set[int]] | None = None) -> list[Any]:
+def likelihoods(
+    model: Any,
+    texts: Sequence[str],
+    only: Sequence[Set[int]] | None = None,
+    starts: Sequence[int] | None = None,
+) -> list[Any]:
     """Return every token of each text with its log-probability, None for special tokens.
 
     {"lm": "masked", "tokens": ["[CLS]", "he", "[SEP]"], "scores": [null, -1.2, null]}
 
-    `only` gives for each text the positions to score; other tokens then have None.
+    `only` gives for each text the positions to score, `starts` the character from which to score.
     """
-    return _score_tokens(model, texts, [0] * len(texts), only)
-
-
-def continuations(model: Any, pairs: Sequence[Example]) -> list[Any]:
-    """Return the same for the second text of each pair, given the first as its context."""
-    return _score_tokens(model, [" ".join(pair) for pair in pairs], [len(pair[0]) for pair in pairs])
-
-
-def _score_tokens(
-    model: Any, texts: Sequence[str], starts: Sequence[int], only: Sequence[Set[int]] | None = None
-) -> list[Any]:
-    """Return tokens and log-probabilities from a character position on, Failed for a text that is too long."""
     kind = getattr(model, "language_model", "causal")
     if not hasattr(model, "tokenizer"):
         scores = model.log_likelihood([(text,) for text in texts])
         return [_token_row(kind, list(row.tokens), row, range(len(row.tokens))) for row in scores]
+    starts = starts or [0] * len(texts)
     encoded = model.tokenizer(
         list(texts), return_special_tokens_mask=True, return_offsets_mapping=any(starts), verbose=False
     )
@@ -154,7 +141,7 @@ def _score_tokens(
             for at, row in zip(fitting, scores, strict=True)
         ]
 
-    return _query_short(model, lengths, query)
+    return query_fitting(model, lengths, query)
 
 
 def _positions(encoded: Any, at: int, start: int) -> list[int]:
@@ -174,7 +161,6 @@ def _token_row(kind: str, tokens: list[str], row: TokenScores, positions: Sequen
 
 
 def log_probabilities(data: Any) -> list[float]:
-    """Return the scored tokens' log-probabilities."""
     return [score for score in data["scores"] if score is not None]
 
 
@@ -214,10 +200,11 @@ def _vectors(model: Any, examples: Sequence[Example], representation: str) -> li
         return [_vector_row(row) for row in model.embed([(text,) for text, _ in examples], representation)]
     from ...models.vectors import represent
 
-    def query(part: Sequence[Example]) -> list[Any]:
+    def query(fitting: list[int]) -> list[Any]:
+        part = [examples[place] for place in fitting]
         return [_vector_row(vector) for vector in represent(model, part, representation)]
 
-    return query_fitting(model, examples, [(text,) for text, _ in examples], query)
+    return query_fitting(model, model.lengths([(text,) for text, _ in examples]), query)
 
 
 def _vector_row(vector: Any) -> dict[str, Any]:

@@ -20,16 +20,13 @@ from .settings import Settings
 if TYPE_CHECKING:
     from .family import Family
 
-DIAGNOSTICS: dict[str, tuple[str, str]] = {
-    "crows": (".crows", "CrowS-Pairs: which of two sentences that differ in a group is likelier"),
-    "stereoset": (
-        ".stereoset",
-        "StereoSet: stereotype, anti-stereotype or unrelated, in a sentence and after one",
-    ),
-    "seat": (".seat", "SEAT and WEAT: association of two sets of targets with two of attributes"),
-    "clusters": (".clusters", "whether the vectors of two concepts fall into two clusters"),
+DIAGNOSTICS = {
+    "crows": ".crows",  # CrowS-Pairs: which of two sentences that differ in a group is likelier
+    "stereoset": ".stereoset",  # stereotype, anti-stereotype or unrelated, in a sentence and after one
+    "seat": ".seat",  # SEAT and WEAT: association of two sets of targets with two of attributes
+    "clusters": ".clusters",  # whether the vectors of two concepts fall into two clusters
 }
-"""Name to its module and its question."""
+"""Name to its module."""
 EXAMPLE = "example"
 
 
@@ -47,34 +44,24 @@ class DiagnosticModule(Protocol):
     CONCEPTS: Mapping[str, str]
     """A concept to its category here, to compare diagnostics of one concept."""
 
-    def make_cases(self, path: Path | None, tests: Sequence[str]) -> list[Case]:
-        """Return the cases of a file or folder, or of the example without a path."""
-        ...
-
-    def ask(self, settings: Settings, model: Any, built: Built, examples: Sequence[Example]) -> list[Answer]:
-        """Query the model for some examples."""
-        ...
-
+    def make_cases(self, path: Path | None, tests: Sequence[str]) -> list[Case]: ...
+    def ask(
+        self, settings: Settings, model: Any, built: Built, examples: Sequence[Example]
+    ) -> list[Answer]: ...
     def score(
         self, settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
-    ) -> Scored:
-        """Return outcomes, measures and columns from the answers to each case."""
-        ...
-
-    def across(self, family: "Family") -> list[Measure]:
-        """Return measures over the checkpoints of one recipe."""
-        ...
+    ) -> Scored: ...
+    def across(self, family: "Family") -> list[Measure]: ...
 
 
 def module_of(name: str) -> DiagnosticModule:
-    """Return the module of a diagnostic."""
     if name not in DIAGNOSTICS:
         raise PlanError(
             f"unknown diagnostic {name!r}",
             why=f"known diagnostics are {', '.join(DIAGNOSTICS)}",
             fix=nearest(name, DIAGNOSTICS) or "use one of those",
         )
-    return cast(DiagnosticModule, import_module(DIAGNOSTICS[name][0], __package__))
+    return cast(DiagnosticModule, import_module(DIAGNOSTICS[name], __package__))
 
 
 def has_vectors(name: str) -> bool:
@@ -83,7 +70,6 @@ def has_vectors(name: str) -> bool:
 
 
 def check_tests(settings: Settings) -> None:
-    """Raise an error for names of tests if no diagnostic has tests."""
     if settings.tests and not any(map(has_vectors, settings.diagnostic)):
         known = [name for name in DIAGNOSTICS if has_vectors(name)]
         raise PlanError(
@@ -93,18 +79,12 @@ def check_tests(settings: Settings) -> None:
 
 
 def find_diagnostic(settings: Settings) -> DiagnosticModule:
-    """Return the module of a job's diagnostic."""
-    return module_of(diagnostic_of(settings))
-
-
-def diagnostic_of(settings: Settings) -> str:
-    """Return the name of a job's diagnostic."""
     if len(settings.diagnostic) != 1:
         raise PlanError(
             f"diagnostic = {list(settings.diagnostic)}: a job takes one diagnostic",
             fix="shoal run PLAN runs several",
         )
-    return settings.diagnostic[0]
+    return module_of(settings.diagnostic[0])
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:
@@ -124,7 +104,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 
 def find_data(settings: Settings) -> Path | None:
     """Return the file or folder of the diagnostic, None for the example."""
-    module, name = find_diagnostic(settings), diagnostic_of(settings)
+    module, (name,) = find_diagnostic(settings), settings.diagnostic
     check_tests(settings)
     if not settings.data:
         raise PlanError(
@@ -157,13 +137,11 @@ def find_data(settings: Settings) -> Path | None:
 def data_digest(settings: Settings) -> str:
     """Return a hash of the data, or the name of the example."""
     path = find_data(settings)
-    return EXAMPLE if path is None else _digest(path, settings.tests)
-
-
-def _digest(path: Path, tests: Sequence[str]) -> str:
+    if path is None:
+        return EXAMPLE
     whole = hashlib.sha256()
     files = sorted({*path.glob("*.json"), *path.glob("*.jsonl")}) if path.is_dir() else [path]
     for file in files:
-        if not tests or file.name.split(".")[0] in tests:
+        if not settings.tests or file.name.split(".")[0] in settings.tests:
             whole.update(file.name.encode() + b"\0" + file.read_bytes())
     return whole.hexdigest()[:16]

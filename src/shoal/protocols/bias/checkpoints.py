@@ -1,34 +1,48 @@
 """Compare the checkpoints of each recipe: stable scores, changing statements, and conclusions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.measures import FEW_CASES
-from ...core.records import Finding, Measure, Result
+from ...core.records import Case, Finding, Measure, Result
 from ...stats.intervals import mean_t_interval, within
+from ...stats.multiplicity import holm
+from ...stats.seeds import error_of_difference, error_of_mean, recipe_difference
 from ..base import Compared
 from . import wording
 from .build import module_of
 from .family import (
     DECIDED,
     LEVEL,
+    RANGES,
     SCORE,
     Family,
-    Floats,
+    case_table,
     checkpoint_name,
     defined,
     families,
     is_downstream,
+    is_in,
     over_checkpoints,
     recipe_name,
+    shared_cases,
 )
-from .recipes import between_recipes
 from .training import compare_tasks
 
 CURVES = (SCORE, "language modelling score", "icat", "effect size", "cluster accuracy", "chance accuracy")
 """Scores that are followed over training."""
+DIFFERENCE = "difference between recipes"
+ITEM_COLUMNS = {SCORE: "preferred", "language modelling score": "related"}
+"""Scores that are means over items, and the column of a result that holds the items' values."""
+CHECKPOINT_SCORES = ("effect size", "cluster accuracy")
+"""Scores of which every checkpoint has one value per test or pair of concepts."""
+
+Tested = tuple[Measure, float | None]
+"""A difference and its p value."""
 
 
 def compare_checkpoints(results: Sequence[Result]) -> Compared:
@@ -37,7 +51,12 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
     measures: list[Measure] = []
     for family in every:
         measures += module_of(family.diagnostic).across(family)
-    measures += [row for family in every for row in _over_training(family)]
+    for family in every:
+        for name in CURVES:
+            for slice_, n in family.slices(name):
+                if "step" in slice_:
+                    groups = {**family.groups, **slice_}
+                    measures += over_checkpoints(name, family.values(name, slice_), n, groups)
     measures += between_recipes(every)
     for pair in combinations(every, 2):
         if pair[0].recipe == pair[1].recipe:
@@ -45,22 +64,22 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
     measures += compare_tasks(results)
     recipes: dict[str, dict[str, None]] = {}
     for family in every:
-        recipes.setdefault(family.recipe, {}).update(dict.fromkeys(family.names))
+        recipes.setdefault(family.recipe, {}).update(dict.fromkeys(family.results))
     for result in results:
         if is_downstream(result):
             recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
-    findings = [_conclusion(family, measures) for family in every if len(family.results) > 1]
+    findings = [
+        Finding(
+            "conclusion",
+            " ".join(wording.conclusion(family.measures(measures), len(family.results))),
+            weight=1.0,
+            groups=family.groups,
+        )
+        for family in every
+        if len(family.results) > 1
+    ]
     findings += [_recipe(name, list(names), every) for name, names in recipes.items()]
     return Compared(measures, findings)
-
-
-def _over_training(family: Family) -> Iterator[Measure]:
-    """Yield every score at every earlier point of training (Figure 2)."""
-    for name in CURVES:
-        for slice_, n in family.slices(name):
-            if "step" in slice_:
-                groups = {**family.groups, **slice_}
-                yield from over_checkpoints(name, family.values(name, slice_), n, groups)
 
 
 # Two representations, two diagnostics of one concept
@@ -72,8 +91,8 @@ def between_representations(one: Family, other: Family) -> Iterator[Measure]:
         return
     same = []
     for slice_, _ in one.final_slices("effect size"):
-        others = dict(zip(other.names, other.values("effect size", slice_), strict=True))
-        for name, effect in zip(one.names, one.values("effect size", slice_), strict=True):
+        others = dict(zip(other.results, other.values("effect size", slice_), strict=True))
+        for name, effect in zip(one.results, one.values("effect size", slice_), strict=True):
             second = others.get(name)
             if effect is not None and second is not None:
                 same.append(np.sign(effect) == np.sign(second))
@@ -88,15 +107,21 @@ def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
     if one.diagnostic == other.diagnostic:
         return
     sides = (one, other)
-    categories = [module_of(family.diagnostic).CONCEPTS for family in sides]
-    for concept in [name for name in categories[0] if name in categories[1]]:
-        scores = [_scores(family, names[concept]) for family, names in zip(sides, categories, strict=True)]
-        common = [name for name in scores[0] if name in scores[1]]
-        pairs = np.array([[side[name] for side in scores] for name in common], dtype=np.float64)
-        if len(pairs):
-            names = [family.diagnostic for family in sides]
-            groups = {"recipe": one.recipe, "diagnostic": " and ".join(names), "category": concept}
-            yield _difference(pairs, names, groups)
+    concepts = [module_of(family.diagnostic).CONCEPTS for family in sides]
+    for concept in [name for name in concepts[0] if name in concepts[1]]:
+        scores = [_scores(family, names[concept]) for family, names in zip(sides, concepts, strict=True)]
+        pairs = np.array([[side[name] for side in scores] for name in scores[0] if name in scores[1]])
+        if not len(pairs):
+            continue
+        names = [family.diagnostic for family in sides]
+        groups = {"recipe": one.recipe, "diagnostic": " and ".join(names), "category": concept}
+        difference = pairs[:, 0] - pairs[:, 1]
+        interval = defined(mean_t_interval(difference))
+        yield Measure(
+            "difference between diagnostics", float(difference.mean()), len(pairs), groups,
+            within(interval, -1.0, 1.0) if interval else None, "t over checkpoints" if interval else "",
+            note=wording.means_by_diagnostic(names, pairs.mean(axis=0).tolist()),
+        )  # fmt: skip
 
 
 def _scores(family: Family, category: str) -> dict[str, float]:
@@ -106,18 +131,7 @@ def _scores(family: Family, category: str) -> dict[str, float]:
     if not slices:
         return {}
     values = family.values(SCORE, (whole or slices)[0])
-    return {name: value for name, value in zip(family.names, values, strict=True) if value is not None}
-
-
-def _difference(pairs: Floats, diagnostics: Sequence[str], groups: dict[str, str]) -> Measure:
-    runs = len(pairs)
-    difference = pairs[:, 0] - pairs[:, 1]
-    interval = defined(mean_t_interval(difference)) if runs > 1 else None
-    return Measure(
-        "difference between diagnostics", float(difference.mean()), runs, groups,
-        within(interval, -1.0, 1.0) if interval else None, "t over checkpoints" if interval else "",
-        note=wording.means_by_diagnostic(diagnostics, pairs.mean(axis=0).tolist()),
-    )  # fmt: skip
+    return {name: value for name, value in zip(family.results, values, strict=True) if value is not None}
 
 
 # Findings
@@ -126,8 +140,8 @@ def _difference(pairs: Floats, diagnostics: Sequence[str], groups: dict[str, str
 def statements(family: Family) -> dict[str, list[str]]:
     """Return the verdict of every checkpoint on everything that its diagnostic is about.
 
-    Shares: the side of one half, judged by the checkpoint's own interval. Tests: sign and significance. Clusters:
-    whether they match the concepts better than chance. Shares of fewer than 20 items have no verdict.
+    Shares: the side of one half. Tests: sign and significance. Clusters: whether they match the concepts better than
+    chance. Fewer than 20 items have no verdict.
     """
     by_name: dict[str, list[str]] = {}
     slices = [(slice_, n) for slice_, n in family.final_slices(SCORE) if slice_.get("task", "all") == "all"]
@@ -147,13 +161,6 @@ def statements(family: Family) -> dict[str, list[str]]:
     return {name: verdicts for name, verdicts in by_name.items() if len(verdicts) > 1}
 
 
-def _conclusion(family: Family, measures: Sequence[Measure]) -> Finding:
-    """Return what may be said about one recipe under one diagnostic."""
-    rows = family.measures(measures)
-    text = " ".join(wording.conclusion(rows, len(family.results)))
-    return Finding("conclusion", text, weight=1.0, groups=family.groups)
-
-
 def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Finding:
     """Return which statements about a recipe change between checkpoints, and how far that carries."""
     sentences: list[str] = []
@@ -165,3 +172,136 @@ def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Findi
             sentences.append(wording.changes(label, changing, len(verdicts)))
     text = " ".join(filter(None, [*sentences, wording.limits(names)]))
     return Finding("limits", text, weight=2.0, groups={"recipe": recipe})
+
+
+# Two recipes, such as base and large
+#
+# The interval combines Student's t over checkpoints with the variance over items (`stats.seeds`). Holm adjusts the p
+# values of one pair of recipes. If the models of one group were made from another's (`before`: mitigation,
+# distillation), the differences are those of pairs, after minus before. A single pair generalises to new items only.
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Two families to compare, their checkpoints in matching order if they are paired."""
+
+    first: Family
+    second: Family
+    paired: bool = False
+    """Each checkpoint of the first was made from the one of the second in the same place."""
+
+    @property
+    def families(self) -> tuple[Family, Family]:
+        return self.first, self.second
+
+    @property
+    def name(self) -> str:
+        if self.paired:
+            return f"{self.second.recipe} to {self.first.recipe}"
+        return f"{self.first.recipe} and {self.second.recipe}"
+
+    def groups(self, slice_: Mapping[str, str], score: str) -> dict[str, str]:
+        """Return the groups of a difference."""
+        return {**self.first.groups, "recipe": self.name, **slice_, "of": score}
+
+
+def all_sides(every: Sequence[Family]) -> list[Sides]:
+    """Return every two recipes that can be compared under the same diagnostic."""
+    return [
+        sides
+        for first, second in combinations(every, 2)
+        if (first.diagnostic, first.representation) == (second.diagnostic, second.representation)
+        and (sides := _sides(first, second)) is not None
+    ]
+
+
+def _sides(first: Family, second: Family) -> Sides | None:
+    """Return the pairs before and after, otherwise two recipes of several checkpoints each."""
+    for after, before in ((first, second), (second, first)):
+        sources = {str(result.job["model"]): result for result in before.results.values()}
+        pairs = {
+            name: (result, sources[result.job["before model"]])
+            for name, result in after.results.items()
+            if result.job.get("before") == before.recipe and result.job["before model"] in sources
+        }
+        if pairs:
+            new, old = ({name: pair[side] for name, pair in pairs.items()} for side in (0, 1))
+            return Sides(replace(after, results=new), replace(before, results=old), paired=True)
+    return Sides(first, second) if min(len(first.results), len(second.results)) > 1 else None
+
+
+def between_recipes(every: Sequence[Family]) -> list[Measure]:
+    """Return the differences between recipes, with p values and Holm's adjustment for each pair of recipes."""
+    measures: list[Measure] = []
+    for sides in all_sides(every):
+        tested = [*_over_items(sides), *_over_checkpoints(sides)]
+        measures += [row for row, _ in tested]
+        rows = [Measure("p value", p, row.n, row.groups) for row, p in tested if p is not None]
+        adjusted = holm([row.value or 0.0 for row in rows]).tolist()
+        measures += rows
+        measures += [
+            replace(row, name="adjusted p value", value=p) for row, p in zip(rows, adjusted, strict=True)
+        ]
+    return measures
+
+
+def _over_items(sides: Sides) -> Iterator[Tested]:
+    """Yield differences of means over the pairs or clusters that all checkpoints of both recipes have."""
+    both = [list(family.results.values()) for family in sides.families]
+    cases = shared_cases([*both[0], *both[1]])
+    over = "pairs of checkpoints and items" if sides.paired else "checkpoints and items"
+    method = f"t over {over if len(both[0]) > 1 else 'items'}"
+    for score, column in ITEM_COLUMNS.items():
+        if any(column not in result.columns for result in (*both[0], *both[1])):
+            continue
+        new, old = (case_table(side, cases, [result.columns[column] for result in side]) for side in both)
+        answered: NDArray[np.bool_] = np.asarray(~np.isnan(np.hstack([new, old])).any(axis=1))
+        for slice_, _ in sides.first.final_slices(score):
+            parts = [part for part in _parts(sides.first, slice_, cases) if answered[part].any()]
+            if parts:
+                clusters = [[cases[place].cluster or cases[place].id for place in part] for part in parts]
+                first, second = ([table[part] for part in parts] for table in (new, old))
+                estimate = recipe_difference(first, second, clusters, paired_seeds=sides.paired)
+                about = estimate.n, sides.groups(slice_, score), estimate.interval, method
+                yield Measure(DIFFERENCE, estimate.value, *about, of=score), estimate.p
+
+
+def _parts(family: Family, slice_: Mapping[str, str], cases: Sequence[Case]) -> list[list[int]]:
+    """Return the positions of a score's cases: in one list, or by group if the score is a mean over groups."""
+    score = next(row for row in family.rows(SCORE, slice_) if row is not None)
+    over = score.basis.mean_over or "cases"
+    parts: dict[str, list[int]] = {}
+    for place, case in enumerate(cases):
+        if is_in(case, slice_):
+            parts.setdefault("" if over == "cases" else case.groups[over], []).append(place)
+    return list(parts.values())
+
+
+def _over_checkpoints(sides: Sides) -> Iterator[Tested]:
+    """Yield differences of scores that are not means over items; a single pair has no interval."""
+    for score in CHECKPOINT_SCORES:
+        low, high = RANGES.get(score, (0.0, 1.0))
+        for slice_, n in sides.first.final_slices(score):
+            values = [family.values(score, slice_) for family in sides.families]
+            if sides.paired:  # only pairs that are defined on both sides
+                both = [pair for pair in zip(*values, strict=True) if None not in pair]
+                values = [list(side) for side in zip(*both, strict=True)]
+            known = [[value for value in side if value is not None] for side in values]
+            fewest = min(map(len, known), default=0)
+            if not fewest or (fewest < 2 and not sides.paired):
+                continue
+            difference = float(np.mean(known[0]) - np.mean(known[1]))
+            row = Measure(DIFFERENCE, difference, n, sides.groups(slice_, score), of=score)
+            if fewest == 1:
+                yield row, None
+                continue
+            first, second = known
+            seeds = (
+                error_of_mean(np.subtract(first, second))
+                if sides.paired
+                else error_of_difference(first, second)
+            )
+            reach = seeds.reach(0.95)
+            interval = within((difference - reach, difference + reach), low - high, high - low)
+            method = "t over pairs of checkpoints" if sides.paired else "t over checkpoints"
+            yield replace(row, interval=interval, interval_method=method), seeds.p(difference)

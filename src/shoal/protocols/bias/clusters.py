@@ -1,13 +1,12 @@
 """Clusters: whether the vectors of two concepts form two clusters (`docs/method/bias.md` 5.6, Figure 2 of the paper).
 
 k-means with k = 2 on the raw vectors; accuracy under the better of the two ways to match clusters to concepts. Its
-chance level is above one half, depends on the sizes, and is reported with it. It is computed, not drawn: with random
-labels on clusters of given sizes, the number of one label in one cluster is hypergeometric.
+chance level is above one half and depends on the sizes: for random labels the number of one label in one cluster is
+hypergeometric.
 """
 
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ STARTS = 5
 """Clusterings over which the numbers are means."""
 RESTARTS, ITERATIONS = 10, 300
 """Of k-means."""
-CHANCE_LEVEL = 0.95
 Codes = NDArray[np.int64]
 ACCURACY, CHANCE = "cluster accuracy", "chance accuracy"
 NAMES = (ACCURACY, CHANCE, "p value")
@@ -89,29 +87,18 @@ def _separability(settings: Settings, case: Case, rows: Sequence[Answer]) -> lis
     if too_few or np.ptp(points, axis=0).max() == 0:
         reason = "too few vectors" if too_few else "all vectors are the same"
         return [Measure(name, None, sum(sizes), groups, **counts, reason=reason) for name in NAMES]
-    (accuracy, chance, p), high = _clusterings(case.id, points, np.repeat([0, 1], sizes))
-    note = wording.chance_level(chance, high, STARTS)
-    lacking = wording.no_vector(missing)
+    labels, table = np.repeat([0, 1], sizes), []
+    for start in range(STARTS):
+        codes = two_means(points, np.random.default_rng([start, zlib.crc32(case.id.encode())]))
+        table.append((cluster_accuracy(labels, codes), *chance_accuracy(labels, codes)))
+    accuracy, chance, p = np.mean(table, axis=0).tolist()
+    note = "; ".join(filter(None, [wording.no_vector(missing), wording.chance_level(chance, STARTS)]))
     n = sum(sizes)
     return [
-        Measure(
-            ACCURACY, accuracy, n, groups, **counts, note="; ".join(filter(None, [lacking, note])),
-            basis=Basis(runs=True),
-        ),
+        Measure(ACCURACY, accuracy, n, groups, **counts, note=note, basis=Basis(runs=True)),
         Measure(CHANCE, chance, n, groups, **counts),
         Measure("p value", p, n, groups, **counts, note="over all permutations of the labels"),
-    ]  # fmt: skip
-
-
-def _clusterings(name: str, points: Floats, labels: NDArray[np.int64]) -> tuple[list[float], float]:
-    """Return mean accuracy, chance level and p over several starts, and the 95th percentile of chance."""
-    table, high = [], []
-    for start in range(STARTS):
-        codes = two_means(points, np.random.default_rng([start, zlib.crc32(name.encode())]))
-        chance = chance_accuracy(labels, codes)
-        high.append(chance.high)
-        table.append((cluster_accuracy(labels, codes), chance.mean, chance.p))
-    return np.mean(np.array(table), axis=0).tolist(), float(np.mean(high))
+    ]
 
 
 # k-means and its chance level
@@ -121,13 +108,8 @@ def two_means(vectors: ArrayLike, rng: Generator) -> Codes:
     """Return the cluster, 0 or 1, of each vector (a row): k-means with k-means++ starts, the tightest of several.
 
     Not `scipy.cluster.vq.kmeans2`: it never stops before its last iteration, which takes ten to sixty times as long.
-
-    >>> two_means([[0.0], [0.1], [5.0], [5.1]], np.random.default_rng(0)).tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
-    True
     """
     points = np.asarray(vectors, dtype=np.float64)
-    if points.ndim != 2 or len(points) < 2:
-        raise ValueError(f"clusters need at least two vectors; got shape {points.shape}")
     points = points - points.mean(axis=0)
     clusterings = [_lloyd(points, _plus_plus(points, rng)) for _ in range(RESTARTS)]
     return min(clusterings, key=lambda clustering: clustering[1])[0]
@@ -160,48 +142,22 @@ def _lloyd(points: Floats, centres: Floats) -> tuple[Codes, float]:
 
 
 def cluster_accuracy(labels: ArrayLike, clusters: ArrayLike) -> float:
-    """Return the share right under the better of the two ways to match two clusters to two labels.
-
-    >>> cluster_accuracy([0, 0, 1, 1], [1, 1, 0, 0]), cluster_accuracy([0, 0, 1, 1], [0, 1, 0, 1])
-    (1.0, 0.5)
-    """
+    """Return the share right under the better of the two ways to match two clusters to two labels."""
     right = float((np.asarray(labels) == np.asarray(clusters)).mean())
     return max(right, 1 - right)
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """The distribution of `cluster_accuracy` for random labels."""
-
-    mean: float
-    high: float
-    """At most 5 % of random labels give more."""
-    p: float
-    """The share of random labels that give at least the observed accuracy."""
-
-
-def chance_accuracy(labels: ArrayLike, clusters: ArrayLike) -> Chance:
-    """Return the permutation distribution of the accuracy, over all permutations of the labels.
-
-    >>> round(chance_accuracy([0, 0, 1, 1], [0, 0, 1, 1]).mean, 4)
-    0.6667
-    """
+def chance_accuracy(labels: ArrayLike, clusters: ArrayLike) -> tuple[float, float]:
+    """Return the mean accuracy over all permutations of the labels, and the share with at least the observed one."""
     a, b = np.asarray(labels, np.int64), np.asarray(clusters, np.int64)
     n, ones, in_cluster = len(a), int(a.sum()), int(b.sum())
     both = np.arange(max(0, ones + in_cluster - n), min(ones, in_cluster) + 1)
-    ways = (
-        _log_choose(ones, both)
-        + _log_choose(n - ones, in_cluster - both)
-        - _log_choose(n, np.array([in_cluster]))
-    )
+    ways = _log_choose(ones, both) + _log_choose(n - ones, in_cluster - both)
+    chances = np.exp(ways - _log_choose(n, np.array([in_cluster])))
     right = (2 * both + n - ones - in_cluster) / n
     accuracy = np.maximum(right, 1 - right)
-    order = np.argsort(accuracy, kind="stable")
-    accuracy, chances = accuracy[order], np.exp(ways)[order]
-    below = np.cumsum(chances)
-    high = float(accuracy[min(int(np.searchsorted(below, CHANCE_LEVEL - 1e-12)), len(below) - 1)])
     seen = cluster_accuracy(a, b)
-    return Chance(float(accuracy @ chances), high, min(1.0, float(chances[accuracy >= seen - 1e-12].sum())))
+    return float(accuracy @ chances), min(1.0, float(chances[accuracy >= seen - 1e-12].sum()))
 
 
 def _log_choose(n: int, k: Codes) -> Floats:
@@ -214,17 +170,15 @@ def _log_choose(n: int, k: Codes) -> Floats:
 
 def across(family: Family) -> list[Measure]:
     """Return the accuracy of each pair of concepts over checkpoints, with its chance level."""
-    return list(_spread(family))
-
-
-def _spread(family: Family) -> Iterator[Measure]:
+    measures: list[Measure] = []
     for slice_, n in family.final_slices(ACCURACY):
         accuracies = family.values(ACCURACY, slice_)
         chances = [value for value in family.values(CHANCE, slice_) if value is not None]
         groups = {**family.groups, **slice_}
-        for name, accuracy in zip(family.names, accuracies, strict=True):
-            yield Measure(ACCURACY, accuracy, n, {**groups, "checkpoint": name})
-        yield from over_checkpoints(ACCURACY, accuracies, n, groups)
+        for name, accuracy in zip(family.results, accuracies, strict=True):
+            measures.append(Measure(ACCURACY, accuracy, n, {**groups, "checkpoint": name}))
+        measures += over_checkpoints(ACCURACY, accuracies, n, groups)
         if chances:
-            yield number(CHANCE, float(np.mean(chances)), n, groups)
-            yield over_checkpoints(CHANCE, chances, n, groups)[0]
+            measures.append(number(CHANCE, float(np.mean(chances)), n, groups))
+            measures += over_checkpoints(CHANCE, chances, n, groups)[:1]
+    return measures

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.records import Basis, Measure, Measures, Result
+from ...core.records import Basis, Case, Measure, Measures, Result
 from ...stats.intervals import Interval, largest_sd, sd_interval, t_quantile, wilson, within
 from ...stats.reliability import SHEPPARD, TIED
 from . import wording
@@ -42,14 +43,8 @@ class Family:
 
     @property
     def groups(self) -> dict[str, str]:
-        """Return the groups that every measure of the family has."""
         groups = {"recipe": self.recipe, "diagnostic": self.diagnostic}
         return groups | ({"representation": self.representation} if self.representation else {})
-
-    @property
-    def names(self) -> list[str]:
-        """Return the names of the checkpoints."""
-        return list(self.results)
 
     def rows(self, name: str, groups: Groups) -> list[Measure | None]:
         """Return a measure of every checkpoint, None if a checkpoint lacks it."""
@@ -83,11 +78,6 @@ class Family:
         return Measures(row for row in rows if not (final and "step" in row.groups))
 
 
-def _at_step(row: Measure, step: str) -> Measure:
-    """Return a measure as one of an earlier point of training, which `compare` and `gate` ignore."""
-    return replace(row, groups={**row.groups, "step": step}, basis=Basis(), headline=False, facts={})
-
-
 def _slice(row: Measure) -> dict[str, str]:
     return {key: value for key, value in row.groups.items() if key not in ("diagnostic", "representation")}
 
@@ -110,7 +100,6 @@ def families(results: Sequence[Result]) -> list[Family]:
 
 
 def is_downstream(result: Result) -> bool:
-    """Return whether a result belongs to a downstream task instead of a diagnostic."""
     return not result.job["settings"]["diagnostic"]
 
 
@@ -120,7 +109,6 @@ def recipe_name(result: Result) -> str:
 
 
 def checkpoint_name(result: Result) -> str:
-    """Return the training's seed, or the model's name."""
     settings = result.job["settings"]
     if "run" in result.job:
         return f"seed {result.job['run']}"
@@ -137,7 +125,12 @@ def _final_results(results: Sequence[Result]) -> tuple[dict[str, Result], float]
     for result in results:
         name = checkpoint_name(result)
         if result.job.get("step", last) < last and name in named:
-            earlier = [_at_step(row, str(result.job["step"])) for row in result.measures]
+            # Without a basis, `compare` and `gate` ignore earlier points of training.
+            plain: dict[str, Any] = {"basis": Basis(), "headline": False, "facts": {}}
+            earlier = [
+                replace(row, groups={**row.groups, "step": str(result.job["step"])}, **plain)
+                for row in result.measures
+            ]
             named[name] = replace(named[name], measures=Measures([*named[name].measures, *earlier]))
     return named, float(last)
 
@@ -146,6 +139,27 @@ def _representation(result: Result) -> str:
     """Return the kind of vectors; word vectors have only one, whatever the settings say."""
     named = (row.groups["representation"] for row in result.measures if "representation" in row.groups)
     return next(named, result.job["settings"]["representation"][0])
+
+
+# Tables of cases × checkpoints
+
+
+def shared_cases(results: Sequence[Result]) -> list[Case]:
+    shared = set.intersection(*({case.id for case in result.cases} for result in results))
+    return [case for case in results[0].cases if case.id in shared]
+
+
+def case_table(results: Sequence[Result], cases: Sequence[Case], columns: Sequence[Sequence[Any]]) -> Floats:
+    """Return cases × checkpoints from a column for each result, NaN for None."""
+    table = []
+    for result, column in zip(results, columns, strict=True):
+        values = dict(zip((case.id for case in result.cases), column, strict=True))
+        table.append([values[case.id] for case in cases])
+    return np.array(table, dtype=np.float64).T.reshape(len(cases), len(results))
+
+
+def is_in(case: Case, slice_: Groups) -> bool:
+    return all(value in ("all", case.groups.get(name)) for name, value in slice_.items())
 
 
 # Measures
@@ -161,17 +175,14 @@ def share(name: str, counts: Sequence[float], groups: Groups, *, na: int = 0, er
 
 
 def number(name: str, value: float, n: int, groups: Groups, note: str = "") -> Measure:
-    """Return a measure whose value is undefined if it is NaN."""
     return Measure(name, None if math.isnan(value) else float(value), n, groups, note=note)
 
 
 def defined(interval: Interval) -> Interval | None:
-    """Return an interval, or None if an end is NaN."""
     return None if math.isnan(interval[0]) or math.isnan(interval[1]) else interval
 
 
 def first(rows: Measures, name: str, **groups: str) -> Measure | None:
-    """Return the first measure of a name and groups, or None."""
     return next(iter(rows.where(name, **groups)), None)
 
 

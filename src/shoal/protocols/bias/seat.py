@@ -1,10 +1,9 @@
 """SEAT and WEAT: whether X and Y are associated with A and B to different degrees (`docs/method/bias.md` 5.5).
 
-`stats/association.py` has the effect size, its interval for new words, and the one-sided permutation test. Sentences
-about one word change sets together. Texts without a vector, such as words that a file of word vectors lacks, are left
-out and named; partitions then have the remaining sizes.
+Texts without a vector, such as words that a file of word vectors lacks, are left out and named.
 """
 
+import math
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,13 +14,14 @@ import numpy as np
 from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
 from ...stats import association
 from ...stats.multiplicity import holm
+from ...stats.reliability import icc_agreement
 from ..base import Asks, Scored
 from . import wording
-from .asking import VectorSet, find_tests, representation_name, split_sets
 from .asking import ask_vectors as ask
+from .asking import find_tests, representation_name, split_sets
 from .family import LEVEL, Family, Groups, defined, number, over_checkpoints
 from .settings import Settings
-from .spread import agreement, icc_agreement
+from .spread import agreement
 
 FOLDER, FILES = "seat", ()
 ASKS: Asks = "vectors"
@@ -34,20 +34,13 @@ __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "mak
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
     """Return a case per test; its examples are (text, the word it is about) of X, Y, A and B in turn."""
-    return [
-        Case(
-            test.name,
-            tuple(pair for set_ in test.sets for pair in zip(set_.examples, set_.words, strict=True)),
-            None,
-            {"diagnostic": "seat", "test": test.name},
-            "",
-            {
-                "sizes": [len(set_.examples) for set_ in test.sets],
-                "categories": [set_.category for set_ in test.sets],
-            },
-        )
-        for test in find_tests(path, tests)
-    ]
+    cases = []
+    for test in find_tests(path, tests):
+        pairs = tuple(pair for set_ in test.sets for pair in zip(set_.examples, set_.words, strict=True))
+        sizes = [len(set_.examples) for set_ in test.sets]
+        groups = {"diagnostic": "seat", "test": test.name}
+        cases.append(Case(test.name, pairs, None, groups, "", {"sizes": sizes}))
+    return cases
 
 
 # Scoring
@@ -63,14 +56,14 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
         error = f"{effect.errors} texts without a vector" if effect.value is None and effect.errors else ""
         significant = None if p.value is None else p.value < LEVEL
         outcomes.append(Outcome(case.id, significant, effect.value, error))
-    defined_rows = [p for p in tested if p.value is not None]
-    values = [p.value for p in tested if p.value is not None]
-    adjusted = holm(values) if len(values) > 1 else values
-    if len(values) > 1:
-        note = f"Holm over {len(values)} tests"
+    known = [p for p in tested if p.value is not None]
+    values = [p.value for p in known if p.value is not None]
+    adjusted = holm(values).tolist()
+    if len(known) > 1:
+        note = f"Holm over {len(known)} tests"
         measures += [
-            replace(p, name="adjusted p value", value=float(value), note=note)
-            for p, value in zip(defined_rows, adjusted, strict=True)
+            replace(p, name="adjusted p value", value=value, note=note)
+            for p, value in zip(known, adjusted, strict=True)
         ]
     counts = [sum(value < LEVEL for value in row) for row in (values, adjusted)]
     text = wording.significant_tests(counts[0], counts[1], len(values), LEVEL)
@@ -78,19 +71,22 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
 
 
 def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measure, Measure]:
-    """Return the effect size and the p value of one test."""
     groups = {"diagnostic": "seat", "test": case.id, "representation": representation_name(settings, rows)}
     sets, missing, errors = split_sets(case, rows)
-    n = sum(len(set_.words) for set_ in sets[:2])
+    x, y, a, b = sets
+    empty = [name for name, members in zip(SETS, sets, strict=True) if not len(members.vectors)]
+    reason, effect_size = f"no vectors for {', '.join(empty)}" if empty else "", math.nan
+    if not empty:
+        s_x, s_y = (association.association(side.vectors, a.vectors, b.vectors) for side in (x, y))
+        effect_size = association.effect_size(s_x, s_y)
+        reason = wording.NO_VARIANCE if math.isnan(effect_size) else ""
     effect = Measure(
-        "effect size", None, n, groups, na=len(missing), errors=errors, basis=Basis(runs=True),
-        reason=_why_undefined(sets), note=wording.no_vector(missing),
+        "effect size", None, len(x.words) + len(y.words), groups, na=len(missing), errors=errors,
+        basis=Basis(runs=True), reason=reason, note=wording.no_vector(missing),
     )  # fmt: skip
     p = replace(effect, name="p value", basis=Basis())
-    if effect.reason:
+    if reason:
         return effect, p
-    x, y, a, b = sets
-    s_x, s_y = (association.association(side.vectors, a.vectors, b.vectors) for side in (x, y))
     interval = defined(association.effect_size_interval(s_x, s_y, (x.words, y.words)))
     move_words = settings.conventions.move_words
     permutation = association.permutation_p(
@@ -99,7 +95,6 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
         studentised=move_words,
     )  # fmt: skip
     method = "noncentral t over words" if interval else ""
-    effect_size = association.effect_size(s_x, s_y)
     note = wording.partitions(permutation.partitions, permutation.exact, move_words)
     return (
         replace(effect, value=effect_size, interval=interval, interval_method=method),
@@ -107,25 +102,11 @@ def _test(settings: Settings, case: Case, rows: Sequence[Answer]) -> tuple[Measu
     )
 
 
-def _why_undefined(sets: Sequence[VectorSet]) -> str:
-    """Return why the effect size is undefined, empty if it is defined."""
-    empty = [name for name, members in zip(SETS, sets, strict=True) if not len(members.vectors)]
-    if empty:
-        return f"no vectors for {', '.join(empty)}"
-    x, y, a, b = (members.vectors for members in sets)
-    effect = association.effect_size(association.association(x, a, b), association.association(y, a, b))
-    return wording.NO_VARIANCE if np.isnan(effect) else ""
-
-
 # Several checkpoints
 
 
 def sign_agreement(effects: Sequence[float]) -> float:
-    """Return |positive - negative| / all: 1 if all signs agree, 0 if they are even.
-
-    >>> sign_agreement([0.4, 0.7, -0.1, 0.5, 0.3])
-    0.6
-    """
+    """Return |positive - negative| / all: 1 if all signs agree, 0 if they are even."""
     signs = np.sign(np.asarray(effects, dtype=np.float64))
     return float(abs(signs.sum()) / len(signs))
 
@@ -137,7 +118,7 @@ def across(family: Family) -> list[Measure]:
     for slice_, n in family.final_slices("effect size"):
         effects, ps = family.values("effect size", slice_), family.values("p value", slice_)
         groups = {**family.groups, **slice_}
-        for name, effect, p in zip(family.names, effects, ps, strict=True):
+        for name, effect, p in zip(family.results, effects, ps, strict=True):
             note = "" if p is None else f"p = {p:.5g}"
             measures.append(Measure("effect size", effect, n, {**groups, "checkpoint": name}, note=note))
         measures += over_checkpoints("effect size", effects, n, groups)
@@ -145,18 +126,15 @@ def across(family: Family) -> list[Measure]:
         if len(known) < 2:
             continue
         significant = [p is not None and p < LEVEL for p in ps]
-        measures += _signs(known, significant, groups)
+        note = f"{sum(significant)} of {wording.several(len(known))} have p < {LEVEL:g}"
+        measures += [
+            number("sign agreement", sign_agreement(known), len(known), groups),
+            number("significant share", sum(significant) / len(known), len(known), groups, note),
+        ]
         if len(known) == len(effects):
             table.append(known)
             verdicts.append(significant)
     return measures + list(_all_tests(table, verdicts, family.groups))
-
-
-def _signs(effects: Sequence[float], significant: Sequence[bool], groups: Groups) -> Iterator[Measure]:
-    runs, count = len(effects), sum(significant)
-    yield number("sign agreement", sign_agreement(effects), runs, groups)
-    note = f"{count} of {wording.several(runs)} have p < {LEVEL:g}"
-    yield number("significant share", count / runs, runs, groups, note)
 
 
 def _all_tests(table: list[list[float]], verdicts: list[list[bool]], groups: Groups) -> Iterator[Measure]:

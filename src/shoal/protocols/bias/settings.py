@@ -68,8 +68,9 @@ class Task(TrainConfig):
 
     name: str
     train: str
-    """A table of texts or pairs of texts with labels; without `test`, a task that ships with shoal."""
+    """A table of texts or pairs of texts with labels, to train on."""
     test: str = ""
+    """Such a table to test on."""
     learning_rate: Rate | None = None
     """Default: 2e-5, and 5e-4 for the very small `tiny:` models."""
     weight_decay: Annotated[float, Within(0)] = 0.01
@@ -131,5 +132,4 @@ class Settings(Profiled):
 
     @property
     def conventions(self) -> Conventions:
-        """Return what the profile decides."""
         return CONVENTIONS[self.profile]

@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
-from ...data.stereoset import BLANK, FILES, TASKS, filler, frame, read_clusters
+from ...data.stereoset import BLANK, FILES, TASKS, Cluster, filler, frame, read_clusters
 from ...models import likelihood
 from ...models.likelihood import follows, has_next_sentence_head
 from ...models.stored import StoredAnswers, read_scores
 from ...stats.intervals import Interval, cluster_wilson, replicate_t_interval
-from ...stats.resampling import ClusterTable, cluster_table
+from ...stats.resampling import ClusterTable, distinct_rows
 from ..base import Asks, Built, Scored
 from . import example, wording
 from .asking import (
@@ -33,13 +32,12 @@ from .asking import (
     answers,
     check_language_model,
     check_stored,
-    continuations,
     is_causal,
     likelihoods,
     log_probabilities,
     query_fitting,
 )
-from .family import SCORE, defined
+from .family import SCORE, defined, is_in
 from .settings import Settings
 from .spread import across
 
@@ -52,28 +50,22 @@ FEW_TERMS = 10
 RESAMPLES = 2_000
 """Bootstrap samples of target terms behind the interval of icat."""
 NAMES = (SCORE, "language modelling score", "icat")
+METHODS = ("cluster wilson", "cluster wilson", "t over terms drawn again")
 
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
     """Return a case per cluster: the context with the stereotype, the anti-stereotype and the unrelated sentence."""
-    return [
-        Case(
-            cluster.id,
-            tuple((cluster.context, sentence) for sentence in cluster.sentences),
-            None,
-            {
-                "diagnostic": "stereoset",
-                "task": cluster.task,
-                "category": cluster.bias_type,
-                "target": cluster.target,
-            },
-            cluster.target,
-            {"sentence_ids": list(cluster.sentence_ids)},
-        )
-        for cluster in (example.clusters() if path is None else read_clusters(path))
-    ]
+    clusters = example.clusters() if path is None else read_clusters(path)
+    return [_case(cluster) for cluster in clusters]
+
+
+def _case(cluster: Cluster) -> Case:
+    groups = {"task": cluster.task, "category": cluster.bias_type, "target": cluster.target}
+    pairs = tuple((cluster.context, sentence) for sentence in cluster.sentences)
+    ids = {"sentence_ids": list(cluster.sentence_ids)}
+    return Case(cluster.id, pairs, None, {"diagnostic": "stereoset", **groups}, cluster.target, ids)
 
 
 # Asking
@@ -85,17 +77,21 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
         return _stored(model, built)
     check_language_model(model)
     alone = settings.conventions.fillers_alone
-    rows: list[Answer | None] = [None] * len(examples)
-    for has_gap in (True, False):
+    rows: dict[int, Answer] = {}
+
+    def fill(part: Sequence[Example]) -> Sequence[Any]:
+        return _score_fillers(model, part, alone)
+
+    def follow(part: Sequence[Example]) -> Sequence[Any]:
+        return _score_next(model, part)
+
+    for has_gap, query in ((True, fill), (False, follow)):
         places = [place for place, (context, _) in enumerate(examples) if (BLANK in context) == has_gap]
-        chosen = [examples[place] for place in places]
-
-        def query(part: Sequence[Example], has_gap: bool = has_gap) -> Sequence[Any]:
-            return _score_fillers(model, part, alone) if has_gap else _score_next(model, part)
-
-        for place, row in zip(places, answers("tokens", query, chosen) if places else (), strict=True):
-            rows[place] = row
-    return [row for row in rows if row is not None]
+        if places:
+            rows |= dict(
+                zip(places, answers("tokens", query, [examples[place] for place in places]), strict=True)
+            )
+    return [rows[place] for place in range(len(examples))]
 
 
 def _score_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Sequence[Any]:
@@ -103,8 +99,10 @@ def _score_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Sequ
     if is_causal(model):
         return likelihoods(model, [sentence for _, sentence in examples])
     # A masked gap takes at most as many tokens as a filled one.
-    sentences = [(sentence,) for _, sentence in examples]
-    return query_fitting(model, examples, sentences, lambda part: _masked_fillers(model, part, alone))
+    lengths = model.lengths([(sentence,) for _, sentence in examples])
+    return query_fitting(
+        model, lengths, lambda at: _masked_fillers(model, [examples[place] for place in at], alone)
+    )
 
 
 def _masked_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Sequence[Any]:
@@ -131,12 +129,14 @@ def _masked_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Seq
 def _score_next(model: Any, examples: Sequence[Example]) -> Sequence[Any]:
     """Score contexts and the sentences that may follow."""
     if not has_next_sentence_head(model):
-        return continuations(model, examples)
+        texts = [" ".join(pair) for pair in examples]
+        return likelihoods(model, texts, starts=[len(context) for context, _ in examples])
 
-    def query(part: Sequence[Example]) -> Sequence[Any]:
-        return [{"next": round(probability, 9)} for probability in follows(model, part)]
+    def query(fitting: list[int]) -> Sequence[Any]:
+        pairs = [examples[place] for place in fitting]
+        return [{"next": round(probability, 9)} for probability in follows(model, pairs)]
 
-    return query_fitting(model, examples, examples, query)
+    return query_fitting(model, model.lengths(examples), query)
 
 
 def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
@@ -179,15 +179,6 @@ def preferences(stereotype: float, anti: float, unrelated: float) -> tuple[float
     return float(stereotype > anti), ((stereotype > unrelated) + (anti > unrelated)) / 2
 
 
-def icat(stereotype_score: float, language_score: float) -> float:
-    """Return the idealised score: 1 for a model that knows language and prefers neither side.
-
-    >>> icat(0.5, 1.0), icat(1.0, 1.0), icat(0.5, 0.5)
-    (1.0, 0.0, 0.5)
-    """
-    return language_score * min(stereotype_score, 1 - stereotype_score) / 0.5
-
-
 def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]) -> Scored:
     """Return an outcome per cluster, and the three scores by task and category."""
     outcomes, table = [], np.full((len(cases), 2), np.nan)
@@ -219,12 +210,9 @@ def _measures(settings: Settings, cases: Sequence[Case], table: Floats, without_
     measures = []
     for task in dict.fromkeys([*tasks, whole]):
         for category in ["all", *categories]:
-            members = [
-                position
-                for position, case in enumerate(cases)
-                if task in ("all", case.groups["task"]) and category in ("all", case.groups["category"])
-            ]
-            groups = {"diagnostic": "stereoset", "task": task, "category": category}
+            slice_ = {"task": task, "category": category}
+            members = [place for place, case in enumerate(cases) if is_in(case, slice_)]
+            groups = {"diagnostic": "stereoset", **slice_}
             terms = [cases[position].cluster for position in members]
             preferred, *others = _three(settings, table[members], terms, groups)
             if (task, category) == (whole, "all"):
@@ -236,90 +224,56 @@ def _measures(settings: Settings, cases: Sequence[Case], table: Floats, without_
 
 
 def _three(settings: Settings, table: Floats, terms: Sequence[str], groups: dict[str, str]) -> list[Measure]:
+    """Return stereotype score, language modelling score and icat, each with its interval for new target terms."""
     answered = ~np.isnan(table[:, 0])
     errors, n = int((~answered).sum()), int(answered.sum())
     if not n:
         return [Measure(name, None, 0, groups, errors=errors, reason=wording.NO_CASE) for name in NAMES]
-    table = table[answered]
     known = [term for term, is_answered in zip(terms, answered, strict=True) if is_answered]
     names, codes = np.unique(known, return_inverse=True)
+    columns = [np.bincount(codes, column) for column in (*table[answered].T, np.ones(n))]
+    by_term: Floats = np.stack(columns, axis=1).astype(np.float64)
     per_term = settings.conventions.mean_over_terms
-    values = _aggregate(_by_term(table, codes), per_term)[0]
-    measures = []
-    for column, name in enumerate(NAMES):
-        interval = (
-            _icat_interval(settings, table, codes, per_term)
-            if name == "icat"
-            else defined(cluster_wilson(_terms(table[:, column], codes, per_term)))
+    if per_term:  # as if every term had as many clusters
+        by_term *= n / len(names) / by_term[:, 2:]
+    values = _three_scores(by_term.sum(axis=0)).tolist()
+    intervals = [
+        *(defined(cluster_wilson(ClusterTable(*distinct_rows(by_term[:, [at, 2]])))) for at in (0, 1)),
+        _icat_interval(settings, by_term, *values),
+    ]
+    note = wording.target_terms(len(names)) if per_term or len(names) < FEW_TERMS else ""
+    weights = dict.fromkeys(names.tolist(), 1 / len(names))
+    basis = Basis("target", weights) if per_term else Basis("cases")
+    return [
+        Measure(
+            name, value, n, groups, interval, method if interval else "", errors=errors, note=note,
+            basis=basis if name == SCORE else Basis(runs=True),
         )
-        method = "t over terms drawn again" if name == "icat" else "cluster wilson"
-        measures.append(
-            Measure(
-                name, float(values[column]), n, groups, interval, method if interval else "", 0, errors,
-                note=wording.target_terms(len(names)) if per_term or len(names) < FEW_TERMS else "",
-                basis=_basis(names.tolist(), per_term) if name == SCORE else Basis(runs=True),
-            )
-        )  # fmt: skip
-    return measures
+        for name, value, interval, method in zip(NAMES, values, intervals, METHODS, strict=True)
+    ]  # fmt: skip
 
 
-def _terms(values: Floats, codes: NDArray[np.int64], per_term: bool) -> ClusterTable:
-    """Return the counts of every target term; for a mean over terms, as if each had as many clusters."""
-    table = cluster_table(values, codes)
-    if not per_term:
-        return table
-    size = table.totals[-1] / table.clusters
-    rates = table.rows[:, 0] / table.rows[:, 1]
-    return ClusterTable(np.column_stack([size * rates, np.full(len(rates), size)]), table.counts)
+def _three_scores(sums: Floats) -> Floats:
+    """Return the three scores from sums of stereotypes, related sentences and clusters in the last axis."""
+    stereotype, language = sums[..., 0] / sums[..., 2], sums[..., 1] / sums[..., 2]
+    icats = language * np.minimum(stereotype, 1 - stereotype) / 0.5
+    return np.stack([stereotype, language, icats], axis=-1)
 
 
 def _icat_interval(
-    settings: Settings, table: Floats, codes: NDArray[np.int64], per_term: bool
+    settings: Settings, by_term: Floats, preferred: float, _: float, value: float
 ) -> Interval | None:
-    """Return Student's interval from a bootstrap of target terms, None for fewer than two terms.
+    """Return Student's interval from a bootstrap of one target term fewer, None for fewer than two terms.
 
-    Bootstrap samples whose preference changes sides are not folded at one half, as icat itself is: near one half,
-    folded samples hardly vary, and the interval misses in one of ten.
+    Samples whose preference changes sides are not folded at one half, as icat itself is: near one half, folded samples
+    hardly vary, and the interval misses in one of ten.
     """
-    terms = _by_term(table, codes)
-    if len(terms) < 2:
+    size = len(by_term)
+    if size < 2:
         return None
-    preferred, _, value = _aggregate(terms, per_term)[0].tolist()
-    stereotypes, related, _ = _resampled(settings, terms, per_term).T
+    rng = np.random.default_rng([settings.seed, size])
+    weights = rng.multinomial(size - 1, np.full(size, 1 / size), RESAMPLES).astype(np.float64)
+    stereotypes, related, _icat = _three_scores(weights @ by_term).T
     drawn = related * (1 - stereotypes if preferred >= 0.5 else stereotypes) / 0.5
-    low, high = replicate_t_interval(value, drawn, len(terms) - 1)
+    low, high = replicate_t_interval(value, drawn, size - 1)
     return max(0.0, low), min(1.0, high)
-
-
-def _basis(terms: Sequence[str], per_term: bool) -> Basis:
-    """Return the basis of a mean over clusters, or over terms of equal weight."""
-    return Basis("target", dict.fromkeys(terms, 1 / len(terms))) if per_term else Basis("cases")
-
-
-def _by_term(table: Floats, codes: NDArray[np.int64]) -> Floats:
-    """Return sums per target term: (terms, 3), stereotypes, related, clusters."""
-    columns = [table[:, 0], table[:, 1], np.ones(len(table))]
-    return np.stack([np.bincount(codes, column) for column in columns], axis=1)
-
-
-def _aggregate(terms: Floats, per_term: bool, weights: Floats | None = None) -> Floats:
-    """Return stereotype score, language modelling score and icat for each row of term weights: (rows, 3)."""
-    weights = np.ones((1, len(terms))) if weights is None else weights
-    if per_term:
-        means = (weights @ (terms[:, :2] / terms[:, 2:])) / weights.sum(axis=1, keepdims=True)
-    else:
-        totals = weights @ terms
-        means = totals[:, :2] / totals[:, 2:]
-    stereotype, language = means.T
-    whole: Floats = np.stack(
-        [stereotype, language, language * np.minimum(stereotype, 1 - stereotype) / 0.5], axis=1
-    )
-    return whole
-
-
-def _resampled(settings: Settings, terms: Floats, per_term: bool) -> Floats:
-    """Return the three scores of bootstrap samples of one term fewer than there are (see `stats.resampling`)."""
-    rng = np.random.default_rng([settings.seed, len(terms)])
-    size = len(terms)
-    weights = rng.multinomial(max(1, size - 1), np.full(size, 1 / size), RESAMPLES).astype(np.float64)
-    return _aggregate(terms, per_term, weights)

@@ -2,10 +2,8 @@
 
     Pretrain ──► a fresh model from the seed ──► one stage on the text
     Task ──► rows to train on ──► one stage after the checkpoint's own ──► accuracy on the test rows (Table 2)
-             without test rows    every weight is trained
 
-The paper fine-tunes every checkpoint with the same settings. Settings that it does not state are those of Devlin et
-al. 2019. A task is a job without a diagnostic.
+A task is a job without a diagnostic. Settings that the paper does not state are those of Devlin et al. 2019.
 """
 
 import hashlib
@@ -22,7 +20,6 @@ import numpy as np
 from ...core.errors import DataError, PlanError, nearest, some
 from ...core.files import is_file
 from ...core.records import Answers, Basis, Case, Measure, Outcome, Result
-from ...data.grammar import GRAMMARS, make_rows
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
@@ -49,7 +46,6 @@ HEAD_WIDTH = 16
 
 
 def pretraining(pretrain: Pretrain, model: str) -> Recipe:
-    """Return the recipe of a masked language model from scratch."""
     if model != MODEL:
         raise PlanError(
             f"pretrain starts from scratch, but {model} has weights",
@@ -75,12 +71,7 @@ def pretraining(pretrain: Pretrain, model: str) -> Recipe:
 
         train_masked(model, pretrain.text, how, BLOCK, seed, progress, mark, ())
 
-    identity = {
-        "task": "masked tokens 15 % 80/10/10",
-        "text": content,
-        "block": BLOCK,
-        "config": asdict(how),
-    }
+    identity = {"task": "masked tokens 15 % 80/10/10", "text": content, "block": BLOCK, "config": asdict(how)}
     steps = how.steps(-(-about_how_many_blocks(pretrain.text, BLOCK) // how.batch))
     stage = Stage("pretrain", identity, steps, train)
     return Recipe(base, (stage,), {"text": content, **shape}, pretrain.threads)
@@ -88,15 +79,11 @@ def pretraining(pretrain: Pretrain, model: str) -> Recipe:
 
 # Data of a task
 
-SHIPPED = tuple(name for name in GRAMMARS if name != "reading")
-"""Tasks that ship with shoal: texts and pairs with labels."""
 TINY_RATE, USUAL_RATE = 5e-4, 2e-5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskData:
-    """Training and test rows of a task."""
-
     train: tuple[Row, ...]
     test: tuple[Row, ...]
     labels: tuple[str, ...]
@@ -104,15 +91,10 @@ class TaskData:
     """Training rows that also occur in the test rows; they are removed."""
 
 
-def job_task(settings: Settings) -> Task:
-    """Return the one task of a job."""
-    (task,) = settings.tasks
-    return task
-
-
 def read_task(task: Task) -> TaskData:
     """Read the rows of a task, cached until a file changes."""
-    return _read_task(task, *(_stamp(name) for name in (task.train, task.test)))
+    paths = [Path(name) for name in (task.train, task.test)]
+    return _read_task(task, *(path.stat().st_mtime_ns if is_file(path) else 0 for path in paths))
 
 
 def task_content(task: Task) -> dict[str, Any]:
@@ -122,13 +104,11 @@ def task_content(task: Task) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=8)
-def _read_task(task: Task, *_stamps: tuple[int, int]) -> TaskData:
+def _read_task(task: Task, *_stamps: int) -> TaskData:
     where = f"tasks: {task.name}"
-    if task.train in SHIPPED and not task.test:
-        train, test = make_rows(task.train, "train"), make_rows(task.train, "test")
-    else:
-        files = ((task.train, "train"), (task.test, "test"))
-        train, test = (_read_rows(name, which, where) for name, which in files)
+    train, test = (
+        _read_rows(name, which, where) for name, which in ((task.train, "train"), (task.test, "test"))
+    )
     labels = tuple(sorted({row.label for row in train}))
     unknown = sorted({row.label for row in test} - {*labels})
     if unknown:
@@ -137,20 +117,16 @@ def _read_task(task: Task, *_stamps: tuple[int, int]) -> TaskData:
             why=f"they have {some(labels, 12)}",
             fix=nearest(unknown[0], labels) or "use files with the same labels",
         )
-    if len(labels) < 2:
-        raise DataError(
-            f"{where}: every training row has the label {labels[0]!r}", fix="add rows of another label"
-        )
-    if len({len(row.texts) for row in (*train, *test)}) > 1:
-        raise DataError(
-            f"{where}: one file has single texts, the other pairs", fix="use the same columns in both files"
-        )
     tested = {row.texts for row in test}
     kept = tuple(row for row in train if row.texts not in tested)
-    if {row.label for row in kept} != {*labels}:
-        raise DataError(
-            f"{where}: the test rows contain all training rows of a label", fix="use other test rows"
-        )
+    problems = {
+        f"every training row has the label {labels[0]!r}": len(labels) < 2,
+        "one file has single texts, the other pairs": len({len(row.texts) for row in (*train, *test)}) > 1,
+        "the test rows contain all training rows of a label": {row.label for row in kept} != {*labels},
+    }
+    for problem, is_true in problems.items():
+        if is_true:
+            raise DataError(f"{where}: {problem}", fix="use other files")
     return TaskData(kept, tuple(test), labels, len(train) - len(kept))
 
 
@@ -158,27 +134,14 @@ def _read_rows(name: str, which: str, where: str) -> list[Row]:
     if not name or not is_file(Path(name)):
         raise PlanError(
             f"{where}: {which} = {name!r} is not a file" if name else f"{where}: no {which} file",
-            why=f"a task is two tables of texts and labels, or only train = one of {', '.join(SHIPPED)}",
-            fix=nearest(name, SHIPPED) or f'{which} = "{which}.tsv"',
+            why="a task is two tables of texts and labels",
+            fix=f'{which} = "{which}.tsv"',
         )
     return read_labelled(Path(name)).rows
 
 
-def _stamp(name: str) -> tuple[int, int]:
-    path = Path(name)
-    return (path.stat().st_mtime_ns, path.stat().st_size) if name and is_file(path) else (0, 0)
-
-
 def _digest(rows: Sequence[Row]) -> str:
     return hashlib.sha256(repr(list(rows)).encode()).hexdigest()[:16]
-
-
-def check_tasks(settings: Settings) -> None:
-    """Raise an error for two tasks of one name."""
-    names = [task.name for task in settings.tasks]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise PlanError(f"tasks: two tasks are called {twice!r}", fix="use another name for each task")
 
 
 # Fine-tuning
@@ -186,9 +149,11 @@ def check_tasks(settings: Settings) -> None:
 
 def finetuning(settings: Settings, model: str) -> Recipe:
     """Return the recipe that fine-tunes a checkpoint, pre-trained here or given, on a task."""
-    task = job_task(settings)
+    (task,) = settings.tasks
     data = read_task(task)
-    stage = _stage(task, data, _config(task, model))
+    # Very small models need a larger learning rate to move at all.
+    usual = TINY_RATE if parse_spec(model).scheme == "tiny" else USUAL_RATE
+    stage = _stage(task, data, task.plain(usual))
     if settings.pretrain is not None:
         pretrained = pretraining(settings.pretrain, model)
         base = partial(_with_head, pretrained.base, data.labels)
@@ -213,12 +178,6 @@ def _with_head(make: Callable[[int], Any], labels: Sequence[str], seed: int) -> 
     model.adopt("classify", model.checkpoint.with_fresh_head(labels, seed))
     model.trained = pretrained  # the head that the first stage trains, saves and restores
     return model
-
-
-def _config(task: Task, model: str) -> TrainConfig:
-    # Very small models need a larger learning rate to move at all.
-    usual = TINY_RATE if parse_spec(model).scheme == "tiny" else USUAL_RATE
-    return task.plain(usual)
 
 
 def _stage(task: Task, data: TaskData, how: TrainConfig) -> Stage:
@@ -253,8 +212,7 @@ def _stage(task: Task, data: TaskData, how: TrainConfig) -> Stage:
 
 
 def build_task(settings: Settings) -> Built:
-    """Return a case for each test row."""
-    task = job_task(settings)
+    (task,) = settings.tasks
     data = read_task(task)
     groups = {"task": task.name}
     cases = [

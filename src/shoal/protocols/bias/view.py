@@ -1,8 +1,7 @@
 """Lay out bias diagnostics: the scores of one checkpoint, or the comparison of several.
 
-A strip shows a number on its scale: │ is where nothing is preferred, ● the value, ─ its interval; with several
-checkpoints each is a dot. The layout follows the scores of a diagnostic, not its name: stereotype scores, effect sizes,
-or cluster accuracies.
+A strip shows a number on its scale: │ is where nothing is preferred, ● the value, ─ its interval. With several
+checkpoints each is a dot. The layout follows the scores of a diagnostic, not its name.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,9 +26,8 @@ from ...core.views import (
 from ...core.views import Line as Curve
 from . import wording
 from .build import module_of
-from .checkpoints import CURVES
-from .family import DECIDED, LEVEL, SCORE, Family, Groups, families, first, is_downstream
-from .recipes import DIFFERENCE, Sides, all_sides
+from .checkpoints import CURVES, DIFFERENCE, Sides, all_sides
+from .family import DECIDED, LEVEL, SCORE, Family, families, first, is_downstream
 from .settings import Settings
 from .spread import AGAINST
 from .training import DOWNSTREAM
@@ -38,12 +36,10 @@ SHARE_SCALE, NEITHER = (0.2, 0.8), 0.5
 EFFECT_SCALE = (-2.0, 2.0)
 ACCURACY_SCALE = (0.4, 1.0)
 """Accuracies of clusters are never below one half."""
-COEFFICIENTS = ("Fleiss kappa", "ICC(2,1)", "runs needed")
-BETWEEN = (
-    "difference between diagnostics",
-    "agreement of representations",
-)
+COEFFICIENTS = ("Fleiss kappa", "ICC(2,1)")
+BETWEEN = ("difference between diagnostics", "agreement of representations")
 MOST_NOTES, MOST_CURVES = 3, 8
+KEYS = ("recipe", "diagnostic", "representation", "test", "task", "category", "step")
 
 
 def view(
@@ -57,27 +53,40 @@ def view(
         return [_one_checkpoint(result) for result in results]
     every = families(results)
     headlines = [finding for finding in findings if "diagnostic" not in finding.groups]
+    comparisons = _comparisons(every, Measures(measures))
     return [
         *(Section([Words(finding.groups["recipe"], "strong")], finding.text) for finding in headlines),
         *(section for family in every for section in _family(family, measures, findings)),
-        *_comparisons(every, Measures(measures)),
+        *([Section(blocks=comparisons)] if comparisons else []),
         Section(blocks=_files(every, measures), detail="file"),
     ]
+
+
+def _columns(
+    left: Sequence[str], right: Sequence[str], scale: tuple[float, float] | None = None
+) -> list[Column]:
+    strip = [Column("", "left", spare=True, scale=scale)] if scale else []
+    return [*(Column(title, "left") for title in left), *map(Column, right), *strip]
 
 
 # One checkpoint
 
 
 def _one_checkpoint(result: Result) -> Section:
-    """Return one checkpoint under one diagnostic, or on one downstream task."""
     model = Words(str(result.job["model"]), "strong")
     rows = Measures(row for row in result.measures if "step" not in row.groups)
     errors = sum(bool(outcome.error) for outcome in result.outcomes)
     notes = [wording.unanswered(errors)] if errors else []
     if is_downstream(result):
-        title, text, table = "downstream score of ", f"{len(result.cases):,} examples", _task_table(rows)
+        lines = [
+            Row([row.groups["task"], *_value_interval_n(row), Words(row.note, "quiet")])
+            for row in rows.where(DOWNSTREAM)
+        ]
         return Section(
-            [Words(title, "quiet"), model], Words(text, "quiet"), [table], [*notes, wording.ONE_CHECKPOINT]
+            [Words("downstream score of ", "quiet"), model],
+            Words(f"{len(result.cases):,} examples", "quiet"),
+            [Table([*_columns(["task"], [DOWNSTREAM, "95 % CI", "n"]), Column("", "left")], lines)],
+            [*notes, wording.ONE_CHECKPOINT],
         )
     settings = result.job["settings"]
     name = settings["diagnostic"][0]
@@ -85,31 +94,23 @@ def _one_checkpoint(result: Result) -> Section:
     headline = [row for row in rows.where(SCORE) if row.headline and row.interval]
     sentences = [wording.one_checkpoint(row) for row in headline[:1]]
     sentences += [finding.text for finding in result.findings if finding.kind == "conclusion"]
-    answer = [Words(f"{sentence}\n", "strong") for sentence in sentences]
     main = [row for row in rows if row.headline or row.name in ("effect size", "cluster accuracy")]
-    caveats = dict.fromkeys(
-        row.reason or row.note for row in main if row.reason or (row.note and row.name == SCORE)
-    )
-    caveats |= dict.fromkeys(row.note for row in main if row.na)
+    caveats = [row.reason or row.note for row in main if row.reason or row.name == SCORE]
+    caveats += [row.note for row in main if row.na]
     return Section(
         title=[Words("bias of ", "quiet"), model],
-        text=[*answer, Words(about, "quiet")],
+        text=[*(Words(f"{sentence}\n", "strong") for sentence in sentences), Words(about, "quiet")],
         blocks=[_score_table(rows)],
-        notes=[*notes, *filter(None, caveats), wording.ONE_CHECKPOINT][:MOST_NOTES],
+        notes=[*notes, *filter(None, dict.fromkeys(caveats)), wording.ONE_CHECKPOINT][:MOST_NOTES],
     )
-
-
-def _task_table(measures: Measures) -> Table:
-    columns = [Column("task", "left"), Column(DOWNSTREAM), Column("95 % CI"), Column("n"), Column("", "left")]
-    rows = [
-        Row([row.groups["task"], *_value_interval_n(row), Words(row.note, "quiet")])
-        for row in measures.where(DOWNSTREAM)
-    ]
-    return Table(columns, rows)
 
 
 def _value_interval_n(row: Measure) -> list[Cell]:
     return [Number(row), Number(row, part="interval"), Number(row, part="n")]
+
+
+def _share_dots(*rows: Measure) -> Dots:
+    return Dots(list(rows), SHARE_SCALE, NEITHER)
 
 
 def _score_table(measures: Measures) -> Table:
@@ -118,14 +119,6 @@ def _score_table(measures: Measures) -> Table:
     if measures.where("cluster accuracy"):
         return _cluster_table(measures)
     return _task_scores(measures) if measures.where("icat") else _pair_scores(measures)
-
-
-def _strip(scale: tuple[float, float]) -> Column:
-    return Column("", "left", spare=True, scale=scale)
-
-
-def _score_cells(row: Measure) -> list[Cell]:
-    return [*_value_interval_n(row), Dots([row], SHARE_SCALE, NEITHER)]
 
 
 def _pair_scores(measures: Measures) -> Table:
@@ -139,21 +132,20 @@ def _pair_scores(measures: Measures) -> Table:
         if "direction" in row.groups:
             continue
         name = row.groups["category"]
-        cells = _score_cells(row)
+        cells = [*_value_interval_n(row), _share_dots(row)]
         if neutral:
             (decided,) = measures.where(DECIDED, category=name)
-            cells[3:] = [Number(decided), Number(decided, part="interval"), _score_cells(decided)[-1]]
+            cells[3:] = [Number(decided), Number(decided, part="interval"), _share_dots(decided)]
         tone: Tone = "strong" if name == "all" else ""
         rows.append(Row([Words(name if name == "all" else f"  {name}", tone), *cells], tone))
     rows.append(Row())
     for row in measures:
-        name = f"{row.groups.get('direction', row.name)}{' pairs' * ('direction' in row.groups)}"
+        name = f"{row.groups['direction']} pairs" if "direction" in row.groups else row.name
         if name not in (SCORE, DECIDED):
-            strip = _score_cells(row)[3:] if row.interval else [""]
-            rows.append(Row([Words(name, "quiet"), *_value_interval_n(row), *[""] * 2 * neutral, *strip]))
-    columns = [Column("", "left"), Column("score"), Column("95 % CI"), Column("n")]
-    columns += [Column("of decided"), Column("95 % CI")] * neutral
-    return Table([*columns, _strip(SHARE_SCALE)], rows)
+            strip = _share_dots(row) if row.interval else ""
+            rows.append(Row([Words(name, "quiet"), *_value_interval_n(row), *[""] * 2 * neutral, strip]))
+    titles = ["score", "95 % CI", "n", *["of decided", "95 % CI"] * neutral]
+    return Table(_columns([""], titles, SHARE_SCALE), rows)
 
 
 def _task_scores(measures: Measures) -> Table:
@@ -168,48 +160,41 @@ def _task_scores(measures: Measures) -> Table:
             ]
             label = {"all": "both tasks"}.get(task, task) if category == "all" else f"  {category}"
             tone: Tone = "strong" if category == "all" else ""
-            rows.append(Row([Words(label, tone), *_score_cells(row), *others], tone))
+            cells = [Words(label, tone), *_value_interval_n(row), _share_dots(row), *others]
+            rows.append(Row(cells, tone))
         rows.append(Row())
-    columns = [Column("", "left"), Column("stereotype"), Column("95 % CI"), Column("n"), _strip(SHARE_SCALE)]
+    columns = _columns([""], ["stereotype", "95 % CI", "n"], SHARE_SCALE)
     return Table([*columns, Column("language"), Column("icat")], rows)
 
 
 def _effect_table(measures: Measures) -> Table:
-    """Return a row per test."""
-    columns = [Column("test", "left"), Column("effect"), Column("95 % CI"), Column("n")]
-    columns += [_strip(EFFECT_SCALE), Column("p"), Column("Holm")]
     rows = []
     for row in measures.where("effect size"):
-        ps = [first(measures, name, test=row.groups["test"]) for name in ("p value", "adjusted p value")]
-        cells = [_p_cell(p) for p in ps]
-        rows.append(
-            Row([row.groups["test"], *_value_interval_n(row), Dots([row], EFFECT_SCALE, 0.0), *cells])
-        )
-    return Table(columns, rows, legend=[wording.ONE_SIDED])
-
-
-def _p_cell(row: Measure | None) -> Number:
-    return Number(row, "strong" if row is not None and row.value is not None and row.value < LEVEL else "")
+        test = row.groups["test"]
+        cells: list[Cell] = [test, *_value_interval_n(row), Dots([row], EFFECT_SCALE, 0.0)]
+        for p in (first(measures, name, test=test) for name in ("p value", "adjusted p value")):
+            significant = p is not None and p.value is not None and p.value < LEVEL
+            cells.append(Number(p, "strong" if significant else ""))
+        rows.append(Row(cells))
+    columns = _columns(["test"], ["effect", "95 % CI", "n"], EFFECT_SCALE)
+    return Table([*columns, Column("p"), Column("Holm")], rows, legend=[wording.ONE_SIDED])
 
 
 def _cluster_table(measures: Measures) -> Table:
-    """Return a row per pair of concepts."""
-    columns = [Column("concepts", "left"), Column("accuracy"), Column("chance"), Column("p"), Column("n")]
     rows = []
     for row in measures.where("cluster accuracy"):
-        about = {key: row.groups[key] for key in ("test", "category")}
-        chance, p = (first(measures, name, **about) for name in ("chance accuracy", "p value"))
+        p = first(measures, "p value", test=row.groups["test"], category=row.groups["category"])
+        label, chance, middle = _concepts(row, measures)
         numbers = [Number(row), Number(chance, "quiet"), Number(p), Number(row, part="n")]
-        rows.append(Row([_concepts(row), *numbers, Dots([row], ACCURACY_SCALE, _chance(chance))]))
-    return Table([*columns, _strip(ACCURACY_SCALE)], rows)
+        rows.append(Row([label, *numbers, Dots([row], ACCURACY_SCALE, middle)]))
+    return Table(_columns(["concepts"], ["accuracy", "chance", "p", "n"], ACCURACY_SCALE), rows)
 
 
-def _concepts(row: Measure) -> str:
-    return f"{row.groups['category']} ({row.groups['test']})"
-
-
-def _chance(row: Measure | None) -> float:
-    return NEITHER if row is None or row.value is None else row.value
+def _concepts(row: Measure, measures: Measures) -> tuple[str, Measure | None, float]:
+    """Return the name of a pair of concepts, and its chance accuracy as a measure and as a number."""
+    test, category = row.groups["test"], row.groups["category"]
+    chance = first(measures, "chance accuracy", test=test, category=category)
+    return f"{category} ({test})", chance, NEITHER if chance is None or chance.value is None else chance.value
 
 
 # Several checkpoints
@@ -246,10 +231,6 @@ def _dots(measures: Measures, name: str, **groups: str) -> list[Measure]:
 
 def _table_1(measures: Measures) -> Table:
     """Return Table 1 of the paper with every checkpoint as a dot."""
-    columns = [
-        Column("stereotype score", "left"),
-        *map(Column, ("mean", "SD", "95 % CI of SD", "ratio", "n")),
-    ]
     rows, flagged = [], False
     for row in measures.where("mean over checkpoints", of=SCORE):
         slice_ = {key: row.groups[key] for key in ("task", "category") if key in row.groups}
@@ -265,10 +246,11 @@ def _table_1(measures: Measures) -> Table:
         tone: Tone = "strong" if category == "all" else "doubt" if is_flagged else ""
         cells: list[Cell] = [
             Words(label, tone), Number(row, tone), Number(sd, tone), Number(sd, part="interval"),
-            Number(ratio), Number(row, part="n"), Dots(_dots(measures, SCORE, **slice_), SHARE_SCALE, NEITHER),
+            Number(ratio), Number(row, part="n"), _share_dots(*_dots(measures, SCORE, **slice_)),
         ]  # fmt: skip
         rows.append(Row(cells))
-    return Table([*columns, _strip(SHARE_SCALE)], rows, legend=[wording.TABLE_1] if flagged else [])
+    columns = _columns(["stereotype score"], ["mean", "SD", "95 % CI of SD", "ratio", "n"], SHARE_SCALE)
+    return Table(columns, rows, legend=[wording.TABLE_1] if flagged else [])
 
 
 def _figure_1(shares: Sequence[Measure]) -> Table:
@@ -288,14 +270,11 @@ def _coefficients(rows: Sequence[Measure]) -> Iterator[Words | Number]:
 
 def _effects_over_checkpoints(measures: Measures) -> Table:
     """Return Figure 3 of the paper: every checkpoint's effect size, agreement of signs, and significance."""
-    columns = [Column("test", "left"), *map(Column, ("mean", "SD", "signs agree", "significant"))]
     rows, doubts = [], 0
+    names = ("sd over checkpoints", "sign agreement", "significant share")
     for row in measures.where("mean over checkpoints", of="effect size"):
         test = row.groups["test"]
-        sd, signs, significant = (
-            first(measures, name, test=test)
-            for name in ("sd over checkpoints", "sign agreement", "significant share")
-        )
+        sd, signs, significant = (first(measures, name, test=test) for name in names)
         doubt = (significant is not None and significant.value not in (0.0, 1.0)) or (
             signs is not None and signs.value != 1.0
         )
@@ -304,21 +283,21 @@ def _effects_over_checkpoints(measures: Measures) -> Table:
         count = f"{(significant.value or 0) * significant.n:.0f} of {significant.n}" if significant else ""
         dots = Dots(_dots(measures, "effect size", test=test), EFFECT_SCALE, 0.0)
         rows.append(Row([label, Number(row), Number(sd), Number(signs), count, dots]))
-    return Table([*columns, _strip(EFFECT_SCALE)], rows, legend=[wording.ASSOCIATIONS] if doubts else [])
+    columns = _columns(["test"], ["mean", "SD", "signs agree", "significant"], EFFECT_SCALE)
+    return Table(columns, rows, legend=[wording.ASSOCIATIONS] if doubts else [])
 
 
 def _clusters_over_checkpoints(measures: Measures) -> Table:
     """Return Figure 2 of the paper at the end of training: accuracy of clusters and its chance level."""
-    columns = [Column("concepts", "left"), *map(Column, ("mean", "SD", "chance", "n"))]
     rows = []
     for row in measures.where("mean over checkpoints", of="cluster accuracy"):
         about = {key: row.groups[key] for key in ("test", "category")}
+        label, chance, middle = _concepts(row, measures)
         sd = first(measures, "sd over checkpoints", **about)
-        chance = first(measures, "chance accuracy", **about)
-        dots = Dots(_dots(measures, "cluster accuracy", **about), ACCURACY_SCALE, _chance(chance))
+        dots = Dots(_dots(measures, "cluster accuracy", **about), ACCURACY_SCALE, middle)
         numbers = [Number(row), Number(sd), Number(chance, "quiet"), Number(row, part="n")]
-        rows.append(Row([_concepts(row), *numbers, dots]))
-    return Table([*columns, _strip(ACCURACY_SCALE)], rows)
+        rows.append(Row([label, *numbers, dots]))
+    return Table(_columns(["concepts"], ["mean", "SD", "chance", "n"], ACCURACY_SCALE), rows)
 
 
 def _curves(family: Family, measures: Measures) -> list[Block]:
@@ -335,128 +314,107 @@ def _curves(family: Family, measures: Measures) -> list[Block]:
 
 
 def _lines(family: Family, measures: Measures, score: str) -> Iterator[Curve]:
-    by_slice: dict[tuple[tuple[str, str], ...], list[Measure]] = {}
+    by_slice: dict[tuple[tuple[str, str], ...], dict[float, Measure]] = {}
     for row in measures.where("mean over checkpoints", of=score):
         key = tuple((name, value) for name, value in row.groups.items() if name != "step")
-        by_slice.setdefault(key, []).append(row)
+        by_slice.setdefault(key, {})[float(row.groups.get("step", family.last))] = row
     by_chance = score == "chance accuracy"
-    for key, rows in by_slice.items():
+    for key, by_step in by_slice.items():
         groups = dict(key)
-        if len(rows) > 1 and (groups.get("test") or groups.get("category") == "all"):
-            words = [groups.get(name, "") for name in ("task", "test", "category")]
-            title = [word for word in words if word and word != "all"] or ["all"]
-            points = sorted(
-                ((float(row.groups.get("step", family.last)), row) for row in rows),
-                key=lambda point: point[0],
-            )
-            yield Curve(" ".join([*title, *["by chance"] * by_chance]), points, "quiet" if by_chance else "")
+        if len(by_step) > 1 and (groups.get("test") or groups.get("category") == "all"):
+            title = _slice_title(groups) + " by chance" * by_chance
+            yield Curve(title, sorted(by_step.items()), "quiet" if by_chance else "")
+
+
+def _slice_title(groups: dict[str, str]) -> str:
+    words = [groups.get(key, "") for key in ("task", "test", "category")]
+    return " ".join(word for word in words if word and word != "all") or "all"
 
 
 # Recipes, downstream tasks, diagnostics of one concept
 
 
-def _comparisons(every: Sequence[Family], measures: Measures) -> list[Section]:
-    blocks: list[Block] = [
-        table for sides in all_sides(every) if (table := _recipe_table(sides, measures)) is not None
-    ]
+def _comparisons(every: Sequence[Family], measures: Measures) -> list[Block]:
+    tables = [_recipe_table(sides, measures) for sides in all_sides(every)]
+    blocks: list[Block] = [table for table in tables if table.rows]
     if any(measures.where("mean over checkpoints", of=DOWNSTREAM)):
         blocks.append(_downstream_table(measures))
-    between = [row for name in BETWEEN for row in measures.where(name)]
-    if between:
-        titles = ("between diagnostics", "", "", "")
-        columns = [Column(title, "right" if place == 2 else "left") for place, title in enumerate(titles)]
-        blocks.append(Table(columns, [_between_row(row) for row in between]))
-    return [Section(blocks=blocks)] if blocks else []
-
-
-def _between_row(row: Measure) -> Row:
-    about = row.groups["category"] if "category" in row.groups else row.groups["representation"]
-    count = wording.several(row.n) if "category" in row.groups else f"{row.n:,} tests and checkpoints"
-    words = "; ".join(filter(None, [row.groups["recipe"], row.note, count]))
-    return Row([row.name, about, Number(row, part="value and interval"), Words(words, "quiet")])
-
-
-def _recipe_table(sides: Sides, measures: Measures) -> Table | None:
-    """Return the differences of two recipes, or of one before and after."""
-    groups = {**sides.first.groups, "recipe": sides.name}
-    differences = measures.where(DIFFERENCE, **groups)
-    shown = sides.families[::-1] if sides.paired else sides.families
-    label = wording.family_label(sides.first.diagnostic, sides.first.representation)
-    titles = [*(family.recipe for family in shown), f"{sides.first.recipe} − {sides.second.recipe}"]
-    heading = f"{label} {'before and after' if sides.paired else 'between recipes'}"
     lines = []
-    for row in differences:
-        p = next((other for other in measures.where("adjusted p value") if other.groups == row.groups), None)
+    for row in (row for name in BETWEEN for row in measures.where(name)):
+        is_category = "category" in row.groups
+        count = wording.several(row.n) if is_category else f"{row.n:,} tests and checkpoints"
+        words = "; ".join(filter(None, [row.groups["recipe"], row.note, count]))
+        about = row.groups["category" if is_category else "representation"]
+        lines.append(Row([row.name, about, Number(row, part="value and interval"), Words(words, "quiet")]))
+    if lines:
+        columns = [*_columns(["between diagnostics", ""], [""]), Column("", "left")]
+        blocks.append(Table(columns, lines))
+    return blocks
+
+
+def _recipe_table(sides: Sides, measures: Measures) -> Table:
+    shown = sides.families[::-1] if sides.paired else sides.families
+    adjusted = measures.where("adjusted p value")
+    means = measures.where("mean over checkpoints")
+    lines = []
+    for row in measures.where(DIFFERENCE, **{**sides.first.groups, "recipe": sides.name}):
+        p = _same_groups(adjusted, dict(row.groups))
         enough = row.of == "effect size" or row.n >= FEW_CASES
         differs = enough and p is not None and p.value is not None and p.value <= 0.05
-        means = [Number(_mean_row(family, row, measures)) for family in shown]
-        name = Words(_score_title(row), "strong" if differs else "")
-        lines.append(Row([name, *means, Number(row), Number(row, part="interval"), Number(p)]))
-    columns = [Column(heading, "left"), *map(Column, (*titles, "95 % CI", "adj. p"))]
+        sides_of = [_same_groups(means, {**row.groups, "recipe": family.recipe}) for family in shown]
+        title = _slice_title(dict(row.groups)) + ("" if row.of == SCORE else f", {row.of}")
+        numbers = [*map(Number, sides_of), Number(row), Number(row, part="interval"), Number(p)]
+        lines.append(Row([Words(title, "strong" if differs else ""), *numbers]))
+    label = wording.family_label(sides.first.diagnostic, sides.first.representation)
+    heading = f"{label} {'before and after' if sides.paired else 'between recipes'}"
+    titles = [*(family.recipe for family in shown), f"{sides.first.recipe} − {sides.second.recipe}"]
     runs = len(shown[0].results), len(shown[1].results)
-    return (
-        Table(columns, lines, "between_recipes", legend=[wording.recipe_legend(runs, sides.paired)])
-        if lines
-        else None
-    )
+    return Table(
+        _columns([heading], [*titles, "95 % CI", "adj. p"]), lines, "between_recipes",
+        legend=[wording.recipe_legend(runs, sides.paired)],
+    )  # fmt: skip
 
 
-def _mean_row(family: Family, difference: Measure, measures: Measures) -> Measure | None:
-    wanted = {**difference.groups, "recipe": family.recipe}
-    return next((row for row in measures.where("mean over checkpoints") if row.groups == wanted), None)
-
-
-def _score_title(row: Measure) -> str:
-    words = [row.groups.get(key, "") for key in ("task", "test", "category")]
-    name = " ".join(word for word in words if word and word != "all") or "all"
-    return name if row.groups["of"] == SCORE else f"{name}, {row.groups['of']}"
+def _same_groups(measures: Measures, groups: dict[str, str]) -> Measure | None:
+    return next((row for row in measures if row.groups == groups), None)
 
 
 def _downstream_table(measures: Measures) -> Table:
     """Return Table 2: mean and SD of each task and recipe."""
-    columns = [Column("downstream", "left"), Column("", "left"), Column("mean"), Column("95 % CI")]
-    columns += [Column("SD"), Column("95 % CI"), Column("", "left")]
     lines = []
     for mean in measures.where("mean over checkpoints", of=DOWNSTREAM):
         task, recipe = mean.groups["task"], mean.groups["recipe"]
         sd = first(measures, "sd over checkpoints", of=DOWNSTREAM, recipe=recipe, task=task)
         numbers = [Number(row, part=part) for row in (mean, sd) for part in ("value", "interval")]
         lines.append(Row([task, Words(recipe, "quiet"), *numbers, Words(mean.note, "quiet")]))
-    return Table(columns, lines, "downstream")
+    columns = _columns(["downstream", ""], ["mean", "95 % CI", "SD", "95 % CI"])
+    return Table([*columns, Column("", "left")], lines, "downstream")
 
 
 # Files
 
 
-KEYS = ("recipe", "diagnostic", "representation", "test", "task", "category", "step")
-
-
 def _files(every: Sequence[Family], measures: Sequence[Measure]) -> list[Block]:
     """Return two tables for computing: the scores of every checkpoint, and mean and SD over checkpoints."""
-    scores = (*CURVES, DECIDED)
+
+    def keys(groups: dict[str, str]) -> list[Cell]:
+        return [groups.get(key, "") for key in KEYS]
+
     alone = [
-        Row([*_keys({**family.groups, **row.groups}), name, row.name, Number(row)])
+        Row([*keys({**family.groups, **row.groups}), name, row.name, Number(row)])
         for family in every
         for name, result in family.results.items()
         for row in result.measures
-        if row.name in scores and "direction" not in row.groups
+        if row.name in (*CURVES, DECIDED) and "direction" not in row.groups
     ]
-    means = [row for row in measures if row.name == "mean over checkpoints"]
     sds = {tuple(row.groups.items()): row for row in measures if row.name == "sd over checkpoints"}
     together = [
-        Row([*_keys(row.groups), row.of, Number(row), Number(sds.get(tuple(row.groups.items())))])
-        for row in means
+        Row([*keys(dict(row.groups)), row.of, Number(row), Number(sds.get(tuple(row.groups.items())))])
+        for row in measures
+        if row.name == "mean over checkpoints"
     ]
-    columns = [Column(key, "left") for key in KEYS]
-    files: list[Block] = []
-    if alone:
-        more = [Column("checkpoint", "left"), Column("score", "left"), Column("value")]
-        files.append(Table([*columns, *more], alone, "checkpoints"))
-    if together:
-        more = [Column("score", "left"), Column("mean"), Column("sd")]
-        files.append(Table([*columns, *more], together, "over_checkpoints"))
-    return files
-
-
-def _keys(groups: Groups) -> list[Cell]:
-    return [groups.get(key, "") for key in KEYS]
+    tables = [
+        Table(_columns([*KEYS, "checkpoint", "score"], ["value"]), alone, "checkpoints"),
+        Table(_columns([*KEYS, "score"], ["mean", "sd"]), together, "over_checkpoints"),
+    ]
+    return [table for table in tables if table.rows]

@@ -11,20 +11,15 @@ WANTED = 5
 MOST_NAMES = 5
 
 
-def several(n: int, singular: str = "checkpoint", plural: str = "") -> str:
-    """Return a count with its noun.
-
-    >>> several(1), several(5), several(2, "category", "categories")
-    ('1 checkpoint', '5 checkpoints', '2 categories')
-    """
-    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
+def several(n: int, singular: str = "checkpoint") -> str:
+    """Return a count with its noun."""
+    return f"{n:,} {singular}{'' if n == 1 else 's'}"
 
 
 # Reasons and notes of measures
 
 NO_CASE = "no case was answered"
 NO_FLIPS = "no item changes between checkpoints"
-NO_RELIABILITY = "the reliability of one checkpoint is 0 or 1"
 NO_VARIANCE = "all targets have the same association: the standard deviation is 0"
 NO_HEAD = "no next-sentence head: continuations are scored by their mean log-likelihood given the context"
 TIE = "a tie in at least one checkpoint"
@@ -34,71 +29,47 @@ OUTLIERS = "the interval covers only 65–72 % if one of five trainings collapse
 
 
 def checkpoint_count(runs: int, missing: int) -> str:
-    """Return how many checkpoints a mean is over."""
     return several(runs) + (f", undefined in {missing}" if missing else "")
 
 
-def near_duplicates(pairs: int, total: int) -> str:
-    """Return the caveat about intervals of pairs that are not independent."""
-    return (
-        f"{pairs:,} of {total:,} pairs share their wording with another pair: the interval treats pairs as "
-        "independent and is too narrow (77.5 % coverage in a simulation of near-duplicates)"
-    )
-
-
 def neutral_pairs(count: int) -> str:
-    """Return how neutral pairs count."""
     return f"{several(count, 'neutral pair')} in n, counted for neither side"
 
 
 def target_terms(count: int) -> str:
-    """Return how many target terms a score is over."""
     return f"over {several(count, 'target term')}"
 
 
 def no_vector(texts: Sequence[str]) -> str:
-    """Return which texts were left out."""
     return f"no vector for {some(texts)}: left out" if texts else ""
 
 
 def partitions(count: int, exact: bool, move_words: bool) -> str:
-    """Return how a permutation test was done."""
     number = f"all {count:,}" if exact else f"{count:,} random"
     return f"one-sided, over {number} partitions of {'words' if move_words else 'sentences'}"
 
 
-def chance_level(chance: float, high: float, starts: int) -> str:
-    """Return what random labels would reach."""
-    return f"chance {chance:.3f}; 95 % of random labels are below {high:.3f}; mean of {starts} clusterings"
+def chance_level(chance: float, starts: int) -> str:
+    return f"chance {chance:.3f}; mean of {starts} clusterings"
 
 
 def floor_note(floor: float) -> str:
-    """Return the SD that items alone would cause."""
     return f"the SD would be {shown(floor, SHARE)} points if items flipped independently"
 
 
 def by_coin_flips(chance: float) -> str:
-    """Return the share of items under chance."""
     return f"{100 * chance:.1f} % by coin flips"
 
 
 def decided_items(count: int) -> str:
-    """Return the restriction of a coefficient."""
     return f"on the {count:,} items that every checkpoint decided"
 
 
-def runs_needed(target: float, at_least: int | None) -> str:
-    """Return what `runs needed` is for."""
-    return f"for a reliability of {target:g}" + (f"; at least {at_least}, no upper bound" if at_least else "")
-
-
 def means_by_diagnostic(names: Sequence[str], means: Sequence[float]) -> str:
-    """Return the two means behind a difference."""
     return ", ".join(f"{name} {shown(mean, SHARE)}" for name, mean in zip(names, means, strict=True))
 
 
 def finetuned(rows: int, majority: float, removed: int) -> str:
-    """Return what to know about a fine-tuned score."""
     words = f"fine-tuned on {rows:,} rows; a constant answer scores {100 * majority:.1f} %"
     return words + (f"; {removed:,} training rows that are also tested were removed" if removed else "")
 
@@ -113,7 +84,6 @@ def preference(row: Measure) -> str:
 
 
 def one_checkpoint(row: Measure) -> str:
-    """Return whether one checkpoint prefers stereotypes."""
     low, high = (shown(end, SHARE) for end in row.interval or (0.0, 1.0))
     verdict = preference(row) or "shows no clear preference"
     return (
@@ -123,11 +93,7 @@ def one_checkpoint(row: Measure) -> str:
 
 
 def significant_tests(count: int, after_holm: int, total: int, level: float) -> str:
-    """Return how many tests of one checkpoint are significant.
-
-    >>> significant_tests(2, 1, 3, 0.01)
-    '2 of 3 tests significant (p < 0.01), 1 after Holm correction.'
-    """
+    """Return how many tests of one checkpoint are significant."""
     if not total:
         return "No test has a defined effect size."
     corrected = f", {after_holm} after Holm correction" if total > 1 else ""
@@ -135,19 +101,16 @@ def significant_tests(count: int, after_holm: int, total: int, level: float) -> 
 
 
 def separable_pairs(count: int, total: int) -> str:
-    """Return how many pairs of concepts of one checkpoint separate better than chance."""
     if not total:
         return "No cluster accuracy is defined."
     return f"{count} of {several(total, 'pair')} of concepts separable above chance (p < 0.05)."
 
 
 def family_label(diagnostic: str, representation: str) -> str:
-    """Return the name of a diagnostic with its representation."""
     return f"{diagnostic} by {representation}" if representation else diagnostic
 
 
 def changes(label: str, names: Sequence[str], total: int) -> str:
-    """Return which statements of a diagnostic change between checkpoints."""
     if not total:
         return f"{label}: undefined in too many checkpoints to compare them."
     if not names:
@@ -207,38 +170,19 @@ def _likelihood(measures: Measures, runs: int) -> Iterator[str]:
     if mean.n < FEW_CASES:
         yield f"{several(mean.n, 'item')} are too few for a finding, which takes {FEW_CASES}."
         return
+    # Neutral items count for neither side, so only decided ones are judged.
     decided = _whole(measures, "mean over checkpoints", "stereotype score of decided pairs")
-    yield from _against_half(mean, decided, runs)
-    yield from _wide_categories(measures)
+    has_neutral = decided is not None and decided.value != mean.value
+    judged = decided if decided is not None and has_neutral else mean
+    if judged.interval is not None and runs >= WANTED:
+        low, high = (shown(end, SHARE) for end in judged.interval)
+        side = {"prefers stereotypes": "above one half", "prefers anti-stereotypes": "below one half"}
+        verdict = side.get(preference(judged), "not distinguishable from one half")
+        aside = f" for the {shown(judged.value, SHARE)} % of decided pairs" if has_neutral else ""
+        yield f"The mean over new checkpoints is {verdict} (95 % CI {low} to {high}{aside}; {OUTLIERS})."
     unanimous = next(iter(measures.where("share of items")), None)
     if unanimous is not None and unanimous.value is not None:
         yield f"All checkpoints agree on {100 * unanimous.value:.0f} % of the items ({unanimous.note})."
-
-
-def _against_half(mean: Measure, decided: Measure | None, runs: int) -> Iterator[str]:
-    """Yield whether the recipe prefers a side; neutral items count for neither, so only decided ones are judged."""
-    has_neutral = decided is not None and decided.value != mean.value
-    judged = decided if decided is not None and has_neutral else mean
-    if judged.interval is None or runs < WANTED:
-        return
-    low, high = (shown(end, SHARE) for end in judged.interval)
-    side = {"prefers stereotypes": "above one half", "prefers anti-stereotypes": "below one half"}
-    verdict = side.get(preference(judged), "not distinguishable from one half")
-    aside = f" for the {shown(judged.value, SHARE)} % of decided pairs" if has_neutral else ""
-    yield f"The mean over new checkpoints is {verdict} (95 % CI {low} to {high}{aside}; {OUTLIERS})."
-
-
-def _wide_categories(measures: Measures) -> Iterator[str]:
-    rows = [
-        row
-        for row in measures.where("sd over checkpoints", of="stereotype score")
-        if row.groups["category"] != "all" and row.groups.get("task", "all") == "all" and row.n >= FEW_CASES
-    ]
-    wide = [row.groups["category"] for row in rows if LARGE_SD in row.verdict]
-    if rows:
-        listed = f" ({', '.join(wide)})" if wide else ""
-        total = several(len(rows), "category", "categories")
-        yield f"The SD is above 2.5 points in {len(wide)} of {total} with at least {FEW_CASES} items{listed}."
 
 
 # Legends and notes of tables
@@ -252,12 +196,10 @@ ASSOCIATIONS = "! Checkpoints disagree on the sign or on significance (p < .01).
 
 
 def unanswered(errors: int) -> str:
-    """Return how many cases are missing."""
     return f"! {several(errors, 'case')} without an answer {'is' if errors == 1 else 'are'} excluded."
 
 
 def recipe_legend(runs: tuple[int, int], paired: bool) -> str:
-    """Return what a comparison of two recipes is over."""
     if paired and runs[0] == 1:
         return "1 pair of checkpoints: differences generalise to new items, not to other checkpoints."
     over = f"{several(runs[0], 'pair')} of checkpoints" if paired else f"{runs[0]} and {runs[1]} checkpoints"
@@ -265,5 +207,4 @@ def recipe_legend(runs: tuple[int, int], paired: bool) -> str:
 
 
 def more_rows(count: int) -> str:
-    """Return how many rows a table does not show."""
     return f"… and {count:,} more: shoal status PLAN --json"

@@ -7,10 +7,6 @@ template agree. Train on four of the nine combinations, chosen so that the label
     ID     combinations seen in training
     COOD   unseen combinations of seen parts: the answer can be inferred, and the shortcut gets all of them wrong
     OOD    the template has the unseen word: the training data do not determine the answer
-
-A large gap between ID and COOD means that the model took the shortcut. OOD is never averaged with COOD. `cells` has the
-table, `texts` the sampling, `build` the cases, `recipe` the training, `score` the measures of one model, `compare`
-those over seeds and setups, `wording` the verdict, `view` the layout.
 """
 
 from collections.abc import Sequence

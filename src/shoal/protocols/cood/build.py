@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...core.errors import PlanError
 from ...core.files import refusing, writing
@@ -45,8 +44,6 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A training item."""
-
     example: Example
     target: str
     cell: str
@@ -143,8 +140,7 @@ def _item(shape: Shape, text: Text, cell: str) -> Item:
 
 def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) -> Iterator[Item]:
     """Yield items with the third word (`docs/method/beyond.md` 7.14): neu/neu and as many fst/neu and sec/neu.
-
-    They use texts of the training set, so that only the word is new; each target has half of the items.
+    They use texts of the training set, so that only the word is new.
     """
     if number > len(texts["neu"]):
         raise PlanError(
@@ -159,10 +155,8 @@ def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) ->
 
 
 def digest_items(items: Sequence[Item]) -> str:
-    """Return a hash of the training items."""
-    return hashlib.sha256(json.dumps([(item.example, item.target) for item in items]).encode()).hexdigest()[
-        :16
-    ]
+    text = json.dumps([(item.example, item.target) for item in items])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def export(settings: Settings, folder: Path) -> None:
@@ -172,17 +166,14 @@ def export(settings: Settings, folder: Path) -> None:
     """
     with refusing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    rows: dict[str, list[dict[str, Any]]] = {"train": [], "validation": [], "test": []}
+    named: dict[str, list[tuple[str, Example, str, str]]] = {"train": [], "validation": [], "test": []}
     for item in training_items(settings):
-        name = f"{item.cell}/{item.text}"
-        rows["train"].append(_line(name, item.example, item.target, item.cell))
+        named["train"].append((f"{item.cell}/{item.text}", item.example, item.target, item.cell))
     for case in build(settings).cases:
-        label = str((case.labels or ("",))[0])
-        rows[case.groups["split"]].append(_line(case.id, case.examples[0], label, case.groups["cell"]))
-    for name, lines in rows.items():
-        with writing(folder / f"{name}.jsonl") as stream:
-            stream.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-
-
-def _line(name: str, example: Example, label: str, cell: str) -> dict[str, Any]:
-    return {"case_id": name, "texts": list(example), "label": label, "cell": cell}
+        label, cell = str((case.labels or ("",))[0]), case.groups["cell"]
+        named[case.groups["split"]].append((case.id, case.examples[0], label, cell))
+    for split, rows in named.items():
+        with writing(folder / f"{split}.jsonl") as stream:
+            for name, example, label, cell in rows:
+                line = {"case_id": name, "texts": list(example), "label": label, "cell": cell}
+                stream.write(json.dumps(line, ensure_ascii=False) + "\n")

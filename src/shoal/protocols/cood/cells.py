@@ -20,7 +20,6 @@ CONSISTENT, INCONSISTENT = LABELS = ("consistent", "inconsistent")
 
 
 def cells_of(kind: Kind) -> list[str]:
-    """Return the cells of one kind."""
     return [cell for cell, cell_kind in CELLS.items() if cell_kind == kind]
 
 

@@ -17,7 +17,7 @@ from ...stats.multiplicity import holm
 from ..base import Compared
 from . import wording
 from .cells import CELLS
-from .grid import QUANTITIES, Grid, difference, grid_of, right_of
+from .grid import QUANTITIES, difference, grid_of
 from .score import Scores, scores_of
 from .settings import Settings
 
@@ -60,7 +60,6 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
 
 
 def setup_of(result: Result) -> dict[str, str]:
-    """Return the groups of a job's setup."""
     settings, about = result.job["settings"], result.job["about"]
     names = settings.get("names") or ()
     words = names if isinstance(names, Mapping) else next(iter(names), {})
@@ -80,21 +79,15 @@ def setup_of(result: Result) -> dict[str, str]:
 
 
 def over_seeds(settings: Settings, results: Sequence[Result], groups: Setup) -> Scores:
-    """Return the scores of a setup for new texts and new seeds."""
-    errors = dict.fromkeys(CELLS, 0)
+    """Return the scores of a setup for new texts and new seeds; missing answers are NaN."""
+    errors, cases = dict.fromkeys(CELLS, 0), {}
     for result in results:
         for case, outcome in _test(result):
+            cases[case.id] = case
             errors[case.groups["cell"]] += bool(outcome.error)
+    grid = grid_of(list(cases.values()), [result.outcomes for result in results])
     seeds = sorted(int(result.job["settings"]["seed"]) for result in results)
-    return scores_of(grid_over(results), settings.seed, groups, errors, wording.seed_claim(seeds))
-
-
-def grid_over(results: Sequence[Result]) -> Grid:
-    """Return the grid of the test texts of all seeds; missing answers are NaN."""
-    cases: dict[str, Case] = {}
-    for result in results:
-        cases |= {case.id: case for case, _ in _test(result)}
-    return grid_of(list(cases.values()), [right_of(result.outcomes) for result in results])
+    return scores_of(grid, settings.seed, groups, errors, wording.seed_claim(seeds))
 
 
 def _test(result: Result) -> list[tuple[Case, Outcome]]:
@@ -107,37 +100,31 @@ def _test(result: Result) -> list[tuple[Case, Outcome]]:
 
 def over_epochs(results: Sequence[Result], groups: Setup) -> list[Measure]:
     """Return the means over seeds after each epoch (the paper's Figure 2)."""
-    epochs = list(
-        dict.fromkeys(
-            row.groups["epoch"] for result in results for row in result.measures if "epoch" in row.groups
-        )
-    )
+    tables = [result.measures for result in results]
     rows = []
-    for epoch in epochs:
+    for epoch in dict.fromkeys(
+        row.groups["epoch"] for table in tables for row in table if "epoch" in row.groups
+    ):
         for name, wanted in CURVES:
-            by_seed = [row for result in results if (row := _after(result.measures, name, epoch, wanted))]
+            matching = [row for table in tables for row in table.where(name, epoch=epoch, **wanted)]
+            by_seed = [row for row in matching if row.value is not None and "cell" not in row.groups]
             if by_seed:
                 rows.append(_mean(by_seed, {**groups, **wanted, "epoch": epoch}))
     return rows
 
 
-def _after(measures: Measures, name: str, epoch: str, wanted: Mapping[str, str]) -> Measure | None:
-    rows = measures.where(name, epoch=epoch, **wanted)
-    return next((row for row in rows if row.value is not None and "cell" not in row.groups), None)
-
-
 def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
     """Return a mean over seeds; its interval adds the spread over seeds and over texts in squares."""
+    note = wording.seed_count(len(rows))
+    if len(rows) == 1:
+        return replace(rows[0], groups=groups, note=note)
     values = np.array([row.value for row in rows], np.float64)
     middle = float(values.mean())
-    seeds = (mean_t_interval(values)[1] - middle) if len(rows) > 1 else 0.0
+    seeds = mean_t_interval(values)[1] - middle
     halves = [(row.interval[1] - row.interval[0]) / 2 for row in rows if row.interval]
     texts = float(np.mean(halves)) if halves else 0.0
     reach = float(np.hypot(seeds, texts))
     lowest = 0.0 if "accuracy" in rows[0].name else -1.0
-    note = wording.seed_count(len(rows))
-    if len(rows) == 1:
-        return replace(rows[0], groups=groups, note=note)
     interval = (max(lowest, middle - reach), min(1.0, middle + reach))
     return Measure(rows[0].name, middle, rows[0].n, groups, interval, "seeds t, text bootstrap", note=note)
 
@@ -157,62 +144,54 @@ def between_setups(setups: Sequence[tuple[Setup, Sequence[Result]]], differ: Seq
     return _with_p_values(rows)
 
 
+def _by_seed(results: Sequence[Result]) -> dict[int, Result]:
+    by_seed = {int(result.job["settings"]["seed"]): result for result in results}
+    return dict(sorted(by_seed.items()))
+
+
 def _differences(new: Mapping[int, Result], old: Mapping[int, Result], groups: Setup) -> list[Tested]:
-    cases = _common_cases([*new.values(), *old.values()])
+    sides = [list(side.values()) for side in (new, old)]
+    common = set.intersection(*({case.id for case, _ in _test(result)} for side in sides for result in side))
+    cases = [case for case, _ in _test(sides[0][0]) if case.id in common]
     if not cases:
         return []
-    grids = [grid_of(cases, [right_of(run.outcomes) for run in side.values()]) for side in (new, old)]
-    paired = new.keys() == old.keys()
+    grids = [grid_of(cases, [run.outcomes for run in side]) for side in sides]
+    paired, alone = new.keys() == old.keys(), len(new) == len(old) == 1
+    method = "texts t" if alone else "seeds t, texts t" if paired else "seeds welch t, texts t"
     note = wording.difference_note(len(new), len(old))
-    method = _method(paired, len(new), len(old))
     rows: list[Tested] = []
     for of in QUANTITIES:
         estimate = difference(grids[0], grids[1], of.weights, paired=paired)
-        row = Measure("difference", None, 0, {**groups, **(of.groups or {"of": of.name})}, of=of.name)
+        about = {**groups, **(of.groups or {"of": of.name})}
         if estimate is None:
-            rows.append((replace(row, reason=wording.NO_COMMON_ANSWER), None))
+            rows.append(
+                (Measure("difference", None, 0, about, reason=wording.NO_COMMON_ANSWER, of=of.name), None)
+            )
             continue
-        value, n, interval = estimate.value, estimate.n, estimate.interval
-        row = replace(row, value=value, n=n, interval=interval, note=note)
-        rows.append((replace(row, interval_method=method if interval else ""), estimate.p))
+        row = Measure(
+            "difference", estimate.value, estimate.n, about, estimate.interval,
+            method if estimate.interval else "", note=note, of=of.name,
+        )  # fmt: skip
+        rows.append((row, estimate.p))
     return rows
-
-
-def _common_cases(results: Sequence[Result]) -> list[Case]:
-    """Return the test cases that all results share, whatever their words and templates."""
-    ids = [{case.id for case, _ in _test(result)} for result in results]
-    common = set.intersection(*ids)
-    return [case for case, _ in _test(results[0]) if case.id in common]
-
-
-def _method(paired: bool, new: int, old: int) -> str:
-    if new == old == 1:
-        return "texts t"
-    return "seeds t, texts t" if paired else "seeds welch t, texts t"
 
 
 def _with_p_values(rows: Sequence[Tested]) -> list[Measure]:
     """Return the differences with p values, adjusted by Holm over the pairs of setups for each quantity."""
-    adjusted: dict[int, float] = {}
     pairs = Counter(_subject(row) for row, _ in rows)
+    adjusted: dict[int, float] = {}
     for name in pairs:
-        family = {n: p for n, (row, p) in enumerate(rows) if _subject(row) == name and p is not None}
-        if family:
-            adjusted |= dict(zip(family, holm(np.array(list(family.values()))).tolist(), strict=True))
+        family = {place: p for place, (row, p) in enumerate(rows) if _subject(row) == name and p is not None}
+        adjusted |= dict(zip(family, holm(list(family.values())).tolist(), strict=True))
     measures: list[Measure] = []
-    for number, (row, p) in enumerate(rows):
+    for place, (row, p) in enumerate(rows):
         measures.append(row)
         if p is not None:
             note = f"Holm over {pairs[_subject(row)]} pairs of setups"
             measures.append(Measure("p value", p, row.n, row.groups))
-            measures.append(Measure("adjusted p value", adjusted[number], row.n, row.groups, note=note))
+            measures.append(Measure("adjusted p value", adjusted[place], row.n, row.groups, note=note))
     return measures
 
 
 def _subject(row: Measure) -> str:
     return row.groups.get("kind") or row.groups["of"]
-
-
-def _by_seed(results: Sequence[Result]) -> dict[int, Result]:
-    by_seed = {int(result.job["settings"]["seed"]): result for result in results}
-    return dict(sorted(by_seed.items()))

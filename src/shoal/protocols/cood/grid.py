@@ -1,28 +1,24 @@
-"""Texts by cells by seeds: correct answers, and intervals for new texts and new seeds.
+"""Texts by cells by seeds: correct answers, and intervals for new texts and new seeds (`docs/method/cood.md` 3.7).
 
 A text occurs in three cells, so cells are dependent: the bootstrap resamples whole texts (or premises) and computes
-every quantity from the cells of each resample. Two or three seeds are too few to resample: their part is Student's t
-(`docs/method/cood.md` 3.7 and `beyond.md` 7.3).
-
-Two setups are compared on the same texts. Over texts, the contribution of each text (or premise) varies: a t interval
-(`stats.sums`). Over seeds, Student's t of the differences by seed if both setups have the same seeds, which share
-training texts and head initialisation; else Welch's t (`stats.seeds`). One run against several supports no claim about
-a recipe.
+every quantity from the cells of each resample. Two or three seeds are too few to resample: their part is Student's t.
+Two setups are compared on the same texts by t intervals: over texts (`intervals.sum_t`), and over seeds, of the
+differences by seed if both setups have the same seeds, else Welch's.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ...core.records import Case, Outcome
-from ...stats.intervals import Interval, cluster_wilson, percentile_interval, within
+from ...stats.intervals import Interval, cluster_wilson, percentile_interval, sum_t, within
 from ...stats.resampling import ClusterTable, cluster_table
-from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
-from ...stats.sums import sum_t
+from ...stats.seeds import RecipeEstimate, composed, composed_p, error_of_difference, error_of_mean
 from .cells import CELLS, KINDS, ROLES, Kind, cells_of
 
 Floats = NDArray[np.float64]
@@ -59,7 +55,6 @@ class Quantity:
 
     @property
     def groups(self) -> dict[str, str]:
-        """Return the groups of its measure."""
         return {"kind": self.kind} if self.kind else {}
 
 
@@ -79,21 +74,14 @@ class Grid:
     y: tuple[str, ...]  # (texts,) the class of each
     clusters: tuple[str, ...]  # (texts,)
 
-    @property
-    def seeds(self) -> int:
-        """Return the number of seeds."""
-        return int(self.values.shape[2])
-
     @cached_property
     def rates(self) -> dict[str, float]:
         """Return the mean of each cell over texts and seeds; NaN without answers."""
-        sums, counts = np.nansum(self.values, axis=(0, 2)), (~np.isnan(self.values)).sum(axis=(0, 2))
-        means = np.divide(sums, counts, out=np.full(len(COLUMNS), np.nan), where=counts > 0)
+        means = ratio(np.nansum(self.values, axis=(0, 2)), (~np.isnan(self.values)).sum(axis=(0, 2)))
         return dict(zip(COLUMNS, means.tolist(), strict=True))
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """Return the number of answers per cell."""
         return dict(zip(COLUMNS, (~np.isnan(self.values)).sum(axis=(0, 2)).tolist(), strict=True))
 
     @cached_property
@@ -105,10 +93,7 @@ class Grid:
     @cached_property
     def rates_by_seed(self) -> Floats:
         """Return the mean of each cell for each seed: (cells, seeds)."""
-        counts = (~np.isnan(self.values)).sum(axis=0)
-        sums = np.nansum(self.values, axis=0)
-        rates: Floats = np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
-        return rates
+        return ratio(np.nansum(self.values, axis=0), (~np.isnan(self.values)).sum(axis=0))
 
     def by_seed(self, weights: Weights) -> Floats:
         """Return a quantity for each seed; NaN if a seed has no answer in one of its cells."""
@@ -120,30 +105,27 @@ class Grid:
         """Return the sums of a cell by cluster of texts, over all seeds."""
         values = self.values[:, COLUMNS.index(column)]
         asked = ~np.isnan(values).all(axis=1)
-        return cluster_table(values[asked].ravel(), np.repeat(self.owners[asked], self.seeds))
+        return cluster_table(values[asked].ravel(), np.repeat(self.owners[asked], values.shape[1]))
 
 
-def grid_of(cases: Sequence[Case], runs: Sequence[Mapping[str, bool | None]]) -> Grid:
-    """Return the grid of the cases of one split; `runs` holds for each run whether each case (by id) is right."""
-    place: dict[str, int] = {}
-    y, clusters = [], []
-    for case in cases:
-        if case.meta["text"] not in place:
-            place[case.meta["text"]] = len(place)
-            y.append(case.groups["cell"].partition("/")[0])
-            clusters.append(case.cluster)
+def ratio(sums: Floats, counts: NDArray[Any]) -> Floats:
+    """Return sums over counts; NaN where the count is 0."""
+    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means
+
+
+def grid_of(cases: Sequence[Case], runs: Sequence[Sequence[Outcome]]) -> Grid:
+    """Return the grid of the cases of one split from the outcomes of each run."""
+    passed = [{outcome.case_id: outcome.passed for outcome in outcomes} for outcomes in runs]
+    texts = {case.meta["text"]: case for case in cases}
+    place = {text: number for number, text in enumerate(texts)}
     values = np.full((len(place), len(COLUMNS), len(runs)), np.nan)
     for case in cases:
         row, column = place[case.meta["text"]], COLUMNS.index(case.groups["cell"])
-        for seed, right in enumerate(runs):
-            passed = right.get(case.id)
-            values[row, column, seed] = np.nan if passed is None else float(passed)
-    return Grid(values, tuple(y), tuple(clusters))
-
-
-def right_of(outcomes: Sequence[Outcome]) -> dict[str, bool | None]:
-    """Return whether each case is right, by id."""
-    return {outcome.case_id: outcome.passed for outcome in outcomes}
+        answers = [of_run.get(case.id) for of_run in passed]
+        values[row, column] = [np.nan if right is None else float(right) for right in answers]
+    sides = tuple(SIDE[case.groups["cell"]] for case in texts.values())
+    return Grid(values, sides, tuple(case.cluster for case in texts.values()))
 
 
 def weighted(rates: Mapping[str, float], weights: Weights) -> float:
@@ -168,8 +150,7 @@ def replicates(grid: Grid, rng: Generator, resamples: int = RESAMPLES) -> Floats
         both = (draws @ distinct).reshape(resamples, 2, len(COLUMNS))
         sums += both[:, 0]
         totals += both[:, 1]
-    means: Floats = np.divide(sums, totals, out=np.full(sums.shape, np.nan), where=totals > 0)
-    return means
+    return ratio(sums, totals)
 
 
 def _strata(grid: Grid) -> list[Floats]:
@@ -188,7 +169,6 @@ def _strata(grid: Grid) -> list[Floats]:
 
 
 def drawn(draws: Floats, weights: Weights) -> Floats:
-    """Return a quantity in every resample."""
     columns = [COLUMNS.index(column) for column in weights]
     quantity: Floats = draws[:, columns] @ np.array(list(weights.values()))
     return quantity
@@ -205,11 +185,17 @@ def estimate(grid: Grid, draws: Floats, weights: Weights) -> tuple[Interval | No
     by_seed = grid.by_seed(weights)
     if np.isnan(by_seed).any():
         return None, ""
-    method = texts_method(grid, draws, weights)
+    in_draws = drawn(draws, weights)
+    # The bootstrap fails if all answers of a cell are right or all are wrong; Wilson intervals are combined then.
+    degenerate = any(grid.rates[column] in (0, 1) for column in weights) or np.ptp(in_draws) < 1e-12
+    method = "wilson" if len(weights) == 1 else "combined wilson" if degenerate else "text bootstrap"
+    degrees = float(max(1, int(grid.owners.max()) + 1 - len(ROLES)))
 
     @cache
     def over_texts(level: float) -> Interval:
-        return texts_interval(grid, draws, weights, method, level)
+        if method != "text bootstrap":
+            return combined_wilson(grid, weights, level)
+        return percentile_interval(in_draws, level, degrees=degrees)
 
     if np.isnan(over_texts(0.95)[0]):
         return None, ""
@@ -220,37 +206,15 @@ def estimate(grid: Grid, draws: Floats, weights: Weights) -> tuple[Interval | No
 
 
 def bounds(weights: Weights) -> Interval:
-    """Return the smallest and the largest possible value of a quantity."""
     parts = np.array(list(weights.values()))
     return float(np.minimum(parts, 0).sum()), float(np.maximum(parts, 0).sum())
-
-
-def texts_method(grid: Grid, draws: Floats, weights: Weights) -> str:
-    """Return the method of the interval over texts.
-
-    The bootstrap fails if all answers of a cell are right or all are wrong; Wilson intervals are combined then.
-    """
-    if len(weights) == 1:
-        return "wilson"
-    degenerate = (
-        any(grid.rates[column] in (0, 1) for column in weights) or np.ptp(drawn(draws, weights)) < 1e-12
-    )
-    return "combined wilson" if degenerate else "text bootstrap"
-
-
-def texts_interval(grid: Grid, draws: Floats, weights: Weights, method: str, level: float) -> Interval:
-    """Return an interval of a quantity for these runs on new texts."""
-    if method != "text bootstrap":
-        return combined_wilson(grid, weights, level)
-    degrees = float(max(1, int(grid.owners.max()) + 1 - len(ROLES)))
-    return percentile_interval(drawn(draws, weights), level, degrees=degrees)
 
 
 def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interval:
     """Combine the Wilson intervals of the cells (Zou & Donner 2008, "MOVER").
 
     Distances from rate to interval end add in squares between classes of texts, and linearly within a class, because
-    the same texts may be wrong in both cells. Texts of one premise, and several seeds on one text, form a cluster.
+    the same texts may be wrong in both cells.
     """
     rates = grid.rates
     middle = weighted(rates, weights)
@@ -267,52 +231,37 @@ def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interv
 # Differences between setups
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A quantity of one setup minus that of another."""
-
-    value: float
-    n: int
-    """Inputs that all runs of both setups answered."""
-    interval: Interval | None
-    """For new texts and new seeds; with one run per side for these two; None for one run against several."""
-    p: float | None
-
-
-def on_common_inputs(new: Grid, old: Grid) -> tuple[Floats, Floats]:
-    """Return both sides with NaN wherever some run has no answer."""
-    answered = ~np.isnan(np.concatenate([new.values, old.values], axis=2)).any(axis=2, keepdims=True)
-    return np.where(answered, new.values, np.nan), np.where(answered, old.values, np.nan)
-
-
-def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> Difference | None:
+def difference(new: Grid, old: Grid, weights: Weights, *, paired: bool) -> RecipeEstimate | None:
     """Return a quantity of `new` minus that of `old` on the same texts, or None if a cell has no answers.
 
     `paired`: the runs of both sides have the same seeds, in the same order.
     """
     columns = [COLUMNS.index(column) for column in weights]
     parts = np.array(list(weights.values()))
-    sides = [side[:, columns] for side in on_common_inputs(new, old)]
-    counts = (~np.isnan(sides[0][:, :, 0])).sum(axis=0)
+    answered = ~np.isnan(np.concatenate([new.values, old.values], axis=2)).any(axis=2, keepdims=True)
+    sides = [np.where(answered, side.values, np.nan)[:, columns] for side in (new, old)]
+    counts = answered[:, columns, 0].sum(axis=0)
     if not counts.all():
         return None
-    by_seed = [parts @ (np.nansum(side, axis=0) / counts[:, None]) for side in sides]
     changes = sides[0].mean(axis=2) - sides[1].mean(axis=2)
-    asked = ~np.isnan(changes)
+    asked = answered[:, columns, 0]
     texts = sum_t(
         [changes[rows, column] for column, rows in enumerate(asked.T)],
         [new.owners[rows] for rows in asked.T],
         parts.tolist(),
     )
+    value, n = texts.middle, int(counts.sum())
+    first, second = (parts @ (np.nansum(side, axis=0) / counts[:, None]) for side in sides)
     influence = [_influence(side, counts, parts, new.owners) for side in sides]
-    value = texts.middle
-    seeds = _over_seeds(by_seed, influence, paired=paired)
-    n = int(counts.sum())
-    if seeds is None:
-        return Difference(value, n, None, None)
+    if paired or len(first) == len(second) == 1:
+        seeds = error_of_mean(first - second, _noise(influence[0] - influence[1]))
+    elif min(len(first), len(second)) == 1:
+        return RecipeEstimate(value, n, None, None)
+    else:
+        seeds = error_of_difference(first, second, sum(map(_noise, influence)))
     low, high = bounds(weights)
     interval = within(composed(value, texts.interval, seeds), low - high, high - low)
-    return Difference(value, n, interval, composed_p(value, texts.interval, seeds))
+    return RecipeEstimate(value, n, interval, composed_p(value, texts.interval, seeds))
 
 
 def _influence(values: Floats, counts: NDArray[np.int64], parts: Floats, owners: NDArray[np.int64]) -> Floats:
@@ -323,16 +272,6 @@ def _influence(values: Floats, counts: NDArray[np.int64], parts: Floats, owners:
     influence = np.zeros((len(names), values.shape[2]))
     np.add.at(influence, owner, np.einsum("tcr,c->tr", added[used], parts))
     return influence
-
-
-def _over_seeds(by_seed: Sequence[Floats], influence: Sequence[Floats], *, paired: bool) -> SeedError | None:
-    """Return the error of the difference over seeds; None for one run against several."""
-    new, old = by_seed
-    if paired or len(new) == len(old) == 1:
-        return error_of_mean(new - old, _noise(influence[0] - influence[1]))
-    if min(len(new), len(old)) == 1:
-        return None
-    return error_of_difference(new, old, sum(map(_noise, influence)))
 
 
 def _noise(influence: Floats) -> float:

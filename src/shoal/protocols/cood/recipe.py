@@ -36,7 +36,10 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
             "then set trained = true",
         )
     items, how = training_items(settings), training_config(settings, model)
-    environment = Environment("cood", "iid", [_labelled(item) for item in items])
+    labelled = [
+        Labelled(item.example, tuple(float(label == item.target) for label in LABELS)) for item in items
+    ]
+    environment = Environment("cood", "iid", labelled)
     return Recipe(
         _base(settings, model, items),
         (_stage(_title(settings), environment, how, digest_items(items)),),
@@ -52,10 +55,6 @@ def training_config(settings: Settings, model: str) -> TrainConfig:
     """
     usual = TINY_RATE if parse_spec(model).scheme == "tiny" else PAPER_RATE
     return settings.train.plain(usual, group_by_length=False)
-
-
-def _labelled(item: Item) -> Labelled:
-    return Labelled(item.example, tuple(float(label == item.target) for label in LABELS))
 
 
 def _title(settings: Settings) -> str:

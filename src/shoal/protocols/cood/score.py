@@ -1,7 +1,7 @@
 """From answers to outcomes and measures: nine accuracies, three means, gap and shortcut (3.5, 3.7).
 
-Pure. Accuracy on *validation texts in trained combinations* selects the epoch; COOD and OOD cells select nothing.
-Every other epoch is reported too, with its number among the groups.
+Accuracy on *validation texts in trained combinations* selects the epoch; COOD and OOD cells select nothing. Every other
+epoch is reported too, with its number among the groups.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from ...stats.intervals import Interval, wilson
 from ..base import Built, Scored
 from . import wording
 from .cells import CELLS
-from .grid import HALF, QUANTITIES, Floats, Grid, Quantity, estimate, grid_of, replicates, right_of, weighted
+from .grid import HALF, QUANTITIES, Floats, Grid, Quantity, estimate, grid_of, replicates, weighted
 from .settings import Settings
 
 TEST = {"split": "test"}
@@ -33,7 +33,10 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     """Return the outcomes and measures of the selected epoch, then the measures of every epoch."""
     outcomes = {epoch: judge(built.cases, answer) for epoch, answer in answers.items()}
     validation = {epoch: _validation(settings, built.cases, rows) for epoch, rows in outcomes.items()}
-    scores = {epoch: _epoch_scores(settings, built.cases, rows) for epoch, rows in outcomes.items()}
+    scores = {}
+    for epoch, rows in outcomes.items():
+        test, errors = _split(built.cases, rows, "test")
+        scores[epoch] = scores_of(grid_of(test, [rows]), settings.seed, {}, errors)
     chosen = choose_epoch({epoch: row.value for epoch, row in validation.items()})
     measures = [with_basis(row) for row in scores[chosen].measures]
     finding = wording.verdict(Measures(measures), {}, scores[chosen].over_half)
@@ -82,11 +85,6 @@ def with_basis(row: Measure) -> Measure:
 # Measures of one epoch
 
 
-def _epoch_scores(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Scores:
-    test, errors = _split(cases, outcomes, "test")
-    return scores_of(grid_of(test, [right_of(outcomes)]), settings.seed, {}, errors)
-
-
 def scores_of(
     grid: Grid, seed: int, groups: Mapping[str, str], errors: Mapping[str, int], note: str = ""
 ) -> Scores:
@@ -123,7 +121,6 @@ def _measure(of: Quantity, grid: Grid, draws: Floats, errors: Mapping[str, int])
 def _split(
     cases: Sequence[Case], outcomes: Sequence[Outcome], split: str
 ) -> tuple[list[Case], dict[str, int]]:
-    """Return the cases of a split, and the number of errors per cell."""
     chosen = [case for case in cases if case.groups["split"] == split]
     failed = {outcome.case_id for outcome in outcomes if outcome.error}
     errors = dict.fromkeys(CELLS, 0)
@@ -141,7 +138,7 @@ def _validation(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Ou
     chosen, errors = _split(cases, outcomes, "validation")
     if not chosen:
         return Measure(of.name, None, 0, of.groups, reason=wording.NO_VALIDATION)
-    grid = grid_of(chosen, [right_of(outcomes)])
+    grid = grid_of(chosen, [outcomes])
     return _measure(of, grid, replicates(grid, np.random.default_rng(settings.seed)), errors)
 
 

@@ -4,9 +4,8 @@
              three     not twice, not                        the same for            K per class,
              classes   with two labels                       every seed and K        by the seed
 
-Texts that differ only in case and punctuation count as one. Pairs with the same premise stay on one side. A hash of
-seed and content decides the split, so neither the order of the file nor K moves a text to another side, and a smaller
-K uses a subset of a larger one.
+Pairs with the same premise stay on one side. A hash of seed and content decides the split, so neither the order of the
+file nor K moves a text to another side, and a smaller K uses a subset of a larger one.
 """
 
 import hashlib
@@ -107,8 +106,8 @@ def _rows(
 
 
 def _read_rows(settings: Settings) -> tuple[list[tuple[str, Row]], int]:
-    classes = json.dumps(settings.classes)
-    return _rows(settings.data, _stamp(settings.data), settings.text, settings.label, classes)
+    where = settings.data, _stamp(settings.data)
+    return _rows(*where, settings.text, settings.label, json.dumps(settings.classes))
 
 
 # Roles
@@ -133,19 +132,15 @@ def roles_of(settings: Settings) -> dict[str, str]:
                 fix=f"roles = {{{shown}}}",
             )
         return known
-    _check_roles(settings.roles, labels)
-    return {role: settings.roles[role] for role in ROLES}
-
-
-def _check_roles(roles: Mapping[str, str], labels: Sequence[str]) -> None:
-    chosen = set(roles.values())
-    if set(roles) != set(ROLES) or not chosen <= set(labels) or len(chosen) < len(ROLES):
-        shown = ", ".join(f"{role} = {label!r}" for role, label in roles.items())
+    chosen = set(settings.roles.values())
+    if set(settings.roles) != set(ROLES) or not chosen <= set(labels) or len(chosen) < len(ROLES):
+        shown = ", ".join(f"{role} = {label!r}" for role, label in settings.roles.items())
         raise PlanError(
             f"roles: {shown or 'empty'}",
             why=f"expected a different label for each of fst, sec and neu; labels: {some(labels, 8)}",
             fix='roles = {fst = "positive", sec = "negative", neu = "neutral"}, with labels of the data',
         )
+    return {role: settings.roles[role] for role in ROLES}
 
 
 # Distinct texts that are short enough
@@ -196,11 +191,7 @@ def usable_texts(settings: Settings) -> Pool:
 
 
 def count_tokens(texts: Sequence[Example], tokenizer: str) -> list[int]:
-    """Return the length of each text or pair, in word pieces of a model or in words and punctuation marks.
-
-    >>> count_tokens([("Loved it.",), ("A man sleeps.", "He's awake.")], "")
-    [3, 9]
-    """
+    """Return the length of each text or pair, in word pieces of a model or in words and punctuation marks."""
     if not tokenizer:
         return [sum(len(WORD.findall(text)) for text in example) for example in texts]
     model = load_model(tokenizer)
@@ -232,49 +223,37 @@ def _parts(deciding: str, stamp: int) -> Parts:
     values = json.loads(deciding)
     settings = Settings(**{**values, "text": tuple(values["text"])})
     pool = usable_texts(settings)
-    test, taken = _choose(pool.texts, settings.test_per_label, settings, "test")
-    rest = [text for text in pool.texts if text.key not in taken]
-    validation, more = _choose(rest, settings.validation_per_label, settings, "validate")
-    taken |= more
-    training = [text for text in pool.texts if text.key not in taken]
+    test, rest = _choose(pool.texts, settings.test_per_label, settings, "test")
+    validation, training = _choose(rest, settings.validation_per_label, settings, "validate")
     return Parts(test, validation, training, pool.rows, pool.dropped)
 
 
 def _choose(
     texts: Sequence[Text], number: int, settings: Settings, purpose: str
-) -> tuple[list[Text], set[str]]:
-    """Choose a number of texts per class, by whole premises; return them and the keys of their premises."""
+) -> tuple[list[Text], list[Text]]:
+    """Choose a number of texts per class, by whole premises; return them and the texts with other premises."""
     together: dict[str, list[Text]] = {}
     for text in texts:
         together.setdefault(text.key, []).append(text)
     wanted = dict.fromkeys(ROLES, number)
     chosen: list[Text] = []
-    taken: set[str] = set()
     for key in sorted(together, key=lambda key: _hash("test 0", key)):
-        if not any(wanted.values()):
-            break
         if any(wanted[text.y] for text in together[key]):
-            taken.add(key)
-            for text in sorted(together[key], key=lambda text: _hash("test 0", content(text.texts))):
+            for text in sorted(together.pop(key), key=lambda text: _hash("test 0", content(text.texts))):
                 if wanted[text.y]:
                     wanted[text.y] -= 1
                     chosen.append(text)
     if any(wanted.values()):
         raise _too_few(settings, {role: number - left for role, left in wanted.items()}, number, purpose)
-    return chosen, taken
+    return chosen, [text for text in texts if text.key in together]
 
 
 def training_texts(settings: Settings) -> dict[str, list[Text]]:
     """Return K texts per class, drawn by the seed."""
     (number,) = settings.per_label
     left = split_texts(settings).training
-    texts = {}
-    for role in ROLES:
-        ordered = sorted(
-            (text for text in left if text.y == role),
-            key=lambda text: _hash(f"training {settings.seed}", content(text.texts)),
-        )
-        texts[role] = ordered[:number]
+    ordered = sorted(left, key=lambda text: _hash(f"training {settings.seed}", content(text.texts)))
+    texts = {role: [text for text in ordered if text.y == role][:number] for role in ROLES}
     if any(len(chosen) < number for chosen in texts.values()):
         raise _too_few(settings, {role: len(chosen) for role, chosen in texts.items()}, number, "train on")
     return texts

@@ -46,9 +46,12 @@ def sections(
     settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> list[Section]:
     """Return the sections of each result, or of a comparison, and the table of all cells."""
-    alone = [_summary(result) for result in results]
-    shown = [_comparison(measures, findings)] if measures else alone
+    shown = [_comparison(measures, findings)] if measures else [_summary(result) for result in results]
     return [*shown, *([_cells(results)] if results else [])]
+
+
+def _accuracy(measures: Measures, setup: Groups, cell: str) -> Measure:
+    return find_measure(measures, "accuracy", setup, cell=cell, kind=CELLS[cell])
 
 
 # One job
@@ -56,42 +59,32 @@ def sections(
 
 def _summary(result: Result) -> Section:
     checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
-    answer = [piece for finding in result.findings for piece in [*_sentence(finding), Words("\n")]]
-    about = Words(", ".join(filter(None, _heading(result))) + "\n", "quiet")
-    blocks: list[Block] = [_matrix(result), _quantities(result.measures)]
-    chosen = find_measure(result.measures, "chosen epoch", {}).value
-    blocks += _epochs(result.measures, {}, chosen)
-    return Section(
-        title=_title(result),
-        text=[*answer, about],
-        blocks=blocks,
-        notes=_notes(result.measures),
-        warnings=[f"{check['name']}: {check['detail']}" for check in checks],
-    )
-
-
-def _title(result: Result) -> Cell:
-    control = result.job["settings"]["control"][0]
-    words = [Words("cood of ", "quiet"), Words(str(result.job["model"]), "strong")]
-    return words if control == "none" else [*words, Words(f"   control: {control}", ("strong", "doubt"))]
-
-
-def _heading(result: Result) -> list[str]:
-    settings = result.job["settings"]
-    tested = _accuracy(result.measures, {}, "fst/fst")
-    chosen = find_measure(result.measures, "chosen epoch", {})
-    reveal = settings["reveal"][0]
-    return [
+    settings, measures = result.job["settings"], result.measures
+    tested, chosen = _accuracy(measures, {}, "fst/fst"), find_measure(measures, "chosen epoch", {})
+    control, reveal = settings["control"][0], settings["reveal"][0]
+    title = [Words("cood of ", "quiet"), Words(str(result.job["model"]), "strong")]
+    title += [Words(f"   control: {control}", ("strong", "doubt"))] * (control != "none")
+    about = [
         f"{settings['data']}: K = {settings['per_label'][0]:,} training and "
         f"{tested.n + tested.errors:,} test texts per class",
         f"{reveal} neu/neu items in training" if reveal else "",
         f"seed {settings['seed']}",
         f"epoch {chosen.value:.0f} of {settings['train']['epochs']}: {chosen.note}" if chosen.value else "",
     ]
+    answer = [piece for finding in result.findings for piece in [*_sentence(finding), Words("\n")]]
+    dropped = find_measure(measures, "texts left out", {})
+    errors = sum(_accuracy(measures, {}, cell).errors for cell in CELLS)
+    notes = [wording.dropped_note(dropped)] if dropped.value else []
+    return Section(
+        title=title,
+        text=[*answer, Words(", ".join(filter(None, about)) + "\n", "quiet")],
+        blocks=[_matrix(result), _quantities(measures), *_epochs(measures, {}, chosen.value)],
+        notes=[*notes, *([wording.unanswered_note(errors)] if errors else [])],
+        warnings=[f"{check['name']}: {check['detail']}" for check in checks],
+    )
 
 
 def _sentence(finding: Finding, prefix: str = "") -> list[Words]:
-    """Return a finding with its first words highlighted."""
     head = wording.HEADS[finding.kind]
     tone = VERDICTS.get(finding.kind, "doubt")
     return [Words(prefix), Words(head, ("strong", tone)), Words(finding.text.removeprefix(head))]
@@ -101,33 +94,30 @@ def _matrix(result: Result) -> Table:
     """Return the nine cells: rows are classes of texts, columns are templates."""
     about = result.job["about"]
     template = str(result.job["settings"]["template"][0])
-    words = [template.replace(SLOT, about["words"][t]) for t in ROLES]
     rows = []
     for y in ROLES:
-        cells = [_in_matrix(_accuracy(result.measures, {}, f"{y}/{t}")) for t in ROLES]
-        rows.append(Row([[Words(about["roles"][y], "strong"), Words(f" {y}", "quiet")], *cells]))
-    return Table([Column("text", "left"), *(Column(word, "left") for word in words)], rows)
-
-
-def _in_matrix(row: Measure) -> Number:
-    kind = CELLS[row.groups["cell"]]
-    return Number(row, ("strong", TONES[kind]), kind, "value and interval")
+        cells: list[Cell] = [[Words(about["roles"][y], "strong"), Words(f" {y}", "quiet")]]
+        for kind, t in ((CELLS[f"{y}/{t}"], t) for t in ROLES):
+            row = _accuracy(result.measures, {}, f"{y}/{t}")
+            cells.append(Number(row, ("strong", TONES[kind]), kind, "value and interval"))
+        rows.append(Row(cells))
+    titles = ["text", *(template.replace(SLOT, about["words"][t]) for t in ROLES)]
+    return Table([Column(title, "left") for title in titles], rows)
 
 
 def _quantities(measures: Measures) -> Table:
     """Return the three means, the gap and what is right beyond the shortcut."""
+    named: list[tuple[str, Measure, tuple[Tone, ...]]] = [
+        (kind, find_measure(measures, "accuracy", {}, kind=kind), ("strong", TONES[kind])) for kind in KINDS
+    ]
+    named[-1] = (*named[-1][:2], (TONES["OOD"],))
+    named += [(name, find_measure(measures, name, {}), ()) for name in ("gap", "beyond the shortcut")]
     rows = []
-    for kind in KINDS:
-        tones: tuple[Tone, ...] = (TONES[kind],) if kind == "OOD" else ("strong", TONES[kind])
-        rows.append(_quantity(kind, find_measure(measures, "accuracy", {}, kind=kind), tones))
-    rows += [_quantity(name, find_measure(measures, name, {})) for name in ("gap", "beyond the shortcut")]
+    for name, row, tones in named:
+        numbers = [Number(row, tones), Number(row, part="interval"), Number(row, part="n")]
+        rows.append(Row([Words(name, tones), *numbers, Words(wording.MEANING[name], "quiet")]))
     columns = [Column("", "left"), *(Column(name) for name in ("%", "95 % CI", "n")), Column("", "left")]
     return Table(columns, rows)
-
-
-def _quantity(name: str, row: Measure, tones: tuple[Tone, ...] = ()) -> Row:
-    numbers = [Number(row, tones), Number(row, part="interval"), Number(row, part="n")]
-    return Row([Words(name, tones), *numbers, Words(wording.MEANING[name], "quiet")])
 
 
 def _epochs(
@@ -138,23 +128,16 @@ def _epochs(
     epochs = list(dict.fromkeys(row.groups["epoch"] for row in rows))
     if len(epochs) < 2:
         return []
-
-    def line(label: str, name: str, tone: Tone = "", **groups: str) -> Line:
+    lines = []
+    for label, name, kind, tone in (
+        *((kind, "accuracy", kind, TONES[kind]) for kind in KINDS),
+        ("validation ID", "validation accuracy", "ID", "quiet"),
+    ):
         points = [
-            (float(epoch), find_measure(rows, name, {**setup, **groups, "epoch": epoch})) for epoch in epochs
+            (float(epoch), find_measure(rows, name, {**setup, "epoch": epoch}, kind=kind)) for epoch in epochs
         ]
-        return Line(label, points, tone)
-
-    lines = [line(kind, "accuracy", TONES[kind], kind=kind) for kind in KINDS]
-    lines.append(line("validation ID", "validation accuracy", "quiet", kind="ID"))
+        lines.append(Line(label, points, tone))
     return [Curves("epoch", lines, marked=chosen, title=title, name="epochs")]
-
-
-def _notes(measures: Measures) -> list[str]:
-    dropped = find_measure(measures, "texts left out", {})
-    errors = sum(_accuracy(measures, {}, cell).errors for cell in CELLS)
-    notes = [wording.dropped_note(dropped)] if dropped.value else []
-    return [*notes, *([wording.unanswered_note(errors)] if errors else [])]
 
 
 # Several jobs
@@ -162,20 +145,32 @@ def _notes(measures: Measures) -> list[str]:
 
 def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Section:
     """Return the verdicts, a row per setup over its seeds, the differences, and curves."""
-    setups = _by_setup(measures)
+    by_setup: dict[Names, list[Measure]] = {}
+    for row in measures:
+        if "differs in" not in row.groups:
+            names = tuple((name, row.groups[name]) for name in SETUP if name in row.groups)
+            by_setup.setdefault(names, []).append(row)
+    setups = {names: Measures(rows) for names, rows in by_setup.items()}
     probes = [dict(setup) for setup in setups if dict(setup)["control"] == "none"][:SHOWN_SETUPS]
     blocks: list[Block] = [
         Text(_sentence(finding, f"{_setup_name(finding.groups)}: "))
         for finding in findings
         if dict(finding.groups) in probes
     ]
-    blocks.append(_setups(setups))
-    blocks += _differences(measures)
+    blocks += [_setups(setups), *_differences(measures)]
     blocks += [_grid(setups, probes)] if probes else []
     blocks += _sizes(setups)
     for setup in probes:
         blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_setup_name(setup)}")
-    return Section(blocks=blocks, notes=_claims(measures))
+    gaps = [row for row in measures if row.name == "gap" and "epoch" not in row.groups]
+    several = any(row.interval_method.startswith("seeds") for row in gaps)
+    return Section(
+        blocks=blocks, notes=[*dict.fromkeys(row.note for row in gaps), wording.interval_note(several)]
+    )
+
+
+def _setup_name(setup: Groups) -> str:
+    return ", ".join(f"{name} {value}" for name, value in setup.items())
 
 
 def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap:
@@ -196,49 +191,23 @@ def _sizes(setups: Mapping[Names, Measures]) -> list[Curves]:
     by_rest: dict[Names, dict[str, Measures]] = {}
     for names, measures in setups.items():
         setup = dict(names)
-        if "K" in setup and setup["control"] == "none":
+        if setup["control"] == "none":
             rest = tuple((name, value) for name, value in names if name != "K")
             by_rest.setdefault(rest, {})[setup["K"]] = measures
     pictures = []
     for rest, by_size in by_rest.items():
-        sizes = sorted(by_size, key=int)
-        lines = [
-            Line(
-                kind,
-                [
-                    (float(k), find_measure(by_size[k], "accuracy", {**dict(rest), "K": k}, kind=kind))
-                    for k in sizes
-                ],
-                TONES[kind],
-            )
-            for kind in KINDS
-        ]
+        lines = []
+        for kind in KINDS:
+            points = [
+                (float(k), find_measure(by_size[k], "accuracy", {**dict(rest), "K": k}, kind=kind))
+                for k in sorted(by_size, key=int)
+            ]
+            lines.append(Line(kind, points, TONES[kind]))
         about = _setup_name({name: value for name, value in rest if (name, value) != ("control", "none")})
         title = ": ".join(filter(None, (wording.BY_SIZE, about)))
-        pictures += (
-            [Curves("K, texts of each class", lines, title=title, name="sizes")] if len(sizes) > 1 else []
-        )
+        if len(by_size) > 1:
+            pictures.append(Curves("K, texts of each class", lines, title=title, name="sizes"))
     return pictures
-
-
-def _claims(measures: Sequence[Measure]) -> list[str]:
-    """Return the notes on seeds and intervals."""
-    gaps = [row for row in measures if row.name == "gap" and "epoch" not in row.groups]
-    several = any(row.interval_method.startswith("seeds") for row in gaps)
-    return [*dict.fromkeys(row.note for row in gaps), wording.interval_note(several)]
-
-
-def _setup_name(setup: Groups) -> str:
-    return ", ".join(f"{name} {value}" for name, value in setup.items())
-
-
-def _by_setup(measures: Iterable[Measure]) -> dict[Names, Measures]:
-    setups: dict[Names, list[Measure]] = {}
-    for row in measures:
-        if "differs in" not in row.groups:
-            setup = tuple((name, row.groups[name]) for name in SETUP if name in row.groups)
-            setups.setdefault(setup, []).append(row)
-    return {setup: Measures(rows) for setup, rows in setups.items()}
 
 
 def _setups(setups: Mapping[Names, Measures]) -> Table:
@@ -265,40 +234,38 @@ def _setups(setups: Mapping[Names, Measures]) -> Table:
     return Table(columns, rows, legend=legend)
 
 
-def _differences(measures: Sequence[Measure], shown: int = SHOWN_PAIRS) -> list[Table]:
+def _differences(measures: Sequence[Measure]) -> list[Table]:
     """Return a row per pair of setups that differ in one group, marked if significant."""
-    pairs: dict[Names, dict[str, Measure]] = {}
-    adjusted: dict[Names, dict[str, Measure]] = {}
+    pairs: dict[Names, dict[tuple[str, str], Measure]] = {}
     for row in measures:
         if "differs in" in row.groups:
             pair = tuple((name, value) for name, value in row.groups.items() if name not in ("kind", "of"))
-            rows = pairs if row.name == "difference" else adjusted if row.name == "adjusted p value" else {}
-            rows.setdefault(pair, {})[row.groups.get("kind") or row.groups["of"]] = row
+            pairs.setdefault(pair, {})[row.name, row.groups.get("kind") or row.groups["of"]] = row
     if not pairs:
         return []
     wanted = ("ID", "COOD", "beyond the shortcut")
     setups = [dict(pair) for pair in pairs]
     vary = [name for name in SETUP if len({setup.get(name) for setup in setups}) > 1]
     lines = []
-    for pair, by_name in list(pairs.items())[:shown]:
+    for pair, by_name in list(pairs.items())[:SHOWN_PAIRS]:
         setup = dict(pair)
         changed = setup["differs in"]
         others = ", ".join(f"{name} {setup[name]}" for name in vary if name != changed)
-        numbers = [_marked(by_name.get(name), adjusted.get(pair, {}).get(name)) for name in wanted]
+        numbers = [
+            _marked(by_name.get(("difference", name)), by_name.get(("adjusted p value", name)))
+            for name in wanted
+        ]
         lines.append(Row([Words(others, "quiet"), changed, setup[changed], setup["against"], *numbers]))
     legend = [f"▲ ▼ better, worse: adjusted p at most {ALPHA:g}".replace("0.", ".")]
-    several = any(
-        row.interval is None and row.value is not None for rows in pairs.values() for row in rows.values()
-    )
-    legend += [wording.NO_INTERVAL] if several else []
-    legend += [wording.more_pairs(len(pairs) - shown)] if len(pairs) > shown else []
+    rows = [row for by_name in pairs.values() for (name, _), row in by_name.items() if name == "difference"]
+    legend += [wording.NO_INTERVAL] * any(row.interval is None and row.value is not None for row in rows)
+    legend += [wording.more_pairs(len(pairs) - SHOWN_PAIRS)] if len(pairs) > SHOWN_PAIRS else []
     columns = [Column(name, "left") for name in ("with", "differ in", "", "against")]
     columns += [Column(name) for name in wanted]
     return [Table(columns, lines, name="differences", title=wording.DIFFERENCES, legend=legend)]
 
 
 def _marked(row: Measure | None, adjusted: Measure | None) -> Number:
-    """Return a difference with its interval and mark."""
     significant = row is not None and adjusted is not None and (adjusted.value or 0.0) <= ALPHA
     mark = ("▲" if (row.value or 0.0) > 0 else "▼") if row is not None and significant else ""
     return Number(row, "strong" if significant else "", mark, "value and interval")
@@ -309,28 +276,24 @@ def _marked(row: Measure | None, adjusted: Measure | None) -> Number:
 
 def _cells(results: Sequence[Result]) -> Section:
     """Return every cell of every job and epoch, from which all other tables follow (`docs/method/cood.md` 3.5)."""
-    names = ("dataset", *(name for name in SETUP if name != "data"), "seed", "epoch")
-    words = (*names, "cell", "y", "t", "target", "group")
-    columns = [*(Column(name, "left") for name in words), Column("n"), Column("accuracy")]
-    rows = [row for result in results for row in _cell_rows(result)]
-    return Section(blocks=[Table(columns, rows, name="cells")], detail="full")
-
-
-def _cell_rows(result: Result) -> list[Row]:
-    setup = setup_of(result)
-    job = [
-        setup["data"],
-        *(setup[name] for name in SETUP if name != "data"),
-        str(result.job["settings"]["seed"]),
-    ]
+    setup_names = [name for name in SETUP if name != "data"]
+    words = ("dataset", *setup_names, "seed", "epoch", "cell", "y", "t", "target", "group")
     rows = []
-    for row in result.measures.where("accuracy"):
-        if "cell" in row.groups:
-            cell = row.groups["cell"]
-            words = [row.groups.get("epoch", ""), cell, *cell.split("/"), target(cell), row.groups["kind"]]
-            rows.append(Row([*job, *words, Number(row, part="n"), Number(row, part="value and interval")]))
-    return rows
-
-
-def _accuracy(measures: Measures, setup: Groups, cell: str) -> Measure:
-    return find_measure(measures, "accuracy", setup, cell=cell, kind=CELLS[cell])
+    for result in results:
+        setup = setup_of(result)
+        job = [setup["data"], *(setup[name] for name in setup_names), str(result.job["settings"]["seed"])]
+        for row in result.measures.where("accuracy"):
+            if "cell" in row.groups:
+                cell = row.groups["cell"]
+                about = [
+                    row.groups.get("epoch", ""),
+                    cell,
+                    *cell.split("/"),
+                    target(cell),
+                    row.groups["kind"],
+                ]
+                rows.append(
+                    Row([*job, *about, Number(row, part="n"), Number(row, part="value and interval")])
+                )
+    columns = [*(Column(name, "left") for name in words), Column("n"), Column("accuracy")]
+    return Section(blocks=[Table(columns, rows, name="cells")], detail="full")

@@ -107,17 +107,14 @@ BEST_EPOCH = "best on validation texts in trained combinations"
 
 
 def dropped_texts(counts: Mapping[str, int]) -> str:
-    """Return the numbers of dropped texts by reason."""
     return some([f"{count:,} {reason}" for reason, count in counts.items()]) or "none"
 
 
 def dropped_note(row: Measure) -> str:
-    """Return the note on dropped texts."""
     return f"! Texts excluded, of {row.n:,}: {row.note}."
 
 
 def unanswered_note(errors: int) -> str:
-    """Return the note on inputs without an answer."""
     return f"! {errors:,} inputs are unanswered and in no rate."
 
 
@@ -132,23 +129,17 @@ def seed_claim(seeds: Sequence[int]) -> str:
 
 
 def seed_count(number: int) -> str:
-    """Return a number of seeds in words."""
     return "one seed" if number == 1 else f"{number} seeds"
 
 
 def difference_note(new: int, old: int) -> str:
-    """Return the numbers of runs on both sides of a difference.
-
-    >>> difference_note(1, 1), difference_note(3, 2), difference_note(1, 5)
-    ('one seed', '3 seeds against 2', 'one run against several supports no claim about the recipes')
-    """
+    """Return the numbers of runs on both sides of a difference."""
     if min(new, old) == 1 < max(new, old):
         return "one run against several supports no claim about the recipes"
     return seed_count(new) if new == old else f"{seed_count(new)} against {old}"
 
 
 def interval_note(several_seeds: bool) -> str:
-    """Return the populations of the intervals of a comparison."""
     return "95 % intervals over texts" + (" and, by Student's t, over seeds." if several_seeds else ".")
 
 
@@ -172,5 +163,4 @@ NO_INTERVAL = "no interval: one run against several supports no claim about the 
 
 
 def more_pairs(number: int) -> str:
-    """Return the legend for pairs that the table leaves out."""
     return f"{number} more pairs: --json"
