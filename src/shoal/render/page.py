@@ -43,7 +43,6 @@ CAVEATS = frozenset(
         "one pair",
         "saturated",
         "skipped",
-        "templated",
         "too few",
         "training",
         "undecided",

@@ -5,7 +5,6 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
@@ -13,7 +12,6 @@ from typing import Any, get_args
 from ...core.errors import DataError, ShoalError, some
 from ...core.files import collector_paused, writing
 from ...core.records import Case, Example, Label, TestType
-from ...core.text import csv_lines, is_formula
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
 from ...data.missing import MissingLabelError, missing_labels
 from .expect import DIRECTIONS, Expect
@@ -25,13 +23,13 @@ FIELDS = {
     "context": ("context", "question"),
     "premise": ("premise", "hypothesis"),
 }
-"""The names of an example's texts in a suite file, told by the first."""
+"""The names of an example's texts in a suite file, by the first of them."""
 
 
 def read_suite(path: Path | str) -> Suite:
-    """A suite from a file: in our own form, in any that `shoal import` knows, or written in Python.
+    """Return the suite in a file: our own format, any that `shoal import` recognises, or a Python module.
 
-    A module (`.py`) is run: only read those you would run.
+    A module (`.py`) is executed: only read those that you would run.
     """
     if Path(path).suffix == ".py":
         return suite_of_module(Path(path))
@@ -46,15 +44,13 @@ def import_suite(
     *,
     by_template: bool = False,
 ) -> tuple[Suite, list[str]]:
-    """Read a file of another format and write it as a suite; gives the suite and what was left behind.
+    """Read a file of another format and write it as a suite; return the suite and what was not imported.
 
-    `names` says what the file's labels are called in the suite; `by_template` takes cases that look like fillings of
-    one template for one cluster.
+    `names` are the suite's names of the file's labels; `by_template` infers the templates of cases.
     """
     if out.exists() and out.samefile(path):
         raise DataError(
             f"{out}: both what is read and what is to be written",
-            why="the file that you bring would be gone",
             fix=f"--out {path.name.split('.')[0]}-suite.jsonl",
         )
     if path.suffix == ".py":
@@ -72,7 +68,7 @@ def import_suite(
 
 
 def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
-    """Check rows of the suite schema and put them together."""
+    """Return the suite of checked rows of the suite schema."""
     header, names = found.header, found.header.get("label_names")
     suite = Suite(
         str(header.get("suite") or path.name.split(".")[0]),
@@ -112,8 +108,10 @@ def _add_row(
 ) -> None:
     name = row.get("functionality")
     about = (row.get("capability"), row.get("type"), row.get("expect"), row.get("direction"))
-    if not isinstance(name, str) or name not in opened:
-        name = _text(row, "functionality")
+    if not isinstance(name, str) or not name.strip():
+        seen = f"found {shortened(name)}" if "functionality" in row else f"found only {some(row, 8)}"
+        raise DataError("'functionality' must be a text", why=seen, fix='"functionality": "…"')
+    if name not in opened:
         _open_functionality(suite, name, row)
         opened[name] = about
     elif about != opened[name]:
@@ -133,6 +131,7 @@ def _add_row(
 
 def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None:
     test_type = row.get("type", "")
+    rules = {direction: rule for rule, direction in DIRECTIONS.values()}
     if test_type not in get_args(TestType):
         raise DataError(f"type {test_type!r} is not one of MFT, INV, DIR", fix='"type": "MFT"')
     expect, direction = row.get("expect"), row.get("direction")
@@ -144,23 +143,14 @@ def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None
         parsed = Expect.parse(expect, default=DEFAULTS.get(test_type))
     elif test_type in DEFAULTS:
         parsed = DEFAULTS[test_type]
-    else:
-        rules = {d: rule for rule, d in DIRECTIONS.values()}
-        if direction not in rules:
-            raise DataError(
-                f"functionality {name!r} is directional and says neither expect nor direction",
-                fix='"direction": one of ' + ", ".join(rules),
-            )
+    elif direction in rules:
         parsed = Expect(rules[direction], tolerance=0.1, aggregate="all_except_first")
+    else:
+        raise DataError(
+            f"functionality {name!r} is directional and says neither expect nor direction",
+            fix='"direction": one of ' + ", ".join(rules),
+        )
     suite.add_functionality(name, str(row.get("capability") or "other"), test_type, parsed, direction)
-
-
-def _text(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    if not isinstance(value, str) or not value.strip():
-        seen = f"found {shortened(value)}" if key in row else f"found only {some(row, 8)}"
-        raise DataError(f"{key!r} must be a text", why=seen, fix=f'"{key}": "…"')
-    return value
 
 
 def _case_id(row: Mapping[str, Any]) -> str:
@@ -183,7 +173,7 @@ def _examples(row: Mapping[str, Any]) -> tuple[Example, ...]:
 
 
 def _example(example: Any) -> Example:
-    """An example's texts: an object with their names, or a plain text or list of texts."""
+    """Return an example's texts, from an object with their names, a text or a list of texts."""
     if isinstance(example, str):
         return (example,)
     if isinstance(example, dict):
@@ -203,7 +193,7 @@ def _example(example: Any) -> Example:
 
 
 def write_suite(suite: Suite, path: Path | str, fields: Sequence[str] = ()) -> None:
-    """Write a suite file; reading it back gives the same suite."""
+    """Write a suite file; `read_suite` returns the same suite."""
     with writing(Path(path)) as stream:
         for row in _as_rows(suite, fields):
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -241,16 +231,16 @@ def _short(labels: tuple[Label, ...] | None) -> Label | list[Label] | None:
 
 
 def example_fields(task: str, texts: int) -> tuple[str, ...]:
-    """What a suite file calls the texts of an example of this task."""
+    """Return the names of an example's texts in a suite file."""
     by_task = {"reading comprehension": FIELDS["context"], "nli": FIELDS["premise"]}
     return ("text",) if texts == 1 else by_task.get(task, FIELDS["question1"])
 
 
-# A suite written in Python: the module is run
+# Suites written in Python
 
 
 def suite_of_module(path: Path) -> Suite:
-    """The suite called `suite` in a module, else the only one there."""
+    """Return the suite called `suite` in a module, else the only one."""
     names = _run(path)
     suites = {name: value for name, value in names.items() if isinstance(value, Suite)}
     if "suite" in suites:
@@ -258,7 +248,6 @@ def suite_of_module(path: Path) -> Suite:
     if len({id(value) for value in suites.values()}) != 1:
         raise DataError(
             f"{path}: {f'{len(suites)} suites: {some(suites)}' if suites else 'no suite'}",
-            why="a module makes one, or calls the one that is meant suite",
             fix='suite = Suite("hotel", labels=("negative", "positive"))',
         )
     suite = next(iter(suites.values()))
@@ -271,7 +260,7 @@ def suite_of_module(path: Path) -> Suite:
 
 
 def _run(path: Path) -> dict[str, Any]:
-    """What a module defines. It can import what lies beside it."""
+    """Execute a module and return its names. It can import modules next to it."""
     if not path.is_file():
         raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
     module = ModuleType(f"shoal_suite_{path.stem}")
@@ -287,8 +276,7 @@ def _run(path: Path) -> dict[str, Any]:
     except (Exception, SystemExit) as problem:
         raise DataError(
             f"{path}{_line(path, problem)}: {type(problem).__name__}: {problem}",
-            why="the module did not run to its end",
-            fix=f"mend it; python {path} shows more",
+            fix=f"correct the module; python {path} shows more",
         ) from None
     finally:
         sys.path.remove(beside)
@@ -297,7 +285,7 @@ def _run(path: Path) -> dict[str, Any]:
 
 
 def _line(path: Path, problem: BaseException) -> str:
-    """Where in the module it went wrong, as a message has it."""
+    """Return the line of an error in the module, for a message."""
     if isinstance(problem, SyntaxError):
         return f", line {problem.lineno}"
     frames = traceback.extract_tb(problem.__traceback__)
@@ -307,37 +295,20 @@ def _line(path: Path, problem: BaseException) -> str:
 # Texts with their ids, to query a model elsewhere
 
 
-FORMATS = (".csv", ".jsonl")
-
-
-def export_suite(suite: Suite, out: Path, *, verbatim: bool = False) -> int:
-    """Write every example of a suite, as the suffix of the file says; gives their number.
-
-    In a table that a spreadsheet opens, a text that begins like a formula is dangerous as it is, and with an apostrophe
-    before it another text. So it is neither: such a suite is written as JSON Lines, or `verbatim`.
-    """
-    if out.suffix not in FORMATS:
+def export_suite(suite: Suite, out: Path) -> int:
+    """Write every example of a suite as JSON Lines, with its ids; return their number."""
+    if out.suffix != ".jsonl":
         raise DataError(
-            f"{out}: the suffix says what to write: {' or '.join(FORMATS)}",
+            f"{out}: a suite is exported as JSON Lines",
             fix=f"--out {out.name.split('.')[0] or 'cases'}.jsonl",
         )
-    if out.suffix == ".csv" and not verbatim:
-        _refuse_formulas(suite, out)
     with writing(out) as stream:
-        for line in _lines(suite, out.suffix):
-            stream.write(line)
+        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of(suite))
     return sum(len(case.examples) for case in suite.cases)
 
 
-def _lines(suite: Suite, suffix: str) -> Iterator[str]:
-    if suffix == ".csv":
-        names = list(next(rows_of(suite)))
-        return csv_lines(chain([names], (list(row.values()) for row in rows_of(suite))), verbatim=True)
-    return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of(suite))
-
-
 def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:
-    """Each example: what names it, then its texts under the names of the suite file."""
+    """Yield each example: its ids, then its texts under the names of the suite file."""
     for case in suite.cases:
         functionality = case.groups["functionality"]
         for position, texts in enumerate(case.examples):
@@ -347,14 +318,3 @@ def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:
                 "example_idx": position,
                 **dict(zip(example_fields(suite.task, len(texts)), texts, strict=True)),
             }
-
-
-def _refuse_formulas(suite: Suite, out: Path) -> None:
-    cells = (cell for row in rows_of(suite) for cell in row.values() if isinstance(cell, str))
-    formulas = [cell for cell in cells if is_formula(cell)]
-    if formulas:
-        raise DataError(
-            f"{out}: {len(formulas):,} cells begin as a formula does, the first is {formulas[0][:60]!r}",
-            why="a spreadsheet may run them, and anything put before them would change what the model is asked",
-            fix=f"--out {out.stem}.jsonl; or --verbatim, for a program that reads the file",
-        )

@@ -100,15 +100,7 @@ def dead_words(errors: Counter[str]) -> str:
     return f"The model answered none of {total:,} cases: {message}{more}"
 
 
-def templated_words(name: str, cases: int, templates: int) -> str:
-    """Return the sentence about a suite whose cases look like fillings of templates that it does not name."""
-    return (
-        f"The suite names no templates, but its cases look like fillings of a few ({name}: {cases} cases, {templates} "
-        f"template{'s' if templates > 1 else ''}): intervals are for new words in these, not for new templates"
-    )
-
-
-# What was asked
+# The subject of the audit
 
 
 def subject(settings: Settings | None, result: Result) -> str:

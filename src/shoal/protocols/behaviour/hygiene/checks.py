@@ -1,147 +1,141 @@
 """The checks: each looks at the suite's `Material` and returns findings."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import islice
 
 from ....core.errors import DataError, some
 from ....core.measures import FEW_CASES
-from ....core.records import Case, Example
+from ....core.records import Answers, Case, Example
+from ....data.templates import templates
 from ....stats.intervals import wilson
-from ..build import half_half
 from ..expect import Expect
-from ..settings import SPLITS
-from ..templated import few_templates
-from .findings import FIXES, MANY, SEVERITIES, Finding, finding, ids, tell, worst_first
+from .findings import FIXES, Finding, Severity, finding, ids, tell, worst_first
 from .material import (
     LUKEWARM,
     OTHER_LABEL,
     SMALL,
     Constant,
     Material,
-    Reply,
     Verdict,
+    expected_labels,
     first,
     is_perturbation,
     is_vacuous,
     judge_all,
     named,
-    only,
-    sayable,
+    palette_of,
+    rule_labels,
     shape,
-    spoken_labels,
-    wanted,
+    with_examples,
+    words_of,
 )
 
 # Rules that cannot pass, fail or apply
 
-
 SHAPES = 12
 """Cases of a functionality that are tried, each of another shape."""
+PATTERNS = 4
+"""Combinations of predictions that a finding lists."""
+BETTER_RULES = {"implication_triplet": "implication"}
+Settled = Mapping[Verdict, list[str]]
+"""Combinations of predictions by the verdict that they lead to, whatever the last prediction is."""
 
 
 def check_rules(material: Material) -> list[Finding]:
-    """Each rule on every combination of predictions for a small case: can it pass, fail and apply at all?"""
+    """Find rules that cannot pass, fail or apply under any predictions for a small case."""
     findings = []
-    tried: dict[object, tuple[set[Verdict], Settled | None]] = {}
-    for name, shapes in material.shapes.items():
+    tried: dict[object, tuple[set[Verdict], Settled]] = {}
+    for name, cases in material.by_name.items():
+        rule = cases[0].meta["expect"].rule
         if name in material.problems:
-            cases, problem = material.by_name[name], material.problems[name]
-            what = f"no answer to its {len(cases):,} cases can be judged: {problem}"
+            what = f"no answer to its {len(cases):,} cases can be judged: {material.problems[name]}"
             findings.append(finding("rule cannot judge", name, cases, len(cases), what, "error"))
-        elif not is_vacuous(material.by_name[name]):
-            few = [cases[0] for cases in islice(shapes.values(), SHAPES)]
-            results = [_try_rule(first(case, SMALL), material.labels, tried) for case in few]
-            rule = material.by_name[name][0].meta["expect"].rule
-            findings += _one_sided(name, rule, set().union(*(verdicts for verdicts, _ in results)))
-            findings += [_unreachable(name, rule, settled) for _, settled in results if settled][:1]
+        elif not is_vacuous(cases):
+            verdicts: set[Verdict] = set()
+            unreachable: list[Finding] = []
+            for alike in islice(material.shapes[name].values(), SHAPES):
+                small = first(alike[0], SMALL)
+                if shape(small) not in tried:
+                    tried[shape(small)] = _try_rule(small, material.labels)
+                seen, settled = tried[shape(small)]
+                verdicts |= seen
+                unreachable += [_unreachable(name, rule, settled)] if settled else []
+            findings += [*_one_sided(name, rule, verdicts), *unreachable[:1]]
     return worst_first(findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """Predictions that decide a case before its last example is looked at, though only that could."""
-
-    passes: tuple[str, ...]
-    fails: tuple[str, ...]
-    never_apply: tuple[str, ...]
+def _try_rule(case: Case, labels: tuple[str, ...]) -> tuple[set[Verdict], Settled]:
+    verdicts = judge_all(case, palette_of(case, labels, (1.0, 0.75, 1 / len(labels) + 0.05)))
+    return set(verdicts.values()), settled_early(case, palette_of(case, labels, (1.0,)))
 
 
-def _try_rule(
-    case: Case, labels: tuple[str, ...], tried: dict[object, tuple[set[Verdict], Settled | None]]
-) -> tuple[set[Verdict], Settled | None]:
-    key = shape(case)
-    if key not in tried:
-        verdicts = set(judge_all(case, sayable(case, labels, (1.0, 0.75, 1 / len(labels) + 0.05))).values())
-        tried[key] = verdicts, settled_early(case, sayable(case, labels, (1.0,)))
-    return tried[key]
+def settled_early(case: Case, palette: Answers) -> Settled:
+    """Return predictions for all but the last example that decide the case although the last could; empty if none.
 
-
-def settled_early(case: Case, palette: Sequence[Reply]) -> Settled | None:
-    """Predictions for all but the last example that pass, or fail, whatever the last is.
-
-    That is in order where the case without its last example goes the same way: an earlier variant has changed. It
-    is a slip in a rule that is about the last example, and lets it decide under other predictions.
+    An earlier variant may decide a case: the case without its last example then has the same verdict, and is not
+    listed. The others show a slip in a rule about the last example.
     """
     if len(case.examples) < 2:
-        return None
+        return {}
     ends: dict[tuple[int, ...], set[Verdict]] = defaultdict(set)
-    for picks, verdict in judge_all(case, palette).items():
-        ends[picks[:-1]].add(verdict)
+    for rows, verdict in judge_all(case, palette).items():
+        ends[rows[:-1]].add(verdict)
     if not any({True, False} <= verdicts for verdicts in ends.values()):
-        return None
+        return {}
     try:
         before = judge_all(first(case, len(case.examples) - 1), palette)
     except DataError:
         before = {}  # the rule needs every example
-
-    def those(verdict: Verdict) -> tuple[str, ...]:
-        known = [picks for picks, verdicts in ends.items() if verdicts == {verdict}]
-        early = [picks for picks in known if verdict is None or before.get(picks) != verdict]
-        return tuple(f"({', '.join(palette[position].word for position in picks)}, any)" for picks in early)
-
-    settled = Settled(those(True), those(False), those(None))
-    return settled if settled.passes or settled.fails else None
+    settled: dict[Verdict, list[str]] = {True: [], False: [], None: []}
+    for rows, verdicts in ends.items():
+        (verdict, *others) = verdicts
+        if not others and (verdict is None or before.get(rows) != verdict):
+            words = words_of(palette)
+            settled[verdict].append(f"({', '.join(words[row] for row in rows)}, any)")
+    return settled if settled[True] or settled[False] else {}
 
 
 def _unreachable(name: str, rule: str, settled: Settled) -> Finding:
     always = [
-        *(f"always passes with {pattern}" for pattern in settled.passes),
-        *(f"always fails with {pattern}" for pattern in settled.fails),
+        *(f"always passes with {pattern}" for pattern in settled[True]),
+        *(f"always fails with {pattern}" for pattern in settled[False]),
     ]
-    never = [f"never applies with {some(settled.never_apply, PATTERNS)}"] if settled.never_apply else []
+    never = [f"never applies with {some(settled[None], PATTERNS)}"] if settled[None] else []
     kind, better = "unreachable branch", BETTER_RULES.get(rule)
     fix = f'expect rule "{better}", as profile recommended does (edits=repaired)' if better else FIXES[kind]
     what = f"rule {rule!r} is about the last prediction, but some others decide without it: "
     what += "; ".join([*always[:PATTERNS], *never])
-    return Finding(kind, "error", (name,), what, fix, count=len(settled.passes) + len(settled.fails))
-
-
-PATTERNS = 4
-"""Combinations of predictions that a finding spells out."""
-BETTER_RULES = {"implication_triplet": "implication"}
+    return Finding(kind, "error", (name,), what, fix, count=len(always))
 
 
 def _one_sided(name: str, rule: str, verdicts: set[Verdict]) -> list[Finding]:
-    """A rule that cannot go more than one way."""
     if {True, False} <= verdicts:
         return []
-    how = "fails" if True in verdicts else "passes" if False in verdicts else "applies"
-    kind, what = f"rule never {how}", f"whatever is predicted for a case of up to {SMALL} examples"
-    return [Finding(kind, "error", (name,), f"rule {rule!r} never {how}, {what}", FIXES[kind])]
+    never = "fails" if True in verdicts else "passes" if False in verdicts else "applies"
+    kind, what = f"rule never {never}", f"whatever is predicted for a case of up to {SMALL} examples"
+    return [Finding(kind, "error", (name,), f"rule {rule!r} never {never}, {what}", FIXES[kind])]
 
 
 # Cases that test nothing
 
 
 NEARLY_ALL = 0.95
-"""Pass rate of a constant prediction from which a functionality hardly tests anything by itself."""
+"""Pass rate of a constant answer from which a functionality tests next to nothing by itself."""
+MOVES = (
+    "same_pred",
+    "conf_of_",
+    "positive_shift",
+    "direction ",
+    "exact_string_equal_to_original",
+    "answer_equals_original",
+)
+"""Prefixes of rules that any constant answer passes, because they only look at changes."""
 
 
 def check_vacuous(material: Material) -> list[Finding]:
-    """Perturbation cases without a variant, and variants in which nothing was changed."""
+    """Find perturbation cases without a variant, and variants equal to their original."""
     findings = []
     for name, cases in material.by_name.items():
         if not is_perturbation(cases[0]):
@@ -156,7 +150,7 @@ def check_vacuous(material: Material) -> list[Finding]:
 
 
 def _unchanged(name: str, cases: list[Case], labels: tuple[str, ...]) -> Iterator[Finding]:
-    """Variants that are their original again: they test nothing, or cannot be passed."""
+    """Yield findings on variants equal to their original: they test nothing, or cannot be passed."""
     known: dict[object, bool] = {}
     harmless: list[Case] = []
     hopeless: list[Case] = []
@@ -164,7 +158,7 @@ def _unchanged(name: str, cases: list[Case], labels: tuple[str, ...]) -> Iterato
         if case.examples[0] in case.examples[1:]:
             again = case.examples.index(case.examples[0], 1)
             # The same text gets the same answer: where the rule asks for another, no model can pass.
-            alike = can_be_answered_alike(only(case, [0, again]), labels, known)
+            alike = can_be_answered_alike(with_examples(case, [0, again]), labels, known)
             (harmless if alike else hopeless).append(case)
     if hopeless:
         what = tell(len(hopeless), len(cases), "has", "have") + " a variant that is the original again"
@@ -179,11 +173,11 @@ def _unchanged(name: str, cases: list[Case], labels: tuple[str, ...]) -> Iterato
 
 
 def can_be_answered_alike(pair: Case, labels: tuple[str, ...], known: dict[object, bool]) -> bool:
-    """Whether an original and a copy of it, with one answer for both, can pass; true where the rule cannot say."""
+    """Return whether one answer to an original and its copy can pass; True if the rule cannot judge them."""
     key = shape(pair)
     if key not in known:
         try:
-            verdicts = judge_all(pair, sayable(pair, labels, (LUKEWARM,)))
+            verdicts = judge_all(pair, palette_of(pair, labels, (LUKEWARM,)))
         except DataError:
             verdicts = {}
         alike = {verdict for (answer, again), verdict in verdicts.items() if answer == again}
@@ -194,7 +188,7 @@ def can_be_answered_alike(pair: Case, labels: tuple[str, ...], known: dict[objec
 def check_constants(material: Material) -> list[Finding]:
     """Find functionalities that one constant answer passes, if nothing in their capability fails that answer.
 
-    Rules that only ask that predictions do not move pass with any constant by nature; they are left out.
+    Rules about changes pass with any constant answer and are left out.
     """
     findings = []
     failing = _failing(material)
@@ -202,32 +196,21 @@ def check_constants(material: Material) -> list[Finding]:
         best = material.best_constant(name)
         if best is None or best.rate < NEARLY_ALL or is_vacuous(cases):
             continue
-        if compares_with_original(cases[0].meta["expect"]):
-            continue
-        if failing[cases[0].groups["capability"], best.answer] <= {name}:
+        contrasts = failing[cases[0].groups["capability"], best.answer] - {name}
+        if not contrasts and not compares_with_original(cases[0].meta["expect"]):
             findings.append(_one_answer(name, best))
     return worst_first(findings)
 
 
 def compares_with_original(expect: Expect) -> bool:
-    """Whether a rule looks only at how a prediction moved, never at which it is."""
+    """Return whether a rule looks only at changes of the prediction."""
     if expect.parts:
         return all(map(compares_with_original, expect.parts))
     return expect.rule.startswith(MOVES)
 
 
-MOVES = (
-    "same_pred",
-    "conf_of_",
-    "positive_shift",
-    "direction ",
-    "exact_string_equal_to_original",
-    "answer_equals_original",
-)
-
-
 def _failing(material: Material) -> dict[tuple[str, str], set[str]]:
-    """By capability and constant answer: the functionalities that a model with this answer fails."""
+    """Return the functionalities that a constant answer fails, by capability and answer."""
     failing: dict[tuple[str, str], set[str]] = defaultdict(set)
     for name, constants in material.constants.items():
         capability = material.by_name[name][0].groups["capability"]
@@ -248,35 +231,36 @@ def _one_answer(name: str, best: Constant) -> Finding:
 
 
 def check_conflicts(material: Material) -> list[Finding]:
-    """The same example, asked to be answered in two ways that no model can satisfy at once."""
-    asked: dict[Example, dict[tuple[str, str], Case]] = defaultdict(dict)
-    """By example: each label and functionality that ask for it, with the first case."""
+    """Find examples with two expected answers that no model can satisfy together."""
+    expected: dict[Example, dict[tuple[str, str], Case]] = defaultdict(dict)
     for case in material.cases:
-        for example, label in zip(case.examples, wanted(case, material.labels), strict=True):
+        for example, label in zip(case.examples, expected_labels(case, material.labels), strict=True):
             if label is not None:
-                asked[example].setdefault((label, case.groups["functionality"]), case)
-    pairs: dict[tuple[str, ...], dict[Example, tuple[str, Case, str, Case]]] = defaultdict(dict)
-    for example, askers in asked.items():
-        for pair, conflict in _conflicts(askers):
-            pairs[pair].setdefault(example, conflict)
-    return worst_first(_conflict(pair, conflicts) for pair, conflicts in pairs.items())
+                expected[example].setdefault((case.groups["functionality"], label), case)
+    by_place: dict[tuple[str, ...], list[tuple[Example, dict[str, Case]]]] = defaultdict(list)
+    for example, askers in expected.items():
+        labels = {label for _, label in askers}
+        torn = {label for label in labels if not all(compatible(label, other) for other in labels)}
+        if torn:
+            rows = sorted((row for row in askers.items() if row[0][1] in torn), key=lambda row: row[0])
+            cases = {label: case for (_, label), case in reversed(rows)}
+            by_place[tuple(dict.fromkeys(name for (name, _), _ in rows))].append((example, cases))
+    return worst_first(_conflict(where, conflicts) for where, conflicts in by_place.items())
 
 
-def _conflicts(
-    asked: Mapping[tuple[str, str], Case],
-) -> Iterator[tuple[tuple[str, ...], tuple[str, Case, str, Case]]]:
-    """Every two that contradict each other; of very many, only the first functionality that asks for each label."""
-    rows = sorted(asked.items(), key=lambda row: (row[0][1], row[0][0]))
-    if len(rows) > MANY:
-        firsts = {row[0][0]: row for row in reversed(rows)}
-        rows = [row for row in rows if firsts[row[0][0]] is row][:MANY]
-    for ((label, name), case), ((other, there), second) in combinations(rows, 2):
-        if not compatible(label, other):
-            yield tuple(dict.fromkeys([name, there])), (label, case, other, second)
+def _conflict(where: tuple[str, ...], conflicts: list[tuple[Example, dict[str, Case]]]) -> Finding:
+    """Return the finding on all conflicts between the same functionalities."""
+    example, cases = min(conflicts, key=lambda row: min((len(case.id), case.id) for case in row[1].values()))
+    label = min(cases, key=lambda word: (cases[word].groups["functionality"], word))
+    other = next(word for word in sorted(cases) if not compatible(label, word))
+    examples = f"{len(conflicts):,} examples have" if len(conflicts) > 1 else "1 example has"
+    what = f"{examples} two expected answers: {quoted(example)} is {label!r} and {other!r}"
+    places = tuple(dict.fromkeys([cases[label].id, cases[other].id]))
+    return Finding("label conflict", "error", where, what, FIXES["label conflict"], places, len(conflicts))
 
 
 def compatible(label: str, other: str) -> bool:
-    """Whether one answer can be right for both.
+    """Return whether one answer can be right for both.
 
     >>> [compatible(label, "not negative") for label in ("positive", "negative", "not positive")]
     [True, False, True]
@@ -289,31 +273,19 @@ def compatible(label: str, other: str) -> bool:
     return len(unlike) == 2 or unlike[0] not in (label, other)
 
 
-def _conflict(where: tuple[str, ...], conflicts: Mapping[Example, tuple[str, Case, str, Case]]) -> Finding:
-    example, (label, case, other, second) = min(
-        conflicts.items(), key=lambda row: (len(row[1][1].id), row[1][1].id, row[0])
-    )
-    several = f"{len(conflicts):,} examples are" if len(conflicts) > 1 else "1 example is"
-    kind = "label conflict"
-    what = f"{several} to be answered in two ways: {quoted(example)} is {label!r} and {other!r}"
-    return Finding(
-        kind, "error", where, what, FIXES[kind], tuple(dict.fromkeys([case.id, second.id])), len(conflicts)
-    )
-
-
 def quoted(example: Example, length: int = 60) -> str:
-    """An example's texts for a message, the middle left out where they are long."""
+    """Return an example for a message, shortened in the middle."""
     text = " ".join(" ¦ ".join(example).split())
     half = length // 2
     return f'"{text if len(text) <= length else f"{text[:half]} … {text[-half:]}"}"'
 
 
 def check_labels(material: Material) -> list[Finding]:
-    """Find labels of the suite that no case and no rule asks for."""
+    """Find labels that no case expects and no rule names."""
     asked = material.label_counts
     mentioned = {label.removeprefix("not ") for label, n in asked.items() if n}
     for expect in {case.meta["expect"] for case, *_ in material.by_name.values()}:
-        mentioned |= {named(word, material.labels) for word in spoken_labels(expect)}
+        mentioned |= {named(word, material.labels) for word in rule_labels(expect)}
     unused = [label for label in material.labels if label not in {*mentioned, OTHER_LABEL}]
     if not asked or not unused:
         return []
@@ -343,7 +315,7 @@ def check_duplicates(material: Material) -> list[Finding]:
 
 
 def check_split(material: Material) -> list[Finding]:
-    """Test cases that are letter by letter in the training part of a split by id (`docs/method/beluga.md` 1.2)."""
+    """Find test cases that are also in the training part of a split by id (`docs/method/beluga.md` 1.2)."""
     kind = "test cases seen in training"
     copies = ("is a copy of a training case", "are copies of a training case", "test cases")
     places = worst_first(
@@ -365,27 +337,42 @@ def check_split(material: Material) -> list[Finding]:
 
 
 SPLITTABLE = 4
-"""Fewer cases than this can leave a part of the double split empty (`docs/method/beluga.md` 1.12)."""
+"""With fewer cases a part of the double split can be empty (`docs/method/beluga.md` 1.12)."""
 
 
 def check_size(material: Material) -> list[Finding]:
-    """Functionalities with so few different cases that their pass rate says little."""
+    """Find functionalities with too few distinct cases for a useful pass rate."""
     findings = []
     for name, n in material.unique_cases.items():
         if n >= FEW_CASES:
             continue
         low, high = (100 * end for end in wilson(n / 2, n))
         different = "different " if n < len(material.by_name[name]) else ""
-        plural = "s" if n > 1 else ""
-        small = f"; a split gives {_split(n)}" if n < SPLITTABLE else ""
-        kind, severity = "too few cases", SEVERITIES[1 if n < SPLITTABLE else 2]
-        what = f"{n} {different}case{plural}: a pass rate of 50 % would mean {low:.0f} to {high:.0f} % (95 % Wilson)"
-        findings.append(Finding(kind, severity, (name,), what + small, FIXES[kind], count=n))
+        what = f"{n} {different}case{'s' if n > 1 else ''}"
+        what += f": a pass rate of 50 % would mean {low:.0f} to {high:.0f} % (95 % Wilson)"
+        kind = "too few cases"
+        severity: Severity = "warning" if n < SPLITTABLE else "note"
+        findings.append(Finding(kind, severity, (name,), what, FIXES[kind], count=n))
     return sorted(findings, key=lambda row: (row.count, row.where))
 
 
+LOOKED_AT = 200
+"""Cases of a functionality whose texts are compared."""
+FEW = 1 / 3
+"""Templates per case, below which cases are not independent."""
+
+
+def few_templates(cases: Sequence[Case]) -> tuple[int, int] | None:
+    """Return how many cases look like how few templates; None if templates are named, or cases few or independent."""
+    if len(cases) < FEW_CASES or any(case.cluster for case in cases):
+        return None
+    looked_at = cases[:: -(-len(cases) // LOOKED_AT)]
+    number = len(set(templates([" | ".join(case.examples[0]) for case in looked_at])))
+    return (len(looked_at), number) if number < FEW * len(looked_at) else None
+
+
 def check_templates(material: Material) -> list[Finding]:
-    """Functionalities whose cases look like fillings of a few templates, and whose suite does not say which."""
+    """Find functionalities whose cases look like fillings of a few unnamed templates."""
     kind, named = "templates without a cluster", []
     for name, cases in material.by_name.items():
         found = few_templates(cases)
@@ -398,11 +385,6 @@ def check_templates(material: Material) -> list[Finding]:
     more = f"; the like in {len(named) - 1} more functionalities" if len(named) > 1 else ""
     where = tuple(name for name, _, _ in named)
     return [Finding(kind, "note", where, what + more, FIXES[kind], count=len(named))]
-
-
-def _split(n: int) -> str:
-    parts = Counter(half_half(n))
-    return ", ".join(f"{parts[part]} {part}" for part in SPLITS)
 
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
@@ -425,3 +407,18 @@ def check_texts(material: Material) -> list[Finding]:
                 what = tell(len(bad), len(cases), "holds", "hold") + f" {words}"
                 findings.append(finding(kind, name, bad, len(cases), what, "warning"))
     return worst_first(findings)
+
+
+CHECKS: tuple[Callable[[Material], list[Finding]], ...] = (
+    check_rules,
+    check_vacuous,
+    check_conflicts,
+    check_split,
+    check_duplicates,
+    check_labels,
+    check_constants,
+    check_size,
+    check_templates,
+    check_texts,
+)
+"""Every check, the most important first."""
