@@ -55,9 +55,7 @@ def stamp(name: str) -> tuple[int, int]:
 @lru_cache(maxsize=2)
 def _read_once(path: Path, _stamp: tuple[int, int]) -> Suite:
     """Return the suite in a file; jobs share it, and nobody changes it."""
-    suite = read_suite(path)
-    suite.finish()
-    return suite
+    return read_suite(path)
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:

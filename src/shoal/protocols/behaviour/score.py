@@ -212,27 +212,16 @@ def _unanswered(tallies: Sequence[_Tally]) -> dict[str, Any]:
 
 def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], basis: Basis) -> Measure:
     """Return the unweighted mean over the functionalities with a pass rate, with an effective-n Wilson interval."""
-    known = [tally for tally in tallies if tally.n]
+    row, known = _counted(name, tallies, groups, basis), [tally for tally in tallies if tally.n]
     if not known:
-        return _undefined(name, tallies, groups, basis)
+        return row
     tables = [tally.by_case for tally in known]
-    row = Measure(
-        name,
-        macro_mean(tables),
-        sum(tally.n for tally in known),
-        groups,
-        macro_wilson(tables),  # new cases of the same templates: the case is the unit (decision 0003)
-        "wilson" if len(known) == 1 else "macro wilson",
-        sum(tally.na for tally in tallies),
-        sum(tally.errors for tally in tallies),
-        basis=basis,
-    )
+    method = "wilson" if len(known) == 1 else "macro wilson"
+    # New cases of the same templates: the case is the unit (decision 0003).
+    row = replace(row, value=macro_mean(tables), interval=macro_wilson(tables), interval_method=method)
     named = [tally for tally in known if tally.has_templates]
-    shared = (
-        sharing([tally.templates for tally in named], [tally.hits for tally in named])
-        if len(named) > 1
-        else 1.0
-    )
+    alike = [tally.templates for tally in named], [tally.hits for tally in named]
+    shared = sharing(*alike) if len(named) > 1 else 1.0
     return _with_templates(
         row, known, lambda: macro_wilson([tally.by_template for tally in known], shared=shared)
     )
@@ -242,12 +231,12 @@ def _pass_rate(
     tallies: Sequence[_Tally], groups: Mapping[str, str], without: Mapping[str, str] | None = None
 ) -> Measure:
     """Return the share of applicable cases that pass: each case counts once, whatever its functionality."""
-    known, basis = [tally for tally in tallies if tally.n], Basis("cases", without=without or {})
+    row = _counted("pass rate", tallies, groups, Basis("cases", without=without or {}))
+    known = [tally for tally in tallies if tally.n]
     if not known:
-        return _undefined("pass rate", tallies, groups, basis)
-    passes, n = sum(tally.passes for tally in known), sum(tally.n for tally in known)
-    na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
-    row = Measure("pass rate", passes / n, n, groups, wilson(passes, n), "wilson", na, errors, basis=basis)
+        return row
+    passes = sum(tally.passes for tally in known)
+    row = replace(row, value=passes / row.n, interval=wilson(passes, row.n), interval_method="wilson")
     hits = np.concatenate([tally.hits for tally in known])
     return _with_templates(
         row,
@@ -256,10 +245,11 @@ def _pass_rate(
     )
 
 
-def _undefined(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], basis: Basis) -> Measure:
-    na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
-    reason = NO_CASE_APPLIES if na else NO_CASE_ANSWERED
-    return Measure(name, None, 0, groups, None, "", na, errors, reason, basis=basis, reason=reason)
+def _counted(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], basis: Basis) -> Measure:
+    """Return a measure without a value: its counts, and the reason if no case has an outcome."""
+    n, na, errors = (sum(counts) for counts in zip(*((t.n, t.na, t.errors) for t in tallies), strict=True))
+    reason = "" if n else NO_CASE_APPLIES if na else NO_CASE_ANSWERED
+    return Measure(name, None, n, groups, None, "", na, errors, reason, basis=basis, reason=reason)
 
 
 def _with_templates(

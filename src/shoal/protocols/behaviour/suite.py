@@ -7,7 +7,6 @@ Written in Python with the decorators below, or read from a file by `suite_files
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ...core.errors import DataError, nearest, some
@@ -92,12 +91,6 @@ class Suite:
         return (
             f"Suite({self.name!r}, {len(self.cases):,} cases in {len(self.functionalities)} functionalities)"
         )
-
-    def save(self, path: Path | str) -> None:
-        """Write the suite to a file for `read_suite`."""
-        from .suite_files import write_suite
-
-        write_suite(self, path)
 
     @property
     def functionalities(self) -> list[str]:
@@ -202,10 +195,6 @@ class Suite:
         labels = None if made.labels is None else self._alike.texts(made.labels)
         cluster = self._alike.text(made.cluster)
         self.cases.append(Case(identity, made.examples, labels, groups, cluster, about))
-
-    def finish(self) -> None:
-        """Free the memory for adding cases."""
-        self._ids.clear()
 
     def infer_labels(self) -> None:
         """Name the labels after the cases if they have names."""

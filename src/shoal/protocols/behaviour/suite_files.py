@@ -12,6 +12,7 @@ from typing import Any, get_args
 from ...core.errors import DataError, ShoalError, some
 from ...core.files import collector_paused, writing
 from ...core.records import Case, Example, Label, TestType
+from ...core.text import csv_lines, is_formula
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
 from ...data.missing import MissingLabelError, missing_labels
 from .expect import DIRECTIONS, Expect
@@ -295,16 +296,33 @@ def _line(path: Path, problem: BaseException) -> str:
 # Texts with their ids, to query a model elsewhere
 
 
-def export_suite(suite: Suite, out: Path) -> int:
-    """Write every example of a suite as JSON Lines, with its ids; return their number."""
-    if out.suffix != ".jsonl":
+def export_suite(suite: Suite, out: Path, *, verbatim: bool = False) -> int:
+    """Write every example of a suite with its ids, as .csv or .jsonl; return their number.
+
+    A text that begins like a formula is dangerous in a spreadsheet, and escaped it is another text. Such a suite is
+    written as JSON Lines, or `verbatim`.
+    """
+    if out.suffix not in (".csv", ".jsonl"):
         raise DataError(
-            f"{out}: a suite is exported as JSON Lines",
+            f"{out}: a suite is written as .csv or .jsonl",
             fix=f"--out {out.name.split('.')[0] or 'cases'}.jsonl",
         )
+    rows = list(rows_of(suite))
+    lines: Iterable[str] = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    if out.suffix == ".csv":
+        formulas = [
+            cell for row in rows for cell in row.values() if isinstance(cell, str) and is_formula(cell)
+        ]
+        if formulas and not verbatim:
+            raise DataError(
+                f"{out}: {len(formulas):,} cells begin as a formula does, the first is {formulas[0][:60]!r}",
+                why="a spreadsheet may run them, and escaping would change the model's input",
+                fix=f"--out {out.stem}.jsonl; or --verbatim, for a program that reads the file",
+            )
+        lines = csv_lines([list(rows[0]), *(list(row.values()) for row in rows)], verbatim=True)
     with writing(out) as stream:
-        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of(suite))
-    return sum(len(case.examples) for case in suite.cases)
+        stream.writelines(lines)
+    return len(rows)
 
 
 def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:

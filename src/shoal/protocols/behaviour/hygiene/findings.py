@@ -66,10 +66,6 @@ class Counts:
     """In the reference split by id."""
     test_cases_in_training: int
     """Those identical to a training case of the same functionality."""
-    best_constant: str
-    """The constant prediction with the highest pass rate."""
-    constant_pass_rate: float | None
-    """Pass rate of the best constant; None if no case applies."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -262,9 +262,7 @@ class Material:
         """Yield the counts of every functionality."""
         for name, cases in self.by_name.items():
             tests, seen = self.test_cases[name]
-            best = self.best_constant(name)
-            answer, rate = (best.answer, best.rate) if best else ("", None)
-            yield Counts(name, len(cases), self.unique_cases[name], tests, len(seen), answer, rate)
+            yield Counts(name, len(cases), self.unique_cases[name], tests, len(seen))
 
     @cached_property
     def unique_cases(self) -> dict[str, int]:
