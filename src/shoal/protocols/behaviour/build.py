@@ -198,7 +198,8 @@ REPAIRS: dict[str, Edit] = {
 """By functionality; only the released suites have these names."""
 
 
-def _edit_functionalities(cases: Iterable[Case], edits: Mapping[str, Edit]) -> list[Case]:
+def mend_cases(cases: Iterable[Case], edits: Mapping[str, Edit]) -> list[Case]:
+    """Return the cases with the edits of their functionalities."""
     return [edits.get(case.groups["functionality"], lambda case: case)(case) for case in cases]
 
 
@@ -207,7 +208,7 @@ def repaired(cases: Iterable[Case]) -> list[Case]:
     normalise = with_rule("squad_normalise")
     return [
         normalise(case) if case.meta["expect"].rule == "string_equal_after_edge_strip" else case
-        for case in _edit_functionalities(cases, REPAIRS)
+        for case in mend_cases(cases, REPAIRS)
     ]
 
 
@@ -222,7 +223,7 @@ def without_duplicates(cases: Sequence[Case]) -> list[Case]:
 
 EDITS: dict[str, Callable[[Sequence[Case]], list[Case]]] = {
     "none": list,
-    "beluga": lambda cases: _edit_functionalities(cases, BELUGA_EDITS),
+    "beluga": lambda cases: mend_cases(cases, BELUGA_EDITS),
     "repaired": repaired,
 }
 

@@ -301,8 +301,8 @@ def label_names(names: Any, what: str) -> tuple[str, ...]:
     )
     if not is_list or len(set(words)) < len(names):
         raise DataError(
-            f"{what} must be a list of 2 to {MOST_LABELS:,} different names, found {shortened(names)}",
-            why="a name is a text without white space around it",
+            f"{what} must be a list of two or more names, found {shortened(names)}",
+            why=f"names are different texts without white space around them, at most {MOST_LABELS:,}",
             fix=f'{what} = ["negative", "positive"]',
         )
     return tuple(words)
