@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from shoal.core.errors import DataError, MissingExtra
-from shoal.data.labelled import read_labelled
 from shoal.data.tables import open_rows
 
 ROWS: list[dict[str, Any]] = [{"text": "Too salty.", "y": 0}, {"text": "Quiet, clean!", "y": 1}]
@@ -91,16 +90,6 @@ def test_every_form_gives_the_same_rows(tmp_path, name):
     assert table.columns == ["text", "y"]
     assert [{**row, "y": int(row["y"])} for _, row in table.rows] == ROWS
     assert table.unit == ("line" if name.endswith(("csv", "jsonl", "xlsx")) else "row")
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_holds_labelled_texts(tmp_path, name):
-    FORMS[name](tmp_path / name)
-    table = read_labelled(tmp_path / name, label="y")
-    assert [(row.texts, row.label) for row in table.rows] == [
-        (("Too salty.",), "0"),
-        (("Quiet, clean!",), "1"),
-    ]
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather", "saved"])

@@ -307,6 +307,7 @@ def test_adatest_topics_become_cases_and_the_rest_is_counted(tmp_path):
         ("Price", ("negative",)),
     ]
     assert lost[-1] == "1 rows that are topic markers or were never judged"
+    assert all(made.cluster for made in suite.cases), "templates are inferred"
 
 
 def test_an_unknown_file_is_refused_with_what_is_known(tmp_path):

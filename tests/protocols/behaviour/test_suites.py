@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any
@@ -97,17 +97,6 @@ def test_answers_of_the_reading_suite_stand_in_the_passage():
             assert re.search(rf"\b{re.escape(str(answer))}\b", passage), case.id
 
 
-def test_substitutions_of_the_reading_suite_made_the_variants():
-    seen = 0
-    for case in suite_of("reading").cases:
-        for (passage, _), swap in zip(case.examples, case.meta.get("details", ()), strict=False):
-            if swap:
-                old, new = swap
-                assert new in passage and old in case.examples[0][0], case.id
-                seen += 1
-    assert seen > 300
-
-
 # How they are made
 
 
@@ -196,19 +185,6 @@ def test_suite_templates_differ_from_iid_templates(iid, name):
     assert not here & there
 
 
-@pytest.mark.parametrize("name", SUITES)
-def test_suite_and_iid_data_share_enough_words_to_be_answerable(iid, name):
-    known = {word for row in iid[name] for text in row.texts for word in re.findall(r"\w+", text.lower())}
-    used = Counter(
-        word
-        for example in examples_of(suite_of(name))
-        for text in example
-        for word in re.findall(r"\w+", text.lower())
-    )
-    share = sum(n for word, n in used.items() if word in known) / used.total()
-    assert 0.5 < share < 0.95
-
-
 # What planted models make of them
 
 
@@ -277,16 +253,6 @@ def test_a_model_that_counts_words_passes_vocabulary_and_fails_negation_time_and
                    "rarer_words_judge_as_well"):  # fmt: skip
         assert value[failed] == 0, failed
     assert 0 < value["a_typo_changes_nothing"] < 1
-
-
-def test_a_model_that_dislikes_a_word_fails_fairness():
-    suite = suite_of("sentiment")
-    p = np.array([0.1 if "Muslim" in text else 0.9 for (text,) in examples_of(suite)])
-    rates = pass_rates(
-        suite, Answers(("negative", "positive"), (p > 0.5).astype(np.int64), np.stack([1 - p, p], axis=1))
-    )
-    assert rates["religion_changes_nothing"].value == 0
-    assert rates["origin_changes_nothing"].value == 1
 
 
 def test_a_model_that_compares_words_fails_the_roles_of_paraphrase():
