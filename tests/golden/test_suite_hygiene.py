@@ -74,8 +74,7 @@ def test_the_unreachable_branch_of_testing_implications_is_named(looked):
     (finding,) = named(looked["PARA"], "unreachable branch").values()
     assert (finding.severity, finding.where) == ("error", ("Testing implications",))
     assert finding.what.endswith(
-        "always fails with (different, duplicate, any); "
-        "never applies with (different, different, any), (duplicate, different, any)"
+        "always fails with (different, duplicate, any) and never applies with (duplicate, different, any)"
     )
     for task in ("SENT", "READ"):
         assert not looked[task].of("error")

@@ -305,7 +305,7 @@ class _Reader:
         plain = self.plain(data, what)
         if not isinstance(plain, list):
             self.wrong(f"{what}: data", data, "a list of cases")
-        cases = [case if isinstance(case, list) else [case] for case in plain]
+        cases: list[list[Plain]] = [case if isinstance(case, list) else [case] for case in plain]
         for number, case in enumerate(cases):
             self.charge(200)
             for example in case:

@@ -195,12 +195,13 @@ REPAIRS: dict[str, Edit] = {
     "Testing implications": with_rule("implication"),
     "Q & A: no": accept_not_negative,
 }
-"""By functionality; only the released suites have these names."""
+"""Edits by functionality; only the released suites have these names."""
 
 
 def mend_cases(cases: Iterable[Case], edits: Mapping[str, Edit]) -> list[Case]:
     """Return the cases with the edits of their functionalities."""
-    return [edits.get(case.groups["functionality"], lambda case: case)(case) for case in cases]
+    names = [(case, case.groups["functionality"]) for case in cases]
+    return [edits[name](case) if name in edits else case for case, name in names]
 
 
 def repaired(cases: Iterable[Case]) -> list[Case]:

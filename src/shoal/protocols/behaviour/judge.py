@@ -157,8 +157,9 @@ def _label_code(label: Label, labels: tuple[str, ...]) -> int:
 def _substitutions(case: Case) -> Iterator[tuple[str, str] | None]:
     """Yield the old and the new word of each example, where the suite gives them."""
     details = case.meta.get("details")
-    is_per_example = isinstance(details, list) and len(details) == len(case.examples)
-    for swap in details if is_per_example else [None] * len(case.examples):
+    if not isinstance(details, list) or len(details) != len(case.examples):
+        details = [None] * len(case.examples)
+    for swap in details:
         yield (str(swap[0]), str(swap[1])) if isinstance(swap, list | tuple) and len(swap) == 2 else None
 
 

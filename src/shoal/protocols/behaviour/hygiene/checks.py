@@ -2,12 +2,12 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from ....core.errors import DataError, some
+from ....core.errors import DataError
 from ....core.measures import FEW_CASES
-from ....core.records import Answers, Case, Example
+from ....core.records import Case, Example
 from ....data.templates import templates
 from ....stats.intervals import wilson
 from ..expect import Expect
@@ -29,24 +29,25 @@ from .material import (
     rule_labels,
     shape,
     with_examples,
-    words_of,
 )
 
 # Rules that cannot pass, fail or apply
 
 SHAPES = 12
 """Cases of a functionality that are tried, each of another shape."""
-PATTERNS = 4
-"""Combinations of predictions that a finding lists."""
-BETTER_RULES = {"implication_triplet": "implication"}
-Settled = Mapping[Verdict, list[str]]
-"""Combinations of predictions by the verdict that they lead to, whatever the last prediction is."""
+SLIPS = {
+    "implication_triplet": (
+        "implication",
+        "is about the last prediction, but always fails with ({0}, {1}, any) and never applies with ({1}, {0}, any)",
+    )
+}
+"""Released rules with a slip: the corrected rule, and the slip for the labels 0 and 1."""
 
 
 def check_rules(material: Material) -> list[Finding]:
-    """Find rules that cannot pass, fail or apply under any predictions for a small case."""
+    """Find rules with a known slip, and rules that cannot pass, fail or apply, whatever is predicted."""
     findings = []
-    tried: dict[object, tuple[set[Verdict], Settled]] = {}
+    tried: dict[object, set[Verdict]] = {}
     for name, cases in material.by_name.items():
         rule = cases[0].meta["expect"].rule
         if name in material.problems:
@@ -54,60 +55,23 @@ def check_rules(material: Material) -> list[Finding]:
             findings.append(finding("rule cannot judge", name, cases, len(cases), what, "error"))
         elif not is_vacuous(cases):
             verdicts: set[Verdict] = set()
-            unreachable: list[Finding] = []
             for alike in islice(material.shapes[name].values(), SHAPES):
                 small = first(alike[0], SMALL)
                 if shape(small) not in tried:
-                    tried[shape(small)] = _try_rule(small, material.labels)
-                seen, settled = tried[shape(small)]
-                verdicts |= seen
-                unreachable += [_unreachable(name, rule, settled)] if settled else []
-            findings += [*_one_sided(name, rule, verdicts), *unreachable[:1]]
+                    tried[shape(small)] = _verdicts(small, material.labels)
+                verdicts |= tried[shape(small)]
+            findings += _one_sided(name, rule, verdicts)
+        if rule in SLIPS:
+            better, slip = SLIPS[rule]
+            fix = f'expect rule "{better}", as profile recommended does (edits=repaired)'
+            what = f"rule {rule!r} {slip.format(*material.labels)}"
+            findings.append(Finding("unreachable branch", "error", (name,), what, fix, count=1))
     return worst_first(findings)
 
 
-def _try_rule(case: Case, labels: tuple[str, ...]) -> tuple[set[Verdict], Settled]:
-    verdicts = judge_all(case, palette_of(case, labels, (1.0, 0.75, 1 / len(labels) + 0.05)))
-    return set(verdicts.values()), settled_early(case, palette_of(case, labels, (1.0,)))
-
-
-def settled_early(case: Case, palette: Answers) -> Settled:
-    """Return predictions for all but the last example that decide the case although the last could; empty if none.
-
-    An earlier variant may decide a case: the case without its last example then has the same verdict, and is not
-    listed. The others show a slip in a rule about the last example.
-    """
-    if len(case.examples) < 2:
-        return {}
-    ends: dict[tuple[int, ...], set[Verdict]] = defaultdict(set)
-    for rows, verdict in judge_all(case, palette).items():
-        ends[rows[:-1]].add(verdict)
-    if not any({True, False} <= verdicts for verdicts in ends.values()):
-        return {}
-    try:
-        before = judge_all(first(case, len(case.examples) - 1), palette)
-    except DataError:
-        before = {}  # the rule needs every example
-    settled: dict[Verdict, list[str]] = {True: [], False: [], None: []}
-    for rows, verdicts in ends.items():
-        (verdict, *others) = verdicts
-        if not others and (verdict is None or before.get(rows) != verdict):
-            words = words_of(palette)
-            settled[verdict].append(f"({', '.join(words[row] for row in rows)}, any)")
-    return settled if settled[True] or settled[False] else {}
-
-
-def _unreachable(name: str, rule: str, settled: Settled) -> Finding:
-    always = [
-        *(f"always passes with {pattern}" for pattern in settled[True]),
-        *(f"always fails with {pattern}" for pattern in settled[False]),
-    ]
-    never = [f"never applies with {some(settled[None], PATTERNS)}"] if settled[None] else []
-    kind, better = "unreachable branch", BETTER_RULES.get(rule)
-    fix = f'expect rule "{better}", as profile recommended does (edits=repaired)' if better else FIXES[kind]
-    what = f"rule {rule!r} is about the last prediction, but some others decide without it: "
-    what += "; ".join([*always[:PATTERNS], *never])
-    return Finding(kind, "error", (name,), what, fix, count=len(always))
+def _verdicts(case: Case, labels: tuple[str, ...]) -> set[Verdict]:
+    """Return the verdicts on a case under every combination of predictions with several confidences."""
+    return set(judge_all(case, palette_of(case, labels, (1.0, 0.75, 1 / len(labels) + 0.05))).values())
 
 
 def _one_sided(name: str, rule: str, verdicts: set[Verdict]) -> list[Finding]:

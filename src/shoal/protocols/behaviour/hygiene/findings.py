@@ -20,7 +20,6 @@ FIXES = {
     "rule never passes": "fix its filter, tolerance or parts: every model fails it",
     "rule never fails": "fix its filter, tolerance or parts: every model passes it",
     "rule never applies": "fix its filter: the functionality has no pass rate",
-    "unreachable branch": "let the last prediction decide, or mark the case as not applicable",
     "nothing to compare with": "add a variant to each original, or make it an MFT if its label is known",
     "cases that cannot be passed": "remove those variants: passing them would need two answers to one text",
     "nothing changed": "remove those variants: they test nothing",
