@@ -152,13 +152,14 @@ def test_the_papers_directional_test_is_strict_and_always_applies():
     assert words(judge(Settings(), suite.cases, answers)) == ["pass", "n/a"]
     assert words(judge(Settings(profile="paper"), suite.cases, answers)) == ["fail", "pass"]
     assert words(judge(Settings(directional="paper"), suite.cases, answers)) == ["fail", "pass"]
-
-
-def test_a_bare_prediction_is_certain_in_the_reference_and_silent_elsewhere():
-    suite = suite_of(more=(replace(LESS, rule="conf_of_original_pred_not_lower", na_if=""), [case("a", "b")]))
-    bare = Answers(SENTIMENT, np.array([2, 2]))
-    assert words(judge(Settings(), suite.cases, bare)) == ["n/a"]
-    assert words(judge(Settings(profile="reference"), suite.cases, bare)) == ["pass"]
+    bare = Answers(
+        SENTIMENT, np.array([2, 2, 2, 2])
+    )  # its confidence is 1 in the reference, unknown elsewhere
+    assert words(judge(Settings(), suite.cases, bare)) == ["n/a", "n/a"]
+    more = suite_of(
+        more=(replace(LESS, rule="conf_of_original_pred_not_lower", na_if=""), [case("a", "b")] * 2)
+    )
+    assert words(judge(Settings(profile="reference"), more.cases, bare)) == ["pass", "pass"]
 
 
 def test_answers_of_the_wrong_number_or_kind_are_refused():
@@ -274,16 +275,12 @@ def test_what_is_read_through_the_band_says_so_with_the_models_own_probability()
     assert list(result.columns["said"]) == [["negative .70"], ["neutral (positive .60)"], ["positive .90"]]
     (whole,) = Measures(result.measures).where("suite score")
     assert (whole.facts["band"], whole.facts["band of"]) == ("inclusive", "positive")
+    mapped = replace(answers, label_map={"POS": "positive", "negative": "negative"})
+    (whole,) = Measures(scored(suite.cases, mapped).measures).where("suite score")
+    assert whole.facts["label map"] == {"POS": "positive"} and "labels read as: POS = positive" in whole.note
     bare = scored(suite.cases, Answers(("negative", "positive"), (p > 0.5).astype(int)))
     (whole,) = Measures(bare.measures).where("suite score")
     assert "band" not in whole.facts and "it can never be neutral" in whole.note
-
-
-def test_the_label_map_taken_is_a_fact_of_the_suite_score():
-    suite = suite_of(l=(Expect("pred_equals_label"), [case("a", label=2)]))
-    answers = one_hot(2, label_map={"POS": "positive", "negative": "negative"})
-    (whole,) = Measures(scored(suite.cases, answers).measures).where("suite score")
-    assert whole.facts["label map"] == {"POS": "positive"} and whole.note == "labels read as: POS = positive"
 
 
 # What to say of the whole

@@ -220,15 +220,6 @@ def test_models_stand_side_by_side_with_score_and_worst_functionality():
     assert header.startswith("model,suite score,suite score low,suite score high,suite score n")
 
 
-def test_capabilities_of_models_are_shown_in_full_only():
-    results = [audited(answers_of(probabilities()), model="a"), audited(answers_of(flawed()), model="b")]
-    together = compare(results[0].settings, results)
-    sections = view(results[0].settings, results, together.measures, together.findings)
-    assert "by capability" not in shown(sections)
-    (row,) = [line.split() for line in shown(sections, full=True).splitlines() if line.startswith("b  ")][1:]
-    assert row == ["b", "83", "88", "75"]  # suite score, words, names
-
-
 def test_a_dead_model_among_others_is_told_by_name():
     dead = answers_of(probabilities(), errors=dict.fromkeys(range(16), "no weights"))
     results = [audited(answers_of(probabilities()), model="a"), audited(dead, model="b")]
