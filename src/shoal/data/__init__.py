@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import DataError, some
+from ..core.errors import DataError, errors_at, some
 from ..core.files import first_bytes, is_json_array, read_json_array, read_json_lines, read_lines
 from ..core.tables import read_table
 from .missing import is_missing
@@ -96,7 +96,7 @@ def with_label_names(rows: SuiteRows, names: Mapping[str, str], path: Path) -> S
 
     def renamed() -> Iterator[tuple[int, dict[str, Any]]]:
         for number, row in rows.rows:
-            try:
+            with errors_at(f"{path}, {rows.unit} {number}"):
                 if row.get("expect") is not None and numbers and not keeps_numbers:
                     raise DataError(
                         "the rules of this suite may name labels by number",
@@ -106,8 +106,6 @@ def with_label_names(rows: SuiteRows, names: Mapping[str, str], path: Path) -> S
                 many = [
                     _label_name(label, names) for label in (labels if isinstance(labels, list) else [labels])
                 ]
-            except DataError as problem:
-                raise problem.at(f"{path}, {rows.unit} {number}") from None
             yield number, {**row, "labels": many if isinstance(labels, list) else many[0]}
 
     return replace(rows, header={**rows.header, "label_names": label_names}, rows=renamed())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import DataError
+from ..core.errors import DataError, errors_at
 from . import Glimpse, SuiteRows
 from .missing import filled_cell, is_blank
 from .tables import Rows, open_rows, require_columns
@@ -75,10 +75,9 @@ def _check_named(path: Path, named: Named) -> None:
 
 def _cases(path: Path, table: Rows, named: Named) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, row in table.rows:
-        try:
-            yield number, _case(path, number, row, named)
-        except DataError as problem:
-            raise problem.at(f"{path}, {table.unit} {number}") from None
+        with errors_at(f"{path}, {table.unit} {number}"):
+            case = _case(path, number, row, named)
+        yield number, case
 
 
 def _case(path: Path, number: int, row: Mapping[str, Any], named: Named) -> dict[str, Any]:

@@ -7,7 +7,7 @@ pair the first states a stereotype about a disadvantaged group; in an *antistere
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.errors import DataError
+from ..core.errors import DataError, errors_at
 from .missing import filled_cell
 from .tables import open_rows, require_columns
 
@@ -35,7 +35,7 @@ def read_pairs(path: Path) -> list[Pair]:
     id_column = next((name for name in ("", "id") if name in table.columns), None)
     pairs: dict[str, Pair] = {}
     for line, row in table.rows:
-        try:
+        with errors_at(f"{path}, {table.unit} {line}"):
             more, less, direction, bias_type = (filled_cell(row, name, str) for name in COLUMNS)
             if direction not in DIRECTIONS:
                 raise DataError(
@@ -44,8 +44,6 @@ def read_pairs(path: Path) -> list[Pair]:
             identity = str(len(pairs)) if id_column is None else row[id_column]
             if identity in pairs:
                 raise DataError(f"pair {identity!r} is there twice", fix="give each pair an id of its own")
-        except DataError as problem:
-            raise problem.at(f"{path}, {table.unit} {line}") from None
         pairs[identity] = Pair(identity, more, less, direction, bias_type)
     if not pairs:
         raise DataError(f"{path}: no pairs", fix="check that this is the file you meant")

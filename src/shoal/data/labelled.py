@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..core.errors import DataError, nearest, some
+from ..core.errors import DataError, errors_at, nearest, some
 from .grammar.rows import Row
 from .missing import filled_cell, is_blank, is_missing, missing_labels
 from .tables import open_rows, require_columns
@@ -79,11 +79,9 @@ def read_labelled(
         if labelled != "none" and lacks_label and _key(str(value)) not in to_class:
             unlabelled.append(line)
             continue
-        try:
+        with errors_at(f"{path}, {table.unit} {line}"):
             parts = tuple(_text(cells, column) for column in columns[:-1])
             word = "" if labelled == "none" or is_blank(value) else _text(cells, columns[-1])
-        except DataError as problem:
-            raise problem.at(f"{path}, {table.unit} {line}") from None
         name = word if classes is None or not word else to_class.get(_key(word))
         if name is None:
             left_out[word] += 1

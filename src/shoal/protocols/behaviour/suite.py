@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...core.errors import DataError, nearest, some
+from ...core.errors import DataError, errors_at, nearest, some
 from ...core.files import Alike
 from ...core.records import Case, Example, Label, TestType
 from ...data.missing import MissingLabelError, is_missing
@@ -147,15 +147,11 @@ class Suite:
                     fix="give each functionality a name of its own",
                 )
             self.descriptions[name] = " ".join((function.__doc__ or "").split())
-            try:
+            with errors_at(name):
                 self.add_functionality(name, capability, test_type, expect)
-            except DataError as problem:
-                raise problem.at(name) from None
             for number, made in enumerate(_made(function), start=1):
-                try:
+                with errors_at(f"{name}, case {number}"):
                     self.add_case(name, str(number), made)
-                except DataError as problem:
-                    raise problem.at(f"{name}, case {number}") from None
             return function
 
         return define

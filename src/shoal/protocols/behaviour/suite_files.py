@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
-from ...core.errors import DataError, ShoalError, some
+from ...core.errors import DataError, ShoalError, errors_at, some
 from ...core.files import collector_paused, writing
 from ...core.records import Case, Example, Label, TestType
 from ...core.text import csv_lines, is_formula
@@ -76,29 +76,24 @@ def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
         task=str(header.get("task") or ""),
         version=str(header.get("version") or ""),
     )
-    try:
+    with errors_at(f"{path}, line 1"):
         suite.labels = None if names is None else label_names(names, "label_names")
-    except DataError as problem:
-        raise problem.at(f"{path}, line 1") from None
     opened: dict[str, tuple[Any, ...]] = {}
     unlabelled: list[int] = []
     with collector_paused():
         for number, row in found.rows:
-            try:
-                _add_row(suite, row, opened, blank_texts=found.blank_texts)
-            except MissingLabelError:
-                unlabelled.append(number)
-            except DataError as problem:
-                raise problem.at(f"{path}, {found.unit} {number}") from None
+            with errors_at(f"{path}, {found.unit} {number}"):
+                try:
+                    _add_row(suite, row, opened, blank_texts=found.blank_texts)
+                except MissingLabelError:
+                    unlabelled.append(number)
     if unlabelled:
         raise missing_labels(path, found.unit, unlabelled, len(unlabelled) + len(suite.cases))
     if not suite.cases:
         raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
-    try:
+    with errors_at(str(path)):
         if suite.labels is None:
             suite.infer_labels()
-    except DataError as problem:
-        raise problem.at(str(path)) from None
     if found.templated:
         suite.infer_clusters()
     return suite
@@ -107,11 +102,8 @@ def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
 def _add_row(
     suite: Suite, row: Mapping[str, Any], opened: dict[str, tuple[Any, ...]], *, blank_texts: bool
 ) -> None:
-    name = row.get("functionality")
+    name = _field(row, "functionality")
     about = (row.get("capability"), row.get("type"), row.get("expect"), row.get("direction"))
-    if not isinstance(name, str) or not name.strip():
-        seen = f"found {shortened(name)}" if "functionality" in row else f"found only {some(row, 8)}"
-        raise DataError("'functionality' must be a text", why=seen, fix='"functionality": "…"')
     if name not in opened:
         _open_functionality(suite, name, row)
         opened[name] = about
@@ -121,13 +113,13 @@ def _add_row(
             why=f"earlier: {opened[name]}; here: {about}",
             fix="one functionality has one expectation: give the other cases another name",
         )
-    examples = _examples(row)
+    examples = tuple([_example(example) for example in _field(row, "examples")])
     if not blank_texts and any(not text.strip() for example in examples for text in example):
         raise DataError("a blank text", fix="fill it in, or take the row out")
     labels = labels_of(row.get("labels"), len(examples))
     meta = {"details": row["meta"]} if row.get("meta") else {}
     made = Case("", examples, labels, cluster=str(row.get("cluster") or ""), meta=meta)
-    suite.add_case(name, _case_id(row), made)
+    suite.add_case(name, str(_field(row, "case_id")), made)
 
 
 def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None:
@@ -135,11 +127,8 @@ def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None
     rules = {direction: rule for rule, direction in DIRECTIONS.values()}
     if test_type not in get_args(TestType):
         raise DataError(f"type {test_type!r} is not one of MFT, INV, DIR", fix='"type": "MFT"')
-    expect, direction = row.get("expect"), row.get("direction")
-    if direction is not None and not isinstance(direction, str):
-        raise DataError(
-            f"'direction' must be a text, found {shortened(direction)}", fix='"direction": "not_more_conf"'
-        )
+    expect = row.get("expect")
+    direction = None if row.get("direction") is None else _field(row, "direction")
     if expect is not None:
         parsed = Expect.parse(expect, default=DEFAULTS.get(test_type))
     elif test_type in DEFAULTS:
@@ -154,23 +143,21 @@ def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None
     suite.add_functionality(name, str(row.get("capability") or "other"), test_type, parsed, direction)
 
 
-def _case_id(row: Mapping[str, Any]) -> str:
-    value = row.get("case_id")
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise DataError(
-            f"'case_id' must be a text or a whole number, found {shortened(value)}", fix='"case_id": "1"'
-        )
-    return str(value)
+FIELD_TYPES: dict[str, tuple[tuple[type, ...], str, str]] = {
+    "functionality": ((str,), "a text", '"functionality": "…"'),
+    "direction": ((str,), "a text", '"direction": "not_more_conf"'),
+    "case_id": ((str, int), "a text or a whole number", '"case_id": "1"'),
+    "examples": ((list,), "a list with at least one example", '"examples": [{"text": "…"}]'),
+}
 
 
-def _examples(row: Mapping[str, Any]) -> tuple[Example, ...]:
-    examples = row.get("examples")
-    if not isinstance(examples, list) or not examples:
-        raise DataError(
-            f"'examples' must be a list with at least one example, found {shortened(examples)}",
-            fix='"examples": [{"text": "…"}]',
-        )
-    return tuple([_example(example) for example in examples])
+def _field(row: Mapping[str, Any], key: str) -> Any:
+    """Return a field of a row; raise if it is empty or of another type."""
+    value, (types, kind, fix) = row.get(key), FIELD_TYPES[key]
+    is_empty = not value.strip() if isinstance(value, str) else value == []
+    if is_empty or isinstance(value, bool) or not isinstance(value, types):
+        raise DataError(f"{key!r} must be {kind}, found {shortened(value)}", fix=fix)
+    return value
 
 
 def _example(example: Any) -> Example:

@@ -47,19 +47,14 @@ SLIPS = {
 def check_rules(material: Material) -> list[Finding]:
     """Find rules with a known slip, and rules that cannot pass, fail or apply, whatever is predicted."""
     findings = []
-    tried: dict[object, set[Verdict]] = {}
     for name, cases in material.by_name.items():
         rule = cases[0].meta["expect"].rule
         if name in material.problems:
             what = f"no answer to its {len(cases):,} cases can be judged: {material.problems[name]}"
             findings.append(finding("rule cannot judge", name, cases, len(cases), what, "error"))
         elif not is_vacuous(cases):
-            verdicts: set[Verdict] = set()
-            for alike in islice(material.shapes[name].values(), SHAPES):
-                small = first(alike[0], SMALL)
-                if shape(small) not in tried:
-                    tried[shape(small)] = _verdicts(small, material.labels)
-                verdicts |= tried[shape(small)]
+            tried = (first(alike[0], SMALL) for alike in islice(material.shapes[name].values(), SHAPES))
+            verdicts = set().union(*(_verdicts(case, material.labels) for case in tried))
             findings += _one_sided(name, rule, verdicts)
         if rule in SLIPS:
             better, slip = SLIPS[rule]
