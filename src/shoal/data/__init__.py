@@ -35,7 +35,7 @@ class SuiteRows:
     lost: list[str] = field(default_factory=list)
     """Parts of the file that were not imported."""
     unit: str = "line"
-    """What the numbers count."""
+    """The unit of the numbers."""
     blank_texts: bool = False
     """Whether a blank text is allowed, as in our own suite files."""
     templated: bool = False

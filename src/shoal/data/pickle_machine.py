@@ -33,7 +33,7 @@ SUSPECT: Final = "check where the file comes from"
 
 
 class Refused(Exception):  # noqa: N818 (a verdict on the file)
-    """A file asks for something that is refused; the message names it."""
+    """A file asks for something forbidden; the message names it."""
 
 
 class Damaged(Exception):  # noqa: N818 (a verdict on the file)

@@ -6,7 +6,7 @@ The suites were published as dill pickles of Python 3.7 objects inside a gzip'ed
     file ─► bytes ─► plain values and stand-ins ─► rows
             _unpack  Machine                       _Reader
 
-`pickle_machine.Machine` makes inert values. This module lists the names that a suite may use; any other is refused.
+`pickle_machine.Machine` makes inert values. This module lists the names that a suite may use, and refuses any other.
 Three budgets keep a hostile file small: bytes read, memory of the machine, and the size of the result with shared
 parts counted each time they are used. Together they stay below 500 MB. All count work, none looks at a clock.
 """
@@ -370,7 +370,7 @@ class _Reader:
     def numpy_values(self, dtype: object, content: object, what: str, count: int) -> list[Plain]:
         """Return numbers or texts, decoded from exactly as many bytes as they need.
 
-        Without NumPy, which lets broken texts pass, or fails on them. Arrays of objects are refused here.
+        Without NumPy, which lets broken texts pass, or fails on them. Arrays of objects end here.
         """
         name, order = _numpy_type(dtype)
         width = int(name[1:] or 0) * (4 if name[:1] == "U" else 1)

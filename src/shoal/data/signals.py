@@ -4,10 +4,10 @@
     VERB     the main verb, not the other one, ends in -ing   "Anna who slept was painting two boxes"
     ADJECT   the object has an adjective, not a noun, before  "Anna painted two round tables"
 
-The surface feature is the same for all: "the" stands in the sentence, three words or more from the word that the
-linguistic feature is about. Ambiguous sentences have both features or neither, so that whoever trains on them may
-learn either; in the others one feature is there and the other is not, and the label follows the one or the other. After
-the design of Warstadt et al. 2020, "Learning Which Features Matter"; words and templates are our own.
+The surface feature is always the same: the sentence has a "the", three words or more from the word with the linguistic
+feature. Ambiguous sentences have both features or neither, so that a model may learn either; the others have one of
+the two, and the label follows the one or the other. After the design of Warstadt et al. 2020, "Learning Which Features
+Matter"; words and templates are our own.
 """
 
 from collections.abc import Iterator, Sequence

@@ -38,7 +38,7 @@ class Rows:
     columns: list[str]
     rows: Numbered
     unit: str = "line"
-    """What the numbers count."""
+    """The unit of the numbers."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of the class labels, by column, in the order of their numbers."""
 
@@ -140,7 +140,7 @@ def _rows_of(batch: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _class_name(value: Any, names: tuple[str, ...] | None) -> Any:
-    """Return a class label by its name; -1 stands for a missing one."""
+    """Return a class label by its name; -1 means a missing one."""
     if names is None or not isinstance(value, int):
         return value
     return names[value] if 0 <= value < len(names) else None

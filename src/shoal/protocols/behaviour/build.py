@@ -1,4 +1,4 @@
-"""Settings to cases: which suite, with which defects mended, and which part of it.
+"""Settings to cases: the suite, the edits of known defects, and the part to test on.
 
 The split follows BELUGA (`docs/method/beluga.md` 1.2): 50/25/25 by case inside each functionality.
 """

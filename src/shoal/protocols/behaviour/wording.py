@@ -136,7 +136,7 @@ def unusual_settings(settings: Settings | None, shown_elsewhere: Sequence[str] =
 
 
 def _flat(chosen: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield settings by name; of a table those that differ from its defaults, as TABLE.NAME."""
+    """Yield settings by name; in tables, those that differ from the defaults, as TABLE.NAME."""
     for name, value in chosen.items():
         if is_dataclass(value) and not isinstance(value, type):
             for part, given in differing(value).items():

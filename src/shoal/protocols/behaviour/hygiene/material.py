@@ -130,7 +130,7 @@ def text_palette(texts: Iterable[object]) -> Answers:
 
 
 def palette_of(case: Case, labels: tuple[str, ...], confidences: Sequence[float]) -> Answers:
-    """Return answers that a rule could tell apart: labels it may look at, or texts that are right, wrong or empty."""
+    """Return answers that a rule may distinguish: labels, or texts that are right, wrong or empty."""
     if case.meta.get("reading"):
         swaps = [swap for swap in case.meta.get("details") or () if isinstance(swap, list | tuple)]
         return text_palette(
@@ -140,7 +140,7 @@ def palette_of(case: Case, labels: tuple[str, ...], confidences: Sequence[float]
 
 
 def told_apart(cases: Iterable[Case], labels: tuple[str, ...]) -> list[int]:
-    """Return the labels that cases expect or their rules name, and a few that stand for all others."""
+    """Return the labels that cases expect or their rules name, and a few of the others."""
     words: set[str] = set()
     for case in cases:
         words |= {label for label in expected_labels(case, labels) if label} | set(

@@ -1,4 +1,4 @@
-"""A sentiment suite: what a reader of reviews should get right beyond the words of praise and blame."""
+"""A sentiment suite: abilities of a reader of reviews beyond the words of praise and blame."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
