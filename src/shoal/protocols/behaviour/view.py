@@ -41,6 +41,7 @@ TONES: Mapping[str, Tone] = {
     "saturated": "doubt",
 }
 Count = Literal["n", "na", "errors"]
+COUNTS: Mapping[Count, str] = {"n": "n", "na": "n/a", "errors": "errors"}
 
 
 def view(
@@ -130,7 +131,7 @@ def _table(measures: Measures, rates: Sequence[Measure]) -> Table:
         Column("passed"),
         Column("rate"),
         Column(f"95 % CI{' (new templates)' if over_templates else ''}"),
-        *map(_count_column, extra),
+        *(Column(COUNTS[count]) for count in extra),
     ]
 
     def line(
@@ -168,15 +169,9 @@ def _interval_of(row: Measure) -> str:
     return shown_interval(row)
 
 
-def _count_column(count: Count) -> Column:
-    return Column("n/a" if count == "na" else count)
-
-
 def _counts(rows: Sequence[Measure]) -> list[Count]:
     """Return the counts shown next to rates: cases, and not applicable or unanswered ones if there are any."""
-    counts: list[Count] = ["n"]
-    counts += ["na"] if any(row.na for row in rows) else []
-    return counts + (["errors"] if any(row.errors for row in rows) else [])
+    return [count for count in COUNTS if count == "n" or any(getattr(row, count) for row in rows)]
 
 
 def _failing(result: Result, rates: Sequence[Measure]) -> Iterator[Block]:
@@ -220,10 +215,12 @@ def _side_by_side(
     title = [Words("behaviour of ", "quiet"), Words(f"{len(by_name)} {what}", "strong")]
     about = wording.subject(settings, results[0]) if results else ""
     answers = [f"{name}: {words}" for name, rows in by_name.items() for words in wording.about_labels(rows)]
+    maps = [_heat_map(by_name, "capability", "capabilities")]
+    maps.append(_heat_map(by_name, "functionality", "functionalities"))
     notes, warnings = [*answers, wording.NOT_TESTED], wording.warnings(results, findings)
     return [
         Section(title, Words(about, "quiet"), [_models(by_name)], notes, warnings),
-        Section(title, "", [_capabilities(by_name), _functionalities(by_name)], detail="full"),
+        Section(title, "", maps, detail="full"),
     ]
 
 
@@ -233,7 +230,7 @@ def _models(by_name: Mapping[str, Measures]) -> Table:
     rows = []
     for name, measures in by_name.items():
         (whole,) = measures.where("suite score")
-        rates = {row.groups["functionality"]: row for row in _by_functionality(measures)}
+        rates = {row.groups["functionality"]: row for row in measures.by("functionality", "pass rate")}
         worst = next(iter(worst_functionalities(list(rates.values()))), "")
         score, lowest = Number(whole, part="value and interval"), Number(rates.get(worst))
         rows.append(Row([name, score, worst, lowest, *(Number(whole, part=count) for count in counts)]))
@@ -242,48 +239,24 @@ def _models(by_name: Mapping[str, Measures]) -> Table:
         Column("suite score"),
         Column("worst functionality", "left"),
         Column("pass rate"),
-        *map(_count_column, counts),
+        *(Column(COUNTS[count]) for count in counts),
     ]
     return Table(columns, rows, "models")
 
 
-def _by_functionality(measures: Measures) -> list[Measure]:
-    return [row for row in measures.where("pass rate") if "functionality" in row.groups]
-
-
-def _capabilities(by_name: Mapping[str, Measures]) -> HeatMap:
-    """Return suite score and capabilities of every model."""
+def _heat_map(by_name: Mapping[str, Measures], group: str, plural: str) -> HeatMap:
+    """Return the rates of a group for every model, functionalities in the blocks of their capabilities."""
     rates = [
-        {row.groups["capability"]: row for row in rows.by("capability", "pass rate")}
-        for rows in by_name.values()
+        {row.groups[group]: row for row in measures.by(group, "pass rate")} for measures in by_name.values()
     ]
-    names = list(dict.fromkeys(name for row in rates for name in row))
+    groups = {name: row.groups for of_model in rates for name, row in of_model.items()}
     cells = {
-        (i, j): row[name] for i, row in enumerate(rates) for j, name in enumerate(names, 1) if name in row
-    }
-    for i, measures in enumerate(by_name.values()):
-        (cells[i, 0],) = measures.where("suite score")
-    columns = [("suite score", ""), *((name, "") for name in names)]
-    return HeatMap([(name, "") for name in by_name], columns, cells, "by capability", "capabilities")
-
-
-def _functionalities(by_name: Mapping[str, Measures]) -> HeatMap:
-    """Return every functionality of every model, in the blocks of their capabilities."""
-    rates = [
-        {row.groups["functionality"]: row for row in _by_functionality(rows)} for rows in by_name.values()
-    ]
-    groups = {name: row.groups for by_functionality in rates for name, row in by_functionality.items()}
-    cells = {
-        (i, j): by_functionality[name]
+        (i, j): of_model[name]
         for i, name in enumerate(groups)
-        for j, by_functionality in enumerate(rates)
-        if name in by_functionality
+        for j, of_model in enumerate(rates)
+        if name in of_model
     }
-    return HeatMap(
-        [(name, group["capability"]) for name, group in groups.items()],
-        [(name, "") for name in by_name],
-        cells,
-        "by functionality",
-        "functionalities",
-        kinds=[group["test type"] for group in groups.values()],
-    )
+    is_fine = group == "functionality"
+    rows = [(name, own["capability"] if is_fine else "") for name, own in groups.items()]
+    kinds = [own["test type"] for own in groups.values()] if is_fine else ()
+    return HeatMap(rows, [(name, "") for name in by_name], cells, f"by {group}", plural, kinds=kinds)
