@@ -44,15 +44,6 @@ def test_labels_are_balanced(rows, task, labels):
         assert min(counts.values()) > 0.42 * counts.total()
 
 
-@pytest.mark.parametrize("task", ["sentiment", "paraphrase"])
-def test_no_text_has_two_labels(rows, task):
-    labels: dict[tuple[str, ...], str] = {}
-    for split in SPLITS:
-        for row in rows[task][split]:
-            key = tuple(text.lower() for text in row.texts)
-            assert labels.setdefault(key, row.label) == row.label
-
-
 def test_answers_are_spans_of_their_contexts_at_the_stated_offset(rows):
     for split in SPLITS:
         for row in rows["reading"][split]:

@@ -118,12 +118,7 @@ def test_a_file_that_was_cut_is_said_to_be(tmp_path, name):
 
 @pytest.mark.parametrize(
     ("library", "name"),
-    [
-        ("pyarrow.parquet", "t.parquet"),
-        ("pyarrow", "t.feather"),
-        ("openpyxl", "t.xlsx"),
-        ("pyarrow", "saved"),
-    ],
+    [("pyarrow.parquet", "t.parquet"), ("openpyxl", "t.xlsx"), ("pyarrow", "saved")],
 )
 def test_a_missing_reader_of_a_format_is_named(tmp_path, library, name, monkeypatch):
     FORMS[name](tmp_path / name)

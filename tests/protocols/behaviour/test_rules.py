@@ -8,14 +8,11 @@ from shoal.protocols.behaviour.judge import neutral_band
 from shoal.protocols.behaviour.rules import (
     DIRECTIONS,
     NO_LABEL,
-    PATTERNS,
-    RULES,
     Block,
     Expect,
     aggregate,
     check_expect,
     directional_error,
-    find_rule,
     positive_shift,
     values_of,
 )
@@ -345,13 +342,6 @@ def test_the_edges_of_the_band_in_each_profile(worked):
 
 
 # Tables
-
-
-def test_every_rule_is_found_by_its_name():
-    for name in RULES:
-        assert find_rule(name) is RULES[name]
-    assert find_rule("pred_equals_2") is PATTERNS[r"pred_equals_(?P<label>.+)"]
-    assert find_rule("prde_equals_label") is None
 
 
 @pytest.mark.parametrize(

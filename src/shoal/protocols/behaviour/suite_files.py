@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
-from types import ModuleType
+from runpy import run_path
 from typing import Any, get_args
 
 from ...core.errors import DataError, ShoalError, errors_at, some
@@ -250,16 +250,13 @@ def _run(path: Path) -> dict[str, Any]:
     """Execute a module and return its names. It can import modules next to it."""
     if not path.is_file():
         raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
-    module = ModuleType(f"shoal_suite_{path.stem}")
-    module.__file__ = str(path)
     beside = str(path.resolve().parent)
-    sys.modules[module.__name__] = module
     sys.path.insert(0, beside)
     try:
-        with redirect_stdout(sys.stderr):
-            exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
-    except ShoalError as problem:
-        raise problem.at(str(path)) from None
+        with redirect_stdout(sys.stderr), errors_at(str(path)):
+            return run_path(str(path), run_name=f"shoal_suite_{path.stem}")
+    except ShoalError:
+        raise
     except (Exception, SystemExit) as problem:
         raise DataError(
             f"{path}{_line(path, problem)}: {type(problem).__name__}: {problem}",
@@ -267,8 +264,6 @@ def _run(path: Path) -> dict[str, Any]:
         ) from None
     finally:
         sys.path.remove(beside)
-        del sys.modules[module.__name__]
-    return vars(module)
 
 
 def _line(path: Path, problem: BaseException) -> str:
