@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from ....core.records import Case
 from ..suite import Suite
 from .checks import CHECKS
-from .findings import SEVERITIES, Finding, Hygiene, Severity
+from .findings import SEVERITIES, Finding, Hygiene, Severity, by_importance
 from .material import Material
 
 __all__ = ["CHECKS", "SEVERITIES", "Finding", "Hygiene", "Material", "Severity", "examine"]
@@ -22,6 +22,6 @@ __all__ = ["CHECKS", "SEVERITIES", "Finding", "Hygiene", "Material", "Severity",
 def examine(suite: Suite | Iterable[Case]) -> Hygiene:
     """Return the findings of every check, errors first; the order of the cases does not matter."""
     material = Material(suite.cases if isinstance(suite, Suite) else suite)
-    findings = [finding for check in CHECKS for finding in check(material)]
+    findings = [finding for check in CHECKS for finding in sorted(check(material), key=by_importance)]
     findings.sort(key=lambda row: SEVERITIES.index(row.severity))  # stable: CHECKS decides within a severity
     return Hygiene(tuple(findings), tuple(material.counts()), material.label_counts)

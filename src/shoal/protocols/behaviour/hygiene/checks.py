@@ -11,7 +11,7 @@ from ....core.records import Case, Example
 from ....data.templates import templates
 from ....stats.intervals import wilson
 from ..expect import Expect
-from .findings import FIXES, Finding, Severity, finding, ids, tell, worst_first
+from .findings import FIXES, Finding, Severity, by_importance, finding, ids, tell
 from .material import (
     LUKEWARM,
     OTHER_LABEL,
@@ -44,24 +44,23 @@ SLIPS = {
 """Released rules with a slip: the corrected rule, and the slip for the labels 0 and 1."""
 
 
-def check_rules(material: Material) -> list[Finding]:
+def check_rules(material: Material) -> Iterator[Finding]:
     """Find rules with a known slip, and rules that cannot pass, fail or apply, whatever is predicted."""
-    findings = []
     for name, cases in material.by_name.items():
         rule = cases[0].meta["expect"].rule
         if name in material.problems:
             what = f"no answer to its {len(cases):,} cases can be judged: {material.problems[name]}"
-            findings.append(finding("rule cannot judge", name, cases, len(cases), what, "error"))
+            kind, count = "rule cannot judge", len(cases)
+            yield Finding(kind, "error", (name,), what, FIXES[kind], ids(cases), count, 1.0)
         elif not is_vacuous(cases):
             tried = (first(alike[0], SMALL) for alike in islice(material.shapes[name].values(), SHAPES))
             verdicts = set().union(*(_verdicts(case, material.labels) for case in tried))
-            findings += _one_sided(name, rule, verdicts)
+            yield from _one_sided(name, rule, verdicts)
         if rule in SLIPS:
             better, slip = SLIPS[rule]
             fix = f'expect rule "{better}", as profile recommended does (edits=repaired)'
             what = f"rule {rule!r} {slip.format(*material.labels)}"
-            findings.append(Finding("unreachable branch", "error", (name,), what, fix, count=1))
-    return worst_first(findings)
+            yield Finding("unreachable branch", "error", (name,), what, fix, count=1)
 
 
 def _verdicts(case: Case, labels: tuple[str, ...]) -> set[Verdict]:
@@ -69,17 +68,18 @@ def _verdicts(case: Case, labels: tuple[str, ...]) -> set[Verdict]:
     return set(judge_all(case, palette_of(case, labels, (1.0, 0.75, 1 / len(labels) + 0.05))).values())
 
 
-def _one_sided(name: str, rule: str, verdicts: set[Verdict]) -> list[Finding]:
-    if {True, False} <= verdicts:
-        return []
-    never = "fails" if True in verdicts else "passes" if False in verdicts else "applies"
-    kind, what = f"rule never {never}", f"whatever is predicted for a case of up to {SMALL} examples"
-    return [Finding(kind, "error", (name,), f"rule {rule!r} never {never}, {what}", FIXES[kind])]
+def _one_sided(name: str, rule: str, verdicts: set[Verdict]) -> Iterator[Finding]:
+    if not {True, False} <= verdicts:
+        never = "fails" if True in verdicts else "passes" if False in verdicts else "applies"
+        kind = f"rule never {never}"
+        what = f"rule {rule!r} never {never}, whatever is predicted for a case of up to {SMALL} examples"
+        yield Finding(kind, "error", (name,), what, FIXES[kind])
 
 
 # Cases that test nothing
 
 
+HAVE = ("has", "have")
 NEARLY_ALL = 0.95
 """Pass rate of a constant answer from which a functionality tests next to nothing by itself."""
 MOVES = (
@@ -93,19 +93,17 @@ MOVES = (
 """Prefixes of rules that any constant answer passes, because they only look at changes."""
 
 
-def check_vacuous(material: Material) -> list[Finding]:
+def check_vacuous(material: Material) -> Iterator[Finding]:
     """Find perturbation cases without a variant, and variants equal to their original."""
-    findings = []
     for name, cases in material.by_name.items():
         if not is_perturbation(cases[0]):
             continue
         alone = [case for case in cases if len(case.examples) == 1]
         if alone:
-            severity = "error" if len(alone) == len(cases) else "warning"
-            what = tell(len(alone), len(cases), "has", "have") + " one example only: every model passes"
-            findings.append(finding("nothing to compare with", name, alone, len(cases), what, severity))
-        findings += _unchanged(name, cases, material.labels)
-    return worst_first(findings)
+            severity: Severity = "error" if len(alone) == len(cases) else "warning"
+            rest = " one example only: every model passes"
+            yield finding("nothing to compare with", name, alone, len(cases), HAVE, rest, severity)
+        yield from _unchanged(name, cases, material.labels)
 
 
 def _unchanged(name: str, cases: list[Case], labels: tuple[str, ...]) -> Iterator[Finding]:
@@ -119,16 +117,15 @@ def _unchanged(name: str, cases: list[Case], labels: tuple[str, ...]) -> Iterato
             # The same text gets the same answer: where the rule asks for another, no model can pass.
             alike = can_be_answered_alike(with_examples(case, [0, again]), labels, known)
             (harmless if alike else hopeless).append(case)
+    rest = " a variant that is the original again"
     if hopeless:
-        what = tell(len(hopeless), len(cases), "has", "have") + " a variant that is the original again"
-        what += ", to be answered in another way"
-        yield finding("cases that cannot be passed", name, hopeless, len(cases), what, "error")
+        kind, more = "cases that cannot be passed", ", to be answered in another way"
+        yield finding(kind, name, hopeless, len(cases), HAVE, rest + more, "error")
     if harmless:
         copies = sum(case.examples.count(case.examples[0]) - 1 for case in harmless)
         variants = sum(len(case.examples) - 1 for case in harmless)
-        what = tell(len(harmless), len(cases), "has", "have") + " a variant that is the original again"
-        what += f" ({copies:,} of their {variants:,})"
-        yield finding("nothing changed", name, harmless, len(cases), what)
+        more = f" ({copies:,} of their {variants:,})"
+        yield finding("nothing changed", name, harmless, len(cases), HAVE, rest + more)
 
 
 def can_be_answered_alike(pair: Case, labels: tuple[str, ...], known: dict[object, bool]) -> bool:
@@ -144,12 +141,11 @@ def can_be_answered_alike(pair: Case, labels: tuple[str, ...], known: dict[objec
     return known[key]
 
 
-def check_constants(material: Material) -> list[Finding]:
+def check_constants(material: Material) -> Iterator[Finding]:
     """Find functionalities that one constant answer passes, if nothing in their capability fails that answer.
 
     Rules about changes pass with any constant answer and are left out.
     """
-    findings = []
     failing = _failing(material)
     for name, cases in material.by_name.items():
         best = material.best_constant(name)
@@ -157,8 +153,7 @@ def check_constants(material: Material) -> list[Finding]:
             continue
         contrasts = failing[cases[0].groups["capability"], best.answer] - {name}
         if not contrasts and not compares_with_original(cases[0].meta["expect"]):
-            findings.append(_one_answer(name, best))
-    return worst_first(findings)
+            yield _one_answer(name, best)
 
 
 def compares_with_original(expect: Expect) -> bool:
@@ -189,7 +184,7 @@ def _one_answer(name: str, best: Constant) -> Finding:
 # Labels
 
 
-def check_conflicts(material: Material) -> list[Finding]:
+def check_conflicts(material: Material) -> Iterator[Finding]:
     """Find examples with two expected answers that no model can satisfy together."""
     expected: dict[Example, dict[tuple[str, str], Case]] = defaultdict(dict)
     for case in material.cases:
@@ -204,7 +199,8 @@ def check_conflicts(material: Material) -> list[Finding]:
             rows = sorted((row for row in askers.items() if row[0][1] in torn), key=lambda row: row[0])
             cases = {label: case for (_, label), case in reversed(rows)}
             by_place[tuple(dict.fromkeys(name for (name, _), _ in rows))].append((example, cases))
-    return worst_first(_conflict(where, conflicts) for where, conflicts in by_place.items())
+    for where, conflicts in by_place.items():
+        yield _conflict(where, conflicts)
 
 
 def _conflict(where: tuple[str, ...], conflicts: list[tuple[Example, dict[str, Case]]]) -> Finding:
@@ -239,57 +235,50 @@ def quoted(example: Example, length: int = 60) -> str:
     return f'"{text if len(text) <= length else f"{text[:half]} … {text[-half:]}"}"'
 
 
-def check_labels(material: Material) -> list[Finding]:
+def check_labels(material: Material) -> Iterator[Finding]:
     """Find labels that no case expects and no rule names."""
     asked = material.label_counts
     mentioned = {label.removeprefix("not ") for label, n in asked.items() if n}
     for expect in {case.meta["expect"] for case, *_ in material.by_name.values()}:
         mentioned |= {named(word, material.labels) for word in rule_labels(expect)}
     unused = [label for label in material.labels if label not in {*mentioned, OTHER_LABEL}]
-    if not asked or not unused:
-        return []
-    kind = "labels never asked for"
-    what = f"no case asks for {', '.join(map(repr, unused))}, of {len(material.labels)} labels"
-    return [Finding(kind, "warning", (), what, FIXES[kind], count=len(unused))]
+    if asked and unused:
+        kind = "labels never asked for"
+        what = f"no case asks for {', '.join(map(repr, unused))}, of {len(material.labels)} labels"
+        yield Finding(kind, "warning", (), what, FIXES[kind], count=len(unused))
 
 
 # Duplicates
 
 
-def check_duplicates(material: Material) -> list[Finding]:
+def check_duplicates(material: Material) -> Iterator[Finding]:
     """Find cases whose examples occur before in the same functionality."""
-    findings = []
     for name, cases in material.by_name.items():
-        seen: set[object] = set()
-        repeats = []
-        for case in cases:
-            if case.examples in seen:
-                repeats.append(case)
-            seen.add(case.examples)
+        first_cases = {case.examples: case for case in reversed(cases)}
+        repeats = [case for case in cases if first_cases[case.examples] is not case]
         if repeats:
-            what = tell(len(repeats), len(cases), "repeats another", "repeat another")
-            what += f", leaving {len(cases) - len(repeats):,}"
-            findings.append(finding("repeated cases", name, repeats, len(cases), what))
-    return worst_first(findings)
+            verbs, rest = ("repeats another", "repeat another"), f", leaving {len(cases) - len(repeats):,}"
+            yield finding("repeated cases", name, repeats, len(cases), verbs, rest)
 
 
-def check_split(material: Material) -> list[Finding]:
+def check_split(material: Material) -> Iterator[Finding]:
     """Find test cases that are also in the training part of a split by id (`docs/method/beluga.md` 1.2)."""
     kind = "test cases seen in training"
     copies = ("is a copy of a training case", "are copies of a training case", "test cases")
-    places = worst_first(
-        finding(kind, name, seen, tested, tell(len(seen), tested, *copies))
+    places = [
+        finding(kind, name, seen, tested, copies)
         for name, (tested, seen) in material.test_cases.items()
         if seen
-    )
-    if not places:
-        return []
-    tested = sum(n for n, _ in material.test_cases.values())
-    seen = [case for _, cases in material.test_cases.values() for case in cases]
-    what, share = tell(len(seen), tested, *copies), len(seen) / tested
-    entirely = sum(row.share == 1 for row in places)
-    what += f"; in {entirely} functionalities all are" if entirely > 1 else ""
-    return [Finding(kind, places[0].severity, (), what, FIXES[kind], ids(seen), len(seen), share), *places]
+    ]
+    yield from places
+    if places:
+        tested = sum(n for n, _ in material.test_cases.values())
+        seen = [case for _, cases in material.test_cases.values() for case in cases]
+        what, share = tell(len(seen), tested, *copies), len(seen) / tested
+        entirely = sum(row.share == 1 for row in places)
+        what += f"; in {entirely} functionalities all are" if entirely > 1 else ""
+        severity = min(places, key=by_importance).severity
+        yield Finding(kind, severity, (), what, FIXES[kind], ids(seen), len(seen), share)
 
 
 # Size and texts
@@ -299,9 +288,8 @@ SPLITTABLE = 4
 """With fewer cases a part of the double split can be empty (`docs/method/beluga.md` 1.12)."""
 
 
-def check_size(material: Material) -> list[Finding]:
+def check_size(material: Material) -> Iterator[Finding]:
     """Find functionalities with too few distinct cases for a useful pass rate."""
-    findings = []
     for name, n in material.unique_cases.items():
         if n >= FEW_CASES:
             continue
@@ -311,8 +299,7 @@ def check_size(material: Material) -> list[Finding]:
         what += f": a pass rate of 50 % would mean {low:.0f} to {high:.0f} % (95 % Wilson)"
         kind = "too few cases"
         severity: Severity = "warning" if n < SPLITTABLE else "note"
-        findings.append(Finding(kind, severity, (name,), what, FIXES[kind], count=n))
-    return sorted(findings, key=lambda row: (row.count, row.where))
+        yield Finding(kind, severity, (name,), what, FIXES[kind], count=FEW_CASES - n)
 
 
 LOOKED_AT = 200
@@ -330,20 +317,15 @@ def few_templates(cases: Sequence[Case]) -> tuple[int, int] | None:
     return (len(looked_at), number) if number < FEW * len(looked_at) else None
 
 
-def check_templates(material: Material) -> list[Finding]:
+def check_templates(material: Material) -> Iterator[Finding]:
     """Find functionalities whose cases look like fillings of a few unnamed templates."""
-    kind, named = "templates without a cluster", []
-    for name, cases in material.by_name.items():
-        found = few_templates(cases)
-        if found:
-            named.append((name, *found))
-    if not named:
-        return []
-    name, n, number = min(named, key=lambda row: (row[2] / row[1], row[0]))
-    what = f"{n} cases look like {number} template{'s' if number > 1 else ''}, in {name!r}"
-    more = f"; the like in {len(named) - 1} more functionalities" if len(named) > 1 else ""
-    where = tuple(name for name, _, _ in named)
-    return [Finding(kind, "note", where, what + more, FIXES[kind], count=len(named))]
+    kind = "templates without a cluster"
+    few = {name: counts for name, cases in material.by_name.items() if (counts := few_templates(cases))}
+    if few:
+        name, (n, number) = min(few.items(), key=lambda row: (row[1][1] / row[1][0], row[0]))
+        what = f"{n} cases look like {number} template{'s' if number > 1 else ''}, in {name!r}"
+        what += f"; the like in {len(few) - 1} more functionalities" if len(few) > 1 else ""
+        yield Finding(kind, "note", tuple(few), what, FIXES[kind], count=len(few))
 
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
@@ -356,19 +338,16 @@ TEXT_DEFECTS: dict[str, tuple[str, Callable[[str], object]]] = {
 """Kind of finding to its words and the texts that have it."""
 
 
-def check_texts(material: Material) -> list[Finding]:
+def check_texts(material: Material) -> Iterator[Finding]:
     """Find texts that are empty or damaged."""
-    findings = []
     for kind, (words, has) in TEXT_DEFECTS.items():
         for name, cases in material.by_name.items():
             bad = [case for case in cases if any(has(text) for texts in case.examples for text in texts)]
             if bad:
-                what = tell(len(bad), len(cases), "holds", "hold") + f" {words}"
-                findings.append(finding(kind, name, bad, len(cases), what, "warning"))
-    return worst_first(findings)
+                yield finding(kind, name, bad, len(cases), ("holds", "hold"), f" {words}", "warning")
 
 
-CHECKS: tuple[Callable[[Material], list[Finding]], ...] = (
+CHECKS: tuple[Callable[[Material], Iterator[Finding]], ...] = (
     check_rules,
     check_vacuous,
     check_conflicts,

@@ -1,6 +1,6 @@
 """Findings on a suite: their kinds, severities and fixes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -113,15 +113,23 @@ def ids(cases: Sequence[Case]) -> tuple[str, ...]:
     return tuple(case.id for case in cases[:EXAMPLES])
 
 
-def finding(kind: str, name: str, bad: Sequence[Case], total: int, what: str, severity: str = "") -> Finding:
+def finding(
+    kind: str,
+    name: str,
+    bad: Sequence[Case],
+    total: int,
+    verbs: Sequence[str],
+    rest: str = "",
+    severity: Severity | None = None,
+) -> Finding:
     """Return a finding about some cases of a functionality; by default a warning if they are many, else a note."""
     share = len(bad) / total
-    level: Any = severity or ("warning" if share >= MUCH else "note")
-    return Finding(kind, level, (name,), what, FIXES[kind], ids(bad), len(bad), share)
+    severity = severity or ("warning" if share >= MUCH else "note")
+    what = tell(len(bad), total, *verbs) + rest
+    return Finding(kind, severity, (name,), what, FIXES[kind], ids(bad), len(bad), share)
 
 
-def worst_first(findings: Iterable[Finding]) -> list[Finding]:
-    """Sort by severity, then by share, largest first."""
-    return sorted(
-        findings, key=lambda f: (SEVERITIES.index(f.severity), -(f.share or 0), -f.count, f.where, f.kind)
-    )
+def by_importance(finding: Finding) -> tuple[int, bool, float, int, tuple[str, ...]]:
+    """Return the sort key of a finding: its severity, whole suite first, then the largest share and count."""
+    severity = SEVERITIES.index(finding.severity)
+    return severity, bool(finding.where), -(finding.share or 0), -finding.count, finding.where
