@@ -29,8 +29,8 @@ class Cluster:
     target: str
     bias_type: str
     context: str
-    sentences: tuple[str, str, str]
-    sentence_ids: tuple[str, str, str]
+    sentences: tuple[str, ...]
+    sentence_ids: tuple[str, ...]
 
 
 def read_clusters(path: Path) -> list[Cluster]:
@@ -59,33 +59,26 @@ def read_clusters(path: Path) -> list[Cluster]:
 def _cluster(row: Any, task: str, where: str) -> Cluster:
     try:
         identity, target, bias_type, context = (str(row[name]) for name in FIELDS)
-        labels = [sentence["gold_label"] for sentence in row["sentences"]]
-        texts = {sentence["gold_label"]: str(sentence["sentence"]) for sentence in row["sentences"]}
-        ids = {sentence["gold_label"]: str(sentence["id"]) for sentence in row["sentences"]}
+        rows = [
+            (str(part["gold_label"]), str(part["sentence"]), str(part["id"])) for part in row["sentences"]
+        ]
     except (TypeError, KeyError) as problem:
         raise DataError(
             f"{where}: not a cluster: {problem!r}",
             why=f"expected: {', '.join(FIELDS)}, and sentences with id, sentence and gold_label",
             fix="fetch the file again",
         ) from None
-    if sorted(map(str, labels)) != sorted(LABELS):
+    labels = sorted(label for label, _, _ in rows)
+    if labels != sorted(LABELS):
         raise DataError(
             f"{where}: one sentence each of {', '.join(LABELS)} is expected",
-            why=f"found: {', '.join(sorted(map(str, labels)))}",
+            why=f"found: {', '.join(labels)}",
             fix="fetch the file again, or remove the cluster",
         )
     if task == "intrasentence" and BLANK not in context:
         raise DataError(f"{where}: no {BLANK} in the context", why=context[:80], fix="fetch the file again")
-    first, second, third = LABELS
-    return Cluster(
-        identity,
-        task,
-        target,
-        bias_type,
-        context,
-        (texts[first], texts[second], texts[third]),
-        (ids[first], ids[second], ids[third]),
-    )
+    _, sentences, ids = zip(*sorted(rows, key=lambda part: LABELS.index(part[0])), strict=True)
+    return Cluster(identity, task, target, bias_type, context, sentences, ids)
 
 
 def filler(context: str, sentence: str) -> str:

@@ -7,6 +7,7 @@ Written in Python with the decorators below, or read from a file by `suite_files
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ...core.errors import DataError, errors_at, nearest, some
@@ -91,6 +92,12 @@ class Suite:
         return (
             f"Suite({self.name!r}, {len(self.cases):,} cases in {len(self.functionalities)} functionalities)"
         )
+
+    def save(self, path: Path | str) -> None:
+        """Write the suite to a file for `read_suite`."""
+        from .suite_files import write_suite
+
+        write_suite(self, path)
 
     @property
     def functionalities(self) -> list[str]:

@@ -3,7 +3,7 @@
 import json
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from runpy import run_path
@@ -180,13 +180,13 @@ def _example(example: Any) -> Example:
     return tuple(example)
 
 
-def write_suite(suite: Suite, path: Path | str) -> None:
+def write_suite(suite: Suite, path: Path | str, fields: Sequence[str] = ()) -> None:
     """Write a suite file; `read_suite` returns the same suite."""
     with writing(Path(path)) as stream:
-        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in _as_rows(suite))
+        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in _as_rows(suite, fields))
 
 
-def _as_rows(suite: Suite) -> Iterable[dict[str, Any]]:
+def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
     header = {
         "suite": suite.name,
         "task": suite.task,
@@ -194,7 +194,7 @@ def _as_rows(suite: Suite) -> Iterable[dict[str, Any]]:
     }
     yield {key: value for key, value in (header | {"version": suite.version}).items() if value}
     for made in suite.cases:
-        names = example_fields(suite.task, len(made.examples[0]))
+        names = fields or example_fields(suite.task, len(made.examples[0]))
         name = made.groups["functionality"]
         row = {
             "functionality": name,
