@@ -281,7 +281,7 @@ def edge_strip(answer: str) -> str:
     >>> edge_strip("the teacher."), edge_strip("Anna")
     ('cher', 'Anna')
     """
-    return answer.lstrip(EDGE).rstrip(".")
+    return answer.lstrip("[]a,then i ").rstrip(".")  # strips these characters in any order
 
 
 def squad_normalise(answer: str) -> str:
@@ -306,8 +306,6 @@ def token_f1(answer: str, right: str) -> float:
     return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
 
 
-EDGE = "[]a,then i "
-"""Characters that the edge strip removes."""
 PUNCTUATION = frozenset(string.punctuation)
 
 
