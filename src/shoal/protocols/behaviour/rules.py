@@ -281,7 +281,7 @@ def edge_strip(answer: str) -> str:
     >>> edge_strip("the teacher."), edge_strip("Anna")
     ('cher', 'Anna')
     """
-    return answer.lstrip("[]a,then i ").rstrip(".")  # strips these characters in any order
+    return answer.lstrip(EDGE).rstrip(".")
 
 
 def squad_normalise(answer: str) -> str:
@@ -290,7 +290,7 @@ def squad_normalise(answer: str) -> str:
     >>> squad_normalise("The  teacher, Anna.")
     'teacher anna'
     """
-    plain = "".join(letter for letter in answer.lower() if letter not in PUNCTUATION)
+    plain = "".join(letter for letter in answer.lower() if letter not in string.punctuation)
     return " ".join(word for word in plain.split() if word not in ("a", "an", "the"))
 
 
@@ -306,7 +306,8 @@ def token_f1(answer: str, right: str) -> float:
     return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
 
 
-PUNCTUATION = frozenset(string.punctuation)
+EDGE = "[]a,then i "
+"""Characters that the edge strip removes, in any order."""
 
 
 # Combining
