@@ -250,7 +250,10 @@ class Material:
         words = {*expected_words(cases), *rule_labels(cases[0].meta["expect"])}
         for word in sorted(words - set(self.labels)):
             if is_number(word) and int(word) >= len(self.labels):
-                raise DataError(f"label {word} is beyond the {len(self.labels)} labels of the suite")
+                raise DataError(
+                    f"label {word} is beyond the {len(self.labels)} labels of the suite",
+                    fix="name every label in label_names, or correct the label",
+                )
             label_index(word, self.labels)
 
     def best_constant(self, name: str) -> Constant | None:
