@@ -199,7 +199,7 @@ def check_conflicts(material: Material) -> Iterator[Finding]:
             rows = sorted((row for row in askers.items() if row[0][1] in torn), key=lambda row: row[0])
             cases = {label: case for (_, label), case in reversed(rows)}
             by_place[tuple(dict.fromkeys(name for (name, _), _ in rows))].append((example, cases))
-    for where, conflicts in by_place.items():
+    for where, conflicts in sorted(by_place.items(), key=lambda row: -len(row[1])):
         yield _conflict(where, conflicts)
 
 
@@ -290,7 +290,7 @@ SPLITTABLE = 4
 
 def check_size(material: Material) -> Iterator[Finding]:
     """Find functionalities with too few distinct cases for a useful pass rate."""
-    for name, n in material.unique_cases.items():
+    for name, n in sorted(material.unique_cases.items(), key=lambda row: row[1]):
         if n >= FEW_CASES:
             continue
         low, high = (100 * end for end in wilson(n / 2, n))
@@ -299,7 +299,7 @@ def check_size(material: Material) -> Iterator[Finding]:
         what += f": a pass rate of 50 % would mean {low:.0f} to {high:.0f} % (95 % Wilson)"
         kind = "too few cases"
         severity: Severity = "warning" if n < SPLITTABLE else "note"
-        yield Finding(kind, severity, (name,), what, FIXES[kind], count=FEW_CASES - n)
+        yield Finding(kind, severity, (name,), what, FIXES[kind], count=n)
 
 
 LOOKED_AT = 200

@@ -129,7 +129,7 @@ def finding(
     return Finding(kind, severity, (name,), what, FIXES[kind], ids(bad), len(bad), share)
 
 
-def by_importance(finding: Finding) -> tuple[int, bool, float, int, tuple[str, ...]]:
+def by_importance(finding: Finding) -> tuple[int, bool, float, int]:
     """Return the sort key of a finding: its severity, whole suite first, then the largest share and count."""
-    severity = SEVERITIES.index(finding.severity)
-    return severity, bool(finding.where), -(finding.share or 0), -finding.count, finding.where
+    severity, share = SEVERITIES.index(finding.severity), finding.share or 0
+    return severity, bool(finding.where), -share, -finding.count if share else 0
