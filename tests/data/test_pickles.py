@@ -647,7 +647,7 @@ def pieces_of(content: bytes) -> list[bytes]:
     try:
         for _, _, start in pickletools.genops(content):
             cuts.append(start or 0)
-    except ValueError:
+    except (ValueError, Warning):
         pass
     return [content[start:end] for start, end in pairwise(cuts)]
 
@@ -720,6 +720,22 @@ def anywhere(rng: random.Random, content: bytes, bases: list[bytes]) -> bytes:
     return bytes(changed)
 
 
+def wrapped(rng: random.Random, content: bytes) -> bytes:
+    """The pickle, at times in a gzip, a tar or both, at times with a byte of that changed."""
+    kind = rng.randrange(12)
+    if kind == 0:
+        content = tar(tar_member("a", content))
+    elif kind == 1:
+        content = gzip.compress(content, 1)
+    elif kind == 2:
+        content = gzip.compress(tar(tar_member("a", content)), 1)
+    if kind < 3 and rng.random() < 0.3:
+        damaged = bytearray(content)
+        damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        content = bytes(damaged)
+    return content
+
+
 class Watch:
     """Records what the interpreter is asked to do while it is switched on."""
 
@@ -769,8 +785,7 @@ def fuzz(folder: Path, watch: Watch) -> Outcomes:
     events, odd = [], []
     path = folder / "input"
     for turn in range(INPUTS):
-        content = mutated(rng, bases, pieces)
-        content = tar(tar_member("a", content)) if rng.random() < 0.1 else content
+        content = wrapped(rng, mutated(rng, bases, pieces))
         path.write_bytes(content)
         kind, message, seen = watch.outcome(path)
         outcomes[kind] += 1
