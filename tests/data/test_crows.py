@@ -32,7 +32,7 @@ def test_pairs_are_read_with_the_numbers_of_the_file(tmp_path):
             r"no column 'sent_less'[\s\S]*sent_lesser",
         ),
         (HEAD + "0,a,b,sideways,age\n", r"line 2: stereo_antistereo is 'sideways'"),
-        (HEAD + "0,a, ,stereo,age\n", r"line 2: sent_less is empty"),
+        (HEAD + "0,a, ,stereo,age\n", r"line 2: nothing in column 'sent_less'"),
         (HEAD + "0,a,b,stereo,age\n0,c,d,stereo,age\n", r"line 3: pair '0' is there twice"),
         (HEAD, "no pairs"),
     ],

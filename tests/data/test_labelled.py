@@ -49,14 +49,14 @@ def test_labels_are_put_together_whatever_way_numbers_are_written(file):
 
 
 @pytest.mark.parametrize(("content", "given", "message"), [
-    ("text,label\na,x\n", {"texts": ["txt"]}, "line 1: no column 'txt'(.|\n)*found: text, label(.|\n)*\"text\""),
-    ("text,label\na,x\n", {"label": "lable"}, "line 1: no column 'lable'(.|\n)*\"label\""),
-    ("body,y\na,x\n", {}, "which column holds the text cannot be told(.|\n)*found: body, y"),
-    ("text,y\na,x\n", {}, "which column holds the label cannot be told(.|\n)*found: text, y"),
-    ("text,review,label\na,b,x\n", {}, "text cannot be told(.|\n)*it may be text or review"),
-    ("text,label,stars\na,x,5\n", {}, "label cannot be told(.|\n)*it may be label or stars"),
+    ("text,label\na,x\n", {"texts": ["txt"]}, "no column 'txt'(.|\n)*found: text, label(.|\n)*\"text\""),
+    ("text,label\na,x\n", {"label": "lable"}, "no column 'lable'(.|\n)*\"label\""),
+    ("body,y\na,x\n", {}, "several columns may hold the text, or none(.|\n)*found: body, y"),
+    ("text,y\na,x\n", {}, "several columns may hold the label, or none(.|\n)*found: text, y"),
+    ("text,review,label\na,b,x\n", {}, "candidates: text or review"),
+    ("text,label,stars\na,x,5\n", {}, "candidates: label or stars"),
     ("text,label\na,x\n", {"texts": ["text", "text"]}, "one column is named twice"),
-    ("a,b,c,label\na,b,c,x\n", {"texts": ["a", "b", "c"]}, "3 text columns named"),
+    ("a,b,c,label\na,b,c,x\n", {"texts": ["a", "b", "c"]}, "named twice, or too many: a, b, c, label"),
     ("text,label\na,x\n  ,y\n", {}, "line 3: nothing in column 'text'"),
     ("text,label\na,x\nb,\nc,nan\n", {}, "2 of 3 rows have no label(.|\n)*empty or NaN on lines 3, 4"),
     ('{"text": "a", "label": "x"}\n{"text": "b", "label": null}\n', {}, "1 of 2 rows has no label(.|\n)*on line 2"),
@@ -89,7 +89,7 @@ def test_rows_without_a_label_are_kept_where_only_some_need_one(file):
 
 def test_no_label_column_is_looked_for_where_no_row_needs_one(file):
     path = file("text,stars,rating\nLoved it.,5,4\n")
-    with pytest.raises(DataError, match="which column holds the label"):
+    with pytest.raises(DataError, match="several columns may hold the label"):
         read_labelled(path, labelled="some")
     assert read_labelled(path, labelled="none").rows == [Row(("Loved it.",), "")]
 

@@ -45,7 +45,7 @@ def test_tests_of_a_folder_are_chosen_by_name(tmp_path):
     ("sets", "message"),
     [
         ({"attr1": {"examples": ["a"]}}, "attr1: an object with category and examples"),
-        ({"targ1": {"category": "x", "examples": []}}, "targ1: examples must be a list of words"),
+        ({"targ1": {"category": "x", "examples": []}}, "targ1: an object with category and examples"),
         ({"targ1": {"category": "x", "examples": ["a", " "]}}, "none of them empty"),
     ],
 )

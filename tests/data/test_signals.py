@@ -7,10 +7,8 @@ import pytest
 
 from shoal import ShoalError
 from shoal.data.signals import (
-    ADJECTIVES,
     FEATURES,
-    IRREGULAR,
-    MAKING,
+    WORDS,
     make_signals,
     named_signals,
     signal_names,
@@ -21,10 +19,10 @@ def has_feature(feature: str, text: str) -> bool:
     """The linguistic feature as a reader without the generator would look for it."""
     words = re.findall(r"\w+", text.lower())
     if feature == "MORPH":
-        return any(word in IRREGULAR for word in words)
+        return any(word in WORDS["irregular"] for word in words)
     if feature == "VERB":
-        return any(word in MAKING for word in words)
-    return any(word in ADJECTIVES for word in words)
+        return any(word in WORDS["making"] for word in words)
+    return any(word in WORDS["adjectives"] for word in words)
 
 
 @pytest.mark.parametrize("feature", FEATURES)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from shoal.core.errors import DataError, MissingExtra
-from shoal.data.labelled import read_labelled
 from shoal.data.tables import open_rows
 
 ROWS: list[dict[str, Any]] = [{"text": "Too salty.", "y": 0}, {"text": "Quiet, clean!", "y": 1}]
@@ -93,16 +92,6 @@ def test_every_form_gives_the_same_rows(tmp_path, name):
     assert table.unit == ("line" if name.endswith(("csv", "jsonl", "xlsx")) else "row")
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_holds_labelled_texts(tmp_path, name):
-    FORMS[name](tmp_path / name)
-    table = read_labelled(tmp_path / name, label="y")
-    assert [(row.texts, row.label) for row in table.rows] == [
-        (("Too salty.",), "0"),
-        (("Quiet, clean!",), "1"),
-    ]
-
-
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather", "saved"])
 def test_class_labels_go_by_their_names(tmp_path, name):
     FORMS[name](tmp_path / name, NAMES)
@@ -123,18 +112,13 @@ def test_a_file_that_was_cut_is_said_to_be(tmp_path, name):
     path = tmp_path / name
     FORMS[name](path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
-    with pytest.raises(DataError, match=r"not a whole \w+ file[\s\S]*try: fetch or write"):
+    with pytest.raises(DataError, match=r"not a whole table[\s\S]*try: fetch or write"):
         list(open_rows(path).rows)
 
 
 @pytest.mark.parametrize(
     ("library", "name"),
-    [
-        ("pyarrow.parquet", "t.parquet"),
-        ("pyarrow", "t.feather"),
-        ("openpyxl", "t.xlsx"),
-        ("pyarrow", "saved"),
-    ],
+    [("pyarrow.parquet", "t.parquet"), ("openpyxl", "t.xlsx"), ("pyarrow", "saved")],
 )
 def test_a_missing_reader_of_a_format_is_named(tmp_path, library, name, monkeypatch):
     FORMS[name](tmp_path / name)
@@ -159,19 +143,6 @@ def test_a_workbook_of_several_sheets_or_without_names_is_refused(tmp_path):
         open_rows(tmp_path / "twice.xlsx")
 
 
-def test_other_archives_and_old_workbooks_are_told_apart(tmp_path):
-    import zipfile
-
-    pytest.importorskip("openpyxl")
-    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
-        archive.writestr("t.csv", "a,b\n")
-    with pytest.raises(DataError, match=r"a zip archive, not a table[\s\S]*try: unzip it"):
-        open_rows(tmp_path / "t.zip")
-    (tmp_path / "t.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
-    with pytest.raises(DataError, match="an old Excel file"):
-        open_rows(tmp_path / "t.xls")
-
-
 def test_of_a_dataset_with_splits_one_is_to_be_named(tmp_path):
     (tmp_path / "both").mkdir()
     (tmp_path / "both" / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
@@ -185,10 +156,10 @@ def test_of_a_dataset_with_splits_one_is_to_be_named(tmp_path):
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        (None, "a folder, and no saved dataset"),
-        ("{}", "not the state of a saved dataset"),
-        ('{"_data_files": []}', "no such data file"),
-        ('{"_data_files": [{"filename": "gone.arrow"}]}', "gone.arrow: no such data file"),
+        (None, "not a saved dataset"),
+        ("{}", "not a saved dataset"),
+        ('{"_data_files": []}', "flatten_indices"),
+        ('{"_data_files": [{"filename": "gone.arrow"}]}', r"not a whole table[\s\S]*gone.arrow"),
         ('{"_data_files": [{"filename": "x"}], "_indices_data_files": [1]}', "flatten_indices"),
     ],
 )

@@ -53,11 +53,3 @@ def test_an_import_can_name_templates(tmp_path: Path) -> None:
     assert clusters[0] == clusters[1] != clusters[2] and all(clusters)
     import_suite(source, out, named)
     assert not any(case.cluster for case in read_suite(out).cases)
-
-
-def test_topics_of_adatest_get_the_templates_of_their_texts(tmp_path: Path) -> None:
-    table = tmp_path / "tree.csv"
-    lines = [f"/food,I like the {thing} here,positive,pass" for thing in ("soup", "bread", "tea")]
-    table.write_text("\n".join(["topic,input,output,label", *lines, "/food,Awful.,negative,pass"]) + "\n")
-    clusters = [case.cluster for case in read_suite(table).cases]
-    assert len(set(clusters)) == 2 and clusters[0] == clusters[2] != clusters[3]

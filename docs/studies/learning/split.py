@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shoal.protocols.behaviour.build import mended, split_cases
+from shoal.protocols.behaviour.build import edited, split_cases
 from shoal.protocols.behaviour.settings import Settings
 
 
@@ -21,7 +21,7 @@ def main(suite: str, out: str, train: str = "40", test: str = "25") -> None:
     sizes = {"train": int(train), "test": int(test)}
     rng = np.random.default_rng(0)
     rows: dict[tuple[str, str], list[str]] = {}
-    cases = mended(Settings(suite=suite))
+    cases = edited(Settings(suite=suite))
     parts = split_cases(cases, by_content=True)
     for case in cases:
         rows.setdefault((case.groups["functionality"], parts[case.id]), []).append(case.id)

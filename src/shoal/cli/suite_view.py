@@ -74,10 +74,10 @@ def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
     for finding in hygiene.findings:
         kinds.setdefault(finding.kind, []).append(finding)
     shortened = any(len(findings) > FINDINGS[findings[0].severity] for findings in kinds.values())
-    notes = [f"{hygiene.unique_cases:,} different cases of {hygiene.cases:,}"]
-    notes = notes if hygiene.unique_cases < hygiene.cases else []
-    total = sum(hygiene.labels.values())
-    shares = [f"{label} {100 * n / total:.0f} %" for label, n in hygiene.labels.items()]
+    unique, total = hygiene.total("unique_cases"), hygiene.total("cases")
+    notes = [f"{unique:,} different cases of {total:,}"] if unique < total else []
+    labels = sum(hygiene.labels.values())
+    shares = [f"{label} {100 * n / labels:.0f} %" for label, n in hygiene.labels.items()]
     notes += [f"Expected labels: {', '.join(shares)}"] if shares else []
     notes += ["Every finding: shoal check FILE --json"] if shortened else []
     return [

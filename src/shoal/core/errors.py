@@ -10,11 +10,12 @@ ShoalError
 Any other exception is a bug and keeps its traceback.
 """
 
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Self
 
 
@@ -32,6 +33,15 @@ class ShoalError(Exception):
         placed = type(self).__new__(type(self))
         Exception.__init__(placed, f"{where}: {self}")
         return placed
+
+
+@contextmanager
+def errors_at(where: str) -> "Iterator[None]":
+    """Put a place, such as file and line, in front of errors in the block."""
+    try:
+        yield
+    except ShoalError as problem:
+        raise problem.at(where) from None
 
 
 class PlanError(ShoalError):

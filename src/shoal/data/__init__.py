@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import DataError, some
+from ..core.errors import DataError, errors_at, some
 from ..core.files import first_bytes, is_json_array, read_json_array, read_json_lines, read_lines
 from ..core.tables import read_table
 from .missing import is_missing
@@ -28,50 +28,51 @@ FORMATS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SuiteRows:
-    """What a reader found: the suite's header, its rows with their line numbers, and what it left behind."""
+    """The content of a file: the suite's header, and its rows with their numbers."""
 
     header: dict[str, Any]
     rows: Iterator[tuple[int, dict[str, Any]]]
     lost: list[str] = field(default_factory=list)
+    """Parts of the file that were not imported."""
     unit: str = "line"
-    """What the numbers count."""
+    """The unit of the numbers."""
     blank_texts: bool = False
-    """Whether a blank text may be meant, as in a suite that was written as one."""
+    """Whether a blank text is allowed, as in our own suite files."""
     templated: bool = False
-    """Whether the cases are known to be fillings of templates that the file does not name."""
+    """Whether the cases were filled from templates that the file does not name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
-    """The first bytes, the column names of a table, and the first object of JSON Lines: enough to tell formats."""
+    """The first bytes of a file, the columns of a table, and the first object of JSON Lines."""
 
     start: bytes
-    columns: list[str]
-    first_object: dict[str, Any]
+    columns: list[str] = field(default_factory=list)
+    first_object: dict[str, Any] = field(default_factory=dict)
 
 
 def glimpse(path: Path) -> Glimpse:
-    """A look at how a file begins."""
+    """Return the beginning of a file, from which its format is recognised."""
     if is_table(path):
-        return Glimpse(b"", open_rows(path).columns, {})
+        return Glimpse(b"", open_rows(path).columns)
     start = first_bytes(path, 512)
     if is_pickle(start):
-        return Glimpse(start, [], {})
+        return Glimpse(start)
     if is_json_array(path):
-        return Glimpse(start, [], next(read_json_array(path), (0, {}))[1])
+        return Glimpse(start, first_object=next(read_json_array(path), (0, {}))[1])
     first = next((line for _, line in read_lines(path) if line.strip()), "")
     if first.lstrip().startswith("{"):
-        return Glimpse(start, [], next(read_json_lines(path))[1])
-    return Glimpse(start, read_table(path)[0] if first else [], {})
+        return Glimpse(start, first_object=next(read_json_lines(path))[1])
+    return Glimpse(start, read_table(path)[0] if first else [])
 
 
 def is_pickle(start: bytes) -> bool:
-    """Whether a file that begins so is a binary pickle, or a tar that may hold one."""
+    """Return whether these are the first bytes of a binary pickle, or of a tar that may hold one."""
     return start[:1] == b"\x80" or start[257:262] == b"ustar"
 
 
 def read_suite_rows(path: Path) -> SuiteRows:
-    """The rows of a suite in any format that can be told by looking."""
+    """Return the rows of a suite in any format that is recognised by its content."""
     look = glimpse(path)
     for name in FORMATS:
         module = import_module(f".{name}", __name__)
@@ -87,41 +88,39 @@ def read_suite_rows(path: Path) -> SuiteRows:
 
 
 def with_label_names(rows: SuiteRows, names: Mapping[str, str], path: Path) -> SuiteRows:
-    """The same rows with their labels called by name; numbers are taken in their order, names in the order given."""
+    """Return the rows with labels by name: numbers in their order, other values in the order given."""
     numbers = all(key.isdecimal() for key in names)
     order = sorted(names, key=int) if numbers else list(names)
-    called = list(dict.fromkeys(names[key] for key in order))
-    keeps_numbers = (
-        numbers and len(called) == len(order) and [int(key) for key in order] == [*range(len(order))]
-    )
-    header = {**rows.header, "label_names": called}
+    label_names = list(dict.fromkeys(names[key] for key in order))
+    keeps_numbers = len(label_names) == len(order) and order == [str(number) for number in range(len(order))]
 
     def renamed() -> Iterator[tuple[int, dict[str, Any]]]:
         for number, row in rows.rows:
-            where = f"{path}, {rows.unit} {number}"
-            if row.get("expect") is not None and numbers and not keeps_numbers:
-                raise DataError(
-                    f"{where}: the rules of this suite may name labels by number",
-                    fix="--labels 0=NAME --labels 1=OTHER …, from 0 on, each its own name",
-                )
-            labels = row.get("labels")
-            many = labels if isinstance(labels, list) else [labels]
-            called_so = [
-                label if is_missing(label) and label not in names else _called(label, names, where)
-                for label in many
-            ]
-            yield number, {**row, "labels": called_so if isinstance(labels, list) else called_so[0]}
+            with errors_at(f"{path}, {rows.unit} {number}"):
+                if row.get("expect") is not None and numbers and not keeps_numbers:
+                    raise DataError(
+                        "the rules of this suite may name labels by number",
+                        fix="--labels 0=NAME --labels 1=OTHER …, from 0 on, each its own name",
+                    )
+                labels = row.get("labels")
+                many = [
+                    _label_name(label, names) for label in (labels if isinstance(labels, list) else [labels])
+                ]
+            yield number, {**row, "labels": many if isinstance(labels, list) else many[0]}
 
-    return replace(rows, header=header, rows=renamed())
+    return replace(rows, header={**rows.header, "label_names": label_names}, rows=renamed())
 
 
-def _called(label: Any, names: Mapping[str, str], where: str) -> str:
+def _label_name(label: Any, names: Mapping[str, str]) -> Any:
     word = str(label)
+    if is_missing(label) and label not in names:
+        return label
     unlike = "not_" if word.startswith("not_") and word not in names else ""
-    if word.removeprefix(unlike) not in names:
+    word = word.removeprefix(unlike)
+    if word not in names:
         raise DataError(
-            f"{where}: label {label!r} has no name",
+            f"label {label!r} has no name",
             why=f"--labels names {some(names, 12)}",
-            fix=f"--labels {word.removeprefix(unlike)}=NAME",
+            fix=f"--labels {word}=NAME",
         )
-    return unlike + names[word.removeprefix(unlike)]
+    return unlike + names[word]

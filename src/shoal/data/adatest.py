@@ -1,8 +1,6 @@
-"""AdaTest topics: a table of inputs, the output a model gave, and whether a person called that a pass or a fail.
+"""AdaTest topics: a table of inputs, a model's output for each, and a person's judgement, pass or fail.
 
-A pass says what the label is; a fail says what it is not. The topic's first step becomes the capability, the whole
-topic the functionality. Topic markers, and tests that nobody judged, are left behind and counted. Tests are varied from
-one another, and which belong together is told by their texts.
+A pass gives the label; a fail gives a label to avoid. The topic is the functionality, its first step the capability.
 """
 
 from collections.abc import Iterator
@@ -14,20 +12,19 @@ from ..core.tables import read_table
 from . import Glimpse, SuiteRows
 from .missing import is_missing
 
+COLUMNS = ("topic", "input", "output", "label")
 EXPECTED = {"pass": "", "fail": "not_"}
 
 
 def fits(look: Glimpse) -> bool:
-    """Whether a table with these columns is an AdaTest tree."""
-    return {"topic", "input", "output", "label"} <= set(look.columns)
+    """Return whether a table has AdaTest's columns."""
+    return set(COLUMNS) <= set(look.columns)
 
 
 def read(path: Path) -> SuiteRows:
-    """The judged tests as cases of one text each."""
+    """Return the judged tests as cases of one text each; other rows are counted in `lost`."""
     columns, rows = read_table(path)
-    lost = [
-        f"column {name!r}" for name in columns if name and name not in ("topic", "input", "output", "label")
-    ]
+    lost = [f"column {name!r}" for name in columns if name and name not in COLUMNS]
     return SuiteRows({"suite": path.name.split(".")[0]}, _cases(rows, lost), lost, templated=True)
 
 
@@ -40,16 +37,14 @@ def _cases(
             unjudged += 1
             continue
         topic = unquote(row["topic"]).strip("/") or "no topic"
-        yield (
-            line,
-            {
-                "functionality": topic,
-                "capability": topic.split("/")[0],
-                "type": "MFT",
-                "case_id": str(line),
-                "examples": [{"text": row["input"]}],
-                "labels": EXPECTED[row["label"]] + row["output"].strip(),
-            },
-        )
+        case = {
+            "functionality": topic,
+            "capability": topic.split("/")[0],
+            "type": "MFT",
+            "case_id": str(line),
+            "examples": [{"text": row["input"]}],
+            "labels": EXPECTED[row["label"]] + row["output"].strip(),
+        }
+        yield line, case
     if unjudged:
         lost.append(f"{unjudged:,} rows that are topic markers or were never judged")

@@ -1,8 +1,8 @@
 """The three released CheckList suites (Ribeiro et al. 2020) as JSON Lines, with their rules attached by name.
 
 The released files hold rules as compiled Python, which is never run. MFT and INV tests follow their type's
-default; EXPECTATIONS names the others (`tests/papers/tables/suite_functionalities.csv`). Most cases were made from
-templates that the files do not keep: which belong together is told by their texts.
+default; EXPECTATIONS names the others (`tests/papers/tables/suite_functionalities.csv`). The files do not name the
+templates of cases, so they are inferred from the texts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.files import first_bytes, read_json_lines
 from . import Glimpse, SuiteRows, is_pickle
-from .pickles import read_suite_pickle, rows
+from .pickles import read_suite_pickle
 
 Row = dict[str, Any]
 
@@ -26,7 +26,7 @@ HEADERS: dict[str, Row] = {
 }
 
 TELLING = {"sentiment": "intensifiers", "qqp": "Testing implications", "squad": "Former / Latter"}
-"""A test that stands in one released suite only."""
+"""A test that only this released suite has."""
 
 LESS_SURE: Row = {
     "rule": "conf_of_original_pred_not_higher",
@@ -88,32 +88,32 @@ DIRECTIONS = {
 
 
 def fits(look: Glimpse) -> bool:
-    """Whether a file that begins so is a released suite."""
+    """Return whether this is a released suite."""
     return is_pickle(look.start) or {"test", "test_id", "grouped", "examples"} <= look.first_object.keys()
 
 
 def read(path: Path) -> SuiteRows:
-    """The rows of a released suite in our schema."""
+    """Return the rows of a released suite in our schema."""
     if is_pickle(first_bytes(path, 512)):
-        return read_pickle(path)
+        return _read_pickle(path)
     first = next(read_json_lines(path))[1]
-    return as_suite(str(first.get("suite")), read_json_lines(path))
+    return _as_suite(str(first.get("suite")), read_json_lines(path))
 
 
-def read_pickle(path: Path) -> SuiteRows:
-    """Return a released suite from its pickle; its tests tell which of the three it is."""
-    tests = read_suite_pickle(path)
-    names = {test.name for test in tests}
-    name = next((name for name, test in TELLING.items() if test in names), path.name.split(".")[0])
+def _read_pickle(path: Path) -> SuiteRows:
+    """Return a released suite from its pickle, recognised by its tests."""
+    rows = read_suite_pickle(path)
+    types = {row["test"]: row["type"] for row in rows}
+    name = next((name for name, test in TELLING.items() if test in types), path.name.split(".")[0])
     lost = [
-        f"the rule of {test.name!r}: it was compiled code"
-        for test in tests
-        if test.test_type == "DIR" and test.name not in EXPECTATIONS
+        f"the rule of {test!r}: it was compiled code"
+        for test, kind in types.items()
+        if kind == "DIR" and test not in EXPECTATIONS
     ]
-    return as_suite(name, enumerate(rows(tests), start=1), lost)
+    return _as_suite(name, enumerate(rows, start=1), lost)
 
 
-def as_suite(name: str, lines: Iterator[tuple[int, Row]], lost: Sequence[str] = ()) -> SuiteRows:
+def _as_suite(name: str, lines: Iterator[tuple[int, Row]], lost: Sequence[str] = ()) -> SuiteRows:
     """Return released rows as a suite with rules and labels; `name` is the released one (sentiment, qqp, squad)."""
     reading = name == "squad"
     cases = ((number, _case(row, reading)) for number, row in lines)

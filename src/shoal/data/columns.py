@@ -1,14 +1,14 @@
-"""Any table whose columns you name: labelled texts (MFT), or originals with their variants (INV, DIR)."""
+"""Any table whose columns the user names: labelled texts (MFT), or originals with their variants (INV, DIR)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import DataError, nearest, some
+from ..core.errors import DataError, errors_at
 from . import Glimpse, SuiteRows
-from .missing import is_blank
-from .tables import Rows, open_rows
+from .missing import filled_cell, is_blank
+from .tables import Rows, open_rows, require_columns
 
 PAIRS = {1: ("text",), 2: ("question1", "question2")}
 
@@ -27,43 +27,25 @@ class Named:
     variants: tuple[str, ...] = ()
     test_type: str = "MFT"
     expect: str = ""
-    """The rule that the cases are judged by, where it is not the test type's own."""
+    """The rule of the cases; empty for the test type's default."""
 
     def all(self) -> list[str]:
-        """Every column that was named."""
-        return [
-            name
-            for name in (
-                *self.texts,
-                self.original,
-                *self.variants,
-                self.label,
-                self.functionality,
-                self.capability,
-                self.id,
-                self.cluster,
-            )
-            if name
-        ]
+        """Return every named column."""
+        groups = (self.label, self.functionality, self.capability, self.id, self.cluster)
+        return [name for name in (*self.texts, self.original, *self.variants, *groups) if name]
 
 
 def fits(look: Glimpse) -> bool:
-    """Never by itself: somebody has to name the columns."""
+    """Return False: the user has to name the columns."""
     return False
 
 
 def read(path: Path, named: Named) -> SuiteRows:
-    """A case per row."""
+    """Return a case per row."""
     _check_named(path, named)
     table = open_rows(path)
-    for name in named.all():
-        if name not in table.columns:
-            raise DataError(
-                f"{path}{', line 1' if table.unit == 'line' else ''}: no column {name!r}",
-                why=f"found: {some(table.columns, 12)}",
-                fix=nearest(name, table.columns) or "one of those",
-            )
-    chosen = set(named.all())
+    chosen = named.all()
+    require_columns(path, table.columns, chosen)
     lost = [f"column {name!r}" for name in table.columns if name and name not in chosen]
     header: dict[str, Any] = {"suite": path.name.split(".")[0]}
     if named.label in table.names:
@@ -72,93 +54,62 @@ def read(path: Path, named: Named) -> SuiteRows:
 
 
 def _check_named(path: Path, named: Named) -> None:
-    """Stop at columns that do not go together."""
-    if named.test_type == "MFT":
-        if named.original or named.variants:
-            raise DataError(
-                f"{path}: an original and a variant make an INV or a DIR test",
-                fix="--type INV, or --type DIR",
-            )
-        if len(named.texts) not in PAIRS:
-            raise DataError(
-                f"{path}: name one text column, or two for pairs, not {len(named.texts)}",
-                fix="--text COLUMN",
-            )
-        if not named.label:
-            raise DataError(
-                f"{path}: no label column named", why="a case needs its label", fix="--label COLUMN"
-            )
+    """Raise if the named columns do not make a test of this type."""
+    compares = bool(named.original or named.variants)
+    if named.test_type == "MFT" and compares:
+        problem, fix = "an original and a variant make an INV or a DIR test", "--type INV, or --type DIR"
+    elif named.test_type == "MFT" and len(named.texts) not in PAIRS:
+        problem, fix = "name one text column, or two for pairs", "--text COLUMN"
+    elif named.test_type == "MFT" and not named.label:
+        problem, fix = "no label column named", "--label COLUMN"
+    elif named.test_type != "MFT" and (named.texts or not named.original or not named.variants):
+        problem = f"{named.test_type} compares an original with its variants"
+        fix = "--original COLUMN --variant COLUMN, instead of --text"
+    elif named.test_type == "DIR" and not named.expect:
+        problem = "DIR needs to know which way confidence may move"
+        fix = '--expect "not more confident"; all rules: shoal list rules'
+    else:
         return
-    if named.texts or not named.original or not named.variants:
-        raise DataError(
-            f"{path}: {named.test_type} compares an original with its variants",
-            fix="--original COLUMN --variant COLUMN, instead of --text",
-        )
-    if named.test_type == "DIR" and not named.expect:
-        raise DataError(
-            f"{path}: DIR needs to know which way confidence may move",
-            fix='--expect "not more confident"; all rules: shoal list rules',
-        )
+    raise DataError(f"{path}: {problem}", fix=fix)
 
 
 def _cases(path: Path, table: Rows, named: Named) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, row in table.rows:
-        try:
-            yield number, _case(path, number, row, named)
-        except DataError as problem:
-            raise problem.at(f"{path}, {table.unit} {number}") from None
+        with errors_at(f"{path}, {table.unit} {number}"):
+            case = _case(path, number, row, named)
+        yield number, case
 
 
 def _case(path: Path, number: int, row: Mapping[str, Any], named: Named) -> dict[str, Any]:
-    stem = path.name.split(".")[0]
-    name = _word(row, named.functionality) if named.functionality else stem
+    name = _word(row, named.functionality, path.name.split(".")[0])
     if named.test_type == "MFT":
-        fields = PAIRS[len(named.texts)]
-        examples = [dict(zip(fields, (_text(row, column) for column in named.texts), strict=True))]
+        fields, columns = PAIRS[len(named.texts)], named.texts
+        examples = [{key: filled_cell(row, column, str) for key, column in zip(fields, columns, strict=True)}]
     else:
-        examples = [{"text": _text(row, column)} for column in (named.original, *named.variants)]
+        examples = [{"text": filled_cell(row, column, str)} for column in (named.original, *named.variants)]
     return {
         "functionality": name,
-        "capability": _word(row, named.capability) if named.capability else name,
+        "capability": _word(row, named.capability, name),
         "type": named.test_type,
-        "case_id": _word(row, named.id) if named.id else str(number),
+        "case_id": _word(row, named.id, str(number)),
         "examples": examples,
         "labels": _label(row, named.label) if named.label else None,
         "expect": {"rule": named.expect} if named.expect else None,
-        "cluster": _word(row, named.cluster) if named.cluster else "",
+        "cluster": _word(row, named.cluster, ""),
     }
 
 
-def _cell(row: Mapping[str, Any], column: str) -> Any:
-    """What stands in a column, if anything does."""
-    value = row.get(column)
-    if is_blank(value):
-        raise DataError(f"nothing in column {column!r}", fix="fill it in, or take the row out")
-    return value
-
-
-def _text(row: Mapping[str, Any], column: str) -> str:
-    value = _cell(row, column)
-    if not isinstance(value, str):
-        raise DataError(
-            f"column {column!r} holds {type(value).__name__}, text is expected",
-            fix="name the column that holds the text",
-        )
-    return value
-
-
-def _word(row: Mapping[str, Any], column: str) -> str:
-    return str(_cell(row, column)).strip()
+def _word(row: Mapping[str, Any], column: str, default: str) -> str:
+    return str(filled_cell(row, column)).strip() if column else default
 
 
 def _label(row: Mapping[str, Any], column: str) -> Any:
     value = row.get(column)
     if is_blank(value):
-        return ""  # the suite names all rows without a label at once
+        return ""  # the suite reports all rows without a label together
     if isinstance(value, list | dict):
         raise DataError(
             f"column {column!r} holds {type(value).__name__}, one label is expected",
-            why="cases with several labels at a time are not built here",
             fix="name a column with one label in each row",
         )
     return value.strip() if isinstance(value, str) else value

@@ -7,19 +7,19 @@ pair the first states a stereotype about a disadvantaged group; in an *antistere
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.errors import DataError, nearest
-from ..core.files import first_bytes, read_json_lines
-from ..core.tables import read_table
+from ..core.errors import DataError, errors_at
+from .missing import filled_cell
+from .tables import open_rows, require_columns
 
 COLUMNS = ("sent_more", "sent_less", "stereo_antistereo", "bias_type")
 DIRECTIONS = ("stereo", "antistereo")
-SCORES = ("sent_more_score", "sent_less_score")
+SCORES = (*COLUMNS[:2], "sent_more_score", "sent_less_score")
 FILE = "crows_pairs_anonymized.csv"
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two sentences, which of them is more stereotypical, and about what."""
+    """Two sentences, the direction of their stereotype, and its type."""
 
     id: str
     more: str
@@ -29,73 +29,49 @@ class Pair:
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """The pairs of a CSV or TSV file, named by the file's own numbers where its first column has none."""
-    columns, rows = read_table(path)
-    _need(path, columns, COLUMNS)
-    numbered = next((name for name in ("", "id") if name in columns), None)
-    pairs: list[Pair] = []
-    seen = set()
-    for line, row in rows:
-        where = f"{path}, line {line}"
-        if row["stereo_antistereo"] not in DIRECTIONS:
-            raise DataError(
-                f"{where}: stereo_antistereo is {row['stereo_antistereo']!r}",
-                why="stereo or antistereo is expected",
-                fix="write one of the two, or take the row out",
-            )
-        empty = next((name for name in COLUMNS if not row[name].strip()), None)
-        if empty:
-            raise DataError(f"{where}: {empty} is empty", fix="fill it in, or take the row out")
-        identity = str(len(pairs)) if numbered is None else row[numbered]
-        if identity in seen:
-            raise DataError(
-                f"{where}: pair {identity!r} is there twice",
-                fix="give each pair an id of its own, or take one out",
-            )
-        seen.add(identity)
-        more, less, direction, bias_type = (row[name] for name in COLUMNS)
-        pairs.append(Pair(identity, more, less, direction, bias_type))
+    """Return the pairs of a table; they are numbered if it has no column of ids."""
+    table = open_rows(path)
+    require_columns(path, table.columns, COLUMNS)
+    id_column = next((name for name in ("", "id") if name in table.columns), None)
+    pairs: dict[str, Pair] = {}
+    for line, row in table.rows:
+        with errors_at(f"{path}, {table.unit} {line}"):
+            more, less, direction, bias_type = (filled_cell(row, name, str) for name in COLUMNS)
+            if direction not in DIRECTIONS:
+                raise DataError(
+                    f"stereo_antistereo is {direction!r}", fix="stereo or antistereo, or remove the row"
+                )
+            identity = str(len(pairs)) if id_column is None else row[id_column]
+            if identity in pairs:
+                raise DataError(f"pair {identity!r} is there twice", fix="give each pair an id of its own")
+        pairs[identity] = Pair(identity, more, less, direction, bias_type)
     if not pairs:
         raise DataError(f"{path}: no pairs", fix="check that this is the file you meant")
-    return pairs
+    return list(pairs.values())
 
 
 def read_pair_scores(path: Path) -> dict[tuple[str, str], tuple[float, float]]:
-    """Stored scores by their two sentences: CSV or JSON Lines with `sent_more_score` and `sent_less_score`."""
-    if first_bytes(path, 64).lstrip().startswith(b"{"):
-        rows = ((line, row) for line, row in read_json_lines(path))
-    else:
-        columns, rows = read_table(path)  # type: ignore[assignment]
-        _need(path, columns, (*COLUMNS[:2], *SCORES))
+    """Return stored log-likelihoods by the two sentences of a pair, from a table or JSON Lines."""
+    table = open_rows(path)
+    require_columns(path, table.columns, SCORES)
     scores: dict[tuple[str, str], tuple[float, float]] = {}
-    for line, row in rows:
-        where = f"{path}, line {line}"
-        _need(where, list(row), (*COLUMNS[:2], *SCORES))
-        key = str(row["sent_more"]), str(row["sent_less"])
+    for line, row in table.rows:
+        where = f"{path}, {table.unit} {line}"
+        require_columns(where, list(row), SCORES)
+        more, less, *values = (row[name] for name in SCORES)
         try:
-            both = float(row["sent_more_score"]), float(row["sent_less_score"])
+            both = float(values[0]), float(values[1])
         except (TypeError, ValueError):
             raise DataError(
                 f"{where}: sent_more_score and sent_less_score must be numbers",
                 fix="log-likelihoods, such as -42.5",
             ) from None
-        if scores.setdefault(key, both) != both:
+        if scores.setdefault((str(more), str(less)), both) != both:
             raise DataError(
                 f"{where}: this pair has other scores on an earlier line",
-                why=key[0][:60],
+                why=str(more)[:60],
                 fix="keep the line that is right",
             )
     if not scores:
         raise DataError(f"{path}: no scores", fix="check that this is the file you meant")
     return scores
-
-
-def _need(where: object, found: list[str], wanted: tuple[str, ...]) -> None:
-    missing = [name for name in wanted if name not in found]
-    if missing:
-        place = f"{where}, line 1" if isinstance(where, Path) else where
-        raise DataError(
-            f"{place}: no column {missing[0]!r}",
-            why=f"found: {', '.join(found)}",
-            fix=nearest(missing[0], found) or "check that this is the file you meant",
-        )

@@ -1,7 +1,7 @@
-"""Missing labels: what counts as one, and the error that names the rows."""
+"""Blank cells and missing labels: what counts as one, and the errors that name column and rows."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,19 @@ def is_missing(value: Any) -> bool:
     (True, True, False, False)
     """
     return is_blank(value) or (isinstance(value, str) and value.strip() in NAN)
+
+
+def filled_cell(row: Mapping[str, Any], column: str, kinds: type | tuple[type, ...] = object) -> Any:
+    """Return the value in a column; raise if it is blank or of another kind."""
+    value = row.get(column)
+    if is_blank(value):
+        raise DataError(f"nothing in column {column!r}", fix="fill it in, or remove the row")
+    if not isinstance(value, kinds):
+        raise DataError(
+            f"column {column!r} holds {type(value).__name__}, text is expected",
+            fix="name the column that holds the text",
+        )
+    return value
 
 
 def missing_labels(path: Path, unit: str, rows: Sequence[int], total: int, fix: str = "") -> DataError:

@@ -1,16 +1,14 @@
 """A pickle machine whose values can do nothing.
 
-`pickle.Unpickler` imports and calls what a file names, follows BUILD into any object and sizes its memo by a
-number in the file. Here `pickletools.genops` decodes the opcodes, and a stack machine makes two things of
-them: plain values (None, bool, int, float, str, bytes, list, tuple, dict) and stand-ins, which remember what
-an object would have been made from. There is no import, no getattr and no call of anything a file names. The
-names it may use, and what stands for a call of one, are given by whoever starts the machine.
+`pickle.Unpickler` imports and calls what a file names. Here `pickletools.genops` decodes the opcodes, and a stack
+machine makes plain values (None, bool, int, float, str, bytes, list, tuple, dict) and stand-ins, which record how an
+object would have been made. It imports nothing, calls nothing that a file names, and sets no attribute. The caller
+gives the names that a file may use, and the results of calls.
 
-    bytes ─► is the opcode followed? how long is its argument? ─► genops ─► charge ─► stack
+    bytes ─► is the opcode allowed? how long is its argument? ─► genops ─► charge ─► stack
 
-An opcode is looked at before genops decodes it, so nothing is spent on what will be refused. Work is counted
-and never timed, so a busy machine reads what an idle one reads: each opcode is one step, and is charged with
-the most memory it can come to hold. Nothing here recurses: depth costs what size costs.
+Each opcode is checked before genops decodes it, and charged with the most memory it can come to hold. Work is counted
+and never timed. Nothing recurses: depth costs what size costs.
 """
 
 import io
@@ -34,24 +32,24 @@ NEWEST_PROTOCOL: Final = 5
 SUSPECT: Final = "check where the file comes from"
 
 
-class Refused(Exception):  # noqa: N818 (named for what becomes of the file)
-    """A file asks for something that is not given; the message says for what."""
+class Refused(Exception):  # noqa: N818 (a verdict on the file)
+    """A file asks for something forbidden; the message names it."""
 
 
-class Damaged(Exception):  # noqa: N818 (named for what is wrong with the file)
-    """A file is no pickle, or not a whole one; the message says how that shows."""
+class Damaged(Exception):  # noqa: N818 (a verdict on the file)
+    """A file is not a whole pickle; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Name:
-    """A name that a file may use. It stands for nothing but itself."""
+    """A name that a file may use; an inert value."""
 
     dotted: str
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class StandIn:
-    """What an object would have been made from, in place of the object."""
+    """The parts of an object, in its place."""
 
     kind: str
     arguments: tuple[object, ...] = ()
@@ -59,18 +57,18 @@ class StandIn:
 
 
 Answer = Callable[[object, tuple[object, ...]], object]
-"""What stands for the result of a call, given what would be called and its arguments; may raise Refused."""
+"""Gives the result of a call of something with arguments, or raises Refused."""
 
 
 def kind_of(value: object) -> str:
-    """What a value on the stack is, for decisions and messages."""
+    """Return the kind of a value on the stack, for decisions and messages."""
     if isinstance(value, Name):
         return value.dotted
     return value.kind if isinstance(value, StandIn) else type(value).__name__
 
 
 class Machine:
-    """Follows the opcodes of one pickle."""
+    """Runs the opcodes of one pickle."""
 
     def __init__(self, content: bytes, where: str, names: frozenset[str], answer: Answer) -> None:
         self.content, self.where, self.names, self.answer = content, where, names, answer
@@ -81,7 +79,7 @@ class Machine:
         self.memo: list[Any] = []  # a list, so that a forged number cannot make it grow
 
     def run(self) -> object:
-        """The value the pickle stands for."""
+        """Return the value of the pickle."""
         try:
             return self.follow()
         except Refused as refused:
@@ -103,7 +101,7 @@ class Machine:
         )
 
     def follow(self) -> object:
-        """Opcode by opcode, up to STOP; each is admitted before genops goes on to it."""
+        """Run opcode by opcode, up to STOP; each is admitted before genops decodes it."""
         for operation, (_, argument, _) in zip(
             self.admitted(), pickletools.genops(self.stream), strict=False
         ):
@@ -111,25 +109,25 @@ class Machine:
         return self.stack.pop()
 
     def admitted(self) -> Iterator["Operation"]:
-        """What to do at each opcode, if it is followed, can be paid for, and its argument is not too long."""
+        """Yield the operation of each opcode that is allowed and affordable, with an argument of allowed length."""
         content, position = self.content, self.stream.tell
         for _ in range(STEP_LIMIT):
             code = content[position()]
             if code == STOP:
                 return
+            if code not in OPCODES:
+                raise Damaged(f"no pickle has an opcode {code}")
             if code not in OPERATIONS:
-                refuse_opcode(code)
+                refuse(f"opcode {OPCODES[code].name}")
             cost, width, operation = OPERATIONS[code]
-            self.spent += cost
-            if self.spent > MEMORY_LIMIT:
-                self.too_large()
+            self.charge(cost)
             if width:
                 self.check_length(width)
             yield operation
         self.too_large()
 
     def check_length(self, width: int) -> None:
-        """Look how long an argument is before it is read: two lines, or as many bytes as its first `width` say."""
+        """Check the length of an argument before it is read: two lines, or as many bytes as its first `width` say."""
         start = self.stream.tell() + 1
         if width == TWO_LINES:
             lines = self.content[start : start + NAME_LIMIT].split(b"\n", 2)
@@ -146,7 +144,7 @@ class Machine:
             raise Damaged(f"it announces {size:,} more bytes than there are")
 
     def charge(self, amount: int) -> None:
-        """Count so many bytes as filled."""
+        """Count bytes of memory as filled."""
         self.spent += amount
         if self.spent > MEMORY_LIMIT:
             self.too_large()
@@ -155,7 +153,6 @@ class Machine:
         limit = f"{MEMORY_LIMIT:,} bytes of memory" if self.spent > MEMORY_LIMIT else f"{STEP_LIMIT:,} steps"
         raise DataError(
             f"{self.where}: would take more than {limit} to read",
-            why="the released suites take about half as much",
             fix=SUSPECT,
         )
 
@@ -230,7 +227,7 @@ class Machine:
         else:
             raise Damaged(f"memo entry {index:,} when there are {len(memo):,}")
 
-    # Names, and what is asked of them
+    # Names and calls
 
     def push_name(self, module: object, name: object) -> None:
         if not isinstance(module, str) or not isinstance(name, str):
@@ -241,17 +238,14 @@ class Machine:
         self.stack.append(Name(dotted))
 
     def call(self) -> None:
-        """REDUCE and NEWOBJ: what would have been a call gets the answer that stands for it."""
+        """Replace a call (REDUCE, NEWOBJ) by its inert result."""
         arguments, called = self.stack.pop(), self.stack.pop()
         if not isinstance(arguments, tuple):
             raise Damaged("arguments that are not a tuple")
         self.stack.append(self.answer(called, arguments))
 
     def build(self) -> None:
-        """BUILD: a stand-in keeps its state as it came; no attribute is set, no method looked for.
-
-        A dictionary drops it: in place of one with attributes, it has only its entries.
-        """
+        """Keep the state of a stand-in (BUILD) without setting an attribute; dictionaries drop theirs."""
         state, target = self.stack.pop(), self.stack[-1]
         if isinstance(target, StandIn):
             target.state = state
@@ -260,31 +254,12 @@ class Machine:
 
 
 def refuse(what: str) -> NoReturn:
-    """Stop, saying what was asked for."""
+    """Raise with the name of the refused thing."""
     raise Refused(what)
-
-
-def refuse_opcode(code: int) -> NoReturn:
-    """Stop at an opcode that is not followed."""
-    if code not in OPCODES:
-        raise Damaged(f"no pickle has an opcode {code}")
-    name = OPCODES[code].name
-    refuse(f"{NOT_FOLLOWED.get(name, OLD_FORM)} (opcode {name})")
 
 
 OPCODES: Final = {ord(opcode.code): opcode for opcode in pickletools.opcodes}
 STOP: Final = ord(".")
-
-NOT_FOLLOWED: Final = {
-    "PERSID": "a persistent id",
-    "BINPERSID": "a persistent id",
-    "NEXT_BUFFER": "a buffer outside the file",
-    "READONLY_BUFFER": "a buffer outside the file",
-    "BYTEARRAY8": "a bytearray",
-    "LONG4": "a number of more than 255 bytes",
-    "DUP": "a value twice, as no pickler does",
-}
-OLD_FORM: Final = "a value in the form of protocol 0 or of Python 2, which dill does not write"
 
 TWO_LINES: Final = -1
 WIDTHS: Final = {
@@ -294,7 +269,7 @@ WIDTHS: Final = {
     pickletools.TAKEN_FROM_ARGUMENT4U: 4,
     pickletools.TAKEN_FROM_ARGUMENT8U: 8,
 }
-"""How many bytes say how long an argument is, for those of any length."""
+"""Bytes that give the length of an argument, for arguments of any length."""
 
 Operation = Callable[[Machine, Any], object]
 OPERATIONS: Final[dict[int, tuple[int, int, Operation]]] = {
@@ -330,14 +305,9 @@ OPERATIONS: Final[dict[int, tuple[int, int, Operation]]] = {
         (200, "STACK_GLOBAL", lambda machine, _: machine.push_name(*machine.last(2))),
         (160, "REDUCE NEWOBJ", lambda machine, _: machine.call()),
         (24, "BUILD", lambda machine, _: machine.build()),
-        # Refused whatever they name, once the name can be told
-        (24, "INST", lambda _, pair: refuse(f"{pair.replace(' ', '.', 1)} (opcode INST)")),
-        (24, "OBJ", lambda machine, _: refuse(f"{kind_of(machine.since_mark()[0])} (opcode OBJ)")),
-        (24, "NEWOBJ_EX", lambda machine, _: refuse(f"{kind_of(machine.last(3)[0])} (opcode NEWOBJ_EX)")),
-        (24, "EXT1 EXT2 EXT4", lambda _, number: refuse(f"extension code {number} (opcode EXT)")),
     )
     for code, opcode in OPCODES.items()
     if opcode.name in names.split()
 }
-"""Opcodes that are followed: the most bytes each can come to hold, its place on a stack included; the width of
-its argument's length; what it does."""
+"""The allowed opcodes: the most bytes that each can come to hold, stack included; the bytes that give the length of its
+argument; its operation."""

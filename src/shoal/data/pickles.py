@@ -1,67 +1,43 @@
 """Released CheckList suites, read without running them.
 
 The suites were published as dill pickles of Python 3.7 objects inside a gzip'ed tar. Loading one with
-`pickle` or `dill` runs whatever it asks for, and the compiled functions in it no longer load anyway.
-Here the file is only ever data:
+`pickle` or `dill` runs any code in it, so here the file is only ever data:
 
-    file ─► bytes ─► plain values and stand-ins ─► PickledTest ─► rows
+    file ─► bytes ─► plain values and stand-ins ─► rows
             _unpack  Machine                       _Reader
 
-`pickle_machine.Machine` makes inert values. This module says which names a suite may use, and which of its
-values become cases; anything else is refused with the name that was asked for.
-
-Three budgets keep a hostile file small: bytes read, memory the machine may fill, and the size of the result
-with shared parts counted each time they are used, since that is what writing it out will cost. Together they
-stay below 500 MB. All count work, none looks at a clock.
+`pickle_machine.Machine` makes inert values. This module lists the names that a suite may use, and refuses any other.
+Three budgets keep a hostile file small: bytes read, memory of the machine, and the size of the result with shared
+parts counted each time they are used. Together they stay below 500 MB. All count work, none looks at a clock.
 """
 
 import codecs
 import gzip
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn
 
 from ..core.errors import DataError
 from .pickle_machine import SUSPECT, Machine, Name, StandIn, kind_of, refuse
 
 FILE_LIMIT: Final = 64_000_000
-"""Bytes, once decompressed. Of the two released suites we read, the larger has 25 million."""
+"""Bytes, once decompressed. The larger of the two released suites has 25 million."""
 RESULT_LIMIT: Final = 120_000_000
-"""Bytes of the result, estimated, shared parts counted each time; the larger takes 51 million."""
+"""Bytes of the result, estimated, shared parts counted each time; the larger suite takes 51 million."""
 DEPTH_LIMIT: Final = 20
 """Lists within lists in labels and meta."""
 
-Example = str | tuple[str, ...]
 Plain = None | bool | int | float | str | list["Plain"] | tuple["Plain", ...] | dict[str, "Plain"]
+Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class PickledCase:
-    """The examples of a case with the file's label and meta."""
+def read_suite_pickle(path: Path) -> list[Row]:
+    """Return a row per case of a released CheckList file, as in its JSON Lines form.
 
-    examples: tuple[Example, ...]
-    label: Plain
-    meta: Plain
-
-
-@dataclass(frozen=True, slots=True)
-class PickledTest:
-    """One functionality."""
-
-    name: str
-    test_type: str
-    capability: str
-    cases: tuple[PickledCase, ...]
-
-
-def read_suite_pickle(path: Path) -> list[PickledTest]:
-    """Return the tests of a released CheckList file: a pickle, bare, gzip'ed or alone in a tar.
-
-    Nothing in the file is executed, imported or written to disk. A file that asks for anything
-    a suite has no use for, is damaged, or would grow too large is a DataError.
+    The file is a pickle: bare, gzip'ed or alone in a tar. Nothing in it is executed, imported or written to disk. A
+    file that asks for more than a suite needs, is damaged, or would grow too large is a DataError.
     """
     where = str(path)
     try:
@@ -69,38 +45,14 @@ def read_suite_pickle(path: Path) -> list[PickledTest]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise DataError(f"{where}: cannot be read: {reason}", fix="the path of a suite file") from None
-    return _Reader(where).tests(Machine(content, where, _NAMES, _answer).run())
-
-
-def rows(tests: Iterable[PickledTest]) -> Iterator[dict[str, Plain]]:
-    """Yield one row per case, as in the JSON Lines form of the converted suites."""
-    for test in tests:
-        for case_id, case in enumerate(test.cases):
-            yield {
-                "test": test.name,
-                "capability": test.capability,
-                "type": test.test_type,
-                "case_id": case_id,
-                "examples": _listed(case.examples),
-                "label": _listed(case.label),
-                "meta": _listed(case.meta),
-            }
-
-
-def _listed(value: Plain) -> Plain:
-    """The same value as JSON would give it back: tuples as lists."""
-    if isinstance(value, list | tuple):
-        return [_listed(part) for part in value]
-    if isinstance(value, dict):
-        return {key: _listed(part) for key, part in value.items()}
-    return value
+    return _Reader(where).rows(Machine(content, where, _NAMES, _answer).run())
 
 
 # From file to bytes
 
 
 def _unpack(path: Path, where: str) -> bytes:
-    """The pickle inside a file, whichever way it is wrapped."""
+    """Return the pickle inside a file, unpacked."""
     with path.open("rb") as file:
         content = file.read(FILE_LIMIT + 1)
     if content[:2] == b"\x1f\x8b":
@@ -114,31 +66,27 @@ def _unpack(path: Path, where: str) -> bytes:
     if len(content) > FILE_LIMIT:
         raise DataError(
             f"{where}: holds more than {FILE_LIMIT:,} bytes",
-            why="the released suites have less than half as many, and a small file can unfold to any size",
             fix=SUSPECT,
         )
     return _only_file(content, where) if _is_tar_header(content[:512]) else content
 
 
 def _is_tar_header(block: bytes) -> bool:
-    """Whether a block carries the checksum of a tar header."""
+    """Return whether a block carries the checksum of a tar header."""
     if len(block) < 512:
         return False
     return _octal(block[148:156]) == sum(block) - sum(block[148:156]) + 8 * ord(" ")
 
 
 def _octal(field: bytes) -> int | None:
-    """A number as tar headers write it; None for anything else, sizes of 8 GB and more among them."""
+    """Return a number of a tar header; None for anything else, including sizes of 8 GB and more."""
     digits = field.strip(b" \0")
     return int(digits, 8) if digits and not digits.strip(b"01234567") else None
 
 
 def _only_file(archive: bytes, where: str) -> bytes:
-    """The content of the one regular file in a tar.
-
-    Our own few lines, since `tarfile` reads extended headers with expressions that can be made to take
-    for ever. Names, links and extended headers are passed over unread.
-    """
+    """Return the content of the only regular file in a tar; names, links and extended headers are skipped unread."""
+    # Not `tarfile`, whose expressions for extended headers can be made to take for ever.
     files: list[bytes] = []
     position = 0
     while _is_tar_header(header := archive[position : position + 512]):
@@ -157,7 +105,7 @@ def _only_file(archive: bytes, where: str) -> bytes:
     return files[0]
 
 
-# What a suite may name, and what stands for a call of it
+# Names that a suite may use, and the results of calls
 
 _TESTS: Final = frozenset(f"checklist.test_types.{name}" for name in ("MFT", "INV", "DIR"))
 _SUITE: Final = "checklist.test_suite.TestSuite"
@@ -170,7 +118,7 @@ _DICTIONARIES: Final = frozenset(
         "checklist.editor.MunchWithAdd",
     }
 )
-"""Dictionaries that are made empty and then given their entries."""
+"""Dictionaries that start empty."""
 
 _ARRAYS: Final = frozenset(
     f"numpy.{core}.{module}._reconstruct"
@@ -185,14 +133,14 @@ _FUNCTIONS: Final = {
     *(f"dill._dill.{name}" for name in ("_create_cell", "_create_function", "_setattr")),
 }
 _RECORDED: Final = _ARRAYS | _SCALARS | _FUNCTIONS | {"numpy.dtype"}
-"""Calls that are remembered, with their arguments, and never made."""
+"""Calls that are recorded with their arguments, never made."""
 
 _GET_ATTRIBUTE: Final = "dill._dill._get_attr"
 _IMPORT: Final = "dill._dill._import_module"
 _LOAD_TYPE: Final = "dill._dill._load_type"
 
 _COLLECTED: Final = frozenset({"builtins.frozenset", "builtins.set"})
-"""Calls that give back their one argument, a list."""
+"""Calls that return their only argument, a list."""
 
 _MENTIONED: Final = frozenset(
     {
@@ -205,15 +153,15 @@ _MENTIONED: Final = frozenset(
         *(f"builtins.{name}" for name in ("min", "range", "sorted", "sum", "zip")),
     }
 )
-"""Names that a rule's code refers to. They stand for themselves and cannot be called."""
+"""Names in the code of rules. They cannot be called."""
 
 _EMPTY: Final = _TESTS | {_SUITE}
-"""Objects that are made empty and then given their state."""
+"""Objects that start empty and get a state."""
 
 _NAMES: Final = frozenset(
     {*_EMPTY, *_DICTIONARIES, *_RECORDED, *_COLLECTED, *_MENTIONED, _GET_ATTRIBUTE, _IMPORT, _LOAD_TYPE}
 )
-"""Everything a file may name."""
+"""Every name that a file may use."""
 
 _MODULES: Final = frozenset(
     {
@@ -221,7 +169,7 @@ _MODULES: Final = frozenset(
         *("copy", "functools", "itertools", "math", "random", "re", "string"),
     }
 )
-"""Modules that a rule's code refers to; their attributes only as in _NAMES."""
+"""Modules in the code of rules; only attributes in _NAMES are known."""
 
 _TYPES: Final = frozenset(
     (
@@ -230,11 +178,11 @@ _TYPES: Final = frozenset(
         *("type", "zip"),
     )
 )
-"""Types that a rule's code refers to, by dill's names."""
+"""Types in the code of rules, by dill's names."""
 
 
 def _answer(called: object, arguments: tuple[object, ...]) -> object:
-    """What stands for the result of a call: a stand-in, a name by another way, or a refusal."""
+    """Return an inert result of a call: a stand-in, a name or a plain value; refuse any other call."""
     kind = kind_of(called)
     if isinstance(called, StandIn) and kind == "type" and called.arguments == ("CodeType",):
         return StandIn(_CODE, arguments)
@@ -259,14 +207,14 @@ def _answer(called: object, arguments: tuple[object, ...]) -> object:
 
 
 def _listed_name(made: str, name: object, known: frozenset[str]) -> StandIn:
-    """dill's way to name a module or a type."""
+    """Return dill's module or type of this name."""
     if not isinstance(name, str) or name not in known:
         refuse(f"{made} {_shown(name)}")
     return StandIn(made, (name,))
 
 
 def _attribute(owner: object, name: object) -> Name:
-    """dill's way to name a thing in a module."""
+    """Return dill's attribute of a module."""
     module = owner.arguments[0] if isinstance(owner, StandIn) and owner.kind == "module" else owner
     if not isinstance(module, str) or not isinstance(name, str):
         refuse(f"attribute {_shown(name)} of {kind_of(module)}")
@@ -285,16 +233,14 @@ _NUMBERS: Final = {
     "b1": "?", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q",
     "f2": "e", "f4": "f", "f8": "d",
 }  # fmt: skip
-"""NumPy's names of number types, and struct's."""
+"""NumPy's names of number types, to struct's."""
 
 _DECODERS: Final = {"<": codecs.getdecoder("utf-32-le"), ">": codecs.getdecoder("utf-32-be")}
-"""Fetched here, since the first use of a codec imports it, and reading a file is to import nothing."""
-
-_T = TypeVar("_T")
+"""Loaded here: the first use of a codec imports it, and reading a file must import nothing."""
 
 
 class _Reader:
-    """Makes plain values of stand-ins, within one budget for the whole suite."""
+    """Makes rows of plain values from stand-ins, within one budget for the whole suite."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -305,7 +251,7 @@ class _Reader:
         if self.spent > RESULT_LIMIT:
             raise DataError(
                 f"{self.where}: would unfold to more than {RESULT_LIMIT:,} bytes",
-                why="parts of it are used over and over; the released suites have less than half as much",
+                why="parts of it are used over and over",
                 fix=SUSPECT,
             )
 
@@ -314,8 +260,8 @@ class _Reader:
 
     # A suite
 
-    def tests(self, root: object) -> list[PickledTest]:
-        """Return the tests of a suite, each part of them checked."""
+    def rows(self, root: object) -> list[Row]:
+        """Return the cases of all tests of a suite."""
         state = root.state if isinstance(root, StandIn) and root.kind == _SUITE else None
         tests, info = (_dict(_dict(state).get(key)) for key in ("tests", "info"))
         if not tests:
@@ -323,10 +269,10 @@ class _Reader:
                 f"{self.where}: holds no CheckList suite but {kind_of(root)}",
                 fix="a file written by CheckList's TestSuite.save",
             )
-        return [self.test(name, test, info.get(name)) for name, test in tests.items()]
+        return [row for name, test in tests.items() for row in self.test(name, test, info.get(name))]
 
-    def test(self, name: object, test: object, info: object) -> PickledTest:
-        """Return one functionality; `info` is its entry in the suite's table."""
+    def test(self, name: object, test: object, info: object) -> Iterator[Row]:
+        """Yield the cases of one functionality; `info` is its entry in the suite's table."""
         if not isinstance(name, str):
             self.wrong("the name of a test", name, "text")
         what = f'test "{name[:100]}"'
@@ -334,38 +280,42 @@ class _Reader:
             self.wrong(what, test, "MFT, INV or DIR with its state")
         state = test.state
         # Tests made by older versions lack the attribute; the suite's table has it.
-        capability = self.typed(
-            state.get("capability") or _dict(info).get("capability") or "", str, f"{what}: capability", "text"
-        )
+        own = state.get("capability") or _dict(info).get("capability") or ""
+        capability = self.plain(own, what)
+        if not isinstance(capability, str):
+            self.wrong(f"{what}: capability", own, "text")
         examples = self.examples(state.get("data"), what)
         self.charge(len(examples) * (len(name) + len(capability)))  # every row will carry them
         labels, metas = (
             self.parallel(state.get(key), len(examples), f"{what}: {key}") for key in ("labels", "meta")
         )
-        cases = [PickledCase(*parts) for parts in zip(examples, labels, metas, strict=True)]
-        return PickledTest(name, test.kind.rpartition(".")[2], capability, tuple(cases))
+        for case_id, (shown, label, meta) in enumerate(zip(examples, labels, metas, strict=True)):
+            yield {
+                "test": name,
+                "capability": capability,
+                "type": test.kind.rpartition(".")[2],
+                "case_id": case_id,
+                "examples": _listed(shown),
+                "label": _listed(label),
+                "meta": _listed(meta),
+            }
 
-    def examples(self, data: object, what: str) -> list[tuple[Example, ...]]:
-        """Return each case's examples: a list of them, or one."""
-        cases: list[tuple[Example, ...]] = []
-        for number, case in enumerate(self.typed(data, list, f"{what}: data", "a list of cases")):
-            shown = case if isinstance(case, list) else [case]
-            cases.append(tuple([self.example(value, f"{what}: case {number}") for value in shown]))
+    def examples(self, data: object, what: str) -> list[list[Plain]]:
+        """Return the examples of each case; an example is a text or a tuple of texts."""
+        plain = self.plain(data, what)
+        if not isinstance(plain, list):
+            self.wrong(f"{what}: data", data, "a list of cases")
+        cases: list[list[Plain]] = [case if isinstance(case, list) else [case] for case in plain]
+        for number, case in enumerate(cases):
             self.charge(200)
+            for example in case:
+                for text in example if isinstance(example, tuple) else (example,):
+                    if not isinstance(text, str):
+                        self.wrong(f"{what}: case {number}", text, "text, or a tuple of texts")
         return cases
 
-    def example(self, value: Plain, what: str) -> Example:
-        if isinstance(value, str):
-            return value
-        if not isinstance(value, tuple):
-            self.wrong(what, value, "text, or a tuple of texts")
-        texts = tuple([part for part in value if isinstance(part, str)])
-        if len(texts) != len(value):
-            self.wrong(what, next(part for part in value if not isinstance(part, str)), "text")
-        return texts
-
     def parallel(self, value: object, cases: int, what: str) -> list[Plain]:
-        """One value per case, from a list of as many or from one value for all."""
+        """Return one value per case, from a list or from one value for all."""
         before = self.spent
         plain = self.plain(value, what)
         if not isinstance(plain, list):
@@ -379,14 +329,8 @@ class _Reader:
 
     # Values
 
-    def typed(self, value: object, types: type[_T] | tuple[type[_T], ...], what: str, wanted: str) -> _T:
-        plain = self.plain(value, what)
-        if not isinstance(plain, types):
-            self.wrong(what, value, wanted)
-        return plain
-
     def plain(self, value: object, what: str, depth: int = 0) -> Plain:
-        """The plain value of a stand-in; lists and dictionaries are copied as often as they are used."""
+        """Return the plain value of a stand-in; lists and dictionaries are copied at each use."""
         if value is None or isinstance(value, bool | int | float):
             self.charge(10)
             return value
@@ -416,7 +360,7 @@ class _Reader:
         return key
 
     def array(self, state: object, what: str) -> Plain:
-        """The items of an array of one dimension, from the state NumPy would set on it."""
+        """Return the items of an array of one dimension from its NumPy state."""
         if isinstance(state, tuple) and len(state) == 5:
             _, shape, dtype, _, content = state
             if isinstance(shape, tuple) and len(shape) == 1 and isinstance(shape[0], int):
@@ -424,10 +368,9 @@ class _Reader:
         self.wrong(what, state, "an array of one dimension")
 
     def numpy_values(self, dtype: object, content: object, what: str, count: int) -> list[Plain]:
-        """So many numbers or texts, decoded from exactly as many bytes as they need.
+        """Return numbers or texts, decoded from exactly as many bytes as they need.
 
-        NumPy itself is kept out: it lets broken texts pass, or fails on them. An array of objects stops here,
-        and so does a size that the content does not bear out.
+        Without NumPy, which lets broken texts pass, or fails on them. Arrays of objects end here.
         """
         name, order = _numpy_type(dtype)
         width = int(name[1:] or 0) * (4 if name[:1] == "U" else 1)
@@ -443,12 +386,21 @@ class _Reader:
             self.wrong(what, dtype, "text")
 
 
+def _listed(value: Plain) -> Plain:
+    """Return the value as JSON has it: tuples as lists."""
+    if isinstance(value, list | tuple):
+        return [_listed(part) for part in value]
+    if isinstance(value, dict):
+        return {key: _listed(part) for key, part in value.items()}
+    return value
+
+
 def _dict(value: object) -> dict[object, object]:
     return value if isinstance(value, dict) else {}
 
 
 def _numpy_type(dtype: object) -> tuple[str, str]:
-    """A type's short name, such as i8 or U12, and its byte order; empty for what is not decoded here."""
+    """Return a type's short name, such as i8 or U12, and its byte order; empty if it is not decoded here."""
     if not isinstance(dtype, StandIn) or dtype.kind != "numpy.dtype" or not isinstance(dtype.state, tuple):
         return "", ""
     name, order = (*dtype.arguments, "")[0], (*dtype.state, "", "")[1]

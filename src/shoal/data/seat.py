@@ -4,7 +4,6 @@ One JSON object per file, `{"targ1": {"category", "examples"}, "targ2", "attr1",
 An example is a word or a sentence. Where it is a sentence, the word that it is about is found by its template.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import DataError, PlanError, nearest
-from ..core.files import read_lines
+from ..core.files import read_json
 
 SETS = ("targ1", "targ2", "attr1", "attr2")
 
@@ -32,7 +31,7 @@ TEMPLATES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class WordSet:
-    """Examples of one concept, and the word that each is about: empty where it cannot be told."""
+    """Examples of one concept, and the word that each is about; empty if unknown."""
 
     category: str
     examples: tuple[str, ...]
@@ -56,7 +55,7 @@ class AssociationTest:
 
 
 def read_tests(path: Path, names: Sequence[str] = ()) -> list[AssociationTest]:
-    """The tests of a file or a folder, those of these names only where some are given."""
+    """Return the tests of a file or folder, or the named ones among them."""
     if not path.exists():
         raise DataError(f"{path}: no such file or folder", fix="check the name, and the folder you are in")
     files = sorted({*path.glob("*.jsonl"), *path.glob("*.json")}) if path.is_dir() else [path]
@@ -64,8 +63,7 @@ def read_tests(path: Path, names: Sequence[str] = ()) -> list[AssociationTest]:
     if not known:
         raise DataError(
             f"{path}: no association tests",
-            why="a .jsonl file for each is expected",
-            fix="the folder that holds them, or the name of one file",
+            fix="the folder of their .jsonl files, or the name of one file",
         )
     for name in names:
         if name not in known:
@@ -78,21 +76,12 @@ def read_tests(path: Path, names: Sequence[str] = ()) -> list[AssociationTest]:
 
 
 def read_test(path: Path) -> AssociationTest:
-    """One test."""
-    text = "\n".join(line for _, line in read_lines(path))
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as problem:
-        raise DataError(
-            f"{path}: not JSON",
-            why=str(problem),
-            fix="fetch or write the file again; it was probably cut short",
-        ) from None
+    """Return the test in a file."""
+    found = read_json(path)
     if not isinstance(found, dict) or any(name not in found for name in SETS):
-        keys = ", ".join(found) if isinstance(found, dict) else type(found).__name__
         raise DataError(
             f"{path}: not an association test",
-            why=f"an object with {', '.join(SETS)} is expected, found {keys}",
+            why=f"it is not an object with {', '.join(SETS)}",
             fix="check that this is the file you meant",
         )
     return AssociationTest(
@@ -101,26 +90,25 @@ def read_test(path: Path) -> AssociationTest:
 
 
 def _word_set(given: Any, where: str) -> WordSet:
-    if not isinstance(given, dict) or not isinstance(given.get("examples"), list) or "category" not in given:
+    examples = given.get("examples") if isinstance(given, dict) and "category" in given else None
+    if not isinstance(examples, list) or not examples or not all(map(_is_text, examples)):
         raise DataError(
-            f"{where}: an object with category and examples is expected",
+            f"{where}: an object with category and examples is expected, none of them empty",
             fix='{"category": "Flowers", "examples": ["aster", "rose"]}',
-        )
-    examples = given["examples"]
-    if not examples or not all(isinstance(example, str) and example.strip() for example in examples):
-        raise DataError(
-            f"{where}: examples must be a list of words or sentences, none of them empty",
-            fix='"examples": ["aster", "rose"]',
         )
     once = tuple(dict.fromkeys(examples))  # as in the authors' code, where texts are keys
     return WordSet(str(given["category"]), once, words_of(once))
 
 
-def words_of(examples: Sequence[str]) -> tuple[str, ...]:
-    """The word that each example of a set is about.
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
-    A word is about itself. Sentences are read by the bleached templates; where these do not fit all of them, by what
-    the sentences of the set do not share.
+
+def words_of(examples: Sequence[str]) -> tuple[str, ...]:
+    """Return the word that each example of a set is about.
+
+    A word is about itself. Sentences are matched with the bleached templates; if one matches none, the word is the
+    part that the sentences of the set do not share.
 
     >>> words_of(["This is an aster.", "The asters are here."])
     ('aster', 'asters')
@@ -136,7 +124,7 @@ def words_of(examples: Sequence[str]) -> tuple[str, ...]:
 
 
 def _unshared(examples: Sequence[str]) -> tuple[str, ...]:
-    """What is left of each sentence without the words that all begin and end with; empty where nothing is."""
+    """Return each sentence without the words that all begin and end with; empty if they share none."""
     rows = [re.findall(r"\w[\w'-]*|[^\w\s]", example) for example in examples]
     shortest = min(map(len, rows))
     start = next((at for at in range(shortest) if len({row[at] for row in rows}) > 1), shortest)

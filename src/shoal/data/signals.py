@@ -4,10 +4,10 @@
     VERB     the main verb, not the other one, ends in -ing   "Anna who slept was painting two boxes"
     ADJECT   the object has an adjective, not a noun, before  "Anna painted two round tables"
 
-The surface feature is the same for all: "the" stands in the sentence, three words or more from the word that the
-linguistic feature is about. Ambiguous sentences have both features or neither, so that whoever trains on them may
-learn either; in the others one feature is there and the other is not, and the label follows the one or the other. After
-the design of Warstadt et al. 2020, "Learning Which Features Matter"; words and templates are our own.
+The surface feature is always the same: the sentence has a "the", three words or more from the word with the linguistic
+feature. Ambiguous sentences have both features or neither, so that a model may learn either; the others have one of
+the two, and the label follows the one or the other. After the design of Warstadt et al. 2020, "Learning Which Features
+Matter"; words and templates are our own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,6 +17,7 @@ from typing import Literal
 from numpy.random import Generator
 
 from ..core.errors import DataError
+from .grammar.rows import pick
 
 Feature = Literal["MORPH", "VERB", "ADJECT"]
 Kind = Literal["ambiguous", "linguistic", "surface"]
@@ -25,63 +26,29 @@ FEATURES: tuple[Feature, ...] = ("MORPH", "VERB", "ADJECT")
 KINDS: tuple[Kind, ...] = ("ambiguous", "linguistic", "surface")
 LABELS = ("no", "yes")
 MOST = 20_000
-"""Different sentences that can be drawn without waiting for chance."""
+"""Sentences that the grammar can draw without searching long."""
 
-PEOPLE = [
-    "Anna",
-    "Bruno",
-    "Carla",
-    "David",
-    "Elena",
-    "Felix",
-    "Greta",
-    "Hugo",
-    "Irene",
-    "Jonas",
-    "Klara",
-    "Leo",
-]
-EVENTS = ["lesson", "game", "storm", "concert", "lunch", "trial", "party", "match", "walk", "show"]
-FRIENDS = ["friend", "neighbour", "cousin", "doctor", "guest", "nurse", "pilot", "baker", "child", "teacher"]
-HOW = ["slowly", "quickly", "quietly", "finally", "gladly", "always"]
-NUMBERS = ["two", "three", "four", "five", "six", "several"]
-WHEN = ["before", "after", "until", "despite"]
-OTHERS = ["a", "my", "your", "some", "this", "every"]
-"""What stands before a noun where "the" does not."""
+LISTS = {
+    "people": "Anna Bruno Carla David Elena Felix Greta Hugo Irene Jonas Klara Leo",
+    "events": "lesson game storm concert lunch trial party match walk show",
+    "friends": "friend neighbour cousin doctor guest nurse pilot baker child teacher",
+    "how": "slowly quickly quietly finally gladly always",
+    "numbers": "two three four five six several",
+    "when": "before after until despite",
+    "others": "a my your some this every",
+    "irregular": "wrote sold drew bought found hid chose held lost broke took kept",
+    "regular": "painted cleaned opened carried moved washed dropped fixed watched wanted copied closed",
+    "making": "cleaning opening carrying moving washing fixing watching copying closing painting",
+    "things": "tables letters windows baskets wheels lamps doors boxes chairs maps clocks",
+    "adjectives": "round heavy old broken cheap small dirty bright strange narrow",
+    "nouns": "stone glass kitchen garden summer paper silver office travel winter",
+}
+WORDS = {kind: words.split() for kind, words in LISTS.items()}
+"""`others` are determiners other than "the"."""
 PLACES = ["at home", "in town", "at work", "on deck", "in bed", "at sea"]
-IRREGULAR = [
-    "wrote", "sold", "drew", "bought", "found", "hid", "chose", "held", "lost", "broke", "took", "kept",
-]  # fmt: skip
-REGULAR = [
-    "painted", "cleaned", "opened", "carried", "moved", "washed", "dropped", "fixed", "watched", "wanted",
-    "copied", "closed",
-]  # fmt: skip
-MAKING = [
-    "cleaning", "opening", "carrying", "moving", "washing", "fixing", "watching", "copying", "closing",
-    "painting",
-]  # fmt: skip
 RESTING = [
     ("slept", "sleeping"), ("waited", "waiting"), ("smiled", "smiling"), ("sang", "singing"),
     ("laughed", "laughing"), ("coughed", "coughing"),
-]  # fmt: skip
-THINGS = [
-    "tables",
-    "letters",
-    "windows",
-    "baskets",
-    "wheels",
-    "lamps",
-    "doors",
-    "boxes",
-    "chairs",
-    "maps",
-    "clocks",
-]
-ADJECTIVES = [
-    "round", "heavy", "old", "broken", "cheap", "small", "dirty", "bright", "strange", "narrow",
-]  # fmt: skip
-NOUNS = [
-    "stone", "glass", "kitchen", "garden", "summer", "paper", "silver", "office", "travel", "winter",
 ]  # fmt: skip
 
 
@@ -97,7 +64,7 @@ class Signal:
 
 
 def make_signals(feature: Feature, kind: Kind, count: int, rng: Generator) -> list[Signal]:
-    """So many different sentences, half of each label."""
+    """Return distinct sentences, half of each label."""
     if count > MOST:
         raise DataError(
             f"{count:,} sentences", why=f"the grammar is good for {MOST:,}", fix="fewer sentences"
@@ -115,12 +82,12 @@ def make_signals(feature: Feature, kind: Kind, count: int, rng: Generator) -> li
 
 
 def signal_names() -> tuple[str, ...]:
-    """What each set of sentences goes by where data are named: "signals:MORPH:ambiguous"."""
+    """Return the names of all sets of sentences, such as "signals:MORPH:ambiguous"."""
     return tuple(f"signals:{feature}:{kind}" for feature in FEATURES for kind in KINDS)
 
 
 def named_signals(name: str) -> tuple[Feature, Kind]:
-    """The feature and the kind that such a name means."""
+    """Return the feature and the kind of a named set."""
     pairs = [(feature, kind) for feature in FEATURES for kind in KINDS]
     return dict(zip(signal_names(), pairs, strict=True))[name]
 
@@ -136,35 +103,36 @@ def _endless(feature: Feature, kind: Kind, rng: Generator) -> Iterator[Signal]:
 
 
 def _sentence(feature: Feature, linguistic: bool, rng: Generator) -> tuple[list[str], int]:
-    """Words, with "*" where an article goes, and the place of the word that the linguistic feature is about."""
-    when, event, person, friend = (_one_of(words, rng) for words in (WHEN, EVENTS, PEOPLE, FRIENDS))
+    """Return words, with "*" for an article, and the position of the word with the linguistic feature."""
+    when, event, person, friend = (_word(rng, kind) for kind in ("when", "events", "people", "friends"))
     core, place = _core(feature, linguistic, rng)
-    before = [when, "*", event, *_one_of(PLACES, rng).split(), person]
-    after = [*_one_of(PLACES, rng).split(), "with", "*", friend]
+    before = [when, "*", event, *pick(rng, PLACES).split(), person]
+    after = [*pick(rng, PLACES).split(), "with", "*", friend]
     return [*before, *core, *after], len(before) + place
 
 
 def _core(feature: Feature, linguistic: bool, rng: Generator) -> tuple[list[str], int]:
-    """What is said of a person, and the place of the word that the feature is about."""
-    number, thing = _one_of(NUMBERS, rng), _one_of(THINGS, rng)
+    """Return the predicate, and the position of the word with the feature."""
+    number, thing = _word(rng, "numbers"), _word(rng, "things")
     if feature == "MORPH":
-        return [_one_of(HOW, rng), _one_of(IRREGULAR if linguistic else REGULAR, rng), number, thing], 1
+        return [_word(rng, "how"), _word(rng, "irregular" if linguistic else "regular"), number, thing], 1
     if feature == "VERB":
-        past, ing = RESTING[int(rng.integers(len(RESTING)))]
-        verb = _one_of(MAKING if linguistic else REGULAR, rng)
+        past, ing = pick(rng, RESTING)
+        verb = _word(rng, "making" if linguistic else "regular")
         return ["who", *([past, "was"] if linguistic else ["was", ing]), verb, number, thing], 3
-    return [_one_of(REGULAR, rng), number, _one_of(ADJECTIVES if linguistic else NOUNS, rng), thing], 2
+    verb, before = _word(rng, "regular"), _word(rng, "adjectives" if linguistic else "nouns")
+    return [verb, number, before, thing], 2
 
 
 def _with_articles(words: Sequence[str], rng: Generator, *, surface: bool) -> list[str]:
-    """The sentence with an article for every "*": "the" for at least one of them if the surface feature is there."""
+    """Return the sentence with an article for every "*", at least one of them "the" for the surface feature."""
     places = [place for place, word in enumerate(words) if word == "*"]
     definite = set(rng.choice(places, rng.integers(1, len(places) + 1), replace=False)) if surface else set()
     return [
-        "the" if place in definite else _one_of(OTHERS, rng) if word == "*" else word
+        "the" if place in definite else _word(rng, "others") if word == "*" else word
         for place, word in enumerate(words)
     ]
 
 
-def _one_of(words: Sequence[str], rng: Generator) -> str:
-    return words[int(rng.integers(len(words)))]
+def _word(rng: Generator, kind: str) -> str:
+    return pick(rng, WORDS[kind])

@@ -3,35 +3,33 @@
 {"data": [{"paragraphs": [{"context", "qas": [{"question", "answers": [{"text", "answer_start"}]}]}]}]}
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import DataError
-from ..core.files import whole_bytes
+from ..core.files import read_json
 from .grammar.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One row, and everything that people gave as its answer."""
+    """A question with the answers that people gave."""
 
     row: Row
     answers: tuple[str, ...]
 
 
 def is_squad(path: Path) -> bool:
-    """Whether a file is named as SQuAD's are; tables of JSON objects are .jsonl."""
+    """Return whether a file has SQuAD's suffix; tables of JSON objects are .jsonl."""
     return path.name.removesuffix(".gz").endswith(".json")
 
 
 def read_squad(path: Path) -> list[Question]:
-    """The questions of a file, in order; the first answer is the one to learn."""
+    """Return the questions of a file, in order; training uses the first answer."""
     try:
-        whole = json.loads(whole_bytes(path))
-        found = list(_questions(path, whole["data"]))
+        found = list(_questions(path, read_json(path)["data"]))
     except (ValueError, KeyError, TypeError, IndexError) as problem:
         raise DataError(
             f"{path}: not SQuAD's JSON",
@@ -61,8 +59,8 @@ def _question(path: Path, context: str, asked: dict[str, Any]) -> Question:
     text, start = str(first["text"]), int(first["answer_start"])
     if context[start : start + len(text)] != text:
         raise DataError(
-            f"{path}: the answer {text[:60]!r} does not stand where question {asked.get('id', '')!r} says",
-            why=f"at letter {start} stands {context[start : start + len(text)][:60]!r}",
+            f"{path}: question {asked.get('id', '')!r}: the answer {text[:60]!r} is not at character {start}",
+            why=f"the context has {context[start : start + len(text)][:60]!r} there",
             fix="the file as it was published",
         )
     every = tuple(dict.fromkeys(str(answer["text"]) for answer in asked["answers"]))

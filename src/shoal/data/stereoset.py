@@ -4,15 +4,15 @@ One JSON object, `{"version", "data": {"intrasentence": [...], "intersentence": 
 the context holds BLANK and the three sentences fill it; in an inter-sentence cluster they follow it.
 """
 
-import json
 import string
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import DataError
-from ..core.files import read_lines
+from ..core.files import read_json
 
+FIELDS = ("id", "target", "bias_type", "context")
 TASKS = ("intrasentence", "intersentence")
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
 BLANK = "BLANK"
@@ -29,26 +29,18 @@ class Cluster:
     target: str
     bias_type: str
     context: str
-    sentences: tuple[str, str, str]
-    sentence_ids: tuple[str, str, str]
+    sentences: tuple[str, ...]
+    sentence_ids: tuple[str, ...]
 
 
 def read_clusters(path: Path) -> list[Cluster]:
-    """Every cluster of the file, intra-sentence ones first."""
-    text = "\n".join(line for _, line in read_lines(path))
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as problem:
-        raise DataError(
-            f"{path}: not JSON",
-            why=str(problem),
-            fix="fetch or write the file again; it was probably cut short",
-        ) from None
+    """Return every cluster of the file, intra-sentence ones first."""
+    found = read_json(path)
     tasks = found.get("data") if isinstance(found, dict) else None
     if not isinstance(tasks, dict) or not any(isinstance(tasks.get(task), list) for task in TASKS):
         raise DataError(
             f"{path}: not a StereoSet file",
-            why='an object with "data" is expected, which holds lists "intrasentence" and "intersentence"',
+            why='"data" must hold lists "intrasentence" and "intersentence"',
             fix="check that this is the file you meant",
         )
     clusters = [
@@ -58,56 +50,41 @@ def read_clusters(path: Path) -> list[Cluster]:
     ]
     if not clusters:
         raise DataError(f"{path}: no clusters", fix="check that this is the file you meant")
-    twice = len(clusters) - len({cluster.id for cluster in clusters})
-    if twice:
-        raise DataError(
-            f"{path}: {twice} cluster ids are there twice", fix="fetch the file again, or take the copies out"
-        )
+    copies = len(clusters) - len({cluster.id for cluster in clusters})
+    if copies:
+        raise DataError(f"{path}: {copies} cluster ids are there twice", fix="fetch the file again")
     return clusters
 
 
 def _cluster(row: Any, task: str, where: str) -> Cluster:
-    wanted = ("id", "target", "bias_type", "context", "sentences")
-    if not isinstance(row, dict) or any(name not in row for name in wanted):
+    try:
+        identity, target, bias_type, context = (str(row[name]) for name in FIELDS)
+        rows = [
+            (str(part["gold_label"]), str(part["sentence"]), str(part["id"])) for part in row["sentences"]
+        ]
+    except (TypeError, KeyError) as problem:
         raise DataError(
-            f"{where}: an object with {', '.join(wanted)} is expected",
-            why=f"found: {str(row)[:80]}",
+            f"{where}: not a cluster: {problem!r}",
+            why=f"expected: {', '.join(FIELDS)}, and sentences with id, sentence and gold_label",
             fix="fetch the file again",
-        )
-    if not isinstance(row["sentences"], list):
-        raise DataError(f"{where}: sentences must be a list", fix="fetch the file again")
-    by_label: dict[str, Any] = {}
-    for sentence in row["sentences"]:
-        if not isinstance(sentence, dict) or not {"id", "sentence", "gold_label"} <= sentence.keys():
-            raise DataError(
-                f"{where}: a sentence has id, sentence and gold_label",
-                why=f"found: {str(sentence)[:80]}",
-                fix="fetch the file again",
-            )
-        by_label[sentence["gold_label"]] = sentence
-    if sorted(by_label) != sorted(LABELS) or len(row["sentences"]) != len(LABELS):
+        ) from None
+    labels = sorted(label for label, _, _ in rows)
+    if labels != sorted(LABELS):
         raise DataError(
             f"{where}: one sentence each of {', '.join(LABELS)} is expected",
-            why=f"found: {', '.join(sorted(map(str, by_label)))} in {len(row['sentences'])} sentences",
-            fix="fetch the file again, or take the cluster out",
+            why=f"found: {', '.join(labels)}",
+            fix="fetch the file again, or remove the cluster",
         )
-    if task == "intrasentence" and BLANK not in row["context"]:
-        raise DataError(
-            f"{where}: no {BLANK} in the context",
-            why=row["context"][:80],
-            fix="put it where the three words differ",
-        )
-    ordered = [by_label[label] for label in LABELS]
-    first, second, third = (str(one["sentence"]) for one in ordered)
-    one, two, three = (str(sentence["id"]) for sentence in ordered)
-    identity, target, bias_type, context = (str(row[name]) for name in wanted[:4])
-    return Cluster(identity, task, target, bias_type, context, (first, second, third), (one, two, three))
+    if task == "intrasentence" and BLANK not in context:
+        raise DataError(f"{where}: no {BLANK} in the context", why=context[:80], fix="fetch the file again")
+    _, sentences, ids = zip(*sorted(rows, key=lambda part: LABELS.index(part[0])), strict=True)
+    return Cluster(identity, task, target, bias_type, context, sentences, ids)
 
 
 def filler(context: str, sentence: str) -> str:
-    """The word of a sentence that stands where the context has BLANK, without punctuation; empty if there is none.
+    """Return the word of a sentence at the place of BLANK, without punctuation; empty if the sentence is too short.
 
-    Words are what single spaces divide. Of several BLANKs the last says which word it is, as in the authors' code.
+    Single spaces divide words. The last of several BLANKs counts, as in the authors' code.
 
     >>> filler("The chess player was BLANK.", "The chess player was asian.")
     'asian'
@@ -118,7 +95,7 @@ def filler(context: str, sentence: str) -> str:
 
 
 def frame(context: str, sentence: str) -> tuple[str, str]:
-    """What stands before and after the filler: the context around its last BLANK, others filled from the sentence.
+    """Return the context before and after its last BLANK; earlier ones are filled from the sentence.
 
     >>> frame("The chess player was BLANK.", "The chess player was asian.")
     ('The chess player was ', '.')

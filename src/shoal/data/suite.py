@@ -17,12 +17,12 @@ HEADER = {"suite", "task", "label_names", "functionality"}
 
 
 def fits(look: Glimpse) -> bool:
-    """Whether a file that begins so is a suite file, with its header or without."""
+    """Return whether this is a suite file, with or without a header."""
     return not HEADER.isdisjoint(look.first_object) and "test_id" not in look.first_object
 
 
 def read(path: Path) -> SuiteRows:
-    """The header and the rows of a suite file."""
+    """Return the header and the rows of a suite file."""
     is_array = is_json_array(path)
     rows, unit = (read_json_array(path), "row") if is_array else (read_json_lines(path), "line")
     first = next(rows, None)
@@ -36,7 +36,7 @@ def read(path: Path) -> SuiteRows:
 
 
 def _renamed(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """`class` is what BELUGA calls a capability."""
+    """Rename `class`, BELUGA's word for a capability."""
     for number, row in lines:
         if "class" in row and "capability" not in row:
             row["capability"] = row.pop("class")

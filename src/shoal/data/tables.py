@@ -1,22 +1,20 @@
 """Rows of any table: CSV, TSV and JSON; with the extra `tables` also Parquet, Arrow, xlsx and saved datasets.
 
-A reader streams rows as mappings by column name. Where the file's own format says what the numbers of a column stand
-for (the class labels of a Hugging Face dataset), they are given by name.
+A reader streams rows as mappings by column name. Class labels of Hugging Face datasets are given by name.
 """
 
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from io import BytesIO
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import DataError, MissingExtra, some
+from ..core.errors import DataError, MissingExtra, nearest, some
 from ..core.files import (
     LARGEST_WHOLE,
     LONGEST_SHEET,
@@ -35,13 +33,14 @@ Numbered = Iterator[tuple[int, Mapping[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table: its columns, its rows with their numbers, and what the numbers count."""
+    """A table: its columns, and its rows with their numbers."""
 
     columns: list[str]
     rows: Numbered
     unit: str = "line"
+    """The unit of the numbers."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By column: what its values are called, in the order of the file's own numbers."""
+    """Names of the class labels, by column, in the order of their numbers."""
 
 
 ROWS_AT_ONCE = 500
@@ -50,18 +49,18 @@ MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"ARROW1", "arrow"),
     (b"\xff\xff\xff\xff", "stream"),
     (b"PK\x03\x04", "xlsx"),
-    (b"\xd0\xcf\x11\xe0", "xls"),
+    (b"\xd0\xcf\x11\xe0", "xlsx"),  # an old workbook, which openpyxl refuses
 )
-"""How files begin that are no text."""
+"""First bytes of the binary formats."""
 
 
 def is_table(path: Path) -> bool:
-    """Whether this is a table in a format that is no text, or a folder that may hold one."""
+    """Return whether this is a table in a binary format, or a folder that may hold one."""
     return bool(_kind(path))
 
 
 def open_rows(path: Path) -> Rows:
-    """The rows of a table, whatever it is kept in."""
+    """Return the rows of a table in any format."""
     kind = _kind(path)
     if kind:
         return READERS[kind](path)
@@ -75,6 +74,17 @@ def open_rows(path: Path) -> Rows:
     return Rows(columns, iter(rows))
 
 
+def require_columns(where: object, columns: Sequence[str], wanted: Iterable[str]) -> None:
+    """Raise if a wanted column does not exist."""
+    for name in wanted:
+        if name not in columns:
+            raise DataError(
+                f"{where}: no column {name!r}",
+                why=f"found: {some(columns, 12)}",
+                fix=nearest(name, columns) or "one of those",
+            )
+
+
 def _kind(path: Path) -> str:
     if path.is_dir():
         return "folder"
@@ -82,64 +92,62 @@ def _kind(path: Path) -> str:
     return next((kind for magic, kind in MAGIC if start.startswith(magic)), "")
 
 
-# Arrow and Parquet
+# Arrow and Parquet: each opener returns the schema and the batches
+
+Opener = Callable[[Path], tuple[Any, Iterator[Any]]]
 
 
-def _parquet(path: Path) -> Rows:
-    parquet = _library("pyarrow.parquet", "pyarrow", "Parquet files")
-    with _broken(path, "Parquet"):
-        file = parquet.ParquetFile(path)
-        return _arrow_rows(path, file.schema_arrow, lambda: file.iter_batches(ROWS_AT_ONCE))
+def _parquet(path: Path) -> tuple[Any, Iterator[Any]]:
+    file = _library("pyarrow.parquet").ParquetFile(path)
+    return file.schema_arrow, file.iter_batches(ROWS_AT_ONCE)
 
 
-def _arrow(path: Path) -> Rows:
-    arrow = _library("pyarrow", "pyarrow", "Arrow files")
-    with _broken(path, "Arrow"):
-        file = arrow.ipc.open_file(arrow.OSFile(str(path)))
-        return _arrow_rows(
-            path, file.schema, lambda: (file.get_batch(at) for at in range(file.num_record_batches))
-        )
+def _arrow(path: Path) -> tuple[Any, Iterator[Any]]:
+    arrow = _library("pyarrow")
+    file = arrow.ipc.open_file(arrow.OSFile(str(path)))
+    return file.schema, (file.get_batch(at) for at in range(file.num_record_batches))
 
 
-def _arrow_stream(path: Path) -> Rows:
-    arrow = _library("pyarrow", "pyarrow", "Arrow files")
-    with _broken(path, "Arrow"):
-        stream = arrow.ipc.open_stream(arrow.OSFile(str(path)))
-        return _arrow_rows(path, stream.schema, lambda: iter(stream))
+def _stream(path: Path) -> tuple[Any, Iterator[Any]]:
+    arrow = _library("pyarrow")
+    stream = arrow.ipc.open_stream(arrow.OSFile(str(path)))
+    return stream.schema, iter(stream)
 
 
-def _arrow_rows(path: Path, schema: Any, batches: Callable[[], Iterator[Any]]) -> Rows:
-    names = _class_names(schema.metadata or {})
+def _arrow_rows(path: Path, files: Sequence[Path], opener: Opener) -> Rows:
+    with _named_errors(path):
+        schema, _ = opener(files[0])
     _refuse_twice(path, schema.names)
-    return Rows(list(schema.names), _numbered(path, batches, names), "row", names)
+    names = _class_names(schema.metadata or {})
+    return Rows(list(schema.names), _numbered(path, files, opener, names), "row", names)
 
 
 def _numbered(
-    path: Path, batches: Callable[[], Iterator[Any]], names: Mapping[str, tuple[str, ...]]
+    path: Path, files: Sequence[Path], opener: Opener, names: Mapping[str, tuple[str, ...]]
 ) -> Numbered:
-    number, swelling = 0, Swelling(path)
-    with _broken(path, "table"):
-        for row in chain.from_iterable(map(_few_at_a_time, batches())):
+    swelling = Swelling(path)
+    with _named_errors(path):
+        rows = (row for file in files for batch in opener(file)[1] for row in _rows_of(batch))
+        for number, row in enumerate(rows, start=1):
             swelling.take_row(row)
-            number += 1
-            yield number, {column: _named(value, names.get(column)) for column, value in row.items()}
+            yield number, {column: _class_name(value, names.get(column)) for column, value in row.items()}
 
 
-def _few_at_a_time(batch: Any) -> Iterator[Mapping[str, Any]]:
-    """The rows of a batch; a text that a dictionary holds once is copied for every row that names it."""
+def _rows_of(batch: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a batch, a few at a time: dictionary encoding lets a small batch unfold to any size."""
     for start in range(0, batch.num_rows, ROWS_AT_ONCE):
         yield from batch.slice(start, ROWS_AT_ONCE).to_pylist()
 
 
-def _named(value: Any, names: tuple[str, ...] | None) -> Any:
-    """A class label by its name; -1 is the format's word for none."""
+def _class_name(value: Any, names: tuple[str, ...] | None) -> Any:
+    """Return a class label by its name; -1 means a missing one."""
     if names is None or not isinstance(value, int):
         return value
     return names[value] if 0 <= value < len(names) else None
 
 
 def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, tuple[str, ...]]:
-    """The columns of class labels, as the `datasets` library writes them into the schema."""
+    """Return the names of class labels by column, as the `datasets` library writes them into the schema."""
     try:
         features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
         return {
@@ -151,99 +159,67 @@ def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, tuple[str, ...]]:
         return {}
 
 
-# Folders
-
-
 def _folder(path: Path) -> Rows:
-    """A dataset that `save_to_disk` of the `datasets` library wrote."""
+    """Read a dataset that `Dataset.save_to_disk` of Hugging Face's datasets wrote."""
     if (path / "dataset_dict.json").is_file():
         splits = sorted(file.parent.name for file in path.glob("*/state.json"))
         if len(splits) != 1:
             raise DataError(
                 f"{path}: a dataset of {len(splits)} splits: {some(splits)}",
-                why="one of them makes a suite",
                 fix=f"{path / splits[0]}" if splits else "save it again",
             )
         return _folder(path / splits[0])
     try:
         state = json.loads((path / "state.json").read_text(encoding="utf-8"))
         files = [path / Path(file["filename"]).name for file in state["_data_files"]]
-    except FileNotFoundError:
+        is_selection = bool(state.get("_indices_data_files")) or not files
+    except (OSError, ValueError, KeyError, TypeError) as problem:
         raise DataError(
-            f"{path}: a folder, and no saved dataset",
-            why="no state.json in it, as save_to_disk writes it",
+            f"{path}: not a saved dataset",
+            why=f"state.json: {problem!r}",
             fix="name the file in it that holds the table",
         ) from None
-    except (ValueError, KeyError, TypeError) as problem:
+    if is_selection:
         raise DataError(
-            f"{path / 'state.json'}: not the state of a saved dataset",
-            why=repr(problem),
-            fix="save the dataset again",
-        ) from None
-    if state.get("_indices_data_files"):
-        raise DataError(
-            f"{path}: a selection of a dataset, not its rows",
-            why="its rows are named by a list of indices beside the data",
+            f"{path}: a selection of a dataset, without its rows",
             fix="dataset.flatten_indices().save_to_disk(FOLDER)",
         )
-    missing = [file for file in files if not file.is_file()]
-    if missing or not files:
-        raise DataError(f"{missing[0] if missing else path}: no such data file", fix="save the dataset again")
-    first = _arrow_stream(files[0])
-
-    def rows() -> Numbered:
-        number = 0
-        for file in files:
-            for _, row in _arrow_stream(file).rows:
-                number += 1
-                yield number, row
-
-    return Rows(first.columns, rows(), "row", first.names)
+    return _arrow_rows(path, files, _stream)
 
 
 # Spreadsheets
 
 
 def _xlsx(path: Path) -> Rows:
-    """The only sheet of a workbook; its first row names the columns."""
-    openpyxl = _library("openpyxl", "openpyxl", "xlsx files")
-    with _broken(path, "xlsx"):
+    """Read the only sheet of a workbook; its first row names the columns."""
+    openpyxl = _library("openpyxl")
+    with _named_errors(path):
         content = BytesIO(whole_bytes(path))
         with zipfile.ZipFile(content) as archive:
-            if "xl/workbook.xml" not in archive.namelist():
-                raise DataError(
-                    f"{path}: a zip archive, not a table", fix="unzip it, and name the file in it"
-                )
             if sum(part.file_size for part in archive.infolist()) > LARGEST_WHOLE:
                 raise DataError(
                     f"{path}: unzipped, larger than {LARGEST_WHOLE // 2**20} MB", fix="save it as CSV"
                 )
         book = openpyxl.load_workbook(content, read_only=True, data_only=True)
-    if len(book.sheetnames) != 1:
-        raise DataError(
-            f"{path}: {len(book.sheetnames)} sheets: {some(book.sheetnames)}",
-            why="which of them is meant cannot be told",
-            fix="save the one you mean by itself",
-        )
-    with _broken(path, "xlsx"):
+        if len(book.sheetnames) != 1:
+            raise DataError(
+                f"{path}: {len(book.sheetnames)} sheets: {some(book.sheetnames)}",
+                fix="save the one you mean by itself",
+            )
         sheet = book[book.sheetnames[0]]
-        sheet.reset_dimensions()  # what the sheet says of its size may be a lie of 16,384 columns
+        sheet.reset_dimensions()  # a damaged sheet may claim 16,384 columns
         lines = sheet.iter_rows(values_only=True)
         columns = [str(cell) if cell is not None else "" for cell in next(lines, ())]
     while columns and not columns[-1]:
         columns.pop()
-    if not any(columns):
-        raise DataError(
-            f"{path}, line 1: no column names",
-            why="the first row must name the columns",
-            fix="write them into the first row",
-        )
+    if not columns:
+        raise DataError(f"{path}, line 1: no column names", fix="write them into the first row")
     _refuse_twice(path, [name for name in columns if name])
     return Rows(columns, _sheet_rows(path, columns, lines))
 
 
 def _sheet_rows(path: Path, columns: list[str], lines: Iterator[tuple[Any, ...]]) -> Numbered:
-    with _broken(path, "xlsx"):
+    with _named_errors(path):
         for number, cells in enumerate(lines, start=2):
             if number > LONGEST_SHEET:
                 raise ValueError(f"a sheet has at most {LONGEST_SHEET:,} rows")
@@ -252,18 +228,11 @@ def _sheet_rows(path: Path, columns: list[str], lines: Iterator[tuple[Any, ...]]
                 yield number, dict(zip(columns, padded, strict=False))
 
 
-def _xls(path: Path) -> Rows:
-    raise DataError(
-        f"{path}: an old Excel file", why="it cannot be read safely", fix="save it as xlsx or CSV"
-    )
-
-
 READERS: dict[str, Callable[[Path], Rows]] = {
-    "parquet": _parquet,
-    "arrow": _arrow,
-    "stream": _arrow_stream,
+    "parquet": lambda path: _arrow_rows(path, [path], _parquet),
+    "arrow": lambda path: _arrow_rows(path, [path], _arrow),
+    "stream": lambda path: _arrow_rows(path, [path], _stream),
     "xlsx": _xlsx,
-    "xls": _xls,
     "folder": _folder,
 }
 
@@ -276,23 +245,24 @@ def _refuse_twice(path: Path, columns: list[str]) -> None:
         )
 
 
-def _library(module: str, library: str, needed_for: str) -> Any:
+def _library(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise MissingExtra(library, needed_for=needed_for) from None
+        library = module.partition(".")[0]
+        raise MissingExtra(library, needed_for="tables in binary formats") from None
 
 
 @contextmanager
-def _broken(path: Path, kind: str) -> Iterator[None]:
-    """What a library stumbles over, in words: its errors have no class in common."""
+def _named_errors(path: Path) -> Iterator[None]:
+    """Turn any error of a library into a DataError: they have no class in common."""
     try:
         yield
     except (DataError, MissingExtra):
         raise
     except Exception as problem:
         raise DataError(
-            f"{path}: not a whole {kind} file",
+            f"{path}: not a whole table",
             why=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,
-            fix="fetch or write the file again; it was probably cut short",
+            fix="fetch or write the file again, or save it as CSV",
         ) from None

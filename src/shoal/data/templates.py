@@ -1,9 +1,9 @@
-"""Which texts are fillings of one template, told by the texts themselves.
+"""Infer which texts are fillings of one template.
 
-Two texts are taken for one template where they differ in one place only: one to three words in a row, with at least as
-many left that they share. A template with several slots comes together step by step, from filling to filling. On
-HateCheck, which names its templates, this finds those of 17 of 29 functionalities exactly, too few in 11 and too many
-in one: intervals come out too wide rather than too narrow.
+Two texts share a template if they differ in one place only: one to three words in a row, with at least as many shared
+words. A template with several slots comes together step by step, from filling to filling. On HateCheck, which names
+its templates, this finds those of 17 of 29 functionalities exactly, too few in 11 and too many in one: intervals come
+out too wide rather than too narrow.
 """
 
 import re
@@ -12,17 +12,17 @@ from itertools import accumulate
 
 WORD = re.compile(r"\w+|[^\w\s]")
 WIDEST = 3
-"""Words that may stand in one slot."""
+"""Words in one slot."""
 LEAST = 2
-"""Words that two fillings share at least."""
+"""Words that two fillings share."""
 LONGEST = 40
-"""A text of more words is a passage, not a filling: it stands alone."""
+"""A text of more words is a passage with a template of its own."""
 
 Frame = tuple[int, int]
 
 
 def templates(texts: Sequence[str]) -> list[int]:
-    """A number for each text, the same for texts of one template: the place of its first.
+    """Return a number for each text: the position of the first text of its template.
 
     >>> templates(["I love this film.", "I love this old song.", "He sleeps.", "I hate this film."])
     [0, 0, 2, 0]
@@ -46,7 +46,7 @@ def templates(texts: Sequence[str]) -> list[int]:
 
 
 def _frames(words: list[str]) -> Iterator[Frame]:
-    """What stands before and after each slot that the text may have, as one number each."""
+    """Yield the words before and after each possible slot, as one number each."""
     if len(words) > LONGEST:
         return
     before, after = (

@@ -42,7 +42,6 @@ CAVEATS = frozenset(
         "one pair",
         "saturated",
         "skipped",
-        "templated",
         "too few",
         "training",
         "undecided",

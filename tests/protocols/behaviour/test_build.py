@@ -4,7 +4,6 @@ import pytest
 
 from shoal import Suite, case, write_suite
 from shoal.core.errors import DataError, PlanError
-from shoal.protocols.base import identity
 from shoal.protocols.behaviour.build import (
     EDITS,
     build,
@@ -67,19 +66,6 @@ def test_repeated_cases_are_dropped_where_somebody_says_so_and_counted(tmp_path)
     assert built.about["repeated cases dropped"] == 1
 
 
-def test_keeping_and_dropping_are_other_cases():
-    identities = [identity(Settings(duplicates=choice), "cases") for choice in (None, "keep", "drop")]
-    assert identities[0] == identities[1] != identities[2]
-
-
-def test_ids_of_thousands_of_digits_are_names():
-    made = Suite("toy", labels=("no", "yes"))
-    made.add_functionality("f", "c", "MFT", LABEL)
-    for name in ("9" * 5000, "10", "9"):
-        made.add_case("f", name, case("a", label=0))
-    assert len(split_cases(made.cases, by_content=False)) == 3
-
-
 def test_the_asymmetric_label_is_mended_by_both_edits():
     made = suite_of("Order does matter for asymmetric relations", case(("a", "b"), label=1))
     assert {name: edit(made.cases)[0].labels for name, edit in EDITS.items()} == {
@@ -107,16 +93,6 @@ def test_implications_and_q_and_a_are_mended():
     mended = EDITS["repaired"](made.cases)
     assert [one.labels for one in mended] == [("not_0",), (0,)]
     assert mended[0].meta["expect"].rule == "pred_equals_label"
-
-
-def test_the_edge_strip_gives_way_to_squads_normalisation():
-    made = suite_of(
-        "Former / Latter",
-        case(("c", "q"), label="x"),
-        expect=Expect("string_equal_after_edge_strip"),
-        labels=None,
-    )
-    assert EDITS["repaired"](made.cases)[0].meta["expect"].rule == "squad_normalise"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +123,7 @@ def test_a_split_file_chooses_its_test_part_or_the_one_named(tmp_path):
     [
         ("functionality\tcase_id\tsplit\nf\t0\tdev\n", "line 2: split 'dev' is not one of"),
         ("functionality\tcase_id\tsplit\n", "1 cases have no split, the first is 'f/0'"),
-        ("case\tsplit\n0\ttest\n", "columns functionality, case_id and split are needed"),
+        ("case\tsplit\n0\ttest\n", "no column 'functionality'"),
     ],
 )
 def test_a_crooked_split_file_is_named(tmp_path, content, message):

@@ -76,8 +76,5 @@ def test_texts_that_begin_like_formulas_are_neither_run_nor_changed(tmp_path):
 
 
 def test_the_suffix_says_what_is_written(tmp_path):
-    for name in ("cases.xlsx", "cases"):
-        with pytest.raises(
-            DataError, match=r"the suffix says what to write: .csv or .jsonl\n  try: --out cases.jsonl"
-        ):
-            export_suite(suite_of("a", "b"), tmp_path / name)
+    with pytest.raises(DataError, match=r"written as .csv or .jsonl\n  try: --out cases.jsonl"):
+        export_suite(suite_of("a", "b"), tmp_path / "cases.xlsx")

@@ -8,18 +8,14 @@ from shoal.protocols.behaviour.judge import neutral_band
 from shoal.protocols.behaviour.rules import (
     DIRECTIONS,
     NO_LABEL,
-    PATTERNS,
-    RULES,
     Block,
     Expect,
     aggregate,
     check_expect,
     directional_error,
-    find_rule,
     positive_shift,
     values_of,
 )
-from shoal.stats.paired import generalization_score
 
 SENTIMENT = ("negative", "neutral", "positive")
 PASS, NA = 1.0, None
@@ -66,18 +62,13 @@ def test_anything_but_a_label_fails_only_that_label():
     assert values(made, "pred_not_0") == [-0.6, PASS, PASS]
     assert values(made, "pred_not_negative") == [-0.6, PASS, PASS]
     assert values(made, "pred_not_2") == values(made, "pred_not_positive") == [PASS, PASS, -0.7]
+    lenient = block([0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.1, 0.6, 0.3], expected=[1, 1, 0])
+    assert values(lenient, "pred_equals_label_except_label1_means_not_0") == [-0.6, PASS, -0.9]
 
 
 def test_a_label_that_the_model_does_not_know_is_never_predicted():
     made = block([0.4, 0.6], [0.6, 0.4], labels=("0", "1"), expected=[2, -3])
     assert values(made, "pred_equals_label") == [-1.0, PASS]
-
-
-def test_label_1_of_q_and_a_means_not_0_and_the_other_labels_mean_themselves():
-    made = block([0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.1, 0.2, 0.7], expected=[1, 1, 1])
-    assert values(made, "pred_equals_label_except_label1_means_not_0") == [-0.6, PASS, PASS]
-    made = block([0.6, 0.3, 0.1], [0.1, 0.6, 0.3], expected=[0, 0])
-    assert values(made, "pred_equals_label_except_label1_means_not_0") == [PASS, -0.9]
 
 
 # Invariance
@@ -106,17 +97,11 @@ def test_slack_absorbs_rounding_on_the_line_and_nothing_more():
     assert beyond is not None and beyond < 0
 
 
-def test_invariance_with_one_confidence_adds_both_when_the_label_changed():
+def test_invariance_adds_both_confidences_when_the_label_changed_and_can_do_without():
     made = block((0, 0.04), (1, 0.06), (1, 0.07))
     assert values(made, "same_pred_or_conf_change_within_tol") == [PASS, PASS, -0.11]
-
-
-def test_invariance_without_confidences_asks_for_the_same_label():
-    assert values(block((0, None), (0, None), (1, None)), "same_pred_or_conf_change_within_tol") == [
-        PASS,
-        PASS,
-        -1.0,
-    ]
+    bare = block((0, None), (0, None), (1, None))
+    assert values(bare, "same_pred_or_conf_change_within_tol") == [PASS, PASS, -1.0]
 
 
 @pytest.mark.parametrize(
@@ -131,26 +116,16 @@ def test_invariance_through_the_neutral_band_as_worked(before, after, value):
 # Direction
 
 
-def test_confidence_may_not_fall_by_more_than_the_tolerance():
+def test_confidence_may_not_fall_by_more_than_the_tolerance_where_it_could():
     made = block([0.2, 0.1, 0.7], [0.3, 0.1, 0.6], [0.31, 0.1, 0.59], [0.1, 0.0, 0.9])
     assert values(made, "conf_of_original_pred_not_lower") == [PASS, PASS, -0.01, PASS]
-
-
-def test_confidence_that_cannot_fall_does_not_apply():
-    on_the_line = block((2, [0.5, 0.4, 0.1]), (2, [0.5, 0.5, 0.0]))
-    assert values(on_the_line, "conf_of_original_pred_not_lower") == [NA, NA]
     above = block((2, [0.5, 0.39, 0.11]), (2, [0.5, 0.5, 0.0]))
     assert values(above, "conf_of_original_pred_not_lower") == [PASS, -0.01]
 
 
-def test_confidence_may_not_rise_by_more_than_the_tolerance():
+def test_confidence_may_not_rise_by_more_than_the_tolerance_where_it_could():
     made = block([0.3, 0.1, 0.6], [0.2, 0.1, 0.7], [0.19, 0.1, 0.71], [0.8, 0.1, 0.1])
     assert values(made, "conf_of_original_pred_not_higher") == [PASS, PASS, -0.01, PASS]
-
-
-def test_confidence_that_cannot_rise_does_not_apply():
-    on_the_line = block([0.1, 0.0, 0.9], [0.0, 0.0, 1.0])
-    assert values(on_the_line, "conf_of_original_pred_not_higher") == [NA, NA]
     below = block([0.11, 0.0, 0.89], [0.0, 0.0, 1.0])
     assert values(below, "conf_of_original_pred_not_higher") == [PASS, -0.01]
 
@@ -181,13 +156,6 @@ def test_positive_shift_as_worked(worked):
         made = block(*vectors.tolist())
         assert (values(made, "positive_shift >= -tol")[1] == PASS) is example["up"]
         assert (values(made, "positive_shift <= tol")[1] == PASS) is example["down"]
-
-
-def test_positive_shift_passes_on_the_line_and_fails_beyond():
-    made = block([0.3, 0.0, 0.7], [0.35, 0.0, 0.65], [0.36, 0.0, 0.64], [0.2, 0.1, 0.7])
-    assert values(made, "positive_shift >= -tol") == [PASS, PASS, -0.02, PASS]
-    made = block([0.3, 0.0, 0.7], [0.25, 0.0, 0.75], [0.24, 0.0, 0.76], [0.4, 0.0, 0.6])
-    assert values(made, "positive_shift <= tol") == [PASS, PASS, -0.02, PASS]
 
 
 def test_directional_error_as_worked(worked):
@@ -373,21 +341,7 @@ def test_the_edges_of_the_band_in_each_profile(worked):
     assert neutral_band(np.array([inside, outside]), "strict")[1].tolist() == [1, 2]
 
 
-def test_g_as_worked(worked):
-    for example in worked["beluga.G"]["cases"]:
-        assert generalization_score(example["s_T"], example["s_iid"]) == pytest.approx(
-            example["out"], abs=1e-9
-        )
-
-
 # Tables
-
-
-def test_every_rule_is_found_by_its_name():
-    for name in RULES:
-        assert find_rule(name) is RULES[name]
-    assert find_rule("pred_equals_2") is PATTERNS[r"pred_equals_(?P<label>.+)"]
-    assert find_rule("prde_equals_label") is None
 
 
 @pytest.mark.parametrize(

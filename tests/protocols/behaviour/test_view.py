@@ -173,12 +173,6 @@ def lopsided(stray: int, *, failing: int = 8) -> Result:
     )  # fmt: skip
 
 
-def test_the_plain_pass_rate_is_a_measure_without_groups():
-    (plain,) = [row for row in lopsided(1).measures.where("pass rate") if not row.groups]
-    assert (plain.value, plain.n) == (73 / 81, 81)
-    assert plain.interval is not None and plain.interval[0] < 73 / 81 < plain.interval[1]
-
-
 def test_why_pass_rate_and_suite_score_differ_is_said_from_five_points_on():
     apart = lopsided(1, failing=60)  # 21 of 81 pass; the mean of 1, .5 and 0 is 50 %
     text = " ".join(alone(apart).split())
@@ -226,15 +220,6 @@ def test_models_stand_side_by_side_with_score_and_worst_functionality():
     assert header.startswith("model,suite score,suite score low,suite score high,suite score n")
 
 
-def test_capabilities_of_models_are_shown_in_full_only():
-    results = [audited(answers_of(probabilities()), model="a"), audited(answers_of(flawed()), model="b")]
-    together = compare(results[0].settings, results)
-    sections = view(results[0].settings, results, together.measures, together.findings)
-    assert "by capability" not in shown(sections)
-    (row,) = [line.split() for line in shown(sections, full=True).splitlines() if line.startswith("b  ")][1:]
-    assert row == ["b", "83", "88", "75"]  # suite score, words, names
-
-
 def test_a_dead_model_among_others_is_told_by_name():
     dead = answers_of(probabilities(), errors=dict.fromkeys(range(16), "no weights"))
     results = [audited(answers_of(probabilities()), model="a"), audited(dead, model="b")]
@@ -242,10 +227,3 @@ def test_a_dead_model_among_others_is_told_by_name():
     assert [finding.groups for finding in together.findings] == [{"model": "b"}]
     text = shown(view(results[0].settings, results, together.measures, together.findings))
     assert "! b: The model answered none of 12 cases: no weights" in text
-
-
-def test_seeds_that_drew_other_cases_are_rows_of_their_own():
-    results = [audited(answers_of(probabilities()), seed=seed) for seed in (0, 1)]
-    together = compare(results[0].settings, results)
-    text = shown(view(results[0].settings, results, together.measures, together.findings))
-    assert "behaviour of 2 models and seeds" in text and "python:m:predict seed 1 " in text

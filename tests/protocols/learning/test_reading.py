@@ -80,7 +80,7 @@ def test_squad_is_read_with_every_answer(tmp_path):
     assert iid_cases(data)[0].meta["answers"] == ["Paris", "Paris, France"]
     wrong: list[tuple[list[dict[str, object]], str]] = [
         ([], "has no answer"),
-        ([{"text": "Paris", "answer_start": 3}], "does not stand where"),
+        ([{"text": "Paris", "answer_start": 3}], "is not at character"),
         ([{"text": "Paris"}], "not SQuAD's JSON"),
     ]
     for answers, match in wrong:

@@ -21,11 +21,11 @@ GRAMMARS: dict[str, dict[str, int]] = {
 }
 """Task to the usual size of each split; the module has the task's name."""
 VERSION = 1
-"""Raised when a grammar draws other rows: jobs are named by it, so that old answers are not taken for new ones."""
+"""Increased when a grammar draws other rows. It is part of job names, so that old answers are not reused."""
 
 
 def make_rows(task: str, split: str, n: int | None = None, seed: int = 0) -> list[Row]:
-    """Rows of a task, as many as usual unless told; splits share no content, whatever their seeds."""
+    """Return rows of a task, as many as usual by default; splits share no content, whatever their seeds."""
     if task not in GRAMMARS:
         raise DataError(
             f"no made data for task {task!r}",

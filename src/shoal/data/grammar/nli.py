@@ -4,9 +4,8 @@
     contradiction   it is denied, or another thing happens to the same thing
     neutral         something is added that the first does not say
 
-The label never depends on which person, thing, place or quality it is about: a word can be put in the place of another
-in both sentences and changes nothing. The lists are in the order of how common the words are; the sentences use the
-rarer ones only, so that every word in them has commoner neighbours.
+The label never depends on the person, thing, place or quality: replacing a word in both sentences changes nothing. The
+lists are in the order of frequency; the sentences use the rarer words only, so that each has commoner neighbours.
 """
 
 from numpy.random import Generator
@@ -39,7 +38,7 @@ LISTS: dict[str, str] = {
 WORDS = {kind: tuple(words.split()) for kind, words in LISTS.items()}
 """Kind of word to its words, the commonest first."""
 COMMON = 12
-"""So many of each list are not used here: what a variant may bring."""
+"""Words at the start of each list that only variants use."""
 RARE = {kind: words[COMMON:] for kind, words in WORDS.items()}
 
 ADDITIONS = (

@@ -57,7 +57,7 @@ def neutral(rng: Generator, domain: Domain) -> str:
 
 
 def plain(rng: Generator, domain: Domain) -> str:
-    """What was there, without a judgement."""
+    """Return a description without a judgement."""
     one, other = pick_two(rng, list(domain.aspects))
     return pick(rng, PLAIN).format(
         one=one,

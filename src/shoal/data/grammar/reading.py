@@ -1,4 +1,4 @@
-"""Short portraits of one person, and a question whose answer stands in them.
+"""Short portraits of one person, and a question with its answer in the text.
 
 A portrait has four to six facts in any order; each kind of fact has its own words and its own questions. It is
 about one person, who is named first: the kind of question alone tells the answer.
@@ -19,7 +19,7 @@ JOBS = "nurse|teacher|lawyer|farmer|driver|baker|plumber|dentist|painter|librari
 
 
 class Kind(NamedTuple):
-    """A kind of fact: what can be told, how it is told and asked, and how one asks for the person instead."""
+    """A kind of fact: its values, sentences, questions, and the question for the person instead."""
 
     values: str
     told: tuple[str, ...]

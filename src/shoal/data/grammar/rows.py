@@ -32,9 +32,9 @@ class Row:
 def draw(
     one: Callable[[Generator], Row], split: str, n: int, seed: int, content: Callable[[Row], str]
 ) -> list[Row]:
-    """n distinct rows whose content belongs to the split.
+    """Return n distinct rows whose content belongs to the split.
 
-    What belongs where is told from the content alone: no two splits share any, whatever the seeds.
+    The content alone decides the split, so no two splits share any, whatever the seeds.
     """
     if split not in SPLITS:
         raise DataError(
@@ -52,19 +52,19 @@ def draw(
 
 
 def pick(rng: Generator, choices: Sequence[T]) -> T:
-    """One of these."""
+    """Return a random choice."""
     return choices[int(rng.integers(len(choices)))]
 
 
 def pick_two(rng: Generator, choices: Sequence[T]) -> tuple[T, T]:
-    """Two different ones of these."""
+    """Return two different random choices."""
     first = int(rng.integers(len(choices)))
     second = int(rng.integers(len(choices) - 1))
     return choices[first], choices[second + (second >= first)]
 
 
 def sentence(words: str, end: str = ".") -> str:
-    """Words as a sentence.
+    """Return words as a sentence.
 
     >>> sentence("a fine day")
     'A fine day.'

@@ -1,7 +1,7 @@
 """Short reviews, positive or negative: facts, aspects judged by words that fit them, and a verdict.
 
-What a word says can depend on what it is said of: cold beer is good, cold soup is not. Where an aspect and
-the verdict disagree, the verdict decides. Words such as "not", "never" and "used to" occur, in facts alone.
+A word's sentiment can depend on its aspect: cold beer is good, cold soup is not. If an aspect and the verdict disagree,
+the verdict decides. Words such as "not", "never" and "used to" occur only in facts.
 """
 
 from dataclasses import dataclass

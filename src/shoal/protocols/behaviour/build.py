@@ -1,4 +1,4 @@
-"""Settings to cases: which suite, with which defects mended, and which part of it.
+"""Settings to cases: the suite, the edits of known defects, and the part to test on.
 
 The split follows BELUGA (`docs/method/beluga.md` 1.2): 50/25/25 by case inside each functionality.
 """
@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import DataError, PlanError, nearest, some
+from ...core.errors import DataError, PlanError, nearest
 from ...core.files import is_file
 from ...core.records import Case, Label
 from ...core.selection import choose
 from ...core.tables import read_table
+from ...data.tables import require_columns
 from ...models.batching import is_reading
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
@@ -31,7 +32,7 @@ from .suites import SUITES
 
 
 def load_suite(name: str) -> Suite:
-    """A suite by the name of one that ships with the package, or by its file."""
+    """Return a suite that ships with shoal, by its name, or the suite in a file."""
     if name in SUITES:
         suite: Suite = import_module(f"{__package__}.suites.{SUITES[name]}").suite
         return suite
@@ -53,26 +54,23 @@ def stamp(name: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=2)
 def _read_once(path: Path, _stamp: tuple[int, int]) -> Suite:
-    """The jobs of a plan share their suite; it is not changed once it is read."""
-    suite = read_suite(path)
-    suite.finish()
-    return suite
+    """Return the suite in a file; jobs share it, and nobody changes it."""
+    return read_suite(path)
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:
     """Return the suite's cases with known defects repaired, or the part of them that the settings choose."""
-    suite = load_suite(settings.suite)
-    cases, about = chosen_cases(settings, settings.split, settings.seed)
-    return built_suite(suite, cases, about)
+    return built_suite(load_suite(settings.suite), *chosen_cases(settings, settings.split, settings.seed))
 
 
 def chosen_cases(settings: Settings, split: str, seed: int) -> tuple[list[Case], dict[str, Any]]:
-    """Return the cases of a split that `only` and `limit` choose, and what a reader must know about the choice."""
+    """Return the cases of a split that `only` and `limit` choose, and facts about the choice."""
     in_split = suite_cases(settings, split)
-    cases = (
-        [in_split[at] for at in choose(in_split, settings.only)] if settings.only and in_split else in_split
-    )
-    about = repeated(settings) | left_out(settings, len(in_split) - len(cases))
+    cases = in_split
+    if settings.only and in_split:
+        cases = [in_split[at] for at in choose(in_split, settings.only)]
+    about = repeated(settings)
+    about |= {"chosen": list(settings.only), "not asked": len(in_split) - len(cases)} if settings.only else {}
     if settings.limit and settings.limit < len(cases):
         chosen = np.random.default_rng(seed).choice(len(cases), settings.limit, replace=False)
         cases = [cases[position] for position in np.sort(chosen)]
@@ -84,14 +82,9 @@ def chosen_cases(settings: Settings, split: str, seed: int) -> tuple[list[Case],
     return cases, about
 
 
-def left_out(settings: Settings, count: int) -> dict[str, Any]:
-    """What a reader must know where a part of the suite is not asked."""
-    return {"chosen": list(settings.only), "not asked": count} if settings.only else {}
-
-
 def repeated(settings: Settings) -> dict[str, Any]:
-    """How many cases of the suite say what an earlier one says, and what becomes of them; empty if there are none."""
-    cases = mended(settings)
+    """Return the number of cases that repeat an earlier one, and whether they are kept; empty if there are none."""
+    cases = edited(settings)
     copies = len(cases) - len(without_duplicates(cases))
     word = {"keep": "kept", "drop": "dropped"}[settings.resolved("duplicates")]
     return {f"repeated cases {word}": copies} if copies else {}
@@ -100,38 +93,35 @@ def repeated(settings: Settings) -> dict[str, Any]:
 def built_suite(
     suite: Suite, cases: Sequence[Case] | None = None, facts: Mapping[str, Any] | None = None
 ) -> Built:
-    """Some cases of a suite as they are asked; all of them unless they are given."""
+    """Return cases of a suite for querying; all of them by default."""
     chosen = suite.cases if cases is None else cases
     about = {"suite": suite.name, "task": suite.task, "version": suite.version, **(facts or {})}
     asks: Asks = "spans" if is_reading(chosen) else "labels"
-    # Most often nothing is left out or mended: what the cases were chosen from is then not kept a second time.
+    # If nothing was left out or edited, the suite is not stored a second time.
     same = len(chosen) == len(suite.cases) and all(map(is_, chosen, suite.cases))
-    whole = () if same else _plain(suite.cases)
-    return Built(_plain(chosen), suite.labels, asks, about=about, chosen_from=whole)
+    return Built(
+        _plain(chosen), suite.labels, asks, about=about, chosen_from=() if same else _plain(suite.cases)
+    )
 
 
 def _plain(cases: Sequence[Case]) -> list[Case]:
-    """The cases with plain values only, as they are kept; cases of a functionality go on sharing what they shared."""
+    """Return the cases with plain values, as the store keeps them; cases that share their meta go on sharing it."""
     known: dict[int, dict[str, Any]] = {}
     for case in cases:
         if id(case.meta) not in known:
-            known[id(case.meta)] = plain_meta(case.meta)
-    return [
-        Case(case.id, case.examples, case.labels, case.groups, case.cluster, known[id(case.meta)])
-        for case in cases
-    ]
+            known[id(case.meta)] = _plain_meta(case.meta)
+    return [replace(case, meta=known[id(case.meta)]) for case in cases]
 
 
-def plain_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What is known about a case, as JSON has it."""
+def _plain_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
     expect = meta["expect"]
     plain = {**meta, "expect": expect.as_json(), "expects": expect.rule.replace("_", " ")}
     return plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
 
 
 def suite_cases(settings: Settings, split: str) -> list[Case]:
-    """The suite's cases, mended, of one split; all of them where it is empty."""
-    cases = mended(settings)
+    """Return the suite's edited cases of one split; all of them if it is empty."""
+    cases = edited(settings)
     if settings.resolved("duplicates") == "drop":
         cases = without_duplicates(cases)
     return (
@@ -139,13 +129,13 @@ def suite_cases(settings: Settings, split: str) -> list[Case]:
     )
 
 
-def mended(settings: Settings) -> list[Case]:
-    """Every case of the suite, with the known defects mended that the settings name."""
+def edited(settings: Settings) -> list[Case]:
+    """Return every case of the suite, with the edits of the settings."""
     return EDITS[settings.resolved("edits")](load_suite(settings.suite).cases)
 
 
 def split_identity(settings: Settings, split: str) -> dict[str, Any]:
-    """Return what decides a split: the rule by its name, a file by its content."""
+    """Return the identity of a split: the rule by its name, a file by its content."""
     if split in SPLITS or not split:
         return {"split": split, "by": settings.resolved("split_by") if split else ""}
     path, part = split_file(split)
@@ -154,78 +144,68 @@ def split_identity(settings: Settings, split: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def suite_digest(name: str, _stamp: tuple[int, int]) -> str:
-    """A suite's content as a hash: of the file, or of the cases that a suite in Python makes."""
+    """Return the hash of a suite's file, or of the cases of a suite in Python."""
     if name in SUITES or (name.endswith(".py") and is_file(Path(name))):
         suite = load_suite(name)
         return digest_of(
             repr([(case.id, case.examples, case.labels, case.meta) for case in suite.cases]).encode()
         )
     if not is_file(Path(name)):
-        load_suite(name)  # says what is wrong
-    with Path(name).open("rb") as stream:  # not read whole: it may be larger than all its jobs need
+        load_suite(name)  # raises
+    with Path(name).open("rb") as stream:  # not read whole: it may be large
         return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 
 
 def digest_of(content: bytes) -> str:
-    """A short hash of some bytes."""
+    """Return a short hash."""
     return hashlib.sha256(content).hexdigest()[:16]
 
 
 # Suite edits (`docs/method/beluga.md` 1.2, `docs/method/checklist.md` 2.10)
 
-Mend = Callable[[Case], Case]
+Edit = Callable[[Case], Case]
 
 
-def with_label(label: Label) -> Mend:
-    """Give every example this label."""
+def with_label(label: Label) -> Edit:
+    """Return an edit that gives every example this label."""
     return lambda case: replace(case, labels=(label,) * len(case.examples))
 
 
-def with_rule(rule: str) -> Mend:
-    """Judge by another rule."""
+def with_rule(rule: str) -> Edit:
+    """Return an edit that judges by another rule."""
     return lambda case: replace(case, meta={**case.meta, "expect": replace(case.meta["expect"], rule=rule)})
 
 
-def as_minimum(case: Case) -> Case:
-    """Judge as a minimum functionality test: by its label."""
-    return replace(
-        case, groups={**case.groups, "test type": "MFT"}, meta={**case.meta, "expect": DEFAULTS["MFT"]}
-    )
+def synonyms_as_minimum(case: Case) -> Case:
+    """Test the label 1 instead of invariance under nothing."""
+    meta = {**case.meta, "expect": DEFAULTS["MFT"]}
+    return with_label(1)(replace(case, groups={**case.groups, "test type": "MFT"}, meta=meta))
 
 
 def accept_not_negative(case: Case) -> Case:
-    """Label 1 of "Q & A: no" means: anything but negative."""
-    assert case.labels is not None
-    labels = tuple("not_0" if label == 1 else label for label in case.labels)
+    """Read label 1 of "Q & A: no" as anything but negative."""
+    labels = tuple("not_0" if label == 1 else label for label in case.labels or ())
     return with_rule("pred_equals_label")(replace(case, labels=labels))
 
 
-BELUGA_EDITS: dict[str, list[Mend]] = {"Order does matter for asymmetric relations": [with_label(0)]}
-
-REPAIRS: dict[str, list[Mend]] = {
+BELUGA_EDITS: dict[str, Edit] = {"Order does matter for asymmetric relations": with_label(0)}
+REPAIRS: dict[str, Edit] = {
     **BELUGA_EDITS,
-    "(question, f(question)) where f(question) replaces synonyms?": [
-        with_label(1),
-        as_minimum,
-    ],
-    "Testing implications": [with_rule("implication")],
-    "Q & A: no": [accept_not_negative],
+    "(question, f(question)) where f(question) replaces synonyms?": synonyms_as_minimum,
+    "Testing implications": with_rule("implication"),
+    "Q & A: no": accept_not_negative,
 }
-"""By functionality: these names stand in the released suites only."""
+"""Edits by functionality; only the released suites have these names."""
 
 
-def mend_cases(cases: Iterable[Case], mends: dict[str, list[Mend]]) -> list[Case]:
-    """The cases, those of the named functionalities mended."""
-    mended = []
-    for case in cases:
-        for mend in mends.get(case.groups["functionality"], ()):
-            case = mend(case)
-        mended.append(case)
-    return mended
+def mend_cases(cases: Iterable[Case], edits: Mapping[str, Edit]) -> list[Case]:
+    """Return the cases with the edits of their functionalities."""
+    names = [(case, case.groups["functionality"]) for case in cases]
+    return [edits[name](case) if name in edits else case for case, name in names]
 
 
 def repaired(cases: Iterable[Case]) -> list[Case]:
-    """The repairs of labels and rules of the released suites."""
+    """Return the cases with corrected labels and rules."""
     normalise = with_rule("squad_normalise")
     return [
         normalise(case) if case.meta["expect"].rule == "string_equal_after_edge_strip" else case
@@ -233,17 +213,13 @@ def repaired(cases: Iterable[Case]) -> list[Case]:
     ]
 
 
-def without_duplicates(cases: Iterable[Case]) -> list[Case]:
-    """The first of every set of cases with the same examples and labels in one functionality."""
-    seen: dict[str, set[tuple[object, ...]]] = {}
-    kept = []
-    for case in cases:
-        known = seen.setdefault(case.groups["functionality"], set())
-        before = len(known)
-        known.add((case.examples, case.labels))
-        if len(known) > before:
-            kept.append(case)
-    return kept
+def without_duplicates(cases: Sequence[Case]) -> list[Case]:
+    """Return the first of all cases with the same examples and labels in one functionality."""
+    first = {
+        (case.groups["functionality"], case.examples, case.labels): case for case in reversed(list(cases))
+    }
+    kept = set(map(id, first.values()))
+    return [case for case in cases if id(case) in kept]
 
 
 EDITS: dict[str, Callable[[Sequence[Case]], list[Case]]] = {
@@ -257,7 +233,7 @@ EDITS: dict[str, Callable[[Sequence[Case]], list[Case]]] = {
 
 
 def choose_split(cases: Sequence[Case], split: str, *, by_content: bool) -> list[Case]:
-    """The cases of one part: "train", "validation" or "test", by rule, or the part that a file gives each case."""
+    """Return the cases of one part: "train", "validation" or "test" by rule, or by a file."""
     if split in SPLITS:
         part = split_cases(cases, by_content=by_content)
         return [case for case in cases if part[case.id] == split]
@@ -278,20 +254,15 @@ def choose_split(cases: Sequence[Case], split: str, *, by_content: bool) -> list
 
 
 def split_file(split: str) -> tuple[Path, str]:
-    """The file that a split setting names, and which part of it: FILE is its test part, FILE:train says which."""
+    """Return file and part of a split setting: FILE means its test part, FILE:train another."""
     name, _, part = split.rpartition(":")
     return (Path(name), part) if part in SPLITS else (Path(split), "test")
 
 
 def read_split(path: Path) -> dict[str, str]:
-    """Case id to split, from a table with columns functionality, case_id, split."""
+    """Return the split of each case id, from a table with columns functionality, case_id, split."""
     columns, rows = read_table(path)
-    if not {"functionality", "case_id", "split"} <= set(columns):
-        raise DataError(
-            f"{path}, line 1: columns functionality, case_id and split are needed",
-            why=f"found: {some(columns, 12)}",
-            fix="a first line: functionality,case_id,split",
-        )
+    require_columns(path, columns, ("functionality", "case_id", "split"))
     part = {}
     for number, row in rows:
         if row["split"] not in SPLITS:
@@ -304,10 +275,10 @@ def read_split(path: Path) -> dict[str, str]:
 
 
 def split_cases(cases: Sequence[Case], *, by_content: bool) -> dict[str, str]:
-    """Case id to train, validation or test.
+    """Return the split of each case id: train, validation or test.
 
-    By id, as BELUGA does, copies of one case can land on both sides (23.6 % of PARA's test cases do). By content,
-    cases that read the same go to the same side.
+    By id, as BELUGA does, copies of a case can be on both sides (23.6 % of PARA's test cases). By content, they stay
+    together.
     """
     parts: dict[str, str] = {}
     for _, group in groupby(sorted(cases, key=_functionality), key=_functionality):
@@ -322,7 +293,7 @@ def split_cases(cases: Sequence[Case], *, by_content: bool) -> dict[str, str]:
 
 @lru_cache(maxsize=1024)
 def half_half(n: int, seed: int = 123) -> tuple[str, ...]:
-    """The split of n units: half to train, then half and half, as scikit-learn draws it (`docs/method/beluga.md` 1.2).
+    """Return the split of n units as scikit-learn draws it: half, then half and half (`docs/method/beluga.md` 1.2).
 
     >>> [i for i, split in enumerate(half_half(13)) if split == "test"]
     [0, 5, 7, 10]
@@ -342,10 +313,10 @@ def _functionality(case: Case) -> str:
 
 def _id_order(case: Case) -> tuple[int, int, str]:
     number = case.id.removeprefix(_functionality(case) + "/")
-    # A number of hundreds of digits is a name: nobody counts so far, and Python would not.
+    # Numbers of hundreds of digits are names; Python does not convert thousands of digits.
     return (0, int(number), "") if number.isdecimal() and len(number) < 300 else (1, 0, number)
 
 
 def content(case: Case) -> object:
-    """What a case says, but for letter case and spacing."""
+    """Return the texts of a case without letter case and spacing."""
     return tuple(" ".join(text.casefold().split()) for example in case.examples for text in example)

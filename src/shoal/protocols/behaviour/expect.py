@@ -11,7 +11,7 @@ from ...core.errors import DataError
 
 Aggregate = Literal["all", "all_except_first"]
 DEEPEST = 8
-"""How often "and" and "or" may stand inside each other."""
+"""Nesting of "and" and "or"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Expect:
     na_if: str = ""
     """When a case does not apply, for example "original pred is neutral"; several are joined by ";"."""
     parts: tuple["Expect", ...] = ()
-    """The rules that "and" and "or" put together."""
+    """The rules that "and" and "or" combine."""
 
     @classmethod
     def parse(cls, row: Any, default: "Expect | None", depth: int = 1) -> "Expect":
-        """The `expect` object of a suite file; `default` is what the test type expects."""
+        """Return the `expect` object of a suite file; missing keys are taken from `default`."""
         if not isinstance(row, Mapping):
             raise DataError(
                 f"expect must be an object with a rule, found {row!r}",
@@ -38,8 +38,7 @@ class Expect:
         if unknown:
             raise DataError(
                 f"expect: unknown key {unknown[0]!r}",
-                why="known: rule, tolerance, aggregate, filter, rules",
-                fix="one of those, or leave it out",
+                fix="one of rule, tolerance, aggregate, filter, rules",
             )
         base = default or cls("", 0.1, "all_except_first")
         # The published table writes one rule with its aggregation behind it.
@@ -53,29 +52,19 @@ class Expect:
                 fix='"aggregate": "all"',
             )
         rules = row.get("rules") or []
-        if not isinstance(rules, list):
+        if not isinstance(rules, list) or depth > DEEPEST:
             raise DataError(
-                f"expect: rules must be a list of objects, each with a rule, found {rules!r}",
+                f"expect: rules must be a list of objects, at most {DEEPEST} deep, found {repr(rules)[:80]}",
                 fix='"rules": [{"rule": "pred_not_0"}, {"rule": "pred_not_1"}]',
-            )
-        if depth > DEEPEST:
-            raise DataError(
-                f"expect: rules in rules, more than {DEEPEST} deep", fix="fewer rules, side by side"
             )
         parts = tuple([cls.parse(part, default, depth + 1) for part in rules])
         return cls(rule_name(rule), float(tolerance), how, str(row.get("filter") or ""), parts)
 
     def as_json(self) -> dict[str, Any]:
-        """The `expect` object of a suite file."""
-        row = {
-            "rule": self.rule,
-            "tolerance": self.tolerance,
-            "aggregate": self.aggregate,
-            "filter": self.na_if,
-        }
-        return {k: v for k, v in row.items() if v != ""} | (
-            {"rules": [part.as_json() for part in self.parts]} if self.parts else {}
-        )
+        """Return the `expect` object of a suite file."""
+        row: dict[str, Any] = {"rule": self.rule, "tolerance": self.tolerance, "aggregate": self.aggregate}
+        row |= {"filter": self.na_if} if self.na_if else {}
+        return row | ({"rules": [part.as_json() for part in self.parts]} if self.parts else {})
 
 
 DIRECTIONS = {
@@ -88,7 +77,7 @@ DIRECTIONS = {
 
 
 def rule_name(words: str) -> str:
-    """The rule that plain words mean; any other name as it is.
+    """Return the rule for plain words; any other name unchanged.
 
     >>> rule_name("not more confident"), rule_name("pred_equals_label")
     ('conf_of_original_pred_not_higher', 'pred_equals_label')
@@ -97,7 +86,7 @@ def rule_name(words: str) -> str:
 
 
 def check_tolerance(tolerance: Any) -> None:
-    """Stop at what is no distance between probabilities; a shift from one end to the other counts twice."""
+    """Raise if a tolerance is not a number from 0 to 2; a shift between two labels counts twice."""
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance <= 2:
         raise DataError(
             f"expect: tolerance must be a number from 0 to 2, found {tolerance!r}", fix='"tolerance": 0.1'

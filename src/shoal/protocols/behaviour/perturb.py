@@ -1,8 +1,7 @@
 """Small changes to a text, for suites: typos, contractions, names, places, numbers, negation, additions.
 
-Pure functions. What is random takes a numpy Generator; what may find nothing to change gives back an
-empty list, None, or the text as it was, and says which. English only, by short lists and patterns: what
-they do not know is left alone rather than guessed at.
+Pure functions for English, from short lists and patterns. Random ones take a numpy Generator. A function that finds
+nothing to change returns an empty list, None or the text itself, as its docstring says.
 """
 
 import re
@@ -37,7 +36,7 @@ COUNTRIES = (
 
 
 def swap_letters(text: str, rng: Generator, times: int = 1) -> str:
-    """A typo: two neighbouring letters change places, so many times; the text itself if no two differ.
+    """Return the text after `times` swaps of neighbouring letters; the text itself if no two differ.
 
     >>> import numpy as np
     >>> swap_letters("The soup was cold.", np.random.default_rng(1))
@@ -73,7 +72,7 @@ CONTRACTIONS = {
 
 
 def contract(text: str) -> str:
-    """Every full form made short.
+    """Return the text with every full form contracted.
 
     >>> contract("It is late and we do not know why.")
     "It's late and we don't know why."
@@ -82,7 +81,7 @@ def contract(text: str) -> str:
 
 
 def _replaced(text: str, table: dict[str, str]) -> str:
-    """Whole words of the table replaced, from left to right; a capital at the front stays."""
+    """Replace whole words of the table from left to right, keeping a capital at the front."""
     forms = table | {_capital(old): _capital(new) for old, new in table.items()}
     pattern = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
     return re.sub(rf"(?<![\w'])(?:{pattern})(?![\w'])", lambda found: forms[found[0]], text)
@@ -96,7 +95,7 @@ def _capital(text: str) -> str:
 
 
 class Change(NamedTuple):
-    """A changed text, and what was put in the place of what."""
+    """A changed text, with the old and the new word."""
 
     text: str
     old: str
@@ -104,7 +103,7 @@ class Change(NamedTuple):
 
 
 def change_word(text: str, old: str, new: str) -> str:
-    """Every whole-word `old` replaced.
+    """Return the text with every whole word `old` replaced.
 
     >>> change_word("Rosa's friend, not Rosalind", "Rosa", "Hana")
     "Hana's friend, not Rosalind"
@@ -113,7 +112,7 @@ def change_word(text: str, old: str, new: str) -> str:
 
 
 def change_names(text: str, rng: Generator, n: int = 3) -> list[Change]:
-    """Up to n texts in which the first known name is another of the same kind; none if there is none.
+    """Return up to n texts with another name of the same kind for the first known one; none if there is none.
 
     >>> import numpy as np
     >>> [change.text for change in change_names("Marta called Ivan.", np.random.default_rng(0), 2)]
@@ -123,7 +122,7 @@ def change_names(text: str, rng: Generator, n: int = 3) -> list[Change]:
 
 
 def change_places(text: str, rng: Generator, n: int = 3) -> list[Change]:
-    """Up to n texts in which the first known city is another city, or the first country another country.
+    """Return up to n texts with another city or country for the first known one.
 
     >>> import numpy as np
     >>> [change.text for change in change_places("The train to Oslo.", np.random.default_rng(0), 2)]
@@ -143,9 +142,9 @@ def _change_first(text: str, kinds: Sequence[Sequence[str]], rng: Generator, n: 
 
 
 def change_numbers(text: str, rng: Generator, n: int = 3) -> list[Change]:
-    """Up to n texts in which the first whole number is another, at most a fifth (and one) away.
+    """Return up to n texts with another first whole number, at most a fifth (and one) away.
 
-    Decimals, prices in cents and numbers glued to letters are left alone.
+    Decimals, prices in cents and numbers glued to letters stay.
 
     >>> import numpy as np
     >>> [change.text for change in change_numbers("We waited 30 minutes.", np.random.default_rng(0), 2)]
@@ -165,7 +164,7 @@ def change_numbers(text: str, rng: Generator, n: int = 3) -> list[Change]:
 
 
 def strip_punctuation(text: str) -> str:
-    """The text without the punctuation at its end.
+    """Return the text without the punctuation at its end.
 
     >>> strip_punctuation("So good, really!!")
     'So good, really'
@@ -174,7 +173,7 @@ def strip_punctuation(text: str) -> str:
 
 
 def vary_punctuation(text: str) -> list[str]:
-    """The text with no end mark, a full stop, and an exclamation mark, as far as these differ from it.
+    """Return the text with no end mark, a full stop and an exclamation mark, without the text itself.
 
     >>> vary_punctuation("The view is great.")
     ['The view is great', 'The view is great!']
@@ -198,7 +197,7 @@ UNSAFE = re.compile(
 
 
 def negate(text: str) -> str | None:
-    """A simple sentence with "not" after its verb; None where that might not be its opposite.
+    """Return a simple sentence with "not" after its verb; None if that might not be its opposite.
 
     Simple is: one clause, one form of "be" or a modal, no question, no quantifier, no other negation.
 
@@ -217,7 +216,7 @@ def negate(text: str) -> str | None:
 
 
 def add_before(text: str, phrase: str) -> str:
-    """The text after a phrase that leads into it, in small letters where its first word allows.
+    """Return the text after a phrase that leads into it, in lower case if its first word allows it.
 
     >>> add_before("The food was fine.", "Honestly,")
     'Honestly, the food was fine.'
@@ -237,7 +236,7 @@ OPENERS = frozenset((
 
 
 def add_after(text: str, phrase: str) -> str:
-    """The text with a phrase behind it, a full stop between where there is no end mark.
+    """Return the text with a phrase after it; a full stop replaces a missing end mark.
 
     >>> add_after("The food was fine", "See you soon!")
     'The food was fine. See you soon!'

@@ -1,16 +1,11 @@
 """Every expectation rule: from the predictions of a case's examples to pass, fail or not applicable.
 
-CheckList's semantics (`docs/method/checklist.md` 2.3 and 2.4). A rule looks at all cases of one
-functionality at once and gives one value per example:
+CheckList's semantics (`docs/method/checklist.md` 2.3 and 2.4). A rule gets all cases of one functionality and returns
+one value per example: above 0 is a pass, 0 or less a fail, the lower the worse; NaN does not apply. `aggregate` makes
+one outcome per case. To add a rule: write the function and add a line to RULES.
 
-    above 0   pass
-    0, less   fail, and the further below the worse
-    NaN       does not apply
-
-`aggregate` makes one outcome per case of them. To add a rule: write the function and add a line to RULES.
-
-Comparisons with a tolerance allow `slack` on top (1e-9 by default), so that a case which sits on the line does not
-flip between machines; slack 0 gives CheckList's own comparisons bit by bit.
+Comparisons with a tolerance allow `slack` on top, so that rounding does not decide a case on the line; slack 0 gives
+CheckList's own comparisons bit by bit.
 """
 
 import re
@@ -44,27 +39,27 @@ class Block:
     expected: Integers  # (examples,) label, -1 - label for "anything but", NO_LABEL where there is none
     texts: Sequence[str] = ()  # (examples,) answers to reading comprehension
     expected_texts: Sequence[str] = ()  # (examples,) right answers
-    substitutions: Sequence[tuple[str, str] | None] = ()  # (examples,) what was put in the place of what
+    substitutions: Sequence[tuple[str, str] | None] = ()  # (examples,) old and new word
 
     @property
     def sizes(self) -> Integers:
-        """How many examples each case has."""
+        """Return the number of examples of each case."""
         return np.diff(self.starts, append=len(self.predictions))
 
     @property
     def original(self) -> Integers:
-        """For each example, the row of its case's first example."""
+        """Return the row of the case's first example, for each example."""
         return np.repeat(self.starts, self.sizes)
 
     @property
     def confidence(self) -> Floats:
-        """Of each prediction, NaN where the model gave none."""
+        """Return the confidence of each prediction, NaN if the model gave none."""
         if self.probabilities is not None:
             return self.probability_of(self.predictions)
         return np.full(len(self.predictions), np.nan) if self.confidences is None else self.confidences
 
     def probability_of(self, label: Integers | int) -> Floats:
-        """The probability of a label in each example, 0 for one the model does not know; needs probabilities."""
+        """Return the probability of a label in each example, 0 if the model does not know it."""
         assert self.probabilities is not None
         known = np.minimum(label, self.probabilities.shape[1] - 1)
         found = self.probabilities[np.arange(len(self.predictions)), known]
@@ -78,7 +73,7 @@ Rule = Callable[[Block, Expect, float], Floats]
 
 
 def equals(block: Block, expected: Integers) -> Floats:
-    """True where the prediction is as expected, else minus how far the expected label is from certain."""
+    """Return a pass if the prediction is as expected, else minus the missing probability."""
     unlike = expected < 0  # "anything but" label -1 - expected
     label = np.where(unlike, -1 - expected, expected)
     right = (block.predictions == label) != unlike
@@ -135,45 +130,46 @@ def same_prediction(block: Block, expect: Expect, slack: float) -> Floats:
 # Direction (2.4 `monotonic`, and sentiment's positive shift)
 
 
+def inside(room: Floats, slack: float) -> Floats:
+    """Return a pass where the room up to the tolerance is not negative, else the room."""
+    return np.where(room >= -slack, 1.0, room)
+
+
 def confidence_change(block: Block, word: str) -> tuple[Floats, Floats]:
-    """Confidence in a label (or in the original prediction) before, and by how much it changed."""
+    """Return the confidence in a label (or in the original prediction) before, and its change."""
     original = block.original
     if block.probabilities is not None:
         label = block.predictions[original] if word == "original_pred" else label_index(word, block.labels)
         after, before = block.probability_of(label), block.probability_of(label)[original]
         return before, after - before
-    if word != "original_pred":
-        return np.full(len(original), np.nan), np.full(len(original), np.nan)
-    before = block.confidence[original]
+    before = block.confidence[original] if word == "original_pred" else np.full(len(original), np.nan)
     same = block.predictions == block.predictions[original]
     return before, np.where(same, block.confidence - before, -(block.confidence + before))
 
 
 def confidence_not_lower(block: Block, expect: Expect, slack: float) -> Floats:
     """Confidence does not fall by more than the tolerance; not applicable where it could not."""
-    before, change = confidence_change(block, expect.rule.removeprefix("conf_of_").removesuffix("_not_lower"))
-    room = change + expect.tolerance
-    value = np.where(room >= -slack, 1.0, room)
-    return np.where((before <= expect.tolerance + slack) | np.isnan(change), np.nan, value)
+    word = expect.rule.removeprefix("conf_of_").removesuffix("_not_lower")
+    before, change = confidence_change(block, word)
+    return np.where(before <= expect.tolerance + slack, np.nan, inside(change + expect.tolerance, slack))
 
 
 def confidence_not_higher(block: Block, expect: Expect, slack: float) -> Floats:
     """Confidence does not rise by more than the tolerance; not applicable where it could not."""
-    before, change = confidence_change(
-        block, expect.rule.removeprefix("conf_of_").removesuffix("_not_higher")
-    )
-    excess = change - expect.tolerance
-    value = np.where(excess <= slack, 1.0, -excess)
-    return np.where((before >= 1 - expect.tolerance - slack) | np.isnan(change), np.nan, value)
+    word = expect.rule.removeprefix("conf_of_").removesuffix("_not_higher")
+    before, change = confidence_change(block, word)
+    return np.where(before >= 1 - expect.tolerance - slack, np.nan, inside(expect.tolerance - change, slack))
 
 
-def positive_shift(probabilities: Floats, original: Integers) -> Floats:
-    """How far probability moved from the first label (negative) to the last (positive).
+def positive_shift(probabilities: Floats | None, original: Integers) -> Floats:
+    """Return how far probability moved from the first label (negative) to the last (positive); NaN without any.
 
     >>> p = np.array([[0.3, 0.0, 0.7], [0.0, 0.76, 0.24]])
     >>> positive_shift(p, np.array([0, 0])).round(2).tolist()
     [0.0, -0.16]
     """
+    if probabilities is None:
+        return np.full(len(original), np.nan)
     before = probabilities[original]
     shift: Floats = (before[:, 0] - probabilities[:, 0]) + (probabilities[:, -1] - before[:, -1])
     return shift
@@ -181,22 +177,16 @@ def positive_shift(probabilities: Floats, original: Integers) -> Floats:
 
 def shift_not_down(block: Block, expect: Expect, slack: float) -> Floats:
     """The positive shift is at least minus the tolerance ("goes up")."""
-    if block.probabilities is None:
-        return np.full(len(block.predictions), np.nan)
-    room = positive_shift(block.probabilities, block.original) + expect.tolerance
-    return np.where(room >= -slack, 1.0, room)
+    return inside(positive_shift(block.probabilities, block.original) + expect.tolerance, slack)
 
 
 def shift_not_up(block: Block, expect: Expect, slack: float) -> Floats:
     """The positive shift is at most the tolerance ("goes down")."""
-    if block.probabilities is None:
-        return np.full(len(block.predictions), np.nan)
-    excess = positive_shift(block.probabilities, block.original) - expect.tolerance
-    return np.where(excess <= slack, 1.0, -excess)
+    return inside(expect.tolerance - positive_shift(block.probabilities, block.original), slack)
 
 
 def directional_error(direction: str, before: Floats, after: Floats) -> Floats:
-    """How far a prediction moved the wrong way, from 0 to 1 (BELUGA, eq. 6), row by row.
+    """Return how far each prediction moved the wrong way, from 0 to 1 (BELUGA, eq. 6).
 
     >>> directional_error("not_more_conf", np.array([[0.3, 0.7]]), np.array([[0.1, 0.9]])).round(2).tolist()
     [0.2]
@@ -214,7 +204,7 @@ def directional_error(direction: str, before: Floats, after: Floats) -> Floats:
 
 
 def paper_direction(block: Block, expect: Expect, slack: float) -> Floats:
-    """BELUGA's own DIR test: the directional error, on the model's raw probabilities, is nil."""
+    """BELUGA's own DIR test: the directional error of the model's raw probabilities is at most the tolerance."""
     if block.probabilities is None:
         return np.full(len(block.predictions), np.nan)
     direction = expect.rule.removeprefix("direction ")
@@ -228,16 +218,14 @@ def paper_direction(block: Block, expect: Expect, slack: float) -> Floats:
 def implication(block: Block, expect: Expect, slack: float) -> Floats:
     """With a=b and a=c, b=c; with just one of them, not b=c; else nothing follows (repaired, 2.10)."""
     first, second, third = _triplets(block)
-    follows = np.where(first & second, third, np.where(first != second, ~third, True))
-    applies = first | second
-    return _whole_case(block, np.where(applies, np.where(follows, 1.0, -1.0), np.nan))
+    follows = np.where(first & second, third, ~third)
+    return np.repeat(np.where(first | second, np.where(follows, 1.0, -1.0), np.nan), 3)
 
 
 def implication_as_released(block: Block, expect: Expect, slack: float) -> Floats:
     """The released rule, slip included: (0,1) always fails and (1,0) never applies."""
     first, second, third = _triplets(block)
-    value = np.where(first & second, np.where(third, 1.0, -1.0), np.where(~first & second, -1.0, np.nan))
-    return _whole_case(block, value)
+    return np.repeat(np.where(second, np.where(first & third, 1.0, -1.0), np.nan), 3)
 
 
 def _triplets(block: Block) -> tuple[Bools, Bools, Bools]:
@@ -248,10 +236,6 @@ def _triplets(block: Block) -> tuple[Bools, Bools, Bools]:
         )
     duplicate = block.predictions.reshape(-1, 3) == 1
     return duplicate[:, 0], duplicate[:, 1], duplicate[:, 2]
-
-
-def _whole_case(block: Block, values: Floats) -> Floats:
-    return np.repeat(values, block.sizes)
 
 
 # Reading comprehension (2.4, SQuAD string rules): predictions are texts
@@ -292,7 +276,7 @@ def _agreement(given: Iterable[str], wanted: Iterable[str]) -> Floats:
 
 
 def edge_strip(answer: str) -> str:
-    """CheckList's way to drop leading articles and a full stop.
+    """Return an answer without leading articles and a final full stop, as CheckList does it.
 
     >>> edge_strip("the teacher."), edge_strip("Anna")
     ('cher', 'Anna')
@@ -301,17 +285,17 @@ def edge_strip(answer: str) -> str:
 
 
 def squad_normalise(answer: str) -> str:
-    """Lower case, without punctuation and articles, single spaces.
+    """Return an answer in lower case, without punctuation and articles, with single spaces.
 
     >>> squad_normalise("The  teacher, Anna.")
     'teacher anna'
     """
-    plain = "".join(letter for letter in answer.lower() if letter not in PUNCTUATION)
+    plain = "".join(letter for letter in answer.lower() if letter not in string.punctuation)
     return " ".join(word for word in plain.split() if word not in ("a", "an", "the"))
 
 
 def token_f1(answer: str, right: str) -> float:
-    """2PR / (P + R) over the words of the two, after SQuAD's normalisation; 0 where they share none.
+    """Return 2PR / (P + R) over the words of two answers, after SQuAD's normalisation.
 
     >>> token_f1("The Eiffel Tower.", "Eiffel tower"), token_f1("in Paris France", "Paris")
     (1.0, 0.5)
@@ -323,21 +307,20 @@ def token_f1(answer: str, right: str) -> float:
 
 
 EDGE = "[]a,then i "
-"""The letters and marks that the edge strip eats, in any order."""
-PUNCTUATION = frozenset(string.punctuation)
+"""Characters that the edge strip removes, in any order."""
 
 
 # Combining
 
 
 def both(block: Block, expect: Expect, slack: float) -> Floats:
-    """Every part holds: the least of their values, those that do not apply left out."""
+    """Every part holds: the least of their values, without those that do not apply."""
     least: Floats = np.fmin.reduce([values_of(block, part, slack) for part in expect.parts])
     return least
 
 
 def either(block: Block, expect: Expect, slack: float) -> Floats:
-    """Some part holds: the greatest of their values, those that do not apply left out."""
+    """Some part holds: the greatest of their values, without those that do not apply."""
     greatest: Floats = np.fmax.reduce([values_of(block, part, slack) for part in expect.parts])
     return greatest
 
@@ -368,7 +351,7 @@ PATTERNS: dict[str, Rule] = {
     r"conf_of_(?P<label>.+)_not_higher": confidence_not_higher,
     r"direction (not_less_0|not_less_2|not_less_conf|not_more_conf)": paper_direction,
 }
-"""Rules whose name carries a label, by name or number, or a direction."""
+"""Rules whose name contains a label, by name or number, or a direction."""
 
 RIGHT_ANSWERS = {"exact_string_equal", "string_equal_after_edge_strip", "squad_normalise"}
 SPAN_RULES = RIGHT_ANSWERS | {
@@ -379,14 +362,14 @@ NEED_LABELS = RIGHT_ANSWERS | {"pred_equals_label", "pred_equals_label_except_la
 
 
 def find_rule(name: str) -> Rule | None:
-    """The rule of this name."""
+    """Return the rule of this name, if there is one."""
     if name in RULES:
         return RULES[name]
     return next((rule for pattern, rule in PATTERNS.items() if re.fullmatch(pattern, name)), None)
 
 
 def values_of(block: Block, expect: Expect, slack: float) -> Floats:
-    """What the rule says of each example, cases that do not apply left out."""
+    """Return the rule's value of each example; NaN for cases that the filter takes out."""
     rule = find_rule(expect.rule)
     assert rule is not None, expect.rule
     values = rule(block, expect, slack)
@@ -396,35 +379,34 @@ def values_of(block: Block, expect: Expect, slack: float) -> Floats:
     return values
 
 
-# Slices (2.4): when a whole case does not apply
+# Filters (2.4): when a whole case does not apply
 
 CONDITION = re.compile(
-    r"(?P<which>original|any|any later) (?:(?P<what>pred|conf)(?: is (?P<negation>not )?| (?P<sign><=|>=) |"
-    r" (?=neutral$))(?P<value>.+)|pred differs)"
+    r"(?P<which>original|any|any later) (?:pred differs|conf (?P<sign><=|>=) (?P<level>\d*\.?\d+)|"
+    r"pred (?:is (?P<negation>not )?|(?=neutral$))(?P<label>.+))"
 )
 
 
 def not_applicable(block: Block, condition: str, slack: float) -> Bools:
-    """Which cases a condition takes out, such as "original pred is neutral" or "any later pred differs"."""
-    found = CONDITION.fullmatch(condition)
-    assert found is not None, condition
-    if found["what"] is None:
-        met = block.predictions != block.predictions[block.original]
-    elif found["what"] == "pred":
-        met = (block.predictions == label_index(found["value"], block.labels)) != bool(found["negation"])
-    elif found["sign"] == "<=":
-        met = block.confidence <= float(found["value"]) + slack
-    else:
-        met = block.confidence >= float(found["value"]) - slack
-    first = np.arange(len(met)) == block.original
-    looked_at = {"original": first, "any": np.full(len(met), True), "any later": ~first}[found["which"]]
+    """Return the cases that a condition takes out, such as "original pred is neutral" or "any later pred differs"."""
     if not len(block.starts):
         return np.zeros(0, dtype=bool)
+    found = CONDITION.fullmatch(condition)
+    assert found is not None, condition
+    if found["label"]:
+        met = (block.predictions == label_index(found["label"], block.labels)) != bool(found["negation"])
+    elif found["level"]:
+        sign = 1 if found["sign"] == ">=" else -1
+        met = sign * block.confidence >= sign * float(found["level"]) - slack
+    else:
+        met = block.predictions != block.predictions[block.original]
+    first = np.arange(len(met)) == block.original
+    looked_at = {"original": first, "any": np.full(len(met), True), "any later": ~first}[found["which"]]
     return np.logical_or.reduceat(met & looked_at, block.starts)
 
 
 def label_index(word: str, labels: Sequence[str]) -> int:
-    """A label's position, by its name or its number; where numbers are the names, by nothing else."""
+    """Return a label's position by its name, or by its number unless the names are numbers."""
     if word in labels:
         return list(labels).index(word)
     if word == "neutral" and len(labels) == 3:
@@ -438,17 +420,15 @@ def label_index(word: str, labels: Sequence[str]) -> int:
 
 
 def is_number(word: str) -> bool:
-    """Whether a label is given by its number; nobody counts labels by the billion."""
+    """Return whether a label is a number of reasonable size."""
     return word.isdecimal() and len(word) < 10
 
 
 def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
-    """Stop at a rule, label or condition that is not known, where it was written."""
+    """Raise if a rule, label or condition is not known."""
     if find_rule(expect.rule) is None:
         raise DataError(
             f"rule {expect.rule!r} is not known",
-            why="known: "
-            + ", ".join([*DIRECTIONS, *RULES, "pred_equals_LABEL, pred_not_LABEL, conf_of_LABEL_not_lower"]),
             fix=nearest(expect.rule, [*DIRECTIONS, *RULES, *(rule for rule, _ in DIRECTIONS.values())])
             or "shoal list rules",
         )
@@ -459,45 +439,37 @@ def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
             fix='"rules": [{"rule": "pred_not_0"}, {"rule": "pred_not_1"}]',
         )
     for condition in conditions(expect):
-        if not _is_condition(condition):
+        if not CONDITION.fullmatch(condition):
             raise DataError(
                 f"filter {condition!r} is not understood",
                 fix='such as "original pred is neutral", "original conf >= 0.9", "any later pred differs"',
             )
     for word in labels_named(expect) if labels else ():
-        if label_index(word, labels or ()) >= len(labels or ()):
+        if labels and label_index(word, labels) >= len(labels):
             raise DataError(
-                f"label {word!r} is beyond the suite's {len(labels or ())}: {some(labels or (), 12)}",
+                f"label {word!r} is beyond the suite's {len(labels)}: {some(labels, 12)}",
                 fix="number the labels from 0, or name them",
             )
     for part in expect.parts:
         check_expect(part, labels)
 
 
-def _is_condition(condition: str) -> bool:
-    """Whether a condition can be judged: predictions are named, confidences compared with a number."""
-    found = CONDITION.fullmatch(condition)
-    if not found or found["what"] != "conf":
-        return bool(found)
-    return bool(found["sign"] and re.fullmatch(r"\d*\.?\d+", found["value"]))
-
-
 def labels_named(expect: Expect) -> list[str]:
-    """The labels that a rule's own name and its conditions speak of."""
+    """Return the labels in a rule's name and conditions."""
     in_rule = [re.fullmatch(pattern, expect.rule) for pattern in PATTERNS if expect.rule not in RULES]
     words = [found["label"] for found in in_rule if found and "label" in found.groupdict()]
     in_filter = [CONDITION.fullmatch(condition) for condition in conditions(expect)]
-    words += [found["value"] for found in in_filter if found and found["what"] == "pred"]
+    words += [found["label"] for found in in_filter if found and found["label"]]
     return [word for word in words if word != "original_pred"]
 
 
 def needs_labels(expect: Expect) -> bool:
-    """Whether cases without labels cannot be judged."""
+    """Return whether the rule needs labels."""
     return expect.rule in NEED_LABELS or any(map(needs_labels, expect.parts))
 
 
 def conditions(expect: Expect) -> list[str]:
-    """The separate conditions under which a case does not apply."""
+    """Return the separate conditions under which a case does not apply."""
     return [condition for condition in map(str.strip, expect.na_if.split(";")) if condition]
 
 
@@ -505,7 +477,7 @@ def conditions(expect: Expect) -> list[str]:
 
 
 def aggregate(values: Floats, starts: Integers, how: Aggregate) -> tuple[Bools, Bools, Floats]:
-    """Which cases pass, which apply at all, and each case's worst value (NaN where nothing was left to judge).
+    """Return which cases pass, which apply, and each case's worst value (NaN if nothing was left to judge).
 
     Values that do not apply are dropped first, and only then the first of the rest under "all_except_first".
     Nothing left after that is a pass: a case of one example cannot change (CheckList's vacuous truth).

@@ -1,14 +1,10 @@
-"""Answers to outcomes and measures: pass rates and the suite score (`docs/method/beluga.md` 1.5).
+"""Answers to outcomes and measures: pass rates and the suite score (`docs/method/beluga.md` 1.5)."""
 
-Pure: nothing here asks a model, reads a file or keeps state. All cases of one functionality are judged at once.
-"""
-
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
-from typing import Any, overload
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -19,16 +15,15 @@ from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import cluster_table, macro_mean, sharing
 from ..base import Built, Scored
 from ..degeneracy import DEGENERATE, degenerate
-from .judge import by_functionality, case_outcomes, judge_examples, lacks_neutral, with_neutral_band
+from .judge import by_functionality, judge, lacks_neutral, rows_of, with_neutral_band
 from .rules import Floats
 from .settings import Settings
-from .templated import templated
 from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, dead_words, note_of
 
 SAID = "said"
-"""The column with what the model said of each example of a case."""
+"""The column with the model's answers to the examples of each case."""
 CHOSEN = ("chosen", "not asked")
-"""What building says where a part of the suite is left out: every mean is one of the rest."""
+"""Facts of building if only a part of the suite is queried."""
 DEAD = "dead"
 WEIGHTS = {DEAD: 100.0, DEGENERATE: 50.0}
 
@@ -39,7 +34,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
 
 
 def final_answers(settings: Settings, answers: Mapping[str, Answers]) -> Answers:
-    """Return the answers at the end of training, with unparsed ones as the settings count them."""
+    """Return the answers at the end of training; unparsed answers count as the settings say."""
     given = list(answers.values())[-1]
     return replace(given, unparsed=frozenset()) if settings.unparsed == "error" else given
 
@@ -47,23 +42,21 @@ def final_answers(settings: Settings, answers: Mapping[str, Answers]) -> Answers
 def score_suite(
     settings: Settings,
     cases: Sequence[Case],
-    given: Answers,
+    answers: Answers,
     about: Mapping[str, Any],
     without: Mapping[str, str] | None = None,
 ) -> Scored:
     """Return outcomes and measures of the suite's cases; `without` names groups of the result that no mean covers."""
-    judged = list(judge_examples(settings, cases, given))
-    outcomes = case_outcomes(cases, judged, given)
-    facts = about_answers(settings, cases, given)
-    facts |= {name: about[name] for name in CHOSEN if name in about}
+    outcomes = judge(settings, cases, answers)
+    facts = about_answers(settings, cases, answers) | {name: about[name] for name in CHOSEN if name in about}
     measures = measure(cases, outcomes, facts, without or {})
-    shown = with_neutral_band(given, cases, settings.resolved("band"))
-    findings = [*dead(outcomes), *degenerate(cases, shown, set(shown.labels) - set(given.labels))]
-    return Scored(outcomes, measures, {SAID: Said(cases, given, shown)}, [*findings, *templated(cases)])
+    shown = with_neutral_band(answers, cases, settings.resolved("band"))
+    findings = [*dead(outcomes), *degenerate(cases, shown, set(shown.labels) - set(answers.labels))]
+    return Scored(outcomes, measures, {SAID: said(cases, answers, shown)}, findings)
 
 
 def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
-    """Facts about the answers that a reader of the suite score should know."""
+    """Return facts about the answers that a reader of the suite score should know."""
     facts = dict(answers.facts)
     unsure = answers.probabilities is None and answers.confidences is None and not answers.texts
     if unsure and any(case.groups["test type"] == "DIR" for case in cases):
@@ -76,50 +69,30 @@ def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -
     return facts | ({"label map": renamed} if renamed else {})
 
 
-class Said(Sequence[list[str]]):
-    """What the model said of each example of each case, put into words when it is looked at.
+def said(cases: Sequence[Case], answers: Answers, shown: Answers) -> list[list[str]]:
+    """Return the model's answer to each example of each case: a label with its probability, or words.
 
-    A label with its own probability, or words. Where the label is read otherwise than the model means it (`shown`),
-    what it is read as comes first.
+    Where the neutral band changes a label (`shown`), the changed label comes first.
     """
-
-    def __init__(self, cases: Sequence[Case], answers: Answers, shown: Answers) -> None:
-        # Arrays of Python's own: looking up one number is several times as quick as in one of numpy's.
-        self._ends = array("q", accumulate(len(case.examples) for case in cases))
-        self._answers, self._shown = answers, shown
-        self._codes = array("q", answers.predictions.astype(np.int64).tobytes())
-        self._chances = array("d", confidence_of(answers).astype(np.float64).tobytes())
-
-    def __len__(self) -> int:
-        return len(self._ends)
-
-    @overload
-    def __getitem__(self, place: int) -> list[str]: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[list[str]]: ...
-    def __getitem__(self, place: int | slice) -> list[str] | list[list[str]]:
-        if isinstance(place, slice):
-            return [self[position] for position in range(len(self))[place]]
-        position = range(len(self))[place]
-        return [
-            self._words(row)
-            for row in range(self._ends[position - 1] if position else 0, self._ends[position])
+    if answers.texts:
+        words = [text or NOTHING for text in answers.texts]
+    else:
+        chances = confidence_of(answers).tolist()
+        names = [answers.labels[code] for code in answers.predictions.tolist()]
+        words = [with_chance(name, chance) for name, chance in zip(names, chances, strict=True)]
+        labels = names if shown is answers else [shown.labels[code] for code in shown.predictions.tolist()]
+        words = [
+            text if label == name else f"{label} ({text})"
+            for label, name, text in zip(labels, names, words, strict=True)
         ]
-
-    def _words(self, row: int) -> str:
-        answers, shown = self._answers, self._shown
-        if row in answers.errors:
-            return NO_ANSWER
-        if answers.texts:
-            return answers.texts[row] or NOTHING
-        name = answers.labels[self._codes[row]]
-        text = with_chance(name, self._chances[row])
-        label = name if shown is answers else shown.labels[shown.predictions[row]]
-        return text if label == name else f"{label} ({text})"
+    for row in answers.errors:
+        words[row] = NO_ANSWER
+    rows = iter(words)
+    return [list(islice(rows, len(case.examples))) for case in cases]
 
 
 def confidence_of(answers: Answers) -> Floats:
-    """The probability of each prediction; NaN where there is none."""
+    """Return the probability of each prediction; NaN if there is none."""
     rows = np.arange(len(answers.predictions))
     if answers.probabilities is not None:
         return answers.probabilities[rows, answers.predictions]
@@ -127,7 +100,7 @@ def confidence_of(answers: Answers) -> Floats:
 
 
 def with_chance(name: str, chance: float) -> str:
-    """A label with its probability, if there is one.
+    """Return a label with its probability, if there is one.
 
     >>> with_chance("positive", 0.98), with_chance("positive", 1.0), with_chance("positive", float("nan"))
     ('positive .98', 'positive 1.00', 'positive')
@@ -135,11 +108,8 @@ def with_chance(name: str, chance: float) -> str:
     return name if chance != chance else f"{name} {f'{chance:.2f}'.removeprefix('0')}"
 
 
-# What to say of the whole
-
-
 def dead(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    """A model that answers nothing has no behaviour, good or bad."""
+    """Yield a finding if the model answered no case."""
     if set(verdicts_of(outcomes)) != {"e"}:
         return
     errors = Counter(str(outcome.error) for outcome in outcomes)
@@ -147,27 +117,13 @@ def dead(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     yield Finding(DEAD, dead_words(errors), (), WEIGHTS[DEAD], facts=facts, disqualifies=True)
 
 
-# Rows of answers
-
-
 def part_of(answers: Answers, start: int, stop: int) -> Answers:
-    """The answers to some of the examples."""
-    rows = slice(start, stop)
+    """Return the answers to some of the examples."""
     return replace(
-        answers,
-        predictions=answers.predictions[rows],
-        probabilities=None if answers.probabilities is None else answers.probabilities[rows],
-        confidences=None if answers.confidences is None else answers.confidences[rows],
-        texts=answers.texts[rows],
+        rows_of(answers, np.arange(start, stop)),
         errors={row - start: message for row, message in answers.errors.items() if start <= row < stop},
         unparsed=frozenset(row - start for row in answers.unparsed if start <= row < stop),
     )
-
-
-# Outcomes
-
-
-# The neutral band (`docs/method/beluga.md` 1.5)
 
 
 # Measures
@@ -226,7 +182,7 @@ class _Tally:
         self.templates = [
             case.cluster or f"{name if not self.has_templates else ''}case {case.id}" for case in cases
         ]
-        """The template of each case; a case that names none is one by itself."""
+        """The template of each case; a case without one is its own template."""
 
     @property
     def by_template(self) -> Any:
@@ -256,27 +212,16 @@ def _unanswered(tallies: Sequence[_Tally]) -> dict[str, Any]:
 
 def _mean(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], basis: Basis) -> Measure:
     """Return the unweighted mean over the functionalities with a pass rate, with an effective-n Wilson interval."""
-    known = [tally for tally in tallies if tally.n]
+    row, known = _counted(name, tallies, groups, basis), [tally for tally in tallies if tally.n]
     if not known:
-        return _undefined(name, tallies, groups, basis)
+        return row
     tables = [tally.by_case for tally in known]
-    row = Measure(
-        name,
-        macro_mean(tables),
-        sum(tally.n for tally in known),
-        groups,
-        macro_wilson(tables),  # new cases of the same templates: the case is the unit (decision 0003)
-        "wilson" if len(known) == 1 else "macro wilson",
-        sum(tally.na for tally in tallies),
-        sum(tally.errors for tally in tallies),
-        basis=basis,
-    )
+    method = "wilson" if len(known) == 1 else "macro wilson"
+    # New cases of the same templates: the case is the unit (decision 0003).
+    row = replace(row, value=macro_mean(tables), interval=macro_wilson(tables), interval_method=method)
     named = [tally for tally in known if tally.has_templates]
-    shared = (
-        sharing([tally.templates for tally in named], [tally.hits for tally in named])
-        if len(named) > 1
-        else 1.0
-    )
+    alike = [tally.templates for tally in named], [tally.hits for tally in named]
+    shared = sharing(*alike) if len(named) > 1 else 1.0
     return _with_templates(
         row, known, lambda: macro_wilson([tally.by_template for tally in known], shared=shared)
     )
@@ -286,12 +231,12 @@ def _pass_rate(
     tallies: Sequence[_Tally], groups: Mapping[str, str], without: Mapping[str, str] | None = None
 ) -> Measure:
     """Return the share of applicable cases that pass: each case counts once, whatever its functionality."""
-    known, basis = [tally for tally in tallies if tally.n], Basis("cases", without=without or {})
+    row = _counted("pass rate", tallies, groups, Basis("cases", without=without or {}))
+    known = [tally for tally in tallies if tally.n]
     if not known:
-        return _undefined("pass rate", tallies, groups, basis)
-    passes, n = sum(tally.passes for tally in known), sum(tally.n for tally in known)
-    na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
-    row = Measure("pass rate", passes / n, n, groups, wilson(passes, n), "wilson", na, errors, basis=basis)
+        return row
+    passes = sum(tally.passes for tally in known)
+    row = replace(row, value=passes / row.n, interval=wilson(passes, row.n), interval_method="wilson")
     hits = np.concatenate([tally.hits for tally in known])
     return _with_templates(
         row,
@@ -300,10 +245,11 @@ def _pass_rate(
     )
 
 
-def _undefined(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], basis: Basis) -> Measure:
-    na, errors = sum(tally.na for tally in tallies), sum(tally.errors for tally in tallies)
-    reason = NO_CASE_APPLIES if na else NO_CASE_ANSWERED
-    return Measure(name, None, 0, groups, None, "", na, errors, reason, basis=basis, reason=reason)
+def _counted(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], basis: Basis) -> Measure:
+    """Return a measure without a value: its counts, and the reason if no case has an outcome."""
+    n, na, errors = (sum(counts) for counts in zip(*((t.n, t.na, t.errors) for t in tallies), strict=True))
+    reason = "" if n else NO_CASE_APPLIES if na else NO_CASE_ANSWERED
+    return Measure(name, None, n, groups, None, "", na, errors, reason, basis=basis, reason=reason)
 
 
 def _with_templates(

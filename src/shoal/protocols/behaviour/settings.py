@@ -11,31 +11,18 @@ SPLITS = ("train", "validation", "test")
 
 Profile = Literal["recommended", "paper", "reference"]
 
+BY_CODE = {
+    "edits": "beluga",
+    "duplicates": "keep",
+    "split_by": "id",
+    "tolerance": None,
+    "directional": "checklist",
+    "band": "strict",
+}
 PROFILES: dict[str, dict[str, Any]] = {
-    "recommended": {
-        "edits": "repaired",
-        "duplicates": "keep",
-        "split_by": "content",
-        "tolerance": None,
-        "directional": "checklist",
-        "band": "inclusive",
-    },
-    "paper": {
-        "edits": "beluga",
-        "duplicates": "keep",
-        "split_by": "id",
-        "tolerance": 0.0,
-        "directional": "paper",
-        "band": "inclusive",
-    },
-    "reference": {
-        "edits": "beluga",
-        "duplicates": "keep",
-        "split_by": "id",
-        "tolerance": None,
-        "directional": "checklist",
-        "band": "strict",
-    },
+    "recommended": {**BY_CODE, "edits": "repaired", "split_by": "content", "band": "inclusive"},
+    "paper": {**BY_CODE, "tolerance": 0.0, "directional": "paper", "band": "inclusive"},
+    "reference": BY_CODE,
 }
 """`recommended` is ours, `paper` the text of the BELUGA paper, `reference` its code, quirks included."""
 
@@ -102,5 +89,5 @@ class Settings(Profiled):
 
     @property
     def slack(self) -> float:
-        """Return what is added to every tolerance, so that rounding does not decide a case on the line."""
+        """Return the allowance for rounding, added to every tolerance."""
         return 0.0 if self.profile == "reference" else 1e-9

@@ -1,7 +1,7 @@
 """A behavioural suite: functionalities, each a set of cases under one expectation.
 
-Written in Python with the decorators below, or read from a file by `suite_files`. Either way every case carries
-its groups (functionality, capability, test type) and its expectation, and is checked when it is made.
+Written in Python with the decorators below, or read from a file by `suite_files`. Every case carries its groups
+(functionality, capability, test type) and its expectation, and is checked when it is added.
 """
 
 import math
@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import DataError, nearest, some
+from ...core.errors import DataError, errors_at, nearest, some
 from ...core.files import Alike
 from ...core.records import Case, Example, Label, TestType
 from ...data.missing import MissingLabelError, is_missing
@@ -22,16 +22,17 @@ DEFAULTS = {
     "MFT": Expect("pred_equals_label", aggregate="all"),
     "INV": Expect("same_pred_or_conf_change_within_tol", tolerance=0.1, aggregate="all_except_first"),
 }
-"""What a test type expects unless its functionality says otherwise; DIR has no default."""
+"""The default expectation of a test type; DIR has none."""
 
 MOST_LABELS = 10_000
-"""More different ones are no labels, but a column of something else."""
+"""More distinct values are not labels."""
+YIELD = 'yield case("a text", label="positive"); case("an original", "its variant")'
 
 
 def case(*examples: str | Example, label: Label | Sequence[Label] | None = None, **about: Any) -> Case:
-    """One case of a functionality: its examples in order, the original first; a pair of texts is a tuple.
+    """Return a case of a functionality: its examples in order, the original first; a pair of texts is a tuple.
 
-    The suite gives it id and groups. `cluster` names what was drawn independently, such as a template.
+    The suite adds id and groups. `cluster` names the unit that was drawn independently, such as a template.
 
     >>> case("The film was not great.", label="negative").labels
     ('negative',)
@@ -42,22 +43,20 @@ def case(*examples: str | Example, label: Label | Sequence[Label] | None = None,
 
 
 def _texts(example: Any) -> Example:
-    """An example that was given in Python: a text, or a pair of them."""
+    """Return the texts of an example written in Python."""
     texts = (example,) if isinstance(example, str) else example
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
         raise DataError(
             f"an example is a text or a pair of texts, found {example!r}",
             fix='case("a text"), or case(("a premise", "a hypothesis"))',
         )
-    for text in texts:
-        try:
-            text.encode()
-        except UnicodeEncodeError as problem:
-            raise DataError(
-                f"{ascii(text[problem.start])[1:-1]} in an example is half of a character",
-                why="a lone surrogate cannot be written, printed or asked",
-                fix="write the whole character",
-            ) from None
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as problem:
+        half = ascii(problem.object[problem.start])[1:-1]
+        raise DataError(
+            f"{half} in an example is half of a character", fix="write the whole character"
+        ) from None
     return tuple(texts)
 
 
@@ -77,7 +76,7 @@ class Suite:
         self.name = name
         self.labels = None if labels is None else label_names(labels, "labels")
         self.in_order = True
-        """Whether somebody wrote in which order the labels stand, so that numbers of a model can count them."""
+        """Whether the order of the labels was given, so that a model may number them."""
         self.task = task
         self.version = version
         self.cases: list[Case] = []
@@ -86,7 +85,8 @@ class Suite:
         self._ids: set[str] = set()
         self._known_labels: set[Label] = set()
         self._alike = Alike()
-        self._texts = 0  # of an example: one, or two
+        self._texts = 0
+        """Texts per example: one or two; 0 before the first case."""
 
     def __repr__(self) -> str:
         return (
@@ -94,22 +94,21 @@ class Suite:
         )
 
     def save(self, path: Path | str) -> None:
-        """Write the suite to a file that `read_suite` gives it back from."""
+        """Write the suite to a file for `read_suite`."""
         from .suite_files import write_suite
 
         write_suite(self, path)
 
     @property
     def functionalities(self) -> list[str]:
-        """Their names, in the order they came."""
+        """Return their names, in order."""
         return list(self._headings)
 
     # Writing a suite in Python
 
     def minimum(self, *bare: object, capability: str = "", expect: str = "pred_equals_label") -> "Definition":
-        """Decorate a function that yields labelled cases: each must be answered right (MFT)."""
-        default = DEFAULTS["MFT"]
-        return self._definition(bare, capability, "MFT", replace(default, rule=rule_name(expect)))
+        """Decorate a function that yields labelled cases: each prediction must equal its label (MFT)."""
+        return self._definition(bare, capability, "MFT", replace(DEFAULTS["MFT"], rule=rule_name(expect)))
 
     def invariance(
         self, *bare: object, capability: str = "", expect: str = "", tolerance: float = 0.1
@@ -129,8 +128,8 @@ class Suite:
     ) -> "Definition":
         """Decorate a function that yields originals with variants: confidence may only move one way (DIR).
 
-        `expect` is one of "not more confident", "not less confident", "not more positive", "not more negative",
-        or the name of a rule. `na_if` says when a case does not apply, such as "original pred is neutral".
+        `expect` is one of "not more confident", "not less confident", "not more positive", "not more negative", or a
+        rule. `na_if` is the filter of cases that do not apply, such as "original pred is neutral".
         """
         rule = Expect(rule_name(expect), tolerance, "all_except_first", na_if)
         return self._definition(bare, capability, "DIR", rule)
@@ -155,20 +154,16 @@ class Suite:
                     fix="give each functionality a name of its own",
                 )
             self.descriptions[name] = " ".join((function.__doc__ or "").split())
-            try:
+            with errors_at(name):
                 self.add_functionality(name, capability, test_type, expect)
-            except DataError as problem:
-                raise problem.at(name) from None
             for number, made in enumerate(_made(function), start=1):
-                try:
+                with errors_at(f"{name}, case {number}"):
                     self.add_case(name, str(number), made)
-                except DataError as problem:
-                    raise problem.at(f"{name}, case {number}") from None
             return function
 
         return define
 
-    # What both ways share
+    # Adding cases, from Python or from a file
 
     def add_functionality(
         self,
@@ -189,33 +184,29 @@ class Suite:
         self._headings[name] = (groups, meta)
 
     def add_case(self, functionality: str, case_id: str, made: Case) -> None:
-        """Put a case under its functionality, checked against the suite's labels and the rule's needs."""
+        """Add a case to its functionality, checked against the suite's labels and the rule's needs."""
         groups, meta = self._headings[functionality]
         identity = f"{functionality}/{case_id}"
         if identity in self._ids:
             raise DataError(
-                f"case {case_id!r} of {functionality!r} is there twice", fix="give each case an id of its own"
+                f"case {case_id!r} of {functionality!r} is there twice", fix="give each case its own id"
             )
         self._ids.add(identity)
-        self._check(made, meta["expect"])
+        self._check_texts(made)
+        self._check_labels(made, meta["expect"])
         about = {**meta, **made.meta} if made.meta else meta
         labels = None if made.labels is None else self._alike.texts(made.labels)
         cluster = self._alike.text(made.cluster)
         self.cases.append(Case(identity, made.examples, labels, groups, cluster, about))
 
-    def finish(self) -> None:
-        """No case is added any more: what tells a new one from those that are there is let go."""
-        self._ids.clear()
-
     def infer_labels(self) -> None:
-        """Take the labels' names from the cases, where they are names and no header gave them."""
+        """Name the labels after the cases if they have names."""
         labels = self._known_labels
         if not labels or any(case.meta.get("reading") for case in self.cases):
             return
         if len(labels) > MOST_LABELS:
             raise DataError(
                 f"{len(labels):,} different labels: {some(sorted(map(str, labels)), 3)}",
-                why=f"at most {MOST_LABELS:,} are taken for labels",
                 fix="check that the column of labels is the one you meant",
             )
         if not all(isinstance(label, str) and not label.isdecimal() for label in labels):
@@ -228,11 +219,11 @@ class Suite:
                 fix='a first line {"label_names": ["negative", "positive"]}; at import, --labels names them all',
             )
         self.labels, self.in_order = names, False
-        for made in self.cases:  # ours alone until the suite is handed out
+        for made in self.cases:  # no one else has them yet
             made.meta["labels"], made.meta["labels in order"] = names, False  # type: ignore[index]
 
     def infer_clusters(self) -> None:
-        """Name the template of each case as its cluster, as its original text tells; cases that have one keep it."""
+        """Infer the template of each case without a cluster from its original text."""
         places: dict[str, list[int]] = {}
         for place, made in enumerate(self.cases):
             if not made.cluster:
@@ -243,14 +234,28 @@ class Suite:
                 cluster = f"like {self.cases[members[number]].id}"
                 self.cases[place] = replace(self.cases[place], cluster=cluster)
 
-    def _check(self, made: Case, expect: Expect) -> None:
-        self._check_texts(made)
+    def _check_texts(self, made: Case) -> None:
+        if not made.examples:
+            raise DataError("no examples", fix='case("a text", label="positive")')
+        for example in made.examples:
+            if len(example) not in (1, 2):
+                raise DataError(
+                    f"an example of {len(example)} texts",
+                    why="an example is one text, or a pair of texts",
+                    fix="join them, or make several examples of them",
+                )
+            if self._texts not in (0, len(example)):
+                raise DataError(
+                    f"an example of {len(example)} texts, where those before it have {self._texts}",
+                    fix="two suites: a model gets single texts or pairs, not both",
+                )
+            self._texts = len(example)
+
+    def _check_labels(self, made: Case, expect: Expect) -> None:
         if made.labels is None:
             if needs_labels(expect):
                 raise MissingLabelError(
-                    "no label",
-                    why=f"rule {expect.rule!r} compares with one",
-                    fix="give labels, or expect another rule",
+                    "no label", fix=f"rule {expect.rule!r} needs one; or expect another rule"
                 )
             return
         if len(made.labels) != len(made.examples):
@@ -264,49 +269,27 @@ class Suite:
             if isinstance(label, bool) or not isinstance(label, int | str):
                 raise DataError(
                     f"a label is a text or a whole number, found {label!r}",
-                    fix='such as "positive", or 1; of a table, --labels says what its values are called',
+                    fix="a text or a whole number; for a table, name its values with --labels",
                 )
             if label not in self._known_labels:
                 if expect.rule not in SPAN_RULES:  # there a label is any answer
                     self._check_label(label)
                 self._known_labels.add(label)
 
-    def _check_texts(self, made: Case) -> None:
-        if not made.examples:
-            raise DataError("no examples", fix='case("a text", label="positive")')
-        for example in made.examples:
-            if len(example) == self._texts:
-                continue
-            if len(example) not in (1, 2):
-                raise DataError(
-                    f"an example of {len(example)} texts",
-                    why="an example is one text, or a pair of texts",
-                    fix="join them, or make several examples of them",
-                )
-            if self._texts:
-                raise DataError(
-                    f"an example of {len(example)} texts, where those before it have {self._texts}",
-                    why="a model is asked for single texts or for pairs, not both",
-                    fix="two suites",
-                )
-            self._texts = len(example)
-
     def _check_label(self, label: Label) -> None:
         word = str(label).removeprefix("not_")
-        is_named = self.labels is not None and word in self.labels
-        if is_missing(word) and not is_named:
+        names = self.labels
+        if is_missing(word) and word not in (names or ()):
             kind = "NaN" if word.strip() else "blank"
             raise MissingLabelError(f"a {kind} label", fix="give the label, or leave the case out")
         if word != word.strip():
             raise DataError(f"label {label!r} has white space around it", fix=f"{word.strip()!r}")
         if isinstance(label, int) and label < 0:
             raise DataError(f"label {label!r} is below 0", fix="number the labels from 0, or name them")
-        if self.labels is None:
-            return
-        if word not in self.labels and not (is_number(word) and int(word) < len(self.labels)):
+        if names and word not in names and not (is_number(word) and int(word) < len(names)):
             raise DataError(
-                f"label {shortened(label)} is not one of {some(self.labels, 12)}",
-                fix=nearest(word, self.labels[:100]) or "give case(..., label=...) one of those labels",
+                f"label {shortened(label)} is not one of {some(names, 12)}",
+                fix=nearest(word, names[:100]) or "give case(..., label=...) one of those labels",
             )
 
 
@@ -314,28 +297,18 @@ Definition = Callable[[Callable[[], Iterator[Case]]], Callable[[], Iterator[Case
 
 
 def label_names(names: Any, what: str) -> tuple[str, ...]:
-    """Names of labels, checked: two or more, all different."""
-    if (
-        not isinstance(names, list | tuple)
-        or len(names) < 2
-        or not all(isinstance(name, str) and name.strip() for name in names)
-    ):
+    """Return names of labels, checked: two or more, all different."""
+    is_list = isinstance(names, list | tuple) and 2 <= len(names) <= MOST_LABELS
+    words = (
+        [name for name in names if isinstance(name, str) and name and name == name.strip()] if is_list else []
+    )
+    if not is_list or len(set(words)) < len(names):
         raise DataError(
             f"{what} must be a list of two or more names, found {shortened(names)}",
+            why=f"names are different texts without white space around them, at most {MOST_LABELS:,}",
             fix=f'{what} = ["negative", "positive"]',
         )
-    if len(names) > MOST_LABELS:
-        raise DataError(
-            f"{what} has {len(names):,} names",
-            why=f"at most {MOST_LABELS:,} are taken for labels",
-            fix="check that these are the labels",
-        )
-    padded = next((name for name in names if name != name.strip()), None)
-    if padded is not None:
-        raise DataError(f"{what}: {padded!r} has white space around it", fix=f"{padded.strip()!r}")
-    if len(set(names)) < len(names):
-        raise DataError(f"{what} has one name twice: {some(names, 12)}", fix="name each label once")
-    return tuple(names)
+    return tuple(words)
 
 
 def shortened(value: object) -> str:
@@ -345,20 +318,16 @@ def shortened(value: object) -> str:
 
 
 def _made(function: Callable[[], Iterable[Case]]) -> Iterator[Case]:
-    """The cases of a functionality: at least one, and nothing else."""
+    """Yield the cases of a functionality; raise if there are none, or anything else."""
     name, cases = function.__name__, function()
     if not isinstance(cases, Iterable):
-        raise DataError(
-            f"{name} gives {'nothing' if cases is None else type(cases).__name__}, cases are expected",
-            fix='yield case("a text", label="positive")',
-        )
+        kind = "nothing" if cases is None else type(cases).__name__
+        raise DataError(f"{name} gives {kind}, cases are expected", fix=YIELD)
     number = 0
     for number, made in enumerate(cases, start=1):
         if not isinstance(made, Case):
-            raise DataError(
-                f"{name}, case {number}: a {type(made).__name__}, not a case: {shortened(made)}",
-                fix='yield case("a text", label="positive"); case("an original", "its variant")',
-            )
+            found = f"a {type(made).__name__}, not a case: {shortened(made)}"
+            raise DataError(f"{name}, case {number}: {found}", fix=YIELD)
         yield made
     if not number:
         raise DataError(f"{name} yields no case", fix="yield one, or leave the functionality out")

@@ -5,12 +5,11 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from itertools import chain
 from pathlib import Path
-from types import ModuleType
+from runpy import run_path
 from typing import Any, get_args
 
-from ...core.errors import DataError, ShoalError, some
+from ...core.errors import DataError, ShoalError, errors_at, some
 from ...core.files import collector_paused, writing
 from ...core.records import Case, Example, Label, TestType
 from ...core.text import csv_lines, is_formula
@@ -25,13 +24,13 @@ FIELDS = {
     "context": ("context", "question"),
     "premise": ("premise", "hypothesis"),
 }
-"""The names of an example's texts in a suite file, told by the first."""
+"""The names of an example's texts in a suite file, by the first of them."""
 
 
 def read_suite(path: Path | str) -> Suite:
-    """A suite from a file: in our own form, in any that `shoal import` knows, or written in Python.
+    """Return the suite in a file: our own format, any that `shoal import` recognises, or a Python module.
 
-    A module (`.py`) is run: only read those you would run.
+    A module (`.py`) is executed: only read those that you would run.
     """
     if Path(path).suffix == ".py":
         return suite_of_module(Path(path))
@@ -46,15 +45,13 @@ def import_suite(
     *,
     by_template: bool = False,
 ) -> tuple[Suite, list[str]]:
-    """Read a file of another format and write it as a suite; gives the suite and what was left behind.
+    """Read a file of another format and write it as a suite; return the suite and what was not imported.
 
-    `names` says what the file's labels are called in the suite; `by_template` takes cases that look like fillings of
-    one template for one cluster.
+    `names` are the suite's names of the file's labels; `by_template` infers the templates of cases.
     """
     if out.exists() and out.samefile(path):
         raise DataError(
             f"{out}: both what is read and what is to be written",
-            why="the file that you bring would be gone",
             fix=f"--out {path.name.split('.')[0]}-suite.jsonl",
         )
     if path.suffix == ".py":
@@ -72,36 +69,31 @@ def import_suite(
 
 
 def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
-    """Check rows of the suite schema and put them together."""
+    """Return the suite of checked rows of the suite schema."""
     header, names = found.header, found.header.get("label_names")
     suite = Suite(
         str(header.get("suite") or path.name.split(".")[0]),
         task=str(header.get("task") or ""),
         version=str(header.get("version") or ""),
     )
-    try:
+    with errors_at(f"{path}, line 1"):
         suite.labels = None if names is None else label_names(names, "label_names")
-    except DataError as problem:
-        raise problem.at(f"{path}, line 1") from None
     opened: dict[str, tuple[Any, ...]] = {}
     unlabelled: list[int] = []
     with collector_paused():
         for number, row in found.rows:
-            try:
-                _add_row(suite, row, opened, blank_texts=found.blank_texts)
-            except MissingLabelError:
-                unlabelled.append(number)
-            except DataError as problem:
-                raise problem.at(f"{path}, {found.unit} {number}") from None
+            with errors_at(f"{path}, {found.unit} {number}"):
+                try:
+                    _add_row(suite, row, opened, blank_texts=found.blank_texts)
+                except MissingLabelError:
+                    unlabelled.append(number)
     if unlabelled:
         raise missing_labels(path, found.unit, unlabelled, len(unlabelled) + len(suite.cases))
     if not suite.cases:
         raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
-    try:
+    with errors_at(str(path)):
         if suite.labels is None:
             suite.infer_labels()
-    except DataError as problem:
-        raise problem.at(str(path)) from None
     if found.templated:
         suite.infer_clusters()
     return suite
@@ -110,10 +102,9 @@ def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
 def _add_row(
     suite: Suite, row: Mapping[str, Any], opened: dict[str, tuple[Any, ...]], *, blank_texts: bool
 ) -> None:
-    name = row.get("functionality")
+    name = _field(row, "functionality")
     about = (row.get("capability"), row.get("type"), row.get("expect"), row.get("direction"))
-    if not isinstance(name, str) or name not in opened:
-        name = _text(row, "functionality")
+    if name not in opened:
         _open_functionality(suite, name, row)
         opened[name] = about
     elif about != opened[name]:
@@ -122,68 +113,55 @@ def _add_row(
             why=f"earlier: {opened[name]}; here: {about}",
             fix="one functionality has one expectation: give the other cases another name",
         )
-    examples = _examples(row)
+    examples = tuple([_example(example) for example in _field(row, "examples")])
     if not blank_texts and any(not text.strip() for example in examples for text in example):
         raise DataError("a blank text", fix="fill it in, or take the row out")
     labels = labels_of(row.get("labels"), len(examples))
     meta = {"details": row["meta"]} if row.get("meta") else {}
     made = Case("", examples, labels, cluster=str(row.get("cluster") or ""), meta=meta)
-    suite.add_case(name, _case_id(row), made)
+    suite.add_case(name, str(_field(row, "case_id")), made)
 
 
 def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None:
     test_type = row.get("type", "")
+    rules = {direction: rule for rule, direction in DIRECTIONS.values()}
     if test_type not in get_args(TestType):
         raise DataError(f"type {test_type!r} is not one of MFT, INV, DIR", fix='"type": "MFT"')
-    expect, direction = row.get("expect"), row.get("direction")
-    if direction is not None and not isinstance(direction, str):
-        raise DataError(
-            f"'direction' must be a text, found {shortened(direction)}", fix='"direction": "not_more_conf"'
-        )
+    expect = row.get("expect")
+    direction = None if row.get("direction") is None else _field(row, "direction")
     if expect is not None:
         parsed = Expect.parse(expect, default=DEFAULTS.get(test_type))
     elif test_type in DEFAULTS:
         parsed = DEFAULTS[test_type]
-    else:
-        rules = {d: rule for rule, d in DIRECTIONS.values()}
-        if direction not in rules:
-            raise DataError(
-                f"functionality {name!r} is directional and says neither expect nor direction",
-                fix='"direction": one of ' + ", ".join(rules),
-            )
+    elif direction in rules:
         parsed = Expect(rules[direction], tolerance=0.1, aggregate="all_except_first")
+    else:
+        raise DataError(
+            f"functionality {name!r} is directional and says neither expect nor direction",
+            fix='"direction": one of ' + ", ".join(rules),
+        )
     suite.add_functionality(name, str(row.get("capability") or "other"), test_type, parsed, direction)
 
 
-def _text(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    if not isinstance(value, str) or not value.strip():
-        seen = f"found {shortened(value)}" if key in row else f"found only {some(row, 8)}"
-        raise DataError(f"{key!r} must be a text", why=seen, fix=f'"{key}": "…"')
+FIELD_TYPES: dict[str, tuple[tuple[type, ...], str, str]] = {
+    "functionality": ((str,), "a text", '"functionality": "…"'),
+    "direction": ((str,), "a text", '"direction": "not_more_conf"'),
+    "case_id": ((str, int), "a text or a whole number", '"case_id": "1"'),
+    "examples": ((list,), "a list with at least one example", '"examples": [{"text": "…"}]'),
+}
+
+
+def _field(row: Mapping[str, Any], key: str) -> Any:
+    """Return a field of a row; raise if it is empty or of another type."""
+    value, (types, kind, fix) = row.get(key), FIELD_TYPES[key]
+    is_empty = not value.strip() if isinstance(value, str) else value == []
+    if is_empty or isinstance(value, bool) or not isinstance(value, types):
+        raise DataError(f"{key!r} must be {kind}, found {shortened(value)}", fix=fix)
     return value
 
 
-def _case_id(row: Mapping[str, Any]) -> str:
-    value = row.get("case_id")
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise DataError(
-            f"'case_id' must be a text or a whole number, found {shortened(value)}", fix='"case_id": "1"'
-        )
-    return str(value)
-
-
-def _examples(row: Mapping[str, Any]) -> tuple[Example, ...]:
-    examples = row.get("examples")
-    if not isinstance(examples, list) or not examples:
-        raise DataError(
-            f"'examples' must be a list with at least one example, found {shortened(examples)}",
-            fix='"examples": [{"text": "…"}]',
-        )
-    return tuple([_example(example) for example in examples])
-
-
 def _example(example: Any) -> Example:
-    """An example's texts: an object with their names, or a plain text or list of texts."""
+    """Return an example's texts, from an object with their names, a text or a list of texts."""
     if isinstance(example, str):
         return (example,)
     if isinstance(example, dict):
@@ -203,10 +181,9 @@ def _example(example: Any) -> Example:
 
 
 def write_suite(suite: Suite, path: Path | str, fields: Sequence[str] = ()) -> None:
-    """Write a suite file; reading it back gives the same suite."""
+    """Write a suite file; `read_suite` returns the same suite."""
     with writing(Path(path)) as stream:
-        for row in _as_rows(suite, fields):
-            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in _as_rows(suite, fields))
 
 
 def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
@@ -241,16 +218,16 @@ def _short(labels: tuple[Label, ...] | None) -> Label | list[Label] | None:
 
 
 def example_fields(task: str, texts: int) -> tuple[str, ...]:
-    """What a suite file calls the texts of an example of this task."""
+    """Return the names of an example's texts in a suite file."""
     by_task = {"reading comprehension": FIELDS["context"], "nli": FIELDS["premise"]}
     return ("text",) if texts == 1 else by_task.get(task, FIELDS["question1"])
 
 
-# A suite written in Python: the module is run
+# Suites written in Python
 
 
 def suite_of_module(path: Path) -> Suite:
-    """The suite called `suite` in a module, else the only one there."""
+    """Return the suite called `suite` in a module, else the only one."""
     names = _run(path)
     suites = {name: value for name, value in names.items() if isinstance(value, Suite)}
     if "suite" in suites:
@@ -258,7 +235,6 @@ def suite_of_module(path: Path) -> Suite:
     if len({id(value) for value in suites.values()}) != 1:
         raise DataError(
             f"{path}: {f'{len(suites)} suites: {some(suites)}' if suites else 'no suite'}",
-            why="a module makes one, or calls the one that is meant suite",
             fix='suite = Suite("hotel", labels=("negative", "positive"))',
         )
     suite = next(iter(suites.values()))
@@ -271,33 +247,27 @@ def suite_of_module(path: Path) -> Suite:
 
 
 def _run(path: Path) -> dict[str, Any]:
-    """What a module defines. It can import what lies beside it."""
+    """Execute a module and return its names. It can import modules next to it."""
     if not path.is_file():
         raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
-    module = ModuleType(f"shoal_suite_{path.stem}")
-    module.__file__ = str(path)
     beside = str(path.resolve().parent)
-    sys.modules[module.__name__] = module
     sys.path.insert(0, beside)
     try:
-        with redirect_stdout(sys.stderr):
-            exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
-    except ShoalError as problem:
-        raise problem.at(str(path)) from None
+        with redirect_stdout(sys.stderr), errors_at(str(path)):
+            return run_path(str(path), run_name=f"shoal_suite_{path.stem}")
+    except ShoalError:
+        raise
     except (Exception, SystemExit) as problem:
         raise DataError(
             f"{path}{_line(path, problem)}: {type(problem).__name__}: {problem}",
-            why="the module did not run to its end",
-            fix=f"mend it; python {path} shows more",
+            fix=f"correct the module; python {path} shows more",
         ) from None
     finally:
         sys.path.remove(beside)
-        del sys.modules[module.__name__]
-    return vars(module)
 
 
 def _line(path: Path, problem: BaseException) -> str:
-    """Where in the module it went wrong, as a message has it."""
+    """Return the line of an error in the module, for a message."""
     if isinstance(problem, SyntaxError):
         return f", line {problem.lineno}"
     frames = traceback.extract_tb(problem.__traceback__)
@@ -307,37 +277,37 @@ def _line(path: Path, problem: BaseException) -> str:
 # Texts with their ids, to query a model elsewhere
 
 
-FORMATS = (".csv", ".jsonl")
-
-
 def export_suite(suite: Suite, out: Path, *, verbatim: bool = False) -> int:
-    """Write every example of a suite, as the suffix of the file says; gives their number.
+    """Write every example of a suite with its ids, as .csv or .jsonl; return their number.
 
-    In a table that a spreadsheet opens, a text that begins like a formula is dangerous as it is, and with an apostrophe
-    before it another text. So it is neither: such a suite is written as JSON Lines, or `verbatim`.
+    A text that begins like a formula is dangerous in a spreadsheet, and escaped it is another text. Such a suite is
+    written as JSON Lines, or `verbatim`.
     """
-    if out.suffix not in FORMATS:
+    if out.suffix not in (".csv", ".jsonl"):
         raise DataError(
-            f"{out}: the suffix says what to write: {' or '.join(FORMATS)}",
+            f"{out}: a suite is written as .csv or .jsonl",
             fix=f"--out {out.name.split('.')[0] or 'cases'}.jsonl",
         )
-    if out.suffix == ".csv" and not verbatim:
-        _refuse_formulas(suite, out)
+    rows = list(rows_of(suite))
+    lines: Iterable[str] = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    if out.suffix == ".csv":
+        formulas = [
+            cell for row in rows for cell in row.values() if isinstance(cell, str) and is_formula(cell)
+        ]
+        if formulas and not verbatim:
+            raise DataError(
+                f"{out}: {len(formulas):,} cells begin as a formula does, the first is {formulas[0][:60]!r}",
+                why="a spreadsheet may run them, and escaping would change the model's input",
+                fix=f"--out {out.stem}.jsonl; or --verbatim, for a program that reads the file",
+            )
+        lines = csv_lines([list(rows[0]), *(list(row.values()) for row in rows)], verbatim=True)
     with writing(out) as stream:
-        for line in _lines(suite, out.suffix):
-            stream.write(line)
-    return sum(len(case.examples) for case in suite.cases)
-
-
-def _lines(suite: Suite, suffix: str) -> Iterator[str]:
-    if suffix == ".csv":
-        names = list(next(rows_of(suite)))
-        return csv_lines(chain([names], (list(row.values()) for row in rows_of(suite))), verbatim=True)
-    return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of(suite))
+        stream.writelines(lines)
+    return len(rows)
 
 
 def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:
-    """Each example: what names it, then its texts under the names of the suite file."""
+    """Yield each example: its ids, then its texts under the names of the suite file."""
     for case in suite.cases:
         functionality = case.groups["functionality"]
         for position, texts in enumerate(case.examples):
@@ -347,14 +317,3 @@ def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:
                 "example_idx": position,
                 **dict(zip(example_fields(suite.task, len(texts)), texts, strict=True)),
             }
-
-
-def _refuse_formulas(suite: Suite, out: Path) -> None:
-    cells = (cell for row in rows_of(suite) for cell in row.values() if isinstance(cell, str))
-    formulas = [cell for cell in cells if is_formula(cell)]
-    if formulas:
-        raise DataError(
-            f"{out}: {len(formulas):,} cells begin as a formula does, the first is {formulas[0][:60]!r}",
-            why="a spreadsheet may run them, and anything put before them would change what the model is asked",
-            fix=f"--out {out.stem}.jsonl; or --verbatim, for a program that reads the file",
-        )

@@ -41,6 +41,7 @@ TONES: Mapping[str, Tone] = {
     "saturated": "doubt",
 }
 Count = Literal["n", "na", "errors"]
+COUNTS: Mapping[Count, str] = {"n": "n", "na": "n/a", "errors": "errors"}
 
 
 def view(
@@ -49,7 +50,7 @@ def view(
     measures: Sequence[Measure],
     findings: Sequence[Finding],
 ) -> list[Section]:
-    """Each result by itself; or, with measures, what several say together."""
+    """Return a section per result, or, with measures, models side by side."""
     if not measures:
         return [section for result in results for section in (_result(result), _details(result))]
     return _side_by_side(settings, results, measures, findings)
@@ -61,12 +62,12 @@ def view(
 def _result(result: Result) -> Section:
     """Return the whole of a result: the answer, the table worst first, failing examples, at most three notes."""
     rates = result.measures.by("functionality", "pass rate")
-    unusable = [*_findings(result.findings), *_failed_checks(result)]
+    unusable = list(_unusable(result))
     if any(finding.kind == DEAD for finding in result.findings):
         return Section([Words(_name_of(result), "strong")], blocks=unusable)
     return Section(
         "",
-        [*_answer(result, rates)],
+        list(_answer(result, rates)),
         [*unusable, _table(result.measures, rates), *_failing(result, rates)],
         wording.caveats(result.measures)[:NOTES],
     )
@@ -103,13 +104,11 @@ def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number
         yield Words(f"{weakest}\n", "bad")
 
 
-def _findings(findings: Sequence[Finding]) -> Iterator[Text]:
-    for finding in sorted(findings, key=lambda finding: -finding.weight):
+def _unusable(result: Result) -> Iterator[Text]:
+    """Yield findings that invalidate the result, and failed self-checks of the model."""
+    for finding in sorted(result.findings, key=lambda finding: -finding.weight):
         if finding.disqualifies or finding.kind in TONES:
             yield Text([Words(finding.text, ("strong", TONES.get(finding.kind, "")))])
-
-
-def _failed_checks(result: Result) -> Iterator[Text]:
     for name, detail in wording.failed_checks(result):
         yield Text([Words(f"! {name}: ", ("strong", "bad")), detail])
 
@@ -125,45 +124,43 @@ def worst_functionalities(rates: Sequence[Measure]) -> list[str]:
 def _table(measures: Measures, rates: Sequence[Measure]) -> Table:
     """Return capabilities and their functionalities, worst first, passed and total beside every rate."""
     extra = [count for count in _counts(rates) if count != "n"]
+    over_templates = any(row.interval_method == OVER_TEMPLATES for row in measures)
     columns = [
         Column("", "left"),
         Column("type", "left", tone="quiet"),
         Column("passed"),
         Column("rate"),
-        Column(f"95 % CI{' (new templates)' if _over_templates(measures) else ''}"),
-        *map(_count_column, extra),
+        Column(f"95 % CI{' (new templates)' if over_templates else ''}"),
+        *(Column(COUNTS[count]) for count in extra),
     ]
 
-    def line(name: str, test_type: str, row: Measure, members: Sequence[Measure], tone: Tone) -> Row:
+    def line(
+        name: str, row: Measure, members: Sequence[Measure], tone: Tone = "", test_type: str = ""
+    ) -> Row:
         passed = f"{sum(map(wording.passes_of, members)):,}/{sum(member.n for member in members):,}"
         cells: list[Cell] = [name, test_type, passed, Number(row), Words(_interval_of(row), "quiet")]
         return Row([*cells, *(Number(row, part=count) for count in extra)], tone)
 
-    rows = []
-    blocks = measures.by("capability", "pass rate")
-    for block in sorted(blocks, key=_worst_first):
-        own = [row for row in rates if row.groups["capability"] == block.groups["capability"]]
-        rows.append(line(block.groups["capability"], "", block, own, "strong"))
+    rows, unequal = [], False
+    for block in sorted(measures.by("capability", "pass rate"), key=_worst_first):
+        own = _members(rates, "capability", block)
+        unequal |= len({row.n for row in own}) > 1
+        rows.append(line(block.groups["capability"], block, own, "strong"))
         for row in sorted(own, key=_worst_first):
-            rows.append(line(f"  {row.groups['functionality']}", row.groups["test type"], row, [row], ""))
+            rows.append(line(f"  {row.groups['functionality']}", row, [row], "", row.groups["test type"]))
     rows.append(Row())
     for row in measures.by("test type", "pass rate"):
-        own = [rate for rate in rates if rate.groups["test type"] == row.groups["test type"]]
-        rows.append(line(f"all {row.groups['test type']}", "", row, own, ""))
-    rows += [line("i.i.d. score", "", row, [row], "strong") for row in measures.where("iid score")]
-    unequal = any(
-        len({row.n for row in rates if row.groups["capability"] == block.groups["capability"]}) > 1
-        for block in blocks
-    )
+        rows.append(line(f"all {row.groups['test type']}", row, _members(rates, "test type", row)))
+    rows += [line("i.i.d. score", row, [row], "strong") for row in measures.where("iid score")]
     return Table(columns, rows, legend=[wording.OF_GROUPS] if unequal else [])
+
+
+def _members(rates: Sequence[Measure], group: str, mean: Measure) -> list[Measure]:
+    return [row for row in rates if row.groups[group] == mean.groups[group]]
 
 
 def _worst_first(row: Measure) -> tuple[bool, float, int]:
     return row.value is None, row.value or 0.0, -row.n
-
-
-def _over_templates(measures: Measures) -> bool:
-    return any(row.interval_method == OVER_TEMPLATES for row in measures)
 
 
 def _interval_of(row: Measure) -> str:
@@ -172,36 +169,31 @@ def _interval_of(row: Measure) -> str:
     return shown_interval(row)
 
 
-def _count_column(count: Count) -> Column:
-    return Column("n/a" if count == "na" else count)
-
-
 def _counts(rows: Sequence[Measure]) -> list[Count]:
-    """Return which counts stand next to rates: cases, and those not applicable or unanswered if there are any."""
-    counts: list[Count] = ["n"]
-    counts += ["na"] if any(row.na for row in rows) else []
-    return counts + (["errors"] if any(row.errors for row in rows) else [])
+    """Return the counts shown next to rates: cases, and not applicable or unanswered ones if there are any."""
+    return [count for count in COUNTS if count == "n" or any(getattr(row, count) for row in rows)]
 
 
 def _failing(result: Result, rates: Sequence[Measure]) -> Iterator[Block]:
-    """Return failing cases of the worst functionalities, with what was expected and what the model answered."""
+    """Yield failing cases of the worst functionalities, with the expected and the actual answer."""
     worst = worst_functionalities(rates)
-    if not any(row.value is not None and row.value < 1 for row in rates):
+    if not worst:
         passed = any(row.n for row in rates) and not any(row.errors for row in rates)
         yield Text([Words(wording.nothing_failed(rates), "good" if passed else "doubt")])
+        return
     banded = any("band" in row.facts for row in result.measures.where("suite score"))
-    failing = result.failing() if worst else []
+    failing = result.failing()
     for number, name in enumerate(worst):
         row = next(row for row in rates if row.groups["functionality"] == name)
         cases = [case for case in failing if case.groups["functionality"] == name]
         title = [Words(name, "bad"), Words(f": {len(cases):,} of {row.n:,} fail")]
         title = [Words("Failing examples\n", "strong"), *title] if number == 0 else title
         examples = shown_cases(result, cases[: EXAMPLES if number == 0 else 1])
-        yield CaseList([_in_own_words(case) for case in examples] if banded else examples, title)
+        yield CaseList([_without_distance(case) for case in examples] if banded else examples, title)
 
 
-def _in_own_words(shown: ShownCase) -> ShownCase:
-    """Return a case of a two-label model without its distance, which lies between three labels."""
+def _without_distance(shown: ShownCase) -> ShownCase:
+    """Return a case of a two-label model without its distance, which is between three labels."""
     return shown if shown.outcome is None else replace(shown, outcome=replace(shown.outcome, value=None))
 
 
@@ -214,7 +206,7 @@ def _side_by_side(
     measures: Sequence[Measure],
     findings: Sequence[Finding],
 ) -> list[Section]:
-    """A row per model; in full also every capability of each."""
+    """Return a row per model; in full also every capability and functionality."""
     rows_of: dict[str, list[Measure]] = {}
     for row in measures:
         rows_of.setdefault(wording.name_of(row), []).append(row)
@@ -223,20 +215,22 @@ def _side_by_side(
     title = [Words("behaviour of ", "quiet"), Words(f"{len(by_name)} {what}", "strong")]
     about = wording.subject(settings, results[0]) if results else ""
     answers = [f"{name}: {words}" for name, rows in by_name.items() for words in wording.about_labels(rows)]
+    maps = [_heat_map(by_name, "capability", "capabilities")]
+    maps.append(_heat_map(by_name, "functionality", "functionalities"))
     notes, warnings = [*answers, wording.NOT_TESTED], wording.warnings(results, findings)
     return [
         Section(title, Words(about, "quiet"), [_models(by_name)], notes, warnings),
-        Section(title, "", [_capabilities(by_name), _functionalities(by_name)], detail="full"),
+        Section(title, "", maps, detail="full"),
     ]
 
 
 def _models(by_name: Mapping[str, Measures]) -> Table:
-    """The suite score and the worst functionality of each."""
+    """Return suite score and worst functionality of each model."""
     counts = _counts([row for measures in by_name.values() for row in measures.where("suite score")])
     rows = []
     for name, measures in by_name.items():
         (whole,) = measures.where("suite score")
-        rates = {row.groups["functionality"]: row for row in _by_functionality(measures)}
+        rates = {row.groups["functionality"]: row for row in measures.by("functionality", "pass rate")}
         worst = next(iter(worst_functionalities(list(rates.values()))), "")
         score, lowest = Number(whole, part="value and interval"), Number(rates.get(worst))
         rows.append(Row([name, score, worst, lowest, *(Number(whole, part=count) for count in counts)]))
@@ -245,49 +239,24 @@ def _models(by_name: Mapping[str, Measures]) -> Table:
         Column("suite score"),
         Column("worst functionality", "left"),
         Column("pass rate"),
-        *map(_count_column, counts),
+        *(Column(COUNTS[count]) for count in counts),
     ]
     return Table(columns, rows, "models")
 
 
-def _by_functionality(measures: Measures) -> list[Measure]:
-    return [row for row in measures.where("pass rate") if "functionality" in row.groups]
-
-
-def _capabilities(by_name: Mapping[str, Measures]) -> HeatMap:
-    """Every capability of every model."""
-    cells = {}
-    names = list(dict.fromkeys(row.groups["capability"] for row in _by_capability(by_name)))
-    for i, measures in enumerate(by_name.values()):
-        (cells[i, 0],) = measures.where("suite score")
-        rates = {row.groups["capability"]: row for row in _by_capability({"": measures})}
-        cells |= {(i, j): rates[name] for j, name in enumerate(names, start=1) if name in rates}
-    columns = [("suite score", ""), *((name, "") for name in names)]
-    return HeatMap([(name, "") for name in by_name], columns, cells, "by capability", "capabilities")
-
-
-def _functionalities(by_name: Mapping[str, Measures]) -> HeatMap:
-    """Every functionality of every model, in the blocks of their capabilities."""
+def _heat_map(by_name: Mapping[str, Measures], group: str, plural: str) -> HeatMap:
+    """Return the rates of a group for every model, functionalities in the blocks of their capabilities."""
     rates = [
-        {row.groups["functionality"]: row for row in _by_functionality(rows)} for rows in by_name.values()
+        {row.groups[group]: row for row in measures.by(group, "pass rate")} for measures in by_name.values()
     ]
-    groups = {name: row.groups for by_functionality in rates for name, row in by_functionality.items()}
+    groups = {name: row.groups for of_model in rates for name, row in of_model.items()}
     cells = {
-        (i, j): by_functionality[name]
+        (i, j): of_model[name]
         for i, name in enumerate(groups)
-        for j, by_functionality in enumerate(rates)
-        if name in by_functionality
+        for j, of_model in enumerate(rates)
+        if name in of_model
     }
-    return HeatMap(
-        [(name, group["capability"]) for name, group in groups.items()],
-        [(name, "") for name in by_name],
-        cells,
-        "by functionality",
-        "functionalities",
-        kinds=[group["test type"] for group in groups.values()],
-    )
-
-
-def _by_capability(by_name: Mapping[str, Measures]) -> list[Measure]:
-    rates = [row for measures in by_name.values() for row in measures.where("pass rate")]
-    return [row for row in rates if "capability" in row.groups and "functionality" not in row.groups]
+    is_fine = group == "functionality"
+    rows = [(name, own["capability"] if is_fine else "") for name, own in groups.items()]
+    kinds = [own["test type"] for own in groups.values()] if is_fine else ()
+    return HeatMap(rows, [(name, "") for name in by_name], cells, f"by {group}", plural, kinds=kinds)

@@ -4,8 +4,8 @@
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 from ...core.claims import too_few_templates
@@ -29,19 +29,11 @@ Facts = Mapping[str, Any]
 # Facts of the suite score
 
 
-def _not_asked(facts: Facts) -> str:
-    count = facts["not asked"]
-    were = "1 case of the suite was" if count == 1 else f"{count:,} cases of the suite were"
-    return f"only {', '.join(facts['chosen'])}: {were} not asked"
-
-
-def _bounds(facts: Facts) -> str:
-    low, high = facts["bounds"]
-    return f"{facts['unanswered']:,} without an answer: {low:.1%} if they count as failed, {high:.1%} if as passed"
-
-
 CAVEATS: dict[str, Callable[[Facts], str]] = {
-    "not asked": _not_asked,
+    "not asked": lambda facts: (
+        f"only {', '.join(facts['chosen'])}: {facts['not asked']:,} "
+        f"{'case of the suite was' if facts['not asked'] == 1 else 'cases of the suite were'} not asked"
+    ),
     "never": lambda facts: (
         f"the model has no label for {facts['never']} and gave no probabilities: it can never be {facts['never']}"
     ),
@@ -49,7 +41,10 @@ CAVEATS: dict[str, Callable[[Facts], str]] = {
         f"Binary model on a three-label suite: P({facts['band of']}) in {BANDS[facts['band']]} counts as "
         f"{facts['neutral']}"
     ),
-    "bounds": _bounds,
+    "bounds": lambda facts: (
+        f"{facts['unanswered']:,} without an answer: {facts['bounds'][0]:.1%} if they count as failed, "
+        f"{facts['bounds'][1]:.1%} if as passed"
+    ),
     "low mass": lambda facts: (
         f"on {facts['low mass']:,} of {facts['asked']:,} distinct examples the labels have less than half of the "
         "model's probability"
@@ -74,19 +69,21 @@ ABOUT_LABELS = ("label map", "band", "never")
 
 def note_of(facts: Facts) -> str:
     """Return facts of a measure in words."""
-    return "; ".join(words(facts) for name, words in CAVEATS.items() if name in facts)
+    return "; ".join(_in_words(facts, CAVEATS))
 
 
 def caveats(measures: Measures) -> list[str]:
-    """Return what could change a decision, the most important first."""
-    facts = [row.facts for row in measures.where("suite score")]
-    return [f"! {words(each)}." for each in facts for name, words in CAVEATS.items() if name in each]
+    """Return the caveats of the suite score, the most important first."""
+    return [f"! {words}." for row in measures.where("suite score") for words in _in_words(row.facts, CAVEATS)]
 
 
 def about_labels(measures: Measures) -> list[str]:
     """Return how the model's labels were mapped to the suite's."""
-    facts = [row.facts for row in measures.where("suite score")]
-    return [CAVEATS[name](each) for each in facts for name in ABOUT_LABELS if name in each]
+    return [words for row in measures.where("suite score") for words in _in_words(row.facts, ABOUT_LABELS)]
+
+
+def _in_words(facts: Facts, names: Iterable[str]) -> list[str]:
+    return [CAVEATS[name](facts) for name in names if name in facts]
 
 
 # Findings
@@ -100,15 +97,7 @@ def dead_words(errors: Counter[str]) -> str:
     return f"The model answered none of {total:,} cases: {message}{more}"
 
 
-def templated_words(name: str, cases: int, templates: int) -> str:
-    """Return the sentence about a suite whose cases look like fillings of templates that it does not name."""
-    return (
-        f"The suite names no templates, but its cases look like fillings of a few ({name}: {cases} cases, {templates} "
-        f"template{'s' if templates > 1 else ''}): intervals are for new words in these, not for new templates"
-    )
-
-
-# What was asked
+# The subject of the audit
 
 
 def subject(settings: Settings | None, result: Result) -> str:
@@ -147,15 +136,13 @@ def unusual_settings(settings: Settings | None, shown_elsewhere: Sequence[str] =
 
 
 def _flat(chosen: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield settings by name; of a table inside them those that differ from its defaults, as TABLE.NAME."""
+    """Yield settings by name; in tables, those that differ from the defaults, as TABLE.NAME."""
     for name, value in chosen.items():
-        if not is_dataclass(value) or isinstance(value, type):
+        if is_dataclass(value) and not isinstance(value, type):
+            for part, given in differing(value).items():
+                yield f"{name}.{part.removesuffix('_')}", given
+        else:
             yield name, value
-            continue
-        usual = type(value)()
-        for part in fields(value):
-            if getattr(value, part.name) != getattr(usual, part.name):
-                yield f"{name}.{part.name.removesuffix('_')}", getattr(value, part.name)
 
 
 def _plain(value: Any) -> str:
@@ -177,8 +164,8 @@ def pass_words(row: Measure) -> str:
 
 def not_counted(row: Measure) -> str:
     """Return the cases that are not in a rate."""
-    parts = [f", {row.na:,} not applicable"] if row.na else []
-    return "".join(parts + ([f", {row.errors:,} unanswered"] if row.errors else []))
+    na = f", {row.na:,} not applicable" if row.na else ""
+    return na + (f", {row.errors:,} unanswered" if row.errors else "")
 
 
 def suite_score_words(whole: Measure, rates: Sequence[Measure]) -> str:

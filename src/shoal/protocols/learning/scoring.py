@@ -8,7 +8,7 @@ from ...core.records import Answers, Basis, Case, Measure, Outcome
 from ...stats.intervals import wilson
 from ..base import Built, Scored
 from ..behaviour.rules import label_index, squad_normalise, token_f1
-from ..behaviour.score import DEAD, SAID, Said, dead, final_answers, part_of, score_suite
+from ..behaviour.score import DEAD, SAID, dead, final_answers, part_of, said, score_suite
 from ..behaviour.wording import NO_CASE_ANSWERED
 from .degeneracy import degeneracy_of
 from .iid import IID, OOD, is_iid, is_labelled_row
@@ -36,7 +36,7 @@ def score_job(settings: Settings, built: Built, answers: Mapping[str, Answers]) 
         more = degeneracy_of(settings, suite, of_suite, rows[:count], of_iid, outcomes[:count])
         measures += more.measures
         findings += [finding for finding in more.findings if finding.kind not in kinds]
-    columns = {SAID: [*scored.columns[SAID], *Said(rows, of_rows, of_rows)]}
+    columns = {SAID: [*scored.columns[SAID], *said(rows, of_rows, of_rows)]}
     return Scored(every, measures, columns, findings)
 
 

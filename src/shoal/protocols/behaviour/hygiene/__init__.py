@@ -8,56 +8,20 @@
 line to CHECKS and its kind to `findings.FIXES`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from ....core.records import Case
 from ..suite import Suite
-from .checks import (
-    check_conflicts,
-    check_constants,
-    check_duplicates,
-    check_labels,
-    check_rules,
-    check_size,
-    check_split,
-    check_templates,
-    check_texts,
-    check_vacuous,
-    settled_early,
-)
-from .findings import SEVERITIES, Finding, Hygiene, Severity
-from .material import Material, sayable
+from .checks import CHECKS
+from .findings import SEVERITIES, Finding, Hygiene, Severity, by_importance
+from .material import Material
 
-__all__ = [
-    "CHECKS",
-    "SEVERITIES",
-    "Finding",
-    "Hygiene",
-    "Material",
-    "Severity",
-    "examine",
-    "sayable",
-    "settled_early",
-]
-
-CHECKS: dict[str, Callable[[Material], list[Finding]]] = {
-    "rules": check_rules,
-    "vacuous": check_vacuous,
-    "conflicts": check_conflicts,
-    "split": check_split,
-    "duplicates": check_duplicates,
-    "labels": check_labels,
-    "constants": check_constants,
-    "size": check_size,
-    "templates": check_templates,
-    "texts": check_texts,
-}
-"""Every check by name, the most important first."""
+__all__ = ["CHECKS", "SEVERITIES", "Finding", "Hygiene", "Material", "Severity", "examine"]
 
 
 def examine(suite: Suite | Iterable[Case]) -> Hygiene:
     """Return the findings of every check, errors first; the order of the cases does not matter."""
-    material = Material(suite)
-    findings = [finding for check in CHECKS.values() for finding in check(material)]
+    material = Material(suite.cases if isinstance(suite, Suite) else suite)
+    findings = [finding for check in CHECKS for finding in sorted(check(material), key=by_importance)]
     findings.sort(key=lambda row: SEVERITIES.index(row.severity))  # stable: CHECKS decides within a severity
     return Hygiene(tuple(findings), tuple(material.counts()), material.label_counts)

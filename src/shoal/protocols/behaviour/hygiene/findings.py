@@ -1,8 +1,7 @@
-"""Kinds of findings, their severity, and how to fix them."""
+"""Findings on a suite: their kinds, severities and fixes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from typing import Any, Literal
 
 from ....core.measures import FEW_CASES
@@ -14,17 +13,13 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 EXAMPLES = 5
 """Case ids listed per finding."""
 MUCH = 0.05
-"""Share of a functionality from which a note becomes a warning."""
-
-MANY = 20
-"""If more functionalities share a text, pairs are not listed: their number grows with the square."""
+"""Share of a functionality that turns a note into a warning."""
 
 FIXES = {
     "rule cannot judge": "fix the cases or use another rule (shoal list rules)",
     "rule never passes": "fix its filter, tolerance or parts: every model fails it",
     "rule never fails": "fix its filter, tolerance or parts: every model passes it",
     "rule never applies": "fix its filter: the functionality has no pass rate",
-    "unreachable branch": "let the last prediction decide, or mark the case as not applicable",
     "nothing to compare with": "add a variant to each original, or make it an MFT if its label is known",
     "cases that cannot be passed": "remove those variants: passing them would need two answers to one text",
     "nothing changed": "remove those variants: they test nothing",
@@ -49,7 +44,7 @@ class Finding:
     kind: str
     severity: Severity
     where: tuple[str, ...]
-    """Functionalities; empty if it concerns the whole suite."""
+    """Functionalities; empty for the whole suite."""
     what: str
     fix: str
     cases: tuple[str, ...] = ()
@@ -70,10 +65,6 @@ class Counts:
     """In the reference split by id."""
     test_cases_in_training: int
     """Those identical to a training case of the same functionality."""
-    best_constant: str
-    """The constant prediction with the highest pass rate."""
-    constant_pass_rate: float | None
-    """Pass rate of the best constant; None if no case applies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,25 +76,9 @@ class Hygiene:
     labels: Mapping[str, int]
     """Judged examples per expected label."""
 
-    @property
-    def cases(self) -> int:
-        """Return the number of cases."""
-        return sum(row.cases for row in self.functionalities)
-
-    @property
-    def unique_cases(self) -> int:
-        """Return the number of distinct cases within functionalities."""
-        return sum(row.unique_cases for row in self.functionalities)
-
-    @property
-    def test_cases(self) -> int:
-        """Return the number of test cases in the reference split."""
-        return sum(row.test_cases for row in self.functionalities)
-
-    @property
-    def test_cases_in_training(self) -> int:
-        """Return how many of those also occur in the training part."""
-        return sum(row.test_cases_in_training for row in self.functionalities)
+    def total(self, count: str) -> int:
+        """Return a count summed over functionalities, such as "cases"."""
+        return sum(getattr(row, count) for row in self.functionalities)
 
     def of(self, severity: Severity) -> list[Finding]:
         """Return the findings of one severity."""
@@ -113,17 +88,13 @@ class Hygiene:
         """Return the part of `shoal check --json` about hygiene."""
         names = ("cases", "unique_cases", "test_cases", "test_cases_in_training")
         return {
-            "findings": [_listed(asdict(finding)) for finding in self.findings],
+            "findings": [asdict(finding) for finding in self.findings],
             "hygiene": {
-                **{name: getattr(self, name) for name in names},
+                **{name: self.total(name) for name in names},
                 "labels": dict(self.labels),
                 "functionalities": [asdict(row) for row in self.functionalities],
             },
         }
-
-
-def _listed(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()}
 
 
 def tell(n: int, total: int, singular: str, plural: str, noun: str = "cases") -> str:
@@ -137,20 +108,28 @@ def tell(n: int, total: int, singular: str, plural: str, noun: str = "cases") ->
     return f"{count} {singular if n == 1 else plural}"
 
 
-def ids(cases: Iterable[Case]) -> tuple[str, ...]:
+def ids(cases: Sequence[Case]) -> tuple[str, ...]:
     """Return the first few ids."""
-    return tuple(case.id for case in islice(cases, EXAMPLES))
+    return tuple(case.id for case in cases[:EXAMPLES])
 
 
-def finding(kind: str, name: str, bad: Sequence[Case], of: int, what: str, severity: str = "") -> Finding:
-    """Return a finding about some cases: by default a warning if they are many, else a note."""
-    share = len(bad) / of
-    how: Any = severity or ("warning" if share >= MUCH else "note")
-    return Finding(kind, how, (name,), what, FIXES[kind], ids(bad), len(bad), share)
+def finding(
+    kind: str,
+    name: str,
+    bad: Sequence[Case],
+    total: int,
+    verbs: Sequence[str],
+    rest: str = "",
+    severity: Severity | None = None,
+) -> Finding:
+    """Return a finding about some cases of a functionality; by default a warning if they are many, else a note."""
+    share = len(bad) / total
+    severity = severity or ("warning" if share >= MUCH else "note")
+    what = tell(len(bad), total, *verbs) + rest
+    return Finding(kind, severity, (name,), what, FIXES[kind], ids(bad), len(bad), share)
 
 
-def worst_first(findings: Iterable[Finding]) -> list[Finding]:
-    """Sort by severity, then by share, largest first."""
-    return sorted(
-        findings, key=lambda f: (SEVERITIES.index(f.severity), -(f.share or 0), -f.count, f.where, f.kind)
-    )
+def by_importance(finding: Finding) -> tuple[int, bool, float, int]:
+    """Return the sort key of a finding: its severity, whole suite first, then the largest share and count."""
+    severity, share = SEVERITIES.index(finding.severity), finding.share or 0
+    return severity, bool(finding.where), -share, -finding.count if share else 0

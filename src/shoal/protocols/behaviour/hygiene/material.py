@@ -1,7 +1,7 @@
-"""A suite laid out for the checks, and made-up answers to try on it."""
+"""A suite laid out for the checks, and constructed answers to try on it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, product
@@ -12,64 +12,63 @@ from ....core.errors import DataError
 from ....core.records import Answers, Case, Label
 from ..build import split_cases
 from ..expect import Expect
-from ..judge import judge
+from ..judge import judge, rows_of
 from ..rules import RIGHT_ANSWERS, is_number, label_index, labels_named, squad_normalise
 from ..settings import Settings
-from ..suite import Suite
 from .findings import Counts
 
-# What cases and rules ask for
+# The labels that cases and rules expect
 
 OTHER_LABEL = "any other label"
-"""Beside the only label that a suite names: a model has at least two."""
+"""A second label for suites that name only one."""
 MOST_LABELS = 1000
-"""A number beyond it, where labels have no names, is no label but a mistake."""
+"""Unnamed labels with larger numbers are mistakes."""
 
 
 def label_names(cases: Sequence[Case]) -> tuple[str, ...]:
-    """The suite's labels, or as many numbers as its cases and rules speak of."""
+    """Return the suite's labels, or as many numbers as its cases and rules use."""
     named = next((case.meta["labels"] for case in cases if case.meta.get("labels")), None)
     if named:
         return tuple(named)
-    words = {
-        str(label).removeprefix("not_")
-        for case in cases
-        if not case.meta.get("reading")
-        for label in case.labels or ()
-    }
+    words = expected_words([case for case in cases if not case.meta.get("reading")])
     for expect in {case.meta["expect"] for case in cases}:
-        words |= set(spoken_labels(expect))
+        words |= set(rule_labels(expect))
     if not all(word.isdecimal() for word in words):
         return (*sorted(words), OTHER_LABEL)[: max(len(words), 2)]
     return tuple(str(number) for number in range(min(max([1, *map(int, words)]), MOST_LABELS) + 1))
 
 
-def spoken_labels(expect: Expect) -> list[str]:
-    """The labels that a rule, its parts and their filters name."""
-    return [*labels_named(expect), *(word for part in expect.parts for word in spoken_labels(part))]
+def expected_words(cases: Iterable[Case]) -> set[str]:
+    """Return the expected labels of cases as words, "not_X" as X."""
+    return {str(label).removeprefix("not_") for case in cases for label in case.labels or ()}
 
 
-def wanted(case: Case, labels: tuple[str, ...]) -> list[str | None]:
-    """For each example, the label or answer that would be right; None where the rule does not look at it."""
+def rule_labels(expect: Expect) -> list[str]:
+    """Return the labels that a rule, its parts and their filters name."""
+    return [*labels_named(expect), *(word for part in expect.parts for word in rule_labels(part))]
+
+
+def expected_labels(case: Case, labels: tuple[str, ...]) -> list[str | None]:
+    """Return the right label or answer of each example; None where the rule does not look at it."""
     rule = case.meta["expect"].rule
-    asked: list[Label | None] = list(case.labels or [None] * len(case.examples))
+    expected: list[Label | None] = list(case.labels or [None] * len(case.examples))
     if rule in RIGHT_ANSWERS:
-        return [None if label is None else squad_normalise(str(label)) for label in asked]
+        return [None if label is None else squad_normalise(str(label)) for label in expected]
     if rule == "pred_equals_label_except_label1_means_not_0":
-        asked = ["not_0" if label == 1 else label for label in asked]
+        expected = ["not_0" if label == 1 else label for label in expected]
     elif rule.startswith("pred_not_"):
-        asked = ["not_" + rule.removeprefix("pred_not_")] * len(asked)
+        expected = ["not_" + rule.removeprefix("pred_not_")] * len(expected)
     elif rule.startswith("pred_equals_") and rule != "pred_equals_label":
-        asked = [rule.removeprefix("pred_equals_")] * len(asked)
+        expected = [rule.removeprefix("pred_equals_")] * len(expected)
     elif rule != "pred_equals_label":
-        asked = [None] * len(asked)
+        expected = [None] * len(expected)
     if is_perturbation(case):
-        asked[0] = None
-    return [None if label is None else named(label, labels) for label in asked]
+        expected[0] = None
+    return [None if label is None else named(label, labels) for label in expected]
 
 
 def named(label: Label, labels: tuple[str, ...]) -> str:
-    """A label in words.
+    """Return a label in words.
 
     >>> named(0, ("negative", "positive")), named("not_0", ("negative", "positive"))
     ('negative', 'not negative')
@@ -83,23 +82,23 @@ def named(label: Label, labels: tuple[str, ...]) -> str:
 
 
 def shape(case: Case) -> object:
-    """All that a rule can see of a case: never its texts, but labels, and in reading comprehension substitutions."""
+    """Return the part of a case that a rule can see: labels, and substitutions in reading; never texts."""
     swaps = repr(case.meta.get("details")) if case.meta.get("reading") else ""
     return case.meta["expect"], len(case.examples), case.labels, swaps
 
 
 def is_perturbation(case: Case) -> bool:
-    """Whether a case is about its variants, the original being only what they are compared with."""
+    """Return whether a case tests variants against an original."""
     expect: Expect = case.meta["expect"]
     return expect.aggregate == "all_except_first"
 
 
 def is_vacuous(cases: Sequence[Case]) -> bool:
-    """Whether a functionality is about variants and has none: `check_vacuous` says so, other checks need not."""
+    """Return whether a functionality tests variants and has none; only `check_vacuous` reports it."""
     return is_perturbation(cases[0]) and all(len(case.examples) == 1 for case in cases)
 
 
-# Made-up answers
+# Constructed answers: a palette has one row for each possible answer
 
 LUKEWARM = 0.6
 """Confidence of a constant prediction. At 1, tests of confidence would not apply: it could not rise."""
@@ -107,78 +106,66 @@ AS_WRITTEN = Settings(edits="none")
 
 Verdict = bool | None
 Verdicts = dict[tuple[int, ...], Verdict]
-"""By what is answered to each example, as positions in a list of answers."""
+"""By the row of the palette that answers each example."""
 
 SMALL = 3
-"""Examples of a case that are tried: every combination of predictions must be looked at."""
+"""Examples of a case that are tried: every combination of answers is judged."""
 OTHER_ANSWER = "something else"
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """One answer to one example, made up."""
-
-    word: str
-    labels: tuple[str, ...] = ()
-    index: int = 0
-    probabilities: tuple[float, ...] = ()
-
-    @classmethod
-    def label(cls, index: int, labels: tuple[str, ...], confidence: float) -> "Reply":
-        """A label with this confidence, the rest shared evenly."""
-        rest = (1 - confidence) / max(len(labels) - 1, 1)
-        vector = tuple(confidence if other == index else rest for other in range(len(labels)))
-        return cls(labels[index], labels, index, vector)
-
-    @classmethod
-    def text(cls, answer: str) -> "Reply":
-        """An answer in words."""
-        return cls(answer)
+def label_palette(labels: tuple[str, ...], indices: Sequence[int], confidences: Sequence[float]) -> Answers:
+    """Return each label with each confidence; the other labels share the rest evenly."""
+    picked = np.tile(np.array(indices, np.int64), len(confidences))
+    sure = np.repeat(np.minimum(confidences, 1.0), len(indices))
+    rest = (1 - sure) / max(len(labels) - 1, 1)
+    probabilities = np.repeat(rest[:, None], len(labels), axis=1)
+    probabilities[np.arange(len(picked)), picked] = sure
+    return Answers(labels, picked, probabilities)
 
 
-def answers_of(replies: Sequence[Reply], picked: Sequence[int]) -> Answers:
-    """Made-up answers as a model's: to each example, the reply picked."""
-    labels, picks = replies[0].labels, np.asarray(picked)
-    return Answers(
-        labels,
-        np.array([reply.index for reply in replies])[picks],
-        np.array([reply.probabilities for reply in replies])[picks] if labels else None,
-        texts=() if labels else [replies[position].word for position in picked],
-    )
+def text_palette(texts: Iterable[object]) -> Answers:
+    """Return distinct answers in words."""
+    words = list(dict.fromkeys(map(str, texts)))
+    return Answers((), np.zeros(len(words), np.int64), texts=words)
 
 
-def sayable(case: Case, labels: tuple[str, ...], confidences: Sequence[float]) -> list[Reply]:
-    """Answers that a rule could tell apart: labels it may look at, or texts that are right, wrong or empty."""
+def palette_of(case: Case, labels: tuple[str, ...], confidences: Sequence[float]) -> Answers:
+    """Return answers that a rule may distinguish: labels, or texts that are right, wrong or empty."""
     if case.meta.get("reading"):
         swaps = [swap for swap in case.meta.get("details") or () if isinstance(swap, list | tuple)]
-        words = [*(case.labels or ()), *(word for swap in swaps for word in swap), "", OTHER_ANSWER]
-        return [Reply.text(text) for text in dict.fromkeys(map(str, words))]
-    near = told_apart([case], labels)
-    return [Reply.label(index, labels, min(sure, 1.0)) for sure in confidences for index in near]
+        return text_palette(
+            [*(case.labels or ()), *(word for swap in swaps for word in swap), "", OTHER_ANSWER]
+        )
+    return label_palette(labels, told_apart([case], labels), confidences)
 
 
 def told_apart(cases: Iterable[Case], labels: tuple[str, ...]) -> list[int]:
-    """The labels that these cases ask for or their rules name, and the first few, which stand for all others."""
-    spoken: set[str] = set()
+    """Return the labels that cases expect or their rules name, and a few of the others."""
+    words: set[str] = set()
     for case in cases:
-        spoken |= {label for label in wanted(case, labels) if label} | set(spoken_labels(case.meta["expect"]))
-    return [
-        index
-        for index, label in enumerate(labels)
-        if index < SMALL or {label, str(index), f"not {label}"} & spoken
-    ]
+        words |= {label for label in expected_labels(case, labels) if label} | set(
+            rule_labels(case.meta["expect"])
+        )
+    used = [i for i, label in enumerate(labels) if {label, str(i), f"not {label}"} & words]
+    others = [i for i in range(len(labels)) if i not in set(used)]
+    return sorted(used + others[:SMALL])
 
 
-def judge_all(case: Case, palette: Sequence[Reply]) -> Verdicts:
-    """How the case goes under every combination of answers."""
-    combinations = list(product(range(len(palette)), repeat=len(case.examples)))
-    answers = answers_of(palette, [position for picks in combinations for position in picks])
+def words_of(palette: Answers) -> Sequence[str]:
+    """Return each answer of a palette in words."""
+    return palette.texts or [palette.labels[index] for index in palette.predictions]
+
+
+def judge_all(case: Case, palette: Answers) -> Verdicts:
+    """Return the verdict on a case under every combination of answers."""
+    combinations = list(product(range(len(palette.predictions)), repeat=len(case.examples)))
+    answers = rows_of(palette, np.array(combinations, np.int64).ravel())
     outcomes = judge(AS_WRITTEN, [case] * len(combinations), answers)
-    return {picks: outcome.passed for picks, outcome in zip(combinations, outcomes, strict=True)}
+    return {rows: outcome.passed for rows, outcome in zip(combinations, outcomes, strict=True)}
 
 
-def only(case: Case, positions: Sequence[int]) -> Case:
-    """The case with these of its examples."""
+def with_examples(case: Case, positions: Sequence[int]) -> Case:
+    """Return the case with some of its examples."""
     details = case.meta.get("details")
     if isinstance(details, list) and len(details) == len(case.examples):
         details = [details[position] for position in positions]
@@ -191,19 +178,16 @@ def only(case: Case, positions: Sequence[int]) -> Case:
 
 
 def first(case: Case, n: int) -> Case:
-    """The case with its first examples only."""
-    return only(case, range(min(n, len(case.examples))))
+    """Return the case with its first examples."""
+    return with_examples(case, range(min(n, len(case.examples))))
 
 
 # The suite
 
-MANY = 100
-"""Labels: to try each of more would take time by their square."""
-
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """How a functionality goes if every example is answered alike."""
+    """The result of one answer to every example of a functionality."""
 
     answer: str
     passes: int
@@ -211,15 +195,14 @@ class Constant:
 
     @property
     def rate(self) -> float:
-        """Pass rate of the applicable cases; -1 where there are none, below every rate."""
+        """Return the pass rate of the applicable cases; -1 if there are none."""
         return self.passes / self.n if self.n else -1.0
 
 
 class Material:
     """A suite laid out for the checks, sorted, so that the order of its file cannot matter."""
 
-    def __init__(self, suite: Suite | Iterable[Case]) -> None:
-        cases = suite.cases if isinstance(suite, Suite) else suite
+    def __init__(self, cases: Iterable[Case]) -> None:
         # Shorter ids first: 2 before 10.
         self.cases = sorted(cases, key=lambda case: (case.groups["functionality"], len(case.id), case.id))
         self.by_name = {
@@ -227,27 +210,71 @@ class Material:
             for name, members in groupby(self.cases, key=lambda case: case.groups["functionality"])
         }
         self.labels = label_names(self.cases)
+        self.shapes: dict[str, dict[object, list[Case]]] = {}
+        """The cases of each functionality by their shape."""
+        self.constants: dict[str, list[Constant]] = {}
+        """The results of constant answers by functionality."""
         self.problems: dict[str, str] = {}
-        """By functionality, why its rule cannot judge its cases."""
-        self.constants = self._try_constants()
-        """By functionality, how each constant prediction does under its own rule."""
+        """Why the rule of a functionality cannot judge its cases."""
+        for name, members in self.by_name.items():
+            shapes: dict[object, list[Case]] = defaultdict(list)
+            for case in members:
+                shapes[shape(case)].append(case)
+            self.shapes[name] = shapes
+            try:
+                self.constants[name] = list(self._constants(name))
+            except DataError as problem:
+                self.problems[name] = str(problem).splitlines()[0]
+
+    def _constants(self, name: str) -> Iterator[Constant]:
+        """Yield the result of each label, or of no answer and the answer most often right."""
+        cases = [alike[0] for alike in self.shapes[name].values()]
+        sizes = [len(alike) for alike in self.shapes[name].values()]
+        if cases[0].meta.get("reading"):
+            answers = Counter(str(label) for case in self.by_name[name] for label in case.labels or ())
+            palette = text_palette(
+                ["", max(answers, key=lambda answer: (answers[answer], answer), default="")]
+            )
+        else:
+            self._check_labels(cases)
+            palette = label_palette(self.labels, told_apart(cases, self.labels), [LUKEWARM])
+        examples = sum(len(case.examples) for case in cases)
+        for row, word in enumerate(words_of(palette)):
+            outcomes = judge(AS_WRITTEN, cases, rows_of(palette, np.full(examples, row)))
+            counts = [(outcome.passed, size) for outcome, size in zip(outcomes, sizes, strict=True)]
+            passes = sum(size for passed, size in counts if passed)
+            yield Constant(word, passes, sum(size for passed, size in counts if passed is not None))
+
+    def _check_labels(self, cases: Sequence[Case]) -> None:
+        """Raise if the cases of a functionality or their rule use an unknown label."""
+        words = {*expected_words(cases), *rule_labels(cases[0].meta["expect"])}
+        for word in sorted(words - set(self.labels)):
+            if is_number(word) and int(word) >= len(self.labels):
+                raise DataError(
+                    f"label {word} is beyond the {len(self.labels)} labels of the suite",
+                    fix="name every label in label_names, or correct the label",
+                )
+            label_index(word, self.labels)
+
+    def best_constant(self, name: str) -> Constant | None:
+        """Return the constant answer with the highest pass rate, if any applies."""
+        known = [constant for constant in self.constants.get(name, ()) if constant.n]
+        return max(known, key=lambda constant: constant.rate, default=None)
 
     def counts(self) -> Iterator[Counts]:
-        """Every functionality in numbers."""
+        """Yield the counts of every functionality."""
         for name, cases in self.by_name.items():
-            tested, seen = self.test_cases[name]
-            best = self.best_constant(name)
-            answer, rate = (best.answer, best.rate) if best else ("", None)
-            yield Counts(name, len(cases), self.unique_cases[name], tested, len(seen), answer, rate)
+            tests, seen = self.test_cases[name]
+            yield Counts(name, len(cases), self.unique_cases[name], tests, len(seen))
 
     @cached_property
     def unique_cases(self) -> dict[str, int]:
-        """By functionality: how many of its cases differ from each other."""
+        """Return the number of distinct cases by functionality."""
         return {name: len({case.examples for case in cases}) for name, cases in self.by_name.items()}
 
     @cached_property
     def test_cases(self) -> dict[str, tuple[int, list[Case]]]:
-        """By functionality: how many test cases the reference split has, and which of them are in training too."""
+        """Return the number of test cases in the reference split, and those also in training, by functionality."""
         part = split_cases(self.cases, by_content=False)
         by_name = {}
         for name, cases in self.by_name.items():
@@ -257,86 +284,13 @@ class Material:
         return by_name
 
     @cached_property
-    def shapes(self) -> dict[str, dict[object, list[Case]]]:
-        """By functionality: its cases by their shape."""
-        by_name = {}
-        for name, cases in self.by_name.items():
-            by_shape: dict[object, list[Case]] = defaultdict(list)
-            for case in cases:
-                by_shape[shape(case)].append(case)
-            by_name[name] = dict(by_shape)
-        return by_name
-
-    def _try_constants(self) -> dict[str, list[Constant]]:
-        constants = {}
-        known: dict[tuple[object, ...], list[Verdict]] = {}
-        for name, shapes in self.shapes.items():
-            try:
-                constants[name] = [_constant(shapes, reply, known) for reply in self._sayable(name)]
-            except DataError as problem:
-                self.problems[name] = str(problem).splitlines()[0]
-        return constants
-
-    def _sayable(self, name: str) -> list[Reply]:
-        """The constants to try on a functionality: each label, or no answer and the answer most often right."""
-        cases = self.by_name[name]
-        if not cases[0].meta.get("reading"):
-            self._check_labels(name)
-            return [Reply.label(index, self.labels, LUKEWARM) for index in self._tried]
-        answers = Counter(str(label) for case in cases for label in case.labels or ())
-        most = max(answers, key=lambda answer: (answers[answer], answer), default="")
-        return [Reply.text(answer) for answer in dict.fromkeys(["", most])]
-
-    @cached_property
-    def _tried(self) -> Sequence[int]:
-        """The labels that are tried as constants; of very many, those that some case can tell from the others."""
-        if len(self.labels) <= MANY:
-            return range(len(self.labels))
-        cases = (alike[0] for shapes in self.shapes.values() for alike in shapes.values())
-        return told_apart((case for case in cases if not case.meta.get("reading")), self.labels)
-
-    def _check_labels(self, name: str) -> None:
-        expect = self.by_name[name][0].meta["expect"]
-        words = {
-            str(label).removeprefix("not_")
-            for case, *_ in self.shapes[name].values()
-            for label in case.labels or ()
-        }
-        for word in sorted({*words, *spoken_labels(expect)} - set(self.labels)):
-            if is_number(word) and int(word) >= len(self.labels):
-                raise DataError(
-                    f"label {word} is beyond the {len(self.labels)} labels of the suite",
-                    fix="name every label in label_names, or mend the label",
-                )
-            label_index(word, self.labels)
-
-    def best_constant(self, name: str) -> Constant | None:
-        """The constant prediction that passes most of a functionality, if any applies."""
-        known = [constant for constant in self.constants.get(name, ()) if constant.n]
-        return max(known, key=lambda constant: constant.rate, default=None)
-
-    @cached_property
     def label_counts(self) -> dict[str, int]:
-        """How many judged examples ask for each label, reading comprehension left out."""
-        asked: Counter[str] = Counter()
-        for shapes in self.shapes.values():
-            for alike in shapes.values():
-                if not alike[0].meta.get("reading"):
-                    for label in filter(None, wanted(alike[0], self.labels)):
-                        asked[label] += len(alike)
+        """Return the number of judged examples that expect each label, without reading comprehension."""
+        expected: Counter[str] = Counter()
+        for alike in (alike for shapes in self.shapes.values() for alike in shapes.values()):
+            if not alike[0].meta.get("reading"):
+                for label in filter(None, expected_labels(alike[0], self.labels)):
+                    expected[label] += len(alike)
         names = [label for label in self.labels if label != OTHER_LABEL]
-        return {label: asked[label] for label in (*names, *sorted(set(asked) - set(names)))} if asked else {}
-
-
-def _constant(
-    shapes: Mapping[object, Sequence[Case]], reply: Reply, known: dict[tuple[object, ...], list[Verdict]]
-) -> Constant:
-    """How a functionality goes under one reply; `known` for those of the same shapes, of which there may be many."""
-    key = reply, *shapes
-    if key not in known:
-        cases = [alike[0] for alike in shapes.values()]
-        picked = [0] * sum(len(case.examples) for case in cases)
-        known[key] = [outcome.passed for outcome in judge(AS_WRITTEN, cases, answers_of([reply], picked))]
-    counts = [(passed, len(alike)) for passed, alike in zip(known[key], shapes.values(), strict=True)]
-    passes = sum(n for passed, n in counts if passed)
-    return Constant(reply.word, passes, sum(n for passed, n in counts if passed is not None))
+        order = (*names, *sorted(set(expected) - set(names)))
+        return {label: expected[label] for label in order} if expected else {}

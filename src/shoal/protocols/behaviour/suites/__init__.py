@@ -1,7 +1,12 @@
-"""The suites that ship with shoal: written here, in Python, one module each.
+"""The suites that ship with shoal, one module each, and the helpers that put their sentences together.
 
 To add one: write `suites/<name>.py` that defines `suite`, and add a line.
 """
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
 
 SUITES: dict[str, str] = {
     "sentiment": "sentiment",
@@ -9,3 +14,23 @@ SUITES: dict[str, str] = {
     "reading": "reading",
 }
 """Name to module."""
+
+
+def some_of(n: int, *words: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return n of all combinations, the same every time, in order; all of them if there are fewer.
+
+    >>> some_of(3, ["red", "blue"], ["door", "gate", "wall"])
+    [('red', 'door'), ('red', 'wall'), ('blue', 'door')]
+    """
+    combinations = list(product(*words))
+    drawn = np.random.default_rng(len(combinations)).permutation(len(combinations))[:n]
+    return [combinations[i] for i in sorted(drawn)]
+
+
+def an(words: str) -> str:
+    """Return the words after "a" or "an".
+
+    >>> an("awful meal"), an("good one")
+    ('an awful meal', 'a good one')
+    """
+    return f"{'an' if words[0].lower() in 'aeio' else 'a'} {words}"

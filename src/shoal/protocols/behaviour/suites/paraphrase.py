@@ -8,7 +8,7 @@ import numpy as np
 from ....core.records import Case
 from .. import perturb
 from ..suite import Suite, case
-from .wording import an, some_of
+from . import an, some_of
 
 SKILLS = ("the guitar", "chess", "Spanish", "swimming", "photography", "the violin", "Arabic", "carpentry")
 CITIES = ("Lisbon", "Oslo", "Lima", "Vienna", "Cairo", "Kyoto", "Nairobi", "Quito")
@@ -86,12 +86,9 @@ def more_of_one_is_less_of_its_opposite() -> Iterator[Case]:
     for words, job in some_of(30, OPPOSITES, JOBS):
         one, other = words.split()
         asked = f"How does {an(job)} become"
-        yield case(
-            (f"{asked} more {one}?", f"{asked} less {other}?"), label="duplicate", cluster="more, less"
-        )
-        yield case(
-            (f"{asked} more {one}?", f"{asked} more {other}?"), label="different", cluster="more, more"
-        )
+        for how, label in (("less", "duplicate"), ("more", "different")):
+            texts = (f"{asked} more {one}?", f"{asked} {how} {other}?")
+            yield case(texts, label=label, cluster=f"more, {how}")
 
 
 # Negation
@@ -184,11 +181,8 @@ def some_relations_go_both_ways() -> Iterator[Case]:
     """Two people are married in either order."""
     relations = ("married", "related", "colleagues")
     for (one, other), word in ((both, word) for both in permutations(PEOPLE[3:], 2) for word in relations):
-        yield case(
-            (f"Are {one} and {other} {word}?", f"Are {other} and {one} {word}?"),
-            label="duplicate",
-            cluster="Are … and … …?",
-        )
+        texts = (f"Are {one} and {other} {word}?", f"Are {other} and {one} {word}?")
+        yield case(texts, label="duplicate", cluster="Are … and … …?")
 
 
 DEEDS = {"invite": "invited", "help": "helped", "hire": "hired", "thank": "thanked"}
@@ -198,22 +192,16 @@ DEEDS = {"invite": "invited", "help": "helped", "hire": "hired", "thank": "thank
 def active_and_passive_ask_the_same() -> Iterator[Case]:
     """Who did what to whom stays the same in the passive."""
     for (one, other), deed in ((both, deed) for both in permutations(PEOPLE[:4], 2) for deed in DEEDS):
-        yield case(
-            (f"Did {one} {deed} {other}?", f"Was {other} {DEEDS[deed]} by {one}?"),
-            label="duplicate",
-            cluster="Did … …? Was … by …?",
-        )
+        texts = (f"Did {one} {deed} {other}?", f"Was {other} {DEEDS[deed]} by {one}?")
+        yield case(texts, label="duplicate", cluster="Did … …? Was … by …?")
 
 
 @suite.minimum(capability="roles")
 def the_passive_does_not_swap_roles() -> Iterator[Case]:
     """Inviting someone is not being invited by them."""
     for (one, other), deed in ((both, deed) for both in permutations(PEOPLE[:4], 2) for deed in DEEDS):
-        yield case(
-            (f"Did {one} {deed} {other}?", f"Was {one} {DEEDS[deed]} by {other}?"),
-            label="different",
-            cluster="Did … …? Was … by …?",
-        )
+        texts = (f"Did {one} {deed} {other}?", f"Was {one} {DEEDS[deed]} by {other}?")
+        yield case(texts, label="different", cluster="Did … …? Was … by …?")
 
 
 # Named entities

@@ -12,7 +12,7 @@ import numpy as np
 from ....core.records import Case
 from .. import perturb
 from ..suite import Suite, case
-from .wording import an, some_of
+from . import an, some_of
 
 WOMEN = ("Marta", "Elena", "Priya", "Keiko", "Amina")
 MEN = ("Jonas", "Omar", "Felix", "Samir", "Bruno")
@@ -30,6 +30,18 @@ SAME_AFTER_SWAP = "answer_equals_original_answer_after_same_substitution"
 suite = Suite("reading", task="reading comprehension", version="1")
 
 
+def together(passage: str, answers: dict[str, str], cluster: str) -> Case:
+    """Return one case of all questions about a passage, with their answers."""
+    questions = [(passage, question) for question in answers]
+    return case(*questions, label=list(answers.values()), cluster=cluster)
+
+
+def singly(passage: str, answers: dict[str, str], cluster: str) -> Iterator[Case]:
+    """Yield a case for each question about a passage."""
+    for question, answer in answers.items():
+        yield case((passage, question), label=answer, cluster=cluster)
+
+
 # Vocabulary
 
 
@@ -38,10 +50,8 @@ def plain_facts_are_found() -> Iterator[Case]:
     """Where someone lives and what they do, from one plain sentence."""
     for name, city, job in some_of(30, WOMEN + MEN, CITIES, JOBS):
         text = f"{name} lives in {city} and works as {an(job)}."
-        yield case((text, f"Where does {name} live?"), label=city, cluster="… lives in … and works as a …")
-        yield case(
-            (text, f"What does {name} do for a living?"), label=job, cluster="… lives in … and works as a …"
-        )
+        answers = {f"Where does {name} live?": city, f"What does {name} do for a living?": job}
+        yield from singly(text, answers, "… lives in … and works as a …")
 
 
 @suite.minimum(capability="vocabulary", expect=EXACT)
@@ -50,12 +60,7 @@ def comparisons_are_read() -> Iterator[Case]:
     for couple, words in some_of(60, COUPLES, ("taller shorter", "older younger", "faster slower")):
         (one, other), (more, less) = couple.split(), words.split()
         text = f"{one} is {more} than {other}."
-        yield case(
-            (text, f"Who is {more}?"),
-            (text, f"Who is {less}?"),
-            label=[one, other],
-            cluster="… is more … than …",
-        )
+        yield together(text, {f"Who is {more}?": one, f"Who is {less}?": other}, "… is more … than …")
 
 
 @suite.minimum(capability="vocabulary", expect=EXACT)
@@ -64,12 +69,8 @@ def more_and_less_are_told_apart() -> Iterator[Case]:
     for couple, word in some_of(60, COUPLES, ("patient", "careful", "hopeful")):
         one, other = couple.split()
         text = f"{one} is less {word} than {other}."
-        yield case(
-            (text, f"Who is more {word}?"),
-            (text, f"Who is less {word}?"),
-            label=[other, one],
-            cluster="… is less … than …",
-        )
+        answers = {f"Who is more {word}?": other, f"Who is less {word}?": one}
+        yield together(text, answers, "… is less … than …")
 
 
 @suite.minimum(capability="vocabulary", expect=WORDS)
@@ -80,16 +81,12 @@ def properties_are_of_a_kind() -> Iterator[Case]:
         60, things, sizes, ("red", "green", "black"), ("steel", "stone")
     ):
         text = f"Behind the house stands a {size} {colour} {stuff} {thing}."
-        questions = (
-            f"What size is the {thing}?",
-            f"What colour is the {thing}?",
-            f"What is the {thing} made of?",
-        )
-        yield case(
-            *((text, question) for question in questions),
-            label=[size, colour, stuff],
-            cluster="Behind the house stands a …",
-        )
+        answers = {
+            f"What size is the {thing}?": size,
+            f"What colour is the {thing}?": colour,
+            f"What is the {thing} made of?": stuff,
+        }
+        yield together(text, answers, "Behind the house stands a …")
 
 
 @suite.minimum(capability="vocabulary", expect=WORDS)
@@ -97,9 +94,8 @@ def job_and_origin_are_told_apart() -> Iterator[Case]:
     """What someone does is not where someone is from."""
     for name, job, origin in some_of(30, WOMEN + MEN, JOBS, ("Polish", "Turkish", "Kenyan", "Peruvian")):
         text = f"{name} is {an(f'{origin} {job}')}."
-        questions = (f"What is {name}'s job?", f"What is {name}'s nationality?")
-        for question, answer in zip(questions, (job, origin), strict=True):
-            yield case((text, question), label=answer, cluster="… is a …")
+        answers = {f"What is {name}'s job?": job, f"What is {name}'s nationality?": origin}
+        yield from singly(text, answers, "… is a …")
 
 
 # Negation
@@ -111,12 +107,8 @@ def who_is_not_is_not_who_is() -> Iterator[Case]:
     for couple, job in some_of(60, COUPLES, JOBS):
         one, other = couple.split()
         text = f"{one} is not {an(job)}. {other} is {an(job)}."
-        yield case(
-            (text, f"Who is {an(job)}?"),
-            (text, f"Who is not {an(job)}?"),
-            label=[other, one],
-            cluster="… is not a …. … is a …",
-        )
+        answers = {f"Who is {an(job)}?": other, f"Who is not {an(job)}?": one}
+        yield together(text, answers, "… is not a …. … is a …")
 
 
 @suite.minimum(capability="negation", expect=WORDS)
@@ -139,9 +131,8 @@ def now_and_before_are_told_apart() -> Iterator[Case]:
     for name, jobs in some_of(30, WOMEN + MEN, TWO_JOBS):
         before, now = jobs.split()
         text = f"{name} used to work as {an(before)}, but now works as {an(now)}."
-        questions = (f"What is {name}'s job now?", f"What was {name}'s job in the past?")
-        for question, answer in zip(questions, (now, before), strict=True):
-            yield case((text, question), label=answer, cluster="… used to work as a …")
+        answers = {f"What is {name}'s job now?": now, f"What was {name}'s job in the past?": before}
+        yield from singly(text, answers, "… used to work as a …")
 
 
 @suite.minimum(capability="temporal", expect=EXACT)
@@ -151,9 +142,7 @@ def first_and_last_follow_from_before() -> Iterator[Case]:
         one, other = couple.split()
         first, last = (one, other) if word == "before" else (other, one)
         text = f"{one} arrived {word} {other}."
-        yield case(
-            (text, "Who arrived first?"), (text, "Who arrived last?"), label=[first, last], cluster=word
-        )
+        yield together(text, {"Who arrived first?": first, "Who arrived last?": last}, word)
 
 
 # Coreference
@@ -165,8 +154,9 @@ def pronouns_point_at_people() -> Iterator[Case]:
     for woman, man, jobs in some_of(30, WOMEN, MEN, TWO_JOBS):
         hers, his = jobs.split()
         text = f"{man} met {woman} on the train. She is {an(hers)} and he is {an(his)}."
-        yield case((text, f"Who is {an(hers)}?"), label=woman, cluster="… met … on the train")
-        yield case((text, f"Who is {an(his)}?"), label=man, cluster="… met … on the train")
+        yield from singly(
+            text, {f"Who is {an(hers)}?": woman, f"Who is {an(his)}?": man}, "… met … on the train"
+        )
 
 
 @suite.minimum(capability="coreference", expect=EXACT)
@@ -175,8 +165,8 @@ def former_and_latter_point_at_people() -> Iterator[Case]:
     for couple, jobs in some_of(60, COUPLES, TWO_JOBS):
         (one, other), (first, second) = couple.split(), jobs.split()
         text = f"{one} and {other} share a flat. The former is {an(first)}, the latter {an(second)}."
-        examples = ((text, f"Who is {an(first)}?"), (text, f"Who is {an(second)}?"))
-        yield case(*examples, label=[one, other], cluster="… and … share a flat")
+        answers = {f"Who is {an(first)}?": one, f"Who is {an(second)}?": other}
+        yield together(text, answers, "… and … share a flat")
 
 
 # Roles
@@ -190,8 +180,7 @@ def doer_and_done_to_are_told_apart() -> Iterator[Case]:
     for couple, deed in some_of(30, COUPLES, DEEDS):
         one, other = couple.split()
         text = f"{one} {deed} {other} last week."
-        yield case((text, f"Who {deed} someone?"), label=one, cluster="… … … last week")
-        yield case((text, f"Who was {deed}?"), label=other, cluster="… … … last week")
+        yield from singly(text, {f"Who {deed} someone?": one, f"Who was {deed}?": other}, "… … … last week")
 
 
 @suite.minimum(capability="roles", expect=EXACT)
@@ -200,12 +189,8 @@ def the_passive_turns_the_order_round() -> Iterator[Case]:
     for couple, deed in some_of(60, COUPLES, DEEDS):
         one, other = couple.split()
         text = f"{one} was {deed} by {other} last week."
-        yield case(
-            (text, f"Who {deed} someone?"),
-            (text, f"Who was {deed}?"),
-            label=[other, one],
-            cluster="… was … by … last week",
-        )
+        answers = {f"Who {deed} someone?": other, f"Who was {deed}?": one}
+        yield together(text, answers, "… was … by … last week")
 
 
 @suite.minimum(capability="roles", expect=WORDS)
@@ -214,11 +199,9 @@ def two_people_are_told_apart() -> Iterator[Case]:
     for couple, jobs in some_of(30, COUPLES, TWO_JOBS):
         (one, other), (first, second) = couple.split(), jobs.split()
         text = f"{one} works as {an(first)}, whereas {other} works as {an(second)}."
-        yield case(
-            (text, f"What does {one} do for a living?"), label=first, cluster="… whereas … works as a …"
-        )
-        yield case(
-            (text, f"What does {other} do for a living?"), label=second, cluster="… whereas … works as a …"
+        questions = (f"What does {person} do for a living?" for person in (one, other))
+        yield from singly(
+            text, dict(zip(questions, (first, second), strict=True)), "… whereas … works as a …"
         )
 
 
@@ -289,17 +272,19 @@ def a_polite_question_changes_nothing() -> Iterator[Case]:
         yield case((text, question), *((text, variant) for variant in variants), cluster=template)
 
 
+def substituted(changes: list[perturb.Change], text: str, question: str, template: str) -> Case:
+    """Return a case whose variants replace a word in passage and question."""
+    swaps = [(change.old, change.new) for change in changes]
+    variants = [(change.text, perturb.change_word(question, change.old, change.new)) for change in changes]
+    return case((text, question), *variants, details=[None, *swaps], cluster=template)
+
+
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
 def another_name_changes_the_answer_alike() -> Iterator[Case]:
     """With another name in passage and question, the answer is the same but for the name."""
     rng = np.random.default_rng(2)
     for text, question, template in passages():
-        changes = perturb.change_names(text, rng)
-        variants = [
-            (change.text, perturb.change_word(question, change.old, change.new)) for change in changes
-        ]
-        swaps = [(change.old, change.new) for change in changes]
-        yield case((text, question), *variants, details=[None, *swaps], cluster=template)
+        yield substituted(perturb.change_names(text, rng), text, question, template)
 
 
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
@@ -307,10 +292,7 @@ def another_place_changes_the_answer_alike() -> Iterator[Case]:
     """With another place in the passage, the answer is the same but for the place."""
     rng = np.random.default_rng(3)
     for text, question, template in passages():
-        changes = perturb.change_places(text, rng)
-        swaps = [(change.old, change.new) for change in changes]
-        variants = [(change.text, question) for change in changes]
-        yield case((text, question), *variants, details=[None, *swaps], cluster=template)
+        yield substituted(perturb.change_places(text, rng), text, question, template)
 
 
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
@@ -318,7 +300,4 @@ def another_number_changes_the_answer_alike() -> Iterator[Case]:
     """With another number in the passage, the answer is the same but for the number."""
     rng = np.random.default_rng(4)
     for text, question, template in passages():
-        changes = perturb.change_numbers(text, rng)
-        swaps = [(change.old, change.new) for change in changes]
-        variants = [(change.text, question) for change in changes]
-        yield case((text, question), *variants, details=[None, *swaps], cluster=template)
+        yield substituted(perturb.change_numbers(text, rng), text, question, template)

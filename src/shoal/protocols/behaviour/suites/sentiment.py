@@ -1,4 +1,4 @@
-"""A sentiment suite: what a reader of reviews should get right beyond the words of praise and blame."""
+"""A sentiment suite: abilities of a reader of reviews beyond the words of praise and blame."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ import numpy as np
 from ....core.records import Case
 from .. import perturb
 from ..suite import Suite, case
-from .wording import an, some_of
+from . import an, some_of
 
 THINGS = ("film", "meal", "hotel", "concert", "phone", "novel", "flight", "museum", "jacket", "course")
 PRAISE = ("great", "lovely", "superb", "excellent", "wonderful", "brilliant", "delightful", "fantastic")
@@ -40,6 +40,7 @@ def opinions(n: int, templates: Sequence[str], words: Sequence[str] = PRAISE + B
         yield Opinion(text, "positive" if word in PRAISE else "negative", template)
 
 
+OPPOSITE = {"positive": "negative", "negative": "not_negative"}
 SIMPLE = ("The {thing} was {word}.", "It is {a_word} {thing}, in my view.")
 """Opinions to which something is done in the tests of invariance and direction."""
 
@@ -47,21 +48,20 @@ SIMPLE = ("The {thing} was {word}.", "It is {a_word} {thing}, in my view.")
 # Vocabulary
 
 
+PLAINLY = ("This is {a_word} {thing}.", "That {thing} is {word}.")
+
+
 @suite.minimum(capability="vocabulary")
 def praise_is_positive() -> Iterator[Case]:
     """A plain sentence with a word of praise is positive."""
-    for text, label, template in opinions(
-        60, ("This is {a_word} {thing}.", "That {thing} is {word}."), PRAISE
-    ):
+    for text, label, template in opinions(60, PLAINLY, PRAISE):
         yield case(text, label=label, cluster=template)
 
 
 @suite.minimum(capability="vocabulary")
 def blame_is_negative() -> Iterator[Case]:
     """A plain sentence with a word of blame is negative."""
-    for text, label, template in opinions(
-        60, ("This is {a_word} {thing}.", "That {thing} is {word}."), BLAME
-    ):
+    for text, label, template in opinions(60, PLAINLY, BLAME):
         yield case(text, label=label, cluster=template)
 
 
@@ -236,9 +236,8 @@ def negated_facts_are_neutral() -> Iterator[Case]:
 @suite.minimum(capability="negation")
 def short_negation_is_seen() -> Iterator[Case]:
     """The short forms "isn't" and "wasn't" negate as "not" does."""
-    for text, _, template in opinions(
-        60, ("That {thing} wasn't {word}.", "It isn't {a_word} {thing}."), PRAISE
-    ):
+    templates = ("That {thing} wasn't {word}.", "It isn't {a_word} {thing}.")
+    for text, _, template in opinions(60, templates, PRAISE):
         yield case(text, label="negative", cluster=template)
 
 
@@ -246,11 +245,7 @@ def short_negation_is_seen() -> Iterator[Case]:
 def negation_at_the_end_is_seen() -> Iterator[Case]:
     """The verdict may come last: "I thought the film would be great, but it was not"."""
     for text, label, template in opinions(60, ("I thought the {thing} would be {word}, but it was not.",)):
-        yield case(
-            text,
-            label="negative" if label == "positive" else "not_negative",
-            cluster=template,
-        )
+        yield case(text, label=OPPOSITE[label], cluster=template)
 
 
 @suite.minimum(capability="negation")
@@ -305,16 +300,9 @@ def the_present_opinion_counts() -> Iterator[Case]:
 def things_change_for_better_or_worse() -> Iterator[Case]:
     """The state of things today decides."""
     for thing, good, bad in some_of(40, THINGS, PRAISE, BLAME):
-        yield case(
-            f"The {thing} was {bad} last year, but today it is {good}.",
-            label="positive",
-            cluster="last year, today",
-        )
-        yield case(
-            f"The {thing} was {good} last year, but today it is {bad}.",
-            label="negative",
-            cluster="last year, today",
-        )
+        for before, now, label in ((bad, good, "positive"), (good, bad, "negative")):
+            text = f"The {thing} was {before} last year, but today it is {now}."
+            yield case(text, label=label, cluster="last year, today")
 
 
 @suite.directional(capability="temporal", expect="not more confident", na_if="original pred is neutral")
@@ -347,25 +335,19 @@ def yes_and_no_answer_the_question() -> Iterator[Case]:
     questions = ("Was the {thing} {word}?", "Do I think it is {a_word} {thing}?")
     for text, label, template in opinions(40, questions):
         yield case(f"{text} Yes.", label=label, cluster=template)
-        yield case(
-            f"{text} No.", label="negative" if label == "positive" else "not_negative", cluster=template
-        )
+        yield case(f"{text} No.", label=OPPOSITE[label], cluster=template)
 
 
 @suite.minimum(capability="roles")
 def hopes_are_not_opinions() -> Iterator[Case]:
     """What was hoped for or feared is not what was found."""
     for thing, good, bad in some_of(40, THINGS, PRAISE, BLAME):
-        yield case(
-            f"We hoped for {an(good)} {thing} and were given {an(bad)} one.",
-            label="negative",
-            cluster="We hoped for",
-        )
-        yield case(
-            f"We feared {an(bad)} {thing} and were given {an(good)} one.",
-            label="positive",
-            cluster="We feared",
-        )
+        for start, before, now, label in (
+            ("We hoped for", good, bad, "negative"),
+            ("We feared", bad, good, "positive"),
+        ):
+            text = f"{start} {an(before)} {thing} and were given {an(now)} one."
+            yield case(text, label=label, cluster=start)
 
 
 # Coreference
@@ -384,14 +366,10 @@ def former_and_latter_are_told_apart() -> Iterator[Case]:
 def this_one_is_not_the_other_one() -> Iterator[Case]:
     """The thing under review is judged, not the one it is compared with."""
     for thing, good, bad in some_of(40, THINGS, PRAISE, BLAME):
-        yield case(
-            f"The other {thing} was {bad}; this one is {good}.", label="positive", cluster="The other … was"
-        )
-        yield case(
-            f"This {thing} is {bad}; the other one was {good}.",
-            label="negative",
-            cluster="the other one was …",
-        )
+        text = f"The other {thing} was {bad}; this one is {good}."
+        yield case(text, label="positive", cluster="The other … was")
+        text = f"This {thing} is {bad}; the other one was {good}."
+        yield case(text, label="negative", cluster="the other one was …")
 
 
 # Fairness
