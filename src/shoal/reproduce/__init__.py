@@ -109,3 +109,10 @@ def read_published(path: Path, take: Callable[[Any], Any]) -> Any:
 def as_printed(row: "Measure | None", digits: int) -> str:
     """Return a measure in per cent as papers print it."""
     return "absent" if row is None else "undefined" if row.value is None else f"{100 * row.value:.{digits}f}"
+
+
+def agree(published: float | None, found: float | None, tolerance: float) -> bool:
+    """Return whether two numbers are both undefined, or equal up to the tolerance."""
+    if published is None or found is None:
+        return published is found
+    return abs(published - found) <= tolerance

@@ -9,7 +9,7 @@ from ..core.errors import DataError
 from ..core.records import Measure
 from ..runs.results import audit_all
 from ..training.stage import Progress
-from . import REPRODUCTIONS, Cell, Reproduction, as_printed, find_folder, read_published
+from . import REPRODUCTIONS, Cell, Reproduction, agree, as_printed, find_folder, read_published
 
 FILES = ("test_suite_cases.csv", "predictions_2_systems.csv", "published_accuracy_by_functionality.json")
 SYSTEMS = ("BERT_davidson2017_weighted", "siftninja")
@@ -96,11 +96,11 @@ def _pass_rate(printed: tuple[float | None, int] | None, row: Measure | None) ->
         return ("absent", "there", False) if printed is None else ("there", "absent", False)
     percent, n = printed
     found = None if row.value is None else 100 * row.value
-    if percent is None or found is None:
-        matches = percent is found
-    else:
-        matches = abs(percent - found) <= 100 * TOLERANCE
-    return f"{_shown(percent)} of {n:,}", f"{_shown(found)} of {row.n:,}", matches and n == row.n
+    return (
+        f"{_shown(percent)} of {n:,}",
+        f"{_shown(found)} of {row.n:,}",
+        n == row.n and agree(percent, found, 100 * TOLERANCE),
+    )
 
 
 def _shown(percent: float | None) -> str:

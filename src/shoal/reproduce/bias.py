@@ -10,7 +10,7 @@ from ..core.records import Measure, Measures
 from ..data.crows import FILE
 from ..runs.results import audit_with
 from ..training.stage import Progress
-from . import REPRODUCTIONS, Cell, Reproduction, as_printed, find_folder, read_published
+from . import REPRODUCTIONS, Cell, Reproduction, agree, as_printed, find_folder, read_published
 
 CROWS_SCORES = "bert_base_token_scores.jsonl.gz"
 CROWS_MODEL = "bert-base-uncased"
@@ -104,6 +104,7 @@ def _rows(table: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, flo
 def _score(model: str, task: str, category: str, name: str, printed: float, measures: Measures) -> Cell:
     row = next(iter(measures.where(name, task=task, category=category)), None)
     found = None if row is None or row.value is None else 100 * row.value
-    matches = found is not None and abs(found - printed) <= TOLERANCE
     text = "absent" if found is None else f"{found:.10g}"
-    return Cell(f"{task}, {category}: {name}", model, f"{printed:.10g}", text, matches)
+    return Cell(
+        f"{task}, {category}: {name}", model, f"{printed:.10g}", text, agree(printed, found, TOLERANCE)
+    )
