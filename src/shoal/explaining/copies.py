@@ -104,37 +104,27 @@ def _place(
     pieces: Pieces, example: Example, names: Callable[[list[int]], list[str]], *, specials: bool
 ) -> tuple[Units, NDArray[np.int64]]:
     """Return the units of an example in reading order, and the unit of each token."""
-    words: list[str] = []
-    texts: list[int] = []
-    unit_of = np.full(len(pieces.ids), -1)
     spans = [word_spans(text) for text in example]
-    numbers: dict[tuple[int, int], int] = {}
-
-    def unit(word: str, text: int) -> int:
-        words.append(word)
-        texts.append(text)
-        return len(words) - 1
-
-    def words_until(text: int, last: int) -> None:
-        for place in range(last + 1):
-            if (text, place) not in numbers:
-                start, end = spans[text][place]
-                numbers[text, place] = unit(example[text][start:end], text)
-
+    units = {
+        (text, 0, place): (example[text][start:end], text)
+        for text, words in enumerate(spans)
+        for place, (start, end) in enumerate(words)
+    }
+    keys: list[tuple[int, int, int] | None] = []
+    latest = SPECIAL
     for token, (text, (start, end)) in enumerate(zip(pieces.texts, pieces.spans, strict=True)):
-        if text == SPECIAL:
-            for before in {number for number in pieces.texts[:token] if number != SPECIAL}:
-                words_until(before, len(spans[before]) - 1)
-            if specials:
-                unit_of[token] = unit(names([int(pieces.ids[token])])[0], SPECIAL)
-            continue
-        place = _word_at(example[text], spans[text], start, end)
-        if place is not None:
-            words_until(text, place)
-            unit_of[token] = numbers[text, place]
-    for text in range(len(example)):
-        words_until(text, len(spans[text]) - 1)
-    return Units(tuple(words), tuple(texts)), np.where(unit_of < 0, len(words), unit_of)
+        key = None
+        if text != SPECIAL:
+            latest, place = text, _word_at(example[text], spans[text], start, end)
+            key = None if place is None else (text, 0, place)
+        elif specials:  # stands after the words of the text before it
+            key = latest, 1, token
+            units[key] = names([int(pieces.ids[token])])[0], SPECIAL
+        keys.append(key)
+    number = {key: place for place, key in enumerate(sorted(units))}
+    unit_of = [len(number) if key is None else number[key] for key in keys]
+    ordered = [units[key] for key in number]
+    return Units(tuple(word for word, _ in ordered), tuple(text for _, text in ordered)), np.array(unit_of)
 
 
 def _word_at(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> int | None:
@@ -245,7 +235,7 @@ def from_copies(
     *,
     draw: Draw,
     fit: Fit,
-    facts: Callable[[Units, ExplainConfig], dict[str, Any]],
+    facts: Callable[[Units], dict[str, Any]],
     sums: bool,
 ) -> list[Attribution]:
     """Draw copies, query the model, and return the attribution of each example.
@@ -269,7 +259,7 @@ def from_copies(
                 nothing,
                 dict(zip(copies.labels, answers[1].tolist(), strict=True)),
                 sums,
-                {"absent": copies.absent, **facts(units, config)},
+                {"absent": copies.absent, **facts(units)},
             )
         )
     return explained

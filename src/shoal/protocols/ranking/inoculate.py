@@ -38,7 +38,6 @@ class TrainingData:
     on: Sequence[Row]
     out: Mapping[str, Sequence[Row]]
     labels: tuple[str, ...]
-    notes: tuple[str, ...]
 
 
 def recipe(settings: Settings, model: str) -> Recipe | None:
@@ -110,7 +109,7 @@ def _stage(title: str, rows: Sequence[Row], data: TrainingData, config: TrainCon
         from ...training.methods import make_method
 
         train(model, [environment], make_method("vanilla"), config, seed, progress, mark)
-        return list(data.notes)
+        return []
 
     return Stage(
         title=title,
@@ -152,17 +151,11 @@ def training_data(settings: Settings) -> TrainingData:
     built = build(settings)
     ranked_by = frozenset(example for case in built.cases for example in case.examples)
     labels = built.labels or ()
-    notes: list[str] = []
 
     def read(name: str, number: int) -> list[Row]:
         rows = _rows(name, number, settings.text, settings.label, _stamp(name))
         check_labels(name, (row.label for row in rows), labels)
         kept = [row for row in rows if row.texts not in ranked_by]
-        if len(kept) < len(rows) and not is_made(name):
-            notes.append(
-                f"{len(rows) - len(kept):,} of {len(rows):,} examples of {name} were not trained on: "
-                "models are ranked by them"
-            )
         if not kept:
             raise DataError(f"{name}: models are ranked by every example", fix="other training examples")
         return kept
@@ -176,7 +169,7 @@ def training_data(settings: Settings) -> TrainingData:
             why="the training data and the ranking data hold different kinds of examples",
             fix='text = ["COLUMN"], or text = ["COLUMN", "COLUMN"], for all',
         )
-    return TrainingData(on, out, labels, tuple(notes))
+    return TrainingData(on, out, labels)
 
 
 def _stamp(name: str) -> tuple[int, int]:

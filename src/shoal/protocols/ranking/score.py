@@ -9,7 +9,14 @@ import numpy as np
 from ...core.measures import quantity, shown
 from ...core.records import Answer, Answers, Basis, Case, Example, Finding, Measure, Outcome, Result
 from ...explaining import explain
-from ...explaining.attributions import Attribution, ExplainConfig, as_data, completeness_gap, from_data
+from ...explaining.attributions import (
+    LARGEST_GAP,
+    Attribution,
+    ExplainConfig,
+    as_data,
+    completeness_gap,
+    from_data,
+)
 from ...models.answer_rows import answer_columns
 from ...models.asking import answer_batch
 from ...models.hf import HFModel
@@ -40,7 +47,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Any]) -> Score
     measures = [accuracy(built.cases, outcomes)]
     attributions = {explainer: read_attributions(rows, explainer) for explainer in settings.explainers}
     for factor in parse_factors(settings.factors, settings.explainers):
-        if factor.has_values:
+        if factor.direction:
             values = factor.values(built.cases, merged, attributions.get(factor.explainer, ()))
             columns[factor.name] = values
             measures.append(_mean(factor.name, built.cases, values))
@@ -118,7 +125,6 @@ def _mean(name: str, cases: Sequence[Case], values: Sequence[float | None]) -> M
 
 
 GAP = "completeness gap"
-LARGEST_GAP = 0.05
 
 
 def explain_batch(

@@ -147,7 +147,7 @@ def _known_values(whole: Study, factors: Sequence[Factor]) -> tuple[dict[str, Fl
     missing: dict[tuple[str, ...], list[str]] = {}
     names = whole.table.names
     for factor in factors:
-        if factor.has_values:
+        if factor.direction:
             values = whole.values(factor)
             without = tuple(name for name, row in zip(names, values, strict=True) if np.isnan(row).all())
             if without:
