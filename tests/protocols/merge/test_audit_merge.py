@@ -61,17 +61,13 @@ def test_an_audit_of_other_cases_or_labels_is_refused(built, tmp_path):
     path.write_text("id,label\nelsewhere/1#0,neutral\n")
     with pytest.raises(DataError, match="line 2: unknown id 'elsewhere/1#0'"):
         measures_of(built, path)
+    case = next(case for case in built.cases if len(case.examples) > 2)
+    path.write_text(f"id,label\n{item_id(case, 2).replace('#2-', '#1-')},neutral\n")  # another text
+    with pytest.raises(DataError, match="unknown id"):
+        measures_of(built, path)
     path.write_text(f"id,label\n{item_id(built.cases[0], 0)},maybe\n")
     with pytest.raises(DataError, match="label = 'maybe'"):
         measures_of(built, path)
-
-
-def test_a_judgement_of_another_text_in_the_same_place_is_refused(built, tmp_path):
-    case = next(case for case in built.cases if len(case.examples) > 2)
-    other = item_id(case, 2).replace("#2-", "#1-")  # as under settings that draw other variants
-    (tmp_path / "sheet.csv").write_text(f"id,label\n{other},neutral\n")
-    with pytest.raises(DataError, match="unknown id"):
-        measures_of(built, tmp_path / "sheet.csv")
 
 
 # By the verbs
@@ -123,7 +119,6 @@ def test_a_job_is_exported_as_it_was_asked_and_with_no_other_cases(exported, tmp
         (["bias", "--out", "x.csv"], "bias has nothing to export"),
         (["merge", "--out", "x.html", "--verbatim"], "--verbatim is for the texts of a suite"),
         (["sentiment", "--out", "x.jsonl", "--set", "limit=3"], "a suite is written whole"),
-        (["nothing", "--out", "x.jsonl"], "neither a file nor one that ships with shoal"),
     ],
 )
 def test_what_cannot_be_exported_is_said_before_anything_is_built(words, says, tmp_path, monkeypatch):

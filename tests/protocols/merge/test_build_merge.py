@@ -68,12 +68,6 @@ def test_other_problems_beside_it_change_no_draw(small, built):
     assert all(kept[case.id] == case for case in fewer.cases)
 
 
-def test_the_funnel_only_narrows(built):
-    steps = [row for row in built.measures if row.name == "variants" and set(row.groups) == {"step"}]
-    values = [row.value or 0.0 for row in steps]
-    assert values == sorted(values, reverse=True) and values[0] > values[-1] > 0
-
-
 def test_conditions_have_the_same_problems_and_numbers(small):
     filters: tuple[Filter, ...] = ("default", "pos", "probability", "none", "scrambled")
     built = build(Settings(**{**small, "limit": 6}, filters=filters))
