@@ -22,9 +22,9 @@ import numpy as np
 from shoal import audit
 from shoal.core.records import as_json
 from shoal.data.grammar import Row
-from shoal.protocols.merge import Settings
-from shoal.protocols.merge.build import generate
 from shoal.protocols.merge.settings import HEADLINE
+from shoal.runs.results import export
+from shoal.runs.store import RunStore
 from shoal.training.config import TrainConfig
 from shoal.training.from_scratch import Shape, fresh_masked_model, pretrain
 from shoal.training.loop import Learner, train_network
@@ -111,12 +111,12 @@ def main() -> None:
         classifier(rows, into / name, seed, layers, arguments.epochs)
     variants = into / "variants.jsonl"
     if not variants.exists():
-        settings = Settings(
-            data=str(arguments.data / "snli" / "test.tsv.gz"), label_names=LABELS, limit=arguments.problems,
-            suggesters=(f"hf:{into / 'masked-a'}", f"hf:{into / 'masked-b'}"), filters=FILTERS,
-            sample=arguments.minimum,
-        )  # fmt: skip
-        generate(settings, variants, say)
+        settings = {
+            "data": str(arguments.data / "snli" / "test.tsv.gz"), "label_names": LABELS, "limit": arguments.problems,
+            "suggesters": (f"hf:{into / 'masked-a'}", f"hf:{into / 'masked-b'}"), "filters": FILTERS,
+            "sample": arguments.minimum,
+        }  # fmt: skip
+        export("merge", settings, variants, RunStore(into / "runs"), say)
     for name in ("small", "large"):
         measured = into / f"{name}.json"
         if not measured.exists():

@@ -5,7 +5,7 @@ Identical copies are queried once, even across examples.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,42 +23,6 @@ from .words import word_spans
 Present = NDArray[np.bool_]  # (copies, units)
 Draw = Callable[[Units, ExplainConfig, np.random.Generator], Present]
 Fit = Callable[[Present, Values, tuple[float, float], ExplainConfig], Values]
-
-
-class Copies(Protocol):
-    """Examples whose words can be absent."""
-
-    absent: str
-    """What replaces an absent word: mask or drop."""
-
-    @property
-    def units(self) -> Sequence[Units]:
-        """Return the units of each example."""
-        ...
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Return the labels of the model's answers."""
-        ...
-
-    def ask(self, present: Sequence[Present]) -> list[Values]:
-        """Return the probabilities (copies, labels) of the copies of each example."""
-        ...
-
-
-def copies_of(
-    model: object, examples: Sequence[Example], labels: Sequence[str] | None, config: ExplainConfig
-) -> Copies:
-    """Return the copies of these examples, in the form that the model reads."""
-    if isinstance(model, HFModel):
-        return TokenCopies(model, examples, labels, config)
-    if isinstance(model, StoredAnswers) or not isinstance(model, Classifier):
-        raise ModelError(
-            f"{model!r} cannot answer new texts",
-            why="an explanation compares the answer to a text with the answers to copies without some words",
-            fix="hf:MODEL, tiny:NAME or python:module:name",
-        )
-    return TextCopies(model, examples, labels, config)
 
 
 class TokenCopies:
@@ -137,18 +101,7 @@ def _word_at(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) 
 class TextCopies:
     """Copies as texts without the absent words, for models that read texts only."""
 
-    def __init__(
-        self,
-        model: Classifier,
-        examples: Sequence[Example],
-        labels: Sequence[str] | None,
-        config: ExplainConfig,
-    ) -> None:
-        if config.specials:
-            raise ModelError(
-                f"{model!r} has no special tokens",
-                fix="explain special tokens of hf: models only",
-            )
+    def __init__(self, model: Classifier, examples: Sequence[Example], labels: Sequence[str] | None) -> None:
         self.absent = "drop"
         self.model, self.examples = model, examples
         self._wanted = labels
@@ -225,6 +178,25 @@ class TextCopies:
         return answers.probabilities
 
 
+Copies = TokenCopies | TextCopies
+"""Examples whose words can be absent."""
+
+
+def copies_of(
+    model: object, examples: Sequence[Example], labels: Sequence[str] | None, config: ExplainConfig
+) -> Copies:
+    """Return the copies of these examples, in the form that the model reads."""
+    if isinstance(model, HFModel):
+        return TokenCopies(model, examples, labels, config)
+    if isinstance(model, StoredAnswers) or not isinstance(model, Classifier):
+        raise ModelError(
+            f"{model!r} cannot answer new texts",
+            why="an explanation compares the answer to a text with the answers to copies without some words",
+            fix="hf:MODEL, tiny:NAME or python:module:name",
+        )
+    return TextCopies(model, examples, labels)
+
+
 # From copies to values
 
 
@@ -243,7 +215,8 @@ def from_copies(
     The whole text and the empty copy are queried too.
     """
     drawn = [draw(units, config, rng) for units, rng in zip(copies.units, rngs, strict=True)]
-    asked = [np.concatenate([ends(units), rows]) for units, rows in zip(copies.units, drawn, strict=True)]
+    ends = [np.array([[False], [True]]).repeat(len(units), axis=1) for units in copies.units]
+    asked = [np.concatenate(rows) for rows in zip(ends, drawn, strict=True)]
     explained = []
     for units, rows, answers in zip(copies.units, drawn, copies.ask(asked), strict=True):
         label, columns = explained_columns(copies.labels, answers[1], config)
@@ -263,8 +236,3 @@ def from_copies(
             )
         )
     return explained
-
-
-def ends(units: Units) -> Present:
-    """Return the empty copy and the whole text."""
-    return np.array([[False], [True]]).repeat(len(units), axis=1)
