@@ -9,9 +9,7 @@ from merge_planted import LABELS, Planted, truth
 from rich.console import Console
 
 from shoal import audit, load_model
-from shoal.comparing.gate import judge
 from shoal.comparing.pairs import compare
-from shoal.comparing.rules import Rule
 from shoal.core.errors import DataError, ModelError, PlanError
 from shoal.core.records import Answers, Case, Measures, Result
 from shoal.protocols import merge
@@ -237,16 +235,6 @@ def test_models_are_compared_under_the_first_filter_condition_whichever_it_is(sm
     print_sections(merge.view(Settings(), [good, bad], compared.measures, compared.findings), console)
     line = next(x for x in console.file.getvalue().splitlines() if x.startswith("all ") and "good" in x)  # type: ignore[attr-defined]
     assert line.count("100.0") >= 4
-
-
-def test_a_gate_takes_a_threshold(built):
-    result = result_of(built, truth, "good")
-    (met,) = judge([Rule({"threshold": "0.9"}, at_least=0.7)], result)
-    assert (
-        met.status == "met" and met.measure.name == "pattern accuracy" and met.name == "pattern accuracy, 0.9"
-    )
-    (headline,) = judge([Rule(at_least=0.99, judge="lower bound")], result)
-    assert headline.status == "failed" and headline.measure.groups == {"threshold": "0.9"}
 
 
 @pytest.mark.nightly
