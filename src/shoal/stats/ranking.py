@@ -181,32 +181,6 @@ def exchange_p(order: Floats, truth: ArrayLike, rng: Generator, exchanges: int =
     return reached / number if is_exact else (1 + reached) / (1 + number)
 
 
-# Bootstrap over examples
-
-
-def resampled_accuracies(
-    factors: list[Floats],
-    truth: ArrayLike,
-    size: int,
-    sets: int,
-    resamples: int,
-    rng: Generator,
-    ties: Ties = "half",
-) -> Floats:
-    """Return the few-shot accuracy of each factor on resampled populations: (resamples, factors).
-
-    `factors` are values by model and example, larger is better. All share populations and probe sets.
-    """
-    population = factors[0].shape[1]
-    accuracies = np.empty((resamples, len(factors)))
-    for number in range(resamples):
-        drawn = rng.integers(population, size=(population,), dtype=np.int64)
-        probes = drawn[probe_sets(population, size, sets, rng)]
-        for place, values in enumerate(factors):
-            accuracies[number, place] = few_shot_accuracy(order_of(probe_means(values, probes), ties), truth)
-    return accuracies
-
-
 # Two models, example by example
 
 

@@ -21,7 +21,6 @@ from ...stats.ranking import (
     over_models,
     probe_means,
     probe_sets,
-    resampled_accuracies,
     ties_of,
 )
 from . import wording
@@ -226,13 +225,17 @@ def _against_baseline(whole: Study, known: dict[str, Floats]) -> list[Measure]:
     pairs = len(whole.truth) * (len(whole.truth) - 1) // 2
     resamples = min(RESAMPLES, max(FEWEST_RESAMPLES, WORK // (pairs * settings.probe_sets)))
     tables = [known[name] for name in (BASELINE, *others)]
-    rng = whole.rng(3, size)
-    drawn = resampled_accuracies(
-        tables, whole.truth, size, settings.probe_sets, resamples, rng, settings.ties
-    )
-    probes = probe_sets(len(whole.positions), size, settings.probe_sets, whole.rng(1, size))
-    orders = [order_of(probe_means(values, probes), settings.ties) for values in tables]
-    observed = [few_shot_accuracy(order, whole.truth) for order in orders]
+
+    def accuracies(probes: NDArray[np.int64]) -> Floats:
+        orders = [order_of(probe_means(values, probes), settings.ties) for values in tables]
+        return np.array([few_shot_accuracy(order, whole.truth) for order in orders])
+
+    population, sets = len(whole.positions), settings.probe_sets
+    observed = accuracies(probe_sets(population, size, sets, whole.rng(1, size)))
+    rng, drawn = whole.rng(3, size), np.empty((resamples, len(tables)))
+    for number in range(resamples):
+        resampled = rng.integers(population, size=(population,), dtype=np.int64)
+        drawn[number] = accuracies(resampled[probe_sets(population, size, sets, rng)])
     rows = []
     for number, name in enumerate(others, start=1):
         differences = drawn[:, number] - drawn[:, 0]
