@@ -88,7 +88,9 @@ def _place(
     number = {key: place for place, key in enumerate(sorted(units))}
     unit_of = [len(number) if key is None else number[key] for key in keys]
     ordered = [units[key] for key in number]
-    return Units(tuple(word for word, _ in ordered), tuple(text for _, text in ordered)), np.array(unit_of)
+    return Units(tuple(word for word, _ in ordered), tuple(text for _, text in ordered)), np.array(
+        unit_of, np.int64
+    )
 
 
 def _word_at(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> int | None:
