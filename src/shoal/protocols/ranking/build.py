@@ -240,13 +240,18 @@ def _cases(items: Sequence[Item], pool: Sequence[Item]) -> list[Case]:
             cases[name] = replace(known, meta={**known.meta, "in pool": True})
     if not cases:
         raise DataError("no examples", fix="data = FILE, or pool = FILE")
-    if len({len(case.examples[0]) for case in cases.values()}) > 1:
+    check_widths(case.examples[0] for case in cases.values())
+    return list(cases.values())
+
+
+def check_widths(examples: Iterable[Example]) -> None:
+    """Raise if some examples are single texts and others pairs."""
+    if len({len(example) for example in examples}) > 1:
         raise DataError(
             "single texts and pairs in one ranking",
-            why="data and pool hold different kinds of examples",
-            fix='text = ["COLUMN"], or text = ["COLUMN", "COLUMN"], for both',
+            why="its files hold different kinds of examples",
+            fix='text = ["COLUMN"], or text = ["COLUMN", "COLUMN"], for all',
         )
-    return list(cases.values())
 
 
 def _case(identity: str, item: Item, part: str, meta: Mapping[str, object]) -> Case:

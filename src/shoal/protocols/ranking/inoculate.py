@@ -24,7 +24,7 @@ from ...models import load_model, parse_spec
 from ...training.config import TrainConfig
 from ...training.environments import Environment, Labelled
 from ...training.stage import Mark, Progress, Recipe, Stage
-from .build import TRAINING_SIGNALS, build, check_labels, checked_path, is_made, made_items
+from .build import TRAINING_SIGNALS, build, check_labels, check_widths, checked_path, is_made, made_items
 from .settings import Dose, Settings, Train
 
 FROM_SCRATCH = "tiny:classifier"
@@ -162,13 +162,7 @@ def training_data(settings: Settings) -> TrainingData:
 
     on = read(train.on, 0)
     out = {name: read(file, number) for number, (name, file) in enumerate(train.out.items(), start=1)}
-    widths = {len(rows[0].texts) for rows in (on, *out.values())}
-    if widths != {len(example) for example in ranked_by}:
-        raise DataError(
-            "single texts and pairs in one training",
-            why="the training data and the ranking data hold different kinds of examples",
-            fix='text = ["COLUMN"], or text = ["COLUMN", "COLUMN"], for all',
-        )
+    check_widths([*ranked_by, *(rows[0].texts for rows in (on, *out.values()))])
     return TrainingData(on, out, labels)
 
 
