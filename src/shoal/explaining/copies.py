@@ -77,7 +77,7 @@ def _place(
     keys: list[tuple[int, int, int] | None] = []
     latest = SPECIAL
     for token, (text, (start, end)) in enumerate(zip(pieces.texts, pieces.spans, strict=True)):
-        key = None
+        key: tuple[int, int, int] | None = None
         if text != SPECIAL:
             latest, place = text, _word_at(example[text], spans[text], start, end)
             key = None if place is None else (text, 0, place)

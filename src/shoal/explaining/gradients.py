@@ -116,7 +116,8 @@ def _stacked(rows: "Sequence[Tensor]", width: int) -> "Tensor":
     """Stack embeddings (tokens, width), padded with zeros."""
     torch, _ = libraries()
     stacked: Tensor = torch.nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
-    return torch.nn.functional.pad(stacked, (0, 0, 0, width - stacked.shape[1]))
+    filled: Tensor = torch.nn.functional.pad(stacked, (0, 0, 0, width - stacked.shape[1]))
+    return filled
 
 
 def _chosen(logits: "Tensor", columns: Sequence[Sequence[int]]) -> "Tensor":

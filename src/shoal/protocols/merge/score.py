@@ -241,6 +241,7 @@ def _seed_measures(table: PatternTable) -> Iterator[Measure]:
     )
     varied = np.array([len(case.examples) > 1 for case in table.cases])
     only = {"filter": first[0]} if first else {}
+    parts: list[tuple[NDArray[np.bool_], dict[str, str], dict[str, str]]]
     parts = [(is_first & varied, {}, {**only, "variants": "some"})]
     if not varied.all():
         parts.append(((is_first & varied) | ~varied, {"seeds": "every problem"}, only))

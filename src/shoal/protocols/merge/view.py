@@ -174,10 +174,9 @@ def _curves_by_group(measures: Measures) -> Iterator[Curves]:
 
 
 def _lines(measures: Measures, groups: Mapping[str, Mapping[str, str]]) -> list[Line]:
-    tones = [*TONES, *[""] * len(groups)]
     return [
-        _line(name, measures, "pattern accuracy", each, tone)
-        for (name, each), tone in zip(groups.items(), tones, strict=False)
+        _line(name, measures, "pattern accuracy", each, TONES[number] if number < len(TONES) else "")
+        for number, (name, each) in enumerate(groups.items())
     ]
 
 

@@ -97,6 +97,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 
 def made_items(name: str, split: Literal["train", "test"], number: int = 0) -> list[Item]:
     """Return the examples of built-in data; for training, signals differ for every number."""
+    rows: list[tuple[Example, str, str]]
     if name in signal_names():
         count, seed = (SIGNALS, [0, 1]) if split == "test" else (TRAINING_SIGNALS, [0, 2, number])
         signals = make_signals(*named_signals(name), count, np.random.default_rng(seed))
@@ -224,7 +225,8 @@ def _cases(items: Sequence[Item], pool: Sequence[Item]) -> list[Case]:
     cases: dict[str, Case] = {}
     chosen: dict[Example, str] = {}
     for item in items:
-        name, meta = f"{item.part}/{item.id}", {}
+        name = f"{item.part}/{item.id}"
+        meta: dict[str, object] = {}
         if item.part == CHOSEN and item.draw:
             name = chosen.setdefault(item.texts, name)
             earlier = cases[name].meta["draws"] if name in cases else []
