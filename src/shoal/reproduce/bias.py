@@ -63,7 +63,7 @@ def stereoset(data: Path, progress: Progress) -> Reproduction:
     """Compare three scores by task and domain, averaged per target term as the official evaluation does."""
     folder = find_folder(data, "stereoset", STEREOSET_FILES)
 
-    def take(table: Any) -> dict[str, list[tuple[str, str, dict[str, float]]]]:
+    def take(table: Any) -> dict[str, list[tuple[str, str, Mapping[str, float]]]]:
         rows = {model: list(_rows(scores)) for model, scores in table.items()}
         [float(row[name]) for table in rows.values() for _, _, row in table for name in SCORES]
         return rows

@@ -62,10 +62,10 @@ def _summary(result: Result) -> Section:
 def _details(result: Result) -> Section:
     """Return what only the full view shows: curves and the funnel."""
     measures = result.measures
-    blocks = [*_curves(measures), *_curves_by_group(measures), *_funnel(measures), *_statistics(measures)]
+    curves: list[Block] = [*_curves(measures), *_curves_by_group(measures)]
     errors = sum(row.errors for row in measures.where("sample accuracy") if not row.groups)
     notes = [wording.intervals_note(measures), *wording.dropped_notes(result.job["about"], errors)]
-    return Section(blocks=blocks, notes=notes, detail="full")
+    return Section(blocks=[*curves, *_funnel(measures), *_statistics(measures)], notes=notes, detail="full")
 
 
 def _heading(settings: Settings, result: Result) -> str:

@@ -161,7 +161,7 @@ def _explain(settings: Settings, model: object, built: Built, examples: Sequence
         for name, samples in ((name, (settings.samples or {}).get(name)) for name in settings.explainers)
     }
     return [
-        Answer("", "attribution", None, wording.too_long(tokens))
+        Answer("", "attribution", None, wording.TOO_LONG.format(tokens))
         if tokens > 0
         else _answer({name: next(rows) for name, rows in by_explainer.items()})
         for tokens in excess
@@ -209,8 +209,9 @@ def completeness_gaps(names: Sequence[str], results: Sequence[Result]) -> tuple[
         if large:
             worst = max(large, key=lambda row: row.value or 0.0)
             gap = shown(worst.value, quantity(worst))
-            text = wording.incomplete(
-                explainer, LARGEST_GAP, len(large), len(results), worst.groups["model"], gap
+            models = len(large), len(results)
+            text = wording.INCOMPLETE.format(
+                explainer, 100 * LARGEST_GAP, *models, gap, worst.groups["model"]
             )
             findings.append(Finding("incomplete", text, tuple(large), 1.6, {"explainer": explainer}))
     return rows, findings
