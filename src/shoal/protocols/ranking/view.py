@@ -70,15 +70,16 @@ def view(
 
 
 def _alone(result: Result) -> Section:
+    measures = result.measures
+    (accuracy, *_) = measures.where("accuracy")
+    values = [(f"mean {row.groups['factor']}", row) for row in measures.where("factor value")]
+    gaps = [(f"{GAP}, {row.groups['explainer']}", row) for row in measures.where(GAP)]
     rows = [
-        Row(
-            [name, Number(row, instead="not applicable"), Number(row, part="interval"), Number(row, part="n")]
-        )
-        for name, row in [
-            ("accuracy", result.measures.where("accuracy")[0]),
-            *((f"mean {row.groups['factor']}", row) for row in result.measures.where("factor value")),
-            *((f"{GAP}, {row.groups['explainer']}", row) for row in result.measures.where(GAP)),
-        ]
+        Row(["accuracy", Number(accuracy), Number(accuracy, part="interval"), Number(accuracy, part="n")]),
+        *(
+            Row([name, Number(row, instead="not applicable"), "", Number(row, part="n")])
+            for name, row in [*values, *gaps]
+        ),
     ]
     columns = [Column("", "left"), Column(""), Column("95 % CI"), Column("n")]
     return Section(
