@@ -143,8 +143,6 @@ def test_models_that_cannot_be_explained_are_refused_in_words():
         explain(load_model("predictions:example"), example)
     with pytest.raises(ShoalError, match="without probabilities"):
         explain(wrap(lambda texts: ["yes"] * len(texts)), example)
-    with pytest.raises(ShoalError, match="no special tokens"):
-        explain(wrap(Counting()), example, "lime", ExplainConfig(specials=True))
     with pytest.raises(ShoalError, match="unknown explainer 'shapely'[\\s\\S]*shapley"):
         explain(wrap(Counting()), example, "shapely")
     with pytest.raises(ShoalError, match="unknown label 'maybe'[\\s\\S]*no, yes"):

@@ -1,12 +1,10 @@
 """`shoal explain`: what is printed, as colours, words and JSON."""
 
-import io
 import json
 import re
 
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 from shoal.cli import main
 from shoal.core.views import Section, Weighed, WeighedWords
@@ -37,23 +35,6 @@ def test_the_text_stands_there_as_it_was_written_and_the_method_below(method):
         f"{method}: 60 {'steps' if method == 'gradients' else 'copies'}; absent words are masked"
         in done.output
     )
-
-
-def test_where_there_are_no_colours_words_have_their_values_behind_them():
-    """In a file, and in a terminal that was told NO_COLOR, where red and green are one."""
-    block = Section(
-        blocks=[WeighedWords([Weighed([[("good", 0.5), (" ", None), ("bad", -0.4), (".", 0.01)]])])]
-    )
-    written = [io.StringIO() for _ in range(3)]
-    terminal.print_sections([block], Console(file=written[0]))
-    bare = Console(file=written[1], force_terminal=True, color_system="standard", no_color=True)
-    terminal.print_sections([block], bare)
-    for stream in written[:2]:
-        text, legend = stream.getvalue().splitlines()[-2:]
-        assert "good (+0.500) bad (−0.400)." in text and "+ for the answer, − against it" in legend
-    colourful = Console(file=written[2], force_terminal=True, color_system="standard", no_color=False)
-    terminal.print_sections([block], colourful)
-    assert "underlined: counts for the answer" in written[2].getvalue()
 
 
 def test_json_has_every_word_and_its_number():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from shoal.stats.ranking import (
-    accuracy_by_set,
     decided_pairs,
     differ_e_value,
     differ_mean_e_value,
@@ -18,7 +17,6 @@ from shoal.stats.ranking import (
     over_models,
     probability_better,
     probe_means,
-    probe_sets,
 )
 
 FULL = [0.9, 0.7, 0.4]
@@ -37,7 +35,6 @@ def test_the_toy_check_with_ties_one_half(toy):
     order = order_of(means)
     assert [order[0, 1], order[0, 2], order[1, 2]] == example["pairs_half"]
     assert few_shot_accuracy(order, FULL) == pytest.approx(example["accuracy_half"], abs=1e-6)
-    assert accuracy_by_set(means, FULL).mean() == pytest.approx(example["accuracy_half"], abs=1e-6)
     assert few_shot_accuracy(order_of(-means), FULL) == pytest.approx(0.229167, abs=1e-6)
 
 
@@ -97,18 +94,6 @@ def test_weighted_evidence_is_one_on_average_where_nothing_differs():
         differ_mean_e_value([1.2], [1])
 
 
-# For any numbers
-
-
-@pytest.fixture(params=range(5))
-def numbers(request):
-    """Values by model and example, a truth, probe sets."""
-    rng = np.random.default_rng(request.param)
-    models, examples = int(rng.integers(2, 7)), int(rng.integers(5, 30))
-    values = rng.integers(0, 4, size=(models, examples)) / 3
-    return values, rng.permutation(models) / models, probe_sets(examples, 7, 60, rng)
-
-
 # Corners
 
 
@@ -123,15 +108,6 @@ def test_models_that_are_equally_good_are_no_pair():
     better, worse = decided_pairs([0.5, 0.9, 0.5])
     assert list(zip(better, worse, strict=True)) == [(1, 0), (1, 2)]
     assert math.isnan(few_shot_accuracy(np.full((2, 2), 0.5), [0.3, 0.3]))
-    assert np.isnan(accuracy_by_set(np.ones((3, 2)), [0.3, 0.3])).all()
-
-
-def test_set_by_set_and_pair_by_pair_come_to_the_same(numbers):
-    values, truth, probes = numbers
-    means = probe_means(values, probes)
-    for same in (truth, np.round(truth)):
-        by_pair = few_shot_accuracy(order_of(means), same)
-        assert accuracy_by_set(means, same).mean() == pytest.approx(by_pair, nan_ok=True)
 
 
 def test_an_interval_over_models_needs_three():
@@ -139,12 +115,3 @@ def test_an_interval_over_models_needs_three():
     assert over_models(order[:2, :2], [3, 2]) is None
     low, high = over_models(order, [3, 2, 1]) or (0, 0)
     assert 0 <= low < few_shot_accuracy(order, [3, 2, 1]) < high == 1
-
-
-# Factors put together
-
-
-def test_ties_that_fail_fail_in_every_set():
-    means = np.array([[1.0, 1.0, 0.0], [2.0, 1.0, 0.0]])
-    assert accuracy_by_set(means, [0.9, 0.5, 0.1], "fail") == pytest.approx([2 / 3, 1])
-    assert accuracy_by_set(means, [0.9, 0.5, 0.1]) == pytest.approx([5 / 6, 1])

@@ -22,9 +22,9 @@ import numpy as np
 from shoal import audit
 from shoal.core.records import as_json
 from shoal.data.grammar import Row
-from shoal.protocols.merge import Settings
-from shoal.protocols.merge.build import generate
 from shoal.protocols.merge.settings import HEADLINE
+from shoal.runs.results import export
+from shoal.runs.store import RunStore
 from shoal.training.config import TrainConfig
 from shoal.training.from_scratch import Shape, fresh_masked_model, pretrain
 from shoal.training.loop import Learner, train_network
@@ -111,12 +111,12 @@ def main() -> None:
         classifier(rows, into / name, seed, layers, arguments.epochs)
     variants = into / "variants.jsonl"
     if not variants.exists():
-        settings = Settings(
-            data=str(arguments.data / "snli" / "test.tsv.gz"), label_names=LABELS, limit=arguments.problems,
-            suggesters=(f"hf:{into / 'masked-a'}", f"hf:{into / 'masked-b'}"), filters=FILTERS,
-            sample=arguments.minimum,
-        )  # fmt: skip
-        generate(settings, variants, say)
+        settings = {
+            "data": str(arguments.data / "snli" / "test.tsv.gz"), "label_names": LABELS, "limit": arguments.problems,
+            "suggesters": (f"hf:{into / 'masked-a'}", f"hf:{into / 'masked-b'}"), "filters": FILTERS,
+            "sample": arguments.minimum,
+        }  # fmt: skip
+        export("merge", settings, variants, RunStore(into / "runs"), say)
     for name in ("small", "large"):
         measured = into / f"{name}.json"
         if not measured.exists():
@@ -127,11 +127,21 @@ def main() -> None:
         write_some(into, arguments.show)
 
 
+def default_variants(path: Path) -> list[dict[str, Any]]:
+    """Return the variants of the default filter, each with its words, texts and label."""
+    with path.open(encoding="utf-8") as stream:
+        next(stream)
+        cases = [case for case in map(json.loads, stream) if case["groups"].get("filter") == "default"]
+    return [
+        {**made, "problem": case["id"].partition("/")[2], "label": case["groups"]["label"], "texts": texts}
+        for case in cases
+        for texts, made in zip(case["examples"][1:], case["made"], strict=True)
+    ]
+
+
 def fifty(path: Path, number: int) -> list[dict[str, Any]]:
     """Return a random sample of variants of the default filter (seed 0)."""
-    with path.open(encoding="utf-8") as stream:
-        rows = [row for row in map(json.loads, stream) if row.get("filter") == "default"]
-    pool = {(row["problem_id"], row["w"], row["s"]): row for row in rows}
+    pool = {(row["problem"], row["word"], row["replacement"]): row for row in default_variants(path)}
     return [pool[name] for name in random.Random(0).sample(sorted(pool), min(number, len(pool)))]
 
 
@@ -141,19 +151,19 @@ def write_some(into: Path, number: int) -> None:
         writer = csv.writer(stream)
         writer.writerow(["line of test.tsv", "label", "class", "word", "replacement", "source"])
         for row in fifty(into / "variants.jsonl", number):
-            words = [row[name] for name in ("problem_id", "label", "class", "w", "s")]
+            words = [row[name] for name in ("problem", "label", "word class", "word", "replacement")]
             writer.writerow([*words, " ".join(row["source"])])
-            print(f"{row['label']}, {row['w']} -> {row['s']}: {' | '.join(row['texts'])}")
+            print(f"{row['label']}, {row['word']} -> {row['replacement']}: {' | '.join(row['texts'])}")
 
 
 def left_out(path: Path) -> Iterator[list[Any]]:
     """Yield why words were left out, and the number of default variants per word class."""
     with path.open(encoding="utf-8") as stream:
         header = json.loads(next(stream))
-        rows = [row for row in map(json.loads, stream) if row.get("filter") == "default"]
+    rows = default_variants(path)
     for why, count in header["about"]["words left out"].items():
         yield ["words left out", "", "", "", "", "", why, "", "", "", count, count, "", ""]
-    for name, count in sorted(Counter(row["class"] for row in rows).items()):
+    for name, count in sorted(Counter(row["word class"] for row in rows).items()):
         yield ["variants in the file", "default", name, "", "", "", "", "", "", "", len(rows), count, "", ""]
 
 

@@ -19,7 +19,7 @@ def catalogue(what: str | None) -> str:
         "formats": FORMATS,
         "profiles": _profiles(),
         "executors": EXECUTORS,
-        "explainers": {name: about for name, (_, about) in EXPLAINERS.items()},
+        "explainers": EXPLAINERS,
         "factors": _factors(),
     }
     if what:

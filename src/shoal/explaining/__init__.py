@@ -1,9 +1,5 @@
 """Explanations: how much each word contributed to a model's answer.
 
-    lime        a local linear model, from copies of the text without some words
-    shapley     Shapley values; exact for short texts
-    gradients   integrated gradients on token embeddings, for Transformers models
-
 `copies` queries the model about copies of a text; `lime`, `shapley` and `gradients` compute attributions.
 """
 
@@ -19,12 +15,12 @@ from ..models.batching import example_id
 from .attributions import Attribution, ExplainConfig
 from .copies import Copies, copies_of
 
-EXPLAINERS: dict[str, tuple[str, str]] = {
-    "lime": ("lime", "a linear model of copies with words absent; any model that gives probabilities"),
-    "shapley": ("shapley", "Shapley values, exact for short texts; any model that gives probabilities"),
-    "gradients": ("gradients", "integrated gradients on token embeddings; Transformers models"),
+EXPLAINERS = {
+    "lime": "a linear model of copies with words absent; any model that gives probabilities",
+    "shapley": "Shapley values, exact for short texts; any model that gives probabilities",
+    "gradients": "integrated gradients on token embeddings; Transformers models",
 }
-"""Name to module and description."""
+"""Name to description; the module has the same name."""
 
 TOGETHER = 20_000
 """Upper bound on the copies in memory."""
@@ -70,7 +66,7 @@ def find_explainer(method: str) -> Any:
             why=f"known explainers are {', '.join(EXPLAINERS)}",
             fix=nearest(method, EXPLAINERS) or next(iter(EXPLAINERS)),
         )
-    return import_module(f".{EXPLAINERS[method][0]}", __name__)
+    return import_module(f".{method}", __name__)
 
 
 def generator(seed: int, example: Example) -> np.random.Generator:

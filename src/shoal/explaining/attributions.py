@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
+LARGEST_GAP = 0.05
+"""A larger completeness gap is a warning."""
 SMALLEST_DIFFERENCE = 0.01
 """A completeness gap is relative to the difference of outputs, or to this if the difference is smaller."""
 
@@ -77,27 +79,20 @@ def completeness_gap(attribution: Attribution) -> float | None:
     return missing / max(abs(difference), SMALLEST_DIFFERENCE)
 
 
+PLAIN = ("label", "output", "baseline", "probabilities", "sums", "facts")
+
+
 def as_data(attribution: Attribution) -> dict[str, Any]:
     """Return an attribution as plain data."""
-    return {
-        "words": list(attribution.units.words),
-        "texts": list(attribution.units.texts),
-        "values": attribution.values.tolist(),
-        "label": attribution.label,
-        "output": attribution.output,
-        "baseline": attribution.baseline,
-        "probabilities": dict(attribution.probabilities),
-        "sums": attribution.sums,
-        "facts": dict(attribution.facts),
-    }
+    units, values = attribution.units, attribution.values.tolist()
+    plain = {name: getattr(attribution, name) for name in PLAIN}
+    return {"words": list(units.words), "texts": list(units.texts), "values": values, **plain}
 
 
 def from_data(data: Mapping[str, Any]) -> Attribution:
     """Return the attribution that `as_data` wrote."""
     units = Units(tuple(data["words"]), tuple(data["texts"]))
-    values = np.array(data["values"], np.float64)
-    rest = ("label", "output", "baseline", "probabilities", "sums", "facts")
-    return Attribution(units, values, *(data[name] for name in rest))
+    return Attribution(units, np.array(data["values"], np.float64), *(data[name] for name in PLAIN))
 
 
 def explained_columns(

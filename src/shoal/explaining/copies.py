@@ -5,7 +5,7 @@ Identical copies are queried once, even across examples.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,42 +23,6 @@ from .words import word_spans
 Present = NDArray[np.bool_]  # (copies, units)
 Draw = Callable[[Units, ExplainConfig, np.random.Generator], Present]
 Fit = Callable[[Present, Values, tuple[float, float], ExplainConfig], Values]
-
-
-class Copies(Protocol):
-    """Examples whose words can be absent."""
-
-    absent: str
-    """What replaces an absent word: mask or drop."""
-
-    @property
-    def units(self) -> Sequence[Units]:
-        """Return the units of each example."""
-        ...
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Return the labels of the model's answers."""
-        ...
-
-    def ask(self, present: Sequence[Present]) -> list[Values]:
-        """Return the probabilities (copies, labels) of the copies of each example."""
-        ...
-
-
-def copies_of(
-    model: object, examples: Sequence[Example], labels: Sequence[str] | None, config: ExplainConfig
-) -> Copies:
-    """Return the copies of these examples, in the form that the model reads."""
-    if isinstance(model, HFModel):
-        return TokenCopies(model, examples, labels, config)
-    if isinstance(model, StoredAnswers) or not isinstance(model, Classifier):
-        raise ModelError(
-            f"{model!r} cannot answer new texts",
-            why="an explanation compares the answer to a text with the answers to copies without some words",
-            fix="hf:MODEL, tiny:NAME or python:module:name",
-        )
-    return TextCopies(model, examples, labels, config)
 
 
 class TokenCopies:
@@ -104,37 +68,29 @@ def _place(
     pieces: Pieces, example: Example, names: Callable[[list[int]], list[str]], *, specials: bool
 ) -> tuple[Units, NDArray[np.int64]]:
     """Return the units of an example in reading order, and the unit of each token."""
-    words: list[str] = []
-    texts: list[int] = []
-    unit_of = np.full(len(pieces.ids), -1)
     spans = [word_spans(text) for text in example]
-    numbers: dict[tuple[int, int], int] = {}
-
-    def unit(word: str, text: int) -> int:
-        words.append(word)
-        texts.append(text)
-        return len(words) - 1
-
-    def words_until(text: int, last: int) -> None:
-        for place in range(last + 1):
-            if (text, place) not in numbers:
-                start, end = spans[text][place]
-                numbers[text, place] = unit(example[text][start:end], text)
-
+    units = {
+        (text, 0, place): (example[text][start:end], text)
+        for text, words in enumerate(spans)
+        for place, (start, end) in enumerate(words)
+    }
+    keys: list[tuple[int, int, int] | None] = []
+    latest = SPECIAL
     for token, (text, (start, end)) in enumerate(zip(pieces.texts, pieces.spans, strict=True)):
-        if text == SPECIAL:
-            for before in {number for number in pieces.texts[:token] if number != SPECIAL}:
-                words_until(before, len(spans[before]) - 1)
-            if specials:
-                unit_of[token] = unit(names([int(pieces.ids[token])])[0], SPECIAL)
-            continue
-        place = _word_at(example[text], spans[text], start, end)
-        if place is not None:
-            words_until(text, place)
-            unit_of[token] = numbers[text, place]
-    for text in range(len(example)):
-        words_until(text, len(spans[text]) - 1)
-    return Units(tuple(words), tuple(texts)), np.where(unit_of < 0, len(words), unit_of)
+        key: tuple[int, int, int] | None = None
+        if text != SPECIAL:
+            latest, place = text, _word_at(example[text], spans[text], start, end)
+            key = None if place is None else (text, 0, place)
+        elif specials:  # stands after the words of the text before it
+            key = latest, 1, token
+            units[key] = names([int(pieces.ids[token])])[0], SPECIAL
+        keys.append(key)
+    number = {key: place for place, key in enumerate(sorted(units))}
+    unit_of = [len(number) if key is None else number[key] for key in keys]
+    ordered = [units[key] for key in number]
+    return Units(tuple(word for word, _ in ordered), tuple(text for _, text in ordered)), np.array(
+        unit_of, np.int64
+    )
 
 
 def _word_at(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> int | None:
@@ -147,18 +103,7 @@ def _word_at(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) 
 class TextCopies:
     """Copies as texts without the absent words, for models that read texts only."""
 
-    def __init__(
-        self,
-        model: Classifier,
-        examples: Sequence[Example],
-        labels: Sequence[str] | None,
-        config: ExplainConfig,
-    ) -> None:
-        if config.specials:
-            raise ModelError(
-                f"{model!r} has no special tokens",
-                fix="explain special tokens of hf: models only",
-            )
+    def __init__(self, model: Classifier, examples: Sequence[Example], labels: Sequence[str] | None) -> None:
         self.absent = "drop"
         self.model, self.examples = model, examples
         self._wanted = labels
@@ -235,6 +180,25 @@ class TextCopies:
         return answers.probabilities
 
 
+Copies = TokenCopies | TextCopies
+"""Examples whose words can be absent."""
+
+
+def copies_of(
+    model: object, examples: Sequence[Example], labels: Sequence[str] | None, config: ExplainConfig
+) -> Copies:
+    """Return the copies of these examples, in the form that the model reads."""
+    if isinstance(model, HFModel):
+        return TokenCopies(model, examples, labels, config)
+    if isinstance(model, StoredAnswers) or not isinstance(model, Classifier):
+        raise ModelError(
+            f"{model!r} cannot answer new texts",
+            why="an explanation compares the answer to a text with the answers to copies without some words",
+            fix="hf:MODEL, tiny:NAME or python:module:name",
+        )
+    return TextCopies(model, examples, labels)
+
+
 # From copies to values
 
 
@@ -245,7 +209,7 @@ def from_copies(
     *,
     draw: Draw,
     fit: Fit,
-    facts: Callable[[Units, ExplainConfig], dict[str, Any]],
+    facts: Callable[[Units], dict[str, Any]],
     sums: bool,
 ) -> list[Attribution]:
     """Draw copies, query the model, and return the attribution of each example.
@@ -253,7 +217,8 @@ def from_copies(
     The whole text and the empty copy are queried too.
     """
     drawn = [draw(units, config, rng) for units, rng in zip(copies.units, rngs, strict=True)]
-    asked = [np.concatenate([ends(units), rows]) for units, rows in zip(copies.units, drawn, strict=True)]
+    ends = [np.array([[False], [True]]).repeat(len(units), axis=1) for units in copies.units]
+    asked = [np.concatenate(rows) for rows in zip(ends, drawn, strict=True)]
     explained = []
     for units, rows, answers in zip(copies.units, drawn, copies.ask(asked), strict=True):
         label, columns = explained_columns(copies.labels, answers[1], config)
@@ -269,12 +234,7 @@ def from_copies(
                 nothing,
                 dict(zip(copies.labels, answers[1].tolist(), strict=True)),
                 sums,
-                {"absent": copies.absent, **facts(units, config)},
+                {"absent": copies.absent, **facts(units)},
             )
         )
     return explained
-
-
-def ends(units: Units) -> Present:
-    """Return the empty copy and the whole text."""
-    return np.array([[False], [True]]).repeat(len(units), axis=1)

@@ -115,12 +115,9 @@ def _integrate(
 def _stacked(rows: "Sequence[Tensor]", width: int) -> "Tensor":
     """Stack embeddings (tokens, width), padded with zeros."""
     torch, _ = libraries()
-    stacked: Tensor = torch.zeros(
-        len(rows), width, rows[0].shape[1], dtype=rows[0].dtype, device=rows[0].device
-    )
-    for number, row in enumerate(rows):
-        stacked[number, : len(row)] = row
-    return stacked
+    stacked: Tensor = torch.nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
+    filled: Tensor = torch.nn.functional.pad(stacked, (0, 0, 0, width - stacked.shape[1]))
+    return filled
 
 
 def _chosen(logits: "Tensor", columns: Sequence[Sequence[int]]) -> "Tensor":

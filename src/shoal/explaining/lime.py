@@ -5,7 +5,6 @@ first lacks a random number of random units; copies that keep more units weigh m
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -22,17 +21,13 @@ def attribute(
     copies: Copies, config: ExplainConfig, rngs: Sequence[np.random.Generator]
 ) -> list[Attribution]:
     """Return the coefficient of each unit of each example; they need not add up."""
-    return from_copies(copies, config, rngs, draw=draw, fit=fit, facts=facts, sums=False)
-
-
-def samples_of(units: Units, config: ExplainConfig) -> int:
-    """Return the number of copies."""
-    return config.samples or SAMPLES
+    facts = {"samples": config.samples or SAMPLES}
+    return from_copies(copies, config, rngs, draw=draw, fit=fit, facts=lambda units: facts, sums=False)
 
 
 def draw(units: Units, config: ExplainConfig, rng: np.random.Generator) -> Present:
     """Return the copies: the text itself, and copies without a random number of random units."""
-    count, size = samples_of(units, config), len(units)
+    count, size = config.samples or SAMPLES, len(units)
     if not size:
         return np.ones((1, 0), np.bool_)
     absent = rng.integers(1, size + 1, (count - 1, 1))
@@ -58,8 +53,3 @@ def proximity(present: Present) -> Values:
     distances = 100 * (1 - np.sqrt(present.mean(axis=1)))
     weights: Values = np.exp(-0.5 * (distances / KERNEL) ** 2)
     return weights
-
-
-def facts(units: Units, config: ExplainConfig) -> dict[str, Any]:
-    """Return the number of samples."""
-    return {"samples": samples_of(units, config)}

@@ -27,6 +27,11 @@ def attribute(
     copies: Copies, config: ExplainConfig, rngs: Sequence[np.random.Generator]
 ) -> list[Attribution]:
     """Return the Shapley value of each unit of each example."""
+
+    def facts(units: Units) -> dict[str, Any]:
+        samples = samples_of(units, config)
+        return {"samples": samples, "exact": samples >= (1 << len(units)) - 2}
+
     return from_copies(copies, config, rngs, draw=draw, fit=fit, facts=facts, sums=True)
 
 
@@ -42,11 +47,6 @@ def samples_of(units: Units, config: ExplainConfig) -> int:
             fix=f"samples = {2 * size} or more",
         )
     return max(0, wanted)
-
-
-def is_exact(units: Units, config: ExplainConfig) -> bool:
-    """Return whether all copies are used."""
-    return samples_of(units, config) >= (1 << len(units)) - 2
 
 
 def kernel(size: int, present: int) -> float:
@@ -165,8 +165,3 @@ def _averaged(rows: Values, gains: Values, weights: Values) -> Values:
     size = rows.shape[1]
     values: Values = size / (size - 1) * ((weights * gains) @ (rows - rows.mean(axis=1, keepdims=True)))
     return values
-
-
-def facts(units: Units, config: ExplainConfig) -> dict[str, Any]:
-    """Return the number of samples, and whether the values are exact."""
-    return {"samples": samples_of(units, config), "exact": is_exact(units, config)}

@@ -4,26 +4,12 @@ import numpy as np
 
 from ..core.measures import RATE, shown
 from ..core.records import Example, Measure
-from ..core.views import (
-    Cell,
-    Column,
-    Number,
-    Row,
-    Section,
-    Table,
-    Weighed,
-    WeighedWords,
-    Words,
-)
-from .attributions import Attribution, completeness_gap
+from ..core.views import Cell, Column, Number, Row, Section, Table, Weighed, WeighedWords, Words
+from .attributions import LARGEST_GAP, Attribution, completeness_gap
 from .words import word_spans
 
 MOST = 8
 """How many words are listed."""
-LITTLE = 0.05
-"""Colours are relative to the largest attribution; below this, a note says that it is small."""
-LARGEST_GAP = 0.05
-"""A larger completeness gap is a warning."""
 ABSENT = {
     "mask": "absent words are masked",
     "drop": "absent words are left out",
@@ -40,7 +26,7 @@ def sections(example: Example, explained: Attribution, method: str) -> list[Sect
         Section(
             [Words(explained.label, "strong"), " ", output, " %"],
             blocks=[WeighedWords([weighed(example, explained)], name="words"), _table(explained)],
-            notes=[*_small(explained), _provenance(explained, method)],
+            notes=[_provenance(explained, method)],
             warnings=[warning] if gap > LARGEST_GAP else [],
         )
     ]
@@ -86,16 +72,6 @@ def _table(explained: Attribution) -> Table:
         rows,
         legend=[f"… and {more} more {'word' if more == 1 else 'words'}: --json"] if more else [],
     )
-
-
-def _small(explained: Attribution) -> list[str]:
-    """Return a note if all attributions are small; LIME's always shrink towards 0."""
-    most = float(np.abs(explained.values).max(initial=0.0))
-    if most >= LITTLE or not explained.sums:
-        return []
-    return [
-        f"No word matters much, whatever its colour: the largest change is {shown(most, RATE)} points of probability."
-    ]
 
 
 def _provenance(explained: Attribution, method: str) -> str:

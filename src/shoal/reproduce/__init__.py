@@ -1,10 +1,11 @@
 """Recompute published tables from stored predictions, and compare every cell.
 
-Each module has `run(data, progress)`, which reads the published files from a local folder and returns a
-`Reproduction`. `shoal reproduce NAME` uses the table below.
+`shoal reproduce NAME` calls the function of that name in `behaviour.py` or `bias.py`, which reads the published files
+from a local folder.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -22,8 +23,8 @@ REPRODUCTIONS: dict[str, str] = {
     "crows": "CrowS-Pairs (Nangia et al. 2020): BERT-base, the whole and nine categories",
     "stereoset": "StereoSet (Nadeem et al. 2021): three models, three scores by task and domain",
 }
-"""Name to description; the module has the same name with underscores."""
-
+"""Name to description."""
+MODULES = {"hatecheck": "behaviour", "checklist-llm": "behaviour", "crows": "bias", "stereoset": "bias"}
 CELLS = {"hatecheck": 29 * 2, "checklist-llm": 38 * 16, "crows": 13, "stereoset": 3 * 11 * 3}
 """Number of cells of each published table, so that an incomplete file does not count as a match."""
 
@@ -66,8 +67,8 @@ def reproduce(name: str, data: Path, progress: "Progress | None" = None) -> Repr
             why=f"known: {', '.join(REPRODUCTIONS)}",
             fix=nearest(name, REPRODUCTIONS) or "one of those",
         )
-    module = import_module(f".{name.replace('-', '_')}", __name__)
-    table: Reproduction = module.run(data, progress or (lambda step, done, total: None))
+    run = getattr(import_module(f".{MODULES[name]}", __name__), name.replace("-", "_"))
+    table: Reproduction = run(data, progress or (lambda step, done, total: None))
     cells = len({(cell.row, cell.column) for cell in table.cells})
     if cells != CELLS[name] or len(table.cells) != cells:
         raise DataError(
@@ -93,3 +94,25 @@ def find_folder(data: Path, name: str, files: Sequence[str]) -> Path:
         why=f"looked for {some(files)} in {' and in '.join(map(str, tried))}",
         fix=f"--data with the folder that holds {name}/",
     )
+
+
+def read_published(path: Path, take: Callable[[Any], Any]) -> Any:
+    """Return the published numbers that `take` finds in a JSON file."""
+    try:
+        return take(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise DataError(
+            f"{path}: not the published table", why=repr(problem), fix="download the data again"
+        ) from None
+
+
+def as_printed(row: "Measure | None", digits: int) -> str:
+    """Return a measure in per cent as papers print it."""
+    return "absent" if row is None else "undefined" if row.value is None else f"{100 * row.value:.{digits}f}"
+
+
+def agree(published: float | None, found: float | None, tolerance: float) -> bool:
+    """Return whether two numbers are both undefined, or equal up to the tolerance."""
+    if published is None or found is None:
+        return published is found
+    return abs(published - found) <= tolerance

@@ -6,7 +6,6 @@ problem go together; the independence reference is the pattern accuracy without 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,8 +86,8 @@ def correlation_interval(
 ) -> tuple[float, Interval]:
     """Return the mean correlation over draws with a jackknife interval over clusters; NaN if undefined.
 
-    `right` and `n` have an array per draw, over the same problems. Draws without a correlation are left out of the
-    mean, and then there is no interval.
+    `right` and `n` have an array per draw, over the same problems. If some draw has no correlation, the mean is over
+    the others, without an interval.
 
     The interval is on Fisher's (1925) scale for intra-class correlations, ½ log((1 + (k-1) r) / (1 - r)), with the
     jackknife's bias removed. Small samples rarely contain a problem whose variants all fail, so the upper end is that
@@ -162,55 +161,41 @@ def _correlation(sums: Floats) -> Floats:
     return np.where((right > 0) & (right < total) & (total > problems), correlation, np.nan)
 
 
-# Tables for intervals
+# Rates of variants
 
 
-def variant_table(sums: Sequence[ArrayLike], n: ArrayLike, clusters: ArrayLike) -> ClusterTable:
-    """Return the sums of each cluster of problems for a rate of variants, or two rates: (sums ..., variants)."""
+def variant_table(right: ArrayLike, n: ArrayLike, clusters: ArrayLike) -> ClusterTable:
+    """Return the sums of each cluster of problems for a rate of variants: (right, variants)."""
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
-    columns = [np.asarray(column, np.float64) for column in (*sums, n)]
+    columns = [np.asarray(column, np.float64) for column in (right, n)]
     order = np.lexsort((*reversed(columns), index))  # makes the sums independent of the order of problems
     totals: Floats = np.column_stack([np.bincount(index[order], weights=column[order]) for column in columns])
     return ClusterTable(*distinct_rows(totals + 0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """One of two rates: sums and sizes of its problems, and their clusters."""
+def drop_interval(
+    originals: Floats, right: Floats, n: Floats, clusters: ArrayLike, level: float = 0.95
+) -> tuple[float, Interval]:
+    """Return the accuracy on originals minus that on their variants, with an interval over clusters.
 
-    sums: ArrayLike
-    sizes: ArrayLike
-    clusters: ArrayLike
+    The interval is linearised after adding a right and a wrong cluster of average size to each rate (Agresti & Caffo
+    2000 for clusters): two rates without errors do not prove that there is no difference.
 
-
-def split_difference(first: Split, second: Split, level: float = 0.95) -> tuple[float, Interval]:
-    """Return the rate of the first minus that of the second, with an interval over clusters; NaN without clusters.
-
-    The splits may share all, some or no problems; the error includes the contribution of a cluster to both. The
-    interval is linearised after adding a right and a wrong cluster of average size to each split (Agresti & Caffo 2000
-    for clusters), because two splits without errors do not prove that there is no difference.
-
-    >>> low, high = split_difference(Split([1] * 20, [1] * 20, range(20)), Split([1] * 20, [1] * 20, range(20)))[1]
+    >>> _, (low, high) = drop_interval(np.ones(20), np.ones(20), np.ones(20), range(20))
     >>> round(low, 3), round(high, 3)
     (-0.13, 0.13)
     """
-    names = np.concatenate([np.asarray(split.clusters) for split in (first, second)])
-    index = np.unique(names, return_inverse=True)[1]
-    parts = np.split(index, [len(np.asarray(first.clusters))])
-    rates, middles, errors, degrees = [], [], np.zeros(int(index.max(initial=-1)) + 5), math.inf
-    for number, (split, own) in enumerate(zip((first, second), parts, strict=True)):
-        sizes = np.bincount(own, np.asarray(split.sizes, np.float64), len(errors))
-        sums = np.bincount(own, np.asarray(split.sums, np.float64), len(errors))
-        clusters = int((sizes > 0).sum())
-        if not clusters:
-            return math.nan, (math.nan, math.nan)
+    _, index = np.unique(np.asarray(clusters), return_inverse=True)
+    count = int(index.max()) + 1
+    rates, middles, errors = [], [], np.zeros(count + 4)
+    for number, (hits, tries) in enumerate([(originals, np.ones(len(originals))), (right, n)]):
+        sums, sizes = (np.bincount(index, values, len(errors)) for values in (hits, tries))
         rates.append(float(sums.sum() / sizes.sum()))
-        added = len(errors) - 4 + 2 * number
-        sizes[added : added + 2] = sums[added] = sizes.sum() / clusters
+        added = count + 2 * number
+        sizes[added : added + 2] = sums[added] = sizes.sum() / count
         middles.append(float(sums.sum() / sizes.sum()))
         errors += (1 - 2 * number) * (sums - middles[-1] * sizes) / sizes.sum()
-        degrees = min(degrees, clusters + 1)
     error = math.sqrt(float(errors @ errors) * len(errors) / (len(errors) - 1))
-    reach = t_quantile(level, degrees) * error
+    reach = t_quantile(level, count + 1) * error
     middle = middles[0] - middles[1]
     return rates[0] - rates[1], (max(-1.0, middle - reach), min(1.0, middle + reach))

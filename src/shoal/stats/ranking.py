@@ -10,7 +10,6 @@ if two models are equally good, so one reaches 1/α with a chance of at most α,
 """
 
 import math
-from collections.abc import Iterator
 from itertools import permutations
 from typing import Literal
 
@@ -64,18 +63,12 @@ def probe_means(values: ArrayLike, probes: Ints) -> Floats:
 
 
 def signs(means: Floats) -> NDArray[np.int8]:
-    """Return for each set and pair of models i < j: 1 if i has the larger mean, -1 if j, 0 in a tie.
-
-    NaN ties with everything.
-    """
+    """Return for each set and pair of models i < j: 1 if i has the larger mean, -1 if j, 0 in a tie or with NaN."""
     first, second = np.triu_indices(means.shape[1], 1)
-    differences, slack = means[:, first] - means[:, second], _slack(means)
+    differences = means[:, first] - means[:, second]
+    slack = SLACK * (float(np.nanmax(np.abs(means), initial=0.0)) or 1.0)
     above: NDArray[np.int8] = (differences > slack).astype(np.int8)
     return above - (differences < -slack)
-
-
-def _slack(means: Floats) -> float:
-    return SLACK * (float(np.nanmax(np.abs(means), initial=0.0)) or 1.0)
 
 
 def order_of(means: Floats, ties: Ties = "half") -> Floats:
@@ -126,24 +119,6 @@ def few_shot_accuracy(order: Floats, truth: ArrayLike) -> float:
     return float(order[better, worse].mean()) if len(better) else math.nan
 
 
-def accuracy_by_set(means: Floats, truth: ArrayLike, ties: Ties = "half") -> Floats:
-    """Return the share of pairs that each set orders correctly: (sets,)."""
-    known = np.asarray(truth, np.float64)
-    pairs = len(decided_pairs(known)[0])
-    if not pairs:
-        return np.full(len(means), np.nan)
-    best_first = np.argsort(-known, kind="stable")
-    falling, by_model = -known[best_first], np.ascontiguousarray(means.T[best_first])
-    slack = _slack(means)
-    above, below = np.zeros(len(means), np.int64), np.zeros(len(means), np.int64)
-    for place, row in enumerate(by_model):
-        worse = by_model[np.searchsorted(falling, falling[place], side="right") :]
-        differences = row - worse
-        above += (differences > slack).sum(axis=0)
-        below += (differences < -slack).sum(axis=0)
-    return np.asarray(above / pairs if ties == "fail" else (1 + (above - below) / pairs) / 2, np.float64)
-
-
 # Without examples
 
 
@@ -168,13 +143,8 @@ def guess(truth: ArrayLike) -> float:
 # Jackknife and permutations over models
 
 
-def over_models(
-    order: Floats, truth: ArrayLike, level: float = 0.95, ends: Interval = (0.0, 1.0)
-) -> Interval | None:
-    """Return a jackknife interval of few-shot accuracy over models, with Student's t.
-
-    None if leaving out a model leaves no pair. `order` may be the difference of two factors, which has other `ends`.
-    """
+def over_models(order: Floats, truth: ArrayLike, level: float = 0.95) -> Interval | None:
+    """Return a jackknife interval of few-shot accuracy over models; None if leaving out a model leaves no pair."""
     known = np.asarray(truth, np.float64)
     models = len(known)
     without = []
@@ -186,7 +156,7 @@ def over_models(
     values = np.array(without)
     error = math.sqrt((models - 1) / models * float(((values - values.mean()) ** 2).sum()))
     middle, reach = few_shot_accuracy(order, known), t_quantile(level, models - 1) * error
-    return max(ends[0], middle - reach), min(ends[1], middle + reach)
+    return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 def exchange_p(order: Floats, truth: ArrayLike, rng: Generator, exchanges: int = 10_000) -> float:
@@ -200,46 +170,15 @@ def exchange_p(order: Floats, truth: ArrayLike, rng: Generator, exchanges: int =
     models = len(order)
     is_exact = models <= EXACT_MODELS
     number = math.factorial(models) if is_exact else min(exchanges, max(1_000, WORK // len(better)))
-    reached = 0
+    reached, block = 0, max(1, 2_000_000 // len(better))
     best = few_shot_accuracy(order, truth) - SLACK
-    for block in _exchanges(models, number, rng, max(1, 2_000_000 // len(better))):
-        reached += int((order[block[:, better], block[:, worse]].mean(axis=1) >= best).sum())
+    for start in range(0, 1 if is_exact else number, block):
+        if is_exact:
+            orders = np.array(list(permutations(range(models))), np.int64)
+        else:
+            orders = rng.permuted(np.tile(np.arange(models), (min(block, number - start), 1)), axis=1)
+        reached += int((order[orders[:, better], orders[:, worse]].mean(axis=1) >= best).sum())
     return reached / number if is_exact else (1 + reached) / (1 + number)
-
-
-def _exchanges(models: int, number: int, rng: Generator, block: int) -> Iterator[Ints]:
-    if models <= EXACT_MODELS:
-        yield np.array(list(permutations(range(models))), np.int64)
-        return
-    places = np.arange(models)
-    for start in range(0, number, block):
-        yield rng.permuted(np.tile(places, (min(block, number - start), 1)), axis=1)
-
-
-# Bootstrap over examples
-
-
-def resampled_accuracies(
-    factors: list[Floats],
-    truth: ArrayLike,
-    size: int,
-    sets: int,
-    resamples: int,
-    rng: Generator,
-    ties: Ties = "half",
-) -> Floats:
-    """Return the few-shot accuracy of each factor on resampled populations: (resamples, factors).
-
-    `factors` are values by model and example, larger is better. All share populations and probe sets.
-    """
-    population = factors[0].shape[1]
-    accuracies = np.empty((resamples, len(factors)))
-    for number in range(resamples):
-        drawn = rng.integers(population, size=(population,), dtype=np.int64)
-        probes = drawn[probe_sets(population, size, sets, rng)]
-        for place, values in enumerate(factors):
-            accuracies[number, place] = accuracy_by_set(probe_means(values, probes), truth, ties).mean()
-    return accuracies
 
 
 # Two models, example by example
@@ -248,9 +187,8 @@ def resampled_accuracies(
 def probability_better(only_first: float, only_second: float, prior: float = 1.0) -> float:
     """Return the probability that the first of two models is better, from the examples that only one gets right.
 
-    1 - I½(b + prior, c + prior), with a Beta(prior, prior) prior on the share of such examples that go to the first.
-    With `prior` 1 any share is equally probable. With 30 the share lies between 37 and 63 %, as for models a few points
-    apart.
+    The share of such examples that go to the first has a Beta(prior, prior) prior: uniform with `prior` 1, between 37
+    and 63 % with 30, as for models a few points apart.
 
     >>> round(probability_better(10, 2), 5), probability_better(0, 0)
     (0.98877, 0.5)
@@ -280,8 +218,8 @@ def effective_counts(sums: Floats, squares: Floats, others: Floats, other_square
 def differ_e_value(only_a: float, only_b: float) -> float:
     """Return the e-value of "one model is better", from the examples that only one of the two gets right.
 
-    2^(a + b) B(a + 1, b + 1): a uniform mixture against "every second of them goes to either". Valid for examples drawn
-    alike from all, or from those on which the two disagree; drawing them without replacement only makes it smaller.
+    A uniform mixture against "every second of them goes to either". Valid for examples drawn alike from all, or from
+    those on which the two disagree; drawing without replacement only makes it smaller.
 
     >>> round(differ_e_value(10, 2), 3), round(differ_e_value(8, 0), 1)
     (4.774, 28.4)

@@ -10,7 +10,6 @@ from merge_planted import BERT, ROBERTA, TEXTS, TOY, Planted, Suggests, truth
 from shoal.core.errors import DataError, MissingExtra
 from shoal.core.records import Measures
 from shoal.protocols.merge import Settings, build
-from shoal.protocols.merge.build import generate
 from shoal.protocols.merge.filters import STEPS
 from shoal.protocols.merge.score import find_measure, score
 from shoal.protocols.merge.settings import Filter
@@ -67,12 +66,6 @@ def test_other_problems_beside_it_change_no_draw(small, built):
     fewer = build(Settings(**{**small, "limit": 6}))
     kept = {case.id: case for case in built.cases}
     assert all(kept[case.id] == case for case in fewer.cases)
-
-
-def test_the_funnel_only_narrows(built):
-    steps = [row for row in built.measures if row.name == "variants" and set(row.groups) == {"step"}]
-    values = [row.value or 0.0 for row in steps]
-    assert values == sorted(values, reverse=True) and values[0] > values[-1] > 0
 
 
 def test_conditions_have_the_same_problems_and_numbers(small):
@@ -175,49 +168,47 @@ def test_variants_come_back_as_they_were_written(built, tmp_path):
     assert {**again.about, "data": built.about["data"]} == built.about
 
 
-def test_a_damaged_progress_file_changes_no_byte(tmp_path, monkeypatch):
+def test_a_damaged_progress_file_changes_no_case(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["shoal.protocols.merge.build"], "BLOCK", 2)
     settings = Settings(limit=6, sample=6, draws=2)
-    generate(settings, tmp_path / "whole.jsonl")
-    whole = (tmp_path / "whole.jsonl").read_bytes()
+    whole = build(settings).cases
 
     def stop(step, done, total):
         if done >= 4:
             raise KeyboardInterrupt
 
-    path = tmp_path / "again.jsonl"
+    path = tmp_path / "partial"
     with pytest.raises(KeyboardInterrupt):
-        generate(settings, path, stop)
-    partial = path.with_name("again.jsonl.partial")
-    kept = partial.read_text().splitlines(keepends=True)
+        build(settings, stop, path)
+    kept = path.read_text().splitlines(keepends=True)
     assert len(kept) == 1 + 4
     for lines in ([*kept[:2], "{}\n", *kept[3:]], [*kept[:2], '{"words"\n'], ['{"of": "another search"}\n']):
-        partial.write_text("".join(lines))
-        generate(settings, path)
-        assert path.read_bytes() == whole and not partial.exists()
+        path.write_text("".join(lines))
+        assert build(settings, so_far=path).cases == whole
 
 
 def test_a_file_of_variants_that_would_be_counted_wrongly_is_refused(built, tmp_path):
     path = tmp_path / "variants.jsonl"
     write_variants(built, path)
-    header, original, variant = map(json.loads, path.read_text().splitlines()[:3])
+    header, case = map(json.loads, path.read_text().splitlines()[:2])
+    pattern = case["patterns"][0]
     for rows, line in (
-        ([original, variant], 1),
-        ([{**header, "shoal variants": 2}, original, variant], 1),
-        ([{**header, "draws": 10**9}, original, variant], 1),
-        ([{**header, "funnel": [3]}, original, variant], 1),
-        ([header, variant], 2),
-        ([header, {**original, "label": "maybe"}, variant], 2),
-        ([header, original, {**variant, "rep": 3}], 3),
-        ([header, original, {**variant, "rep": [4]}], 3),
-        ([header, original, {**variant, "source": "bert"}], 3),
-        ([header, original, {**variant, "filter": "a/b"}], 3),
-        ([header, original, {**variant, "texts": ["One text."]}], 3),
-        ([header, original, {key: variant[key] for key in variant if key != "rep"}], 3),
+        ([case], 1),
+        ([{**header, "shoal variants": 1}, case], 1),
+        ([{**header, "measures": [3]}, case], 1),
+        ([{**header, "about": {}}, case], 1),
+        ([header, {**case, "labels": ["maybe", *case["labels"][1:]]}], 2),
+        ([header, {**case, "labels": case["labels"][1:]}], 2),
+        ([header, {**case, "examples": [["One text."], *case["examples"][1:]]}], 2),
+        ([header, {**case, "made": [3]}], 2),
+        ([header, {**case, "patterns": [{**pattern, "draws": [[1000]]}]}], 2),
+        ([header, {**case, "patterns": [{**pattern, "draws": 3}]}], 2),
+        ([header, case, case], 3),
+        ([header, {key: case[key] for key in case if key != "examples"}], 2),
     ):
         path.write_text("\n".join(map(json.dumps, rows)) + "\n")
         with pytest.raises(DataError, match=f"line {line}: not "):
             build(Settings(variants=str(path)))
-    path.write_text("\n".join(map(json.dumps, [header, original])) + "\n")
+    path.write_text(json.dumps(header) + "\n")
     with pytest.raises(DataError, match="no variants"):
         build(Settings(variants=str(path)))

@@ -3,10 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from merge_planted import BERT, ROBERTA, TEXTS, TOY
+from merge_planted import TEXTS, TOY
 
-from shoal.protocols.merge.draws import source_name
-from shoal.protocols.merge.filters import STEPS, Filtered, filter_suggestions, is_relative
+from shoal.protocols.merge.filters import Filtered, filter_suggestions, is_relative
 from shoal.protocols.merge.suggest import ZERO_PROBABILITY, Suggestion, combine_occurrences
 from shoal.protocols.merge.tagger import find_targets, load_tagger, replace_word
 
@@ -38,23 +37,6 @@ def test_targets_are_open_class_words_of_both_texts_or_of_a_single_one():
 
 def test_replacements_are_capitalised_like_the_word():
     assert replace_word(("Men sleep.", "men"), ((0, 0, 3), (1, 0, 3)), "women") == ("Women sleep.", "women")
-
-
-def test_the_toy_funnel_is_exact():
-    assert toy().counts == dict(zip(STEPS, (12, 10, 8, 7, 5), strict=True))
-
-
-def test_what_is_left_has_its_sources():
-    kept = {c.word: source_name(source, [BERT, ROBERTA]) for c, source in toy().replacements("default")}
-    assert kept == {
-        "woman": "both",
-        "boy": "both",
-        "girl": "BERT only",
-        "lady": "BERT only",
-        "musician": "RoBERTa only",
-    }
-    (lady,) = [candidate for candidate, _ in toy().replacements("default") if candidate.word == "lady"]
-    assert lady.proposers == (BERT, ROBERTA)
 
 
 def test_each_condition_leaves_out_its_own():

@@ -52,7 +52,7 @@ def test_any_word_of_a_single_text_is_replaced_and_that_the_label_stays_is_said_
     ("model", "rows", "setting", "says"),
     [
         ("tiny:nli", REVIEWS, "seed=0", "the suite's labels are negative, positive"),
-        ("tiny:sentiment", [("A text.", "1")], "seed=0", "label_names = names of 0, 1 and so on"),
+        ("tiny:sentiment", [("A text.", "1")], "seed=0", "names of labels 0, 1 and so on"),
         ("tiny:sentiment", [("It is.", "positive")], "seed=0", "no problem has a word to replace"),
         ("tiny:sentiment", [("A text.", "good")], "label_names=negative,positive", "label 'good'"),
     ],

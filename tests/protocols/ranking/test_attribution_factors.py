@@ -14,7 +14,7 @@ from shoal.protocols.ranking.word_factors import (
 )
 
 NOTHING = Answers(("no", "yes"), np.zeros(1, np.int64))
-EXPLAINED = [name for name in FACTORS if parse_factor(name).needs_attributions]
+EXPLAINED = [name for name in FACTORS if FACTORS[name].from_words]
 
 
 def example(*texts, feature="") -> Case:
@@ -137,26 +137,3 @@ def test_a_factor_has_a_value_for_each_explainer():
     assert [factor.name for factor in factors] == ["ACC", "ADJ (lime)", "ADJ (shapley)"]
     with pytest.raises(ShoalError, match="no explainer is set[\\s\\S]*explainers = "):
         parse_factors(["ADJ"], [])
-
-
-def test_a_factor_of_ones_own_is_given_attributions_if_it_asks_for_them(tmp_path, monkeypatch):
-    (tmp_path / "my_parse_factors_words.py").write_text(
-        "def length(case, prediction, probabilities):\n    return len(case.examples[0][0])\n"
-        "def first(case, prediction, probabilities, attribution):\n"
-        "    return None if attribution is None else attribution.values[0]\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    case = example("a b")
-    factors = parse_factors(
-        ["my_parse_factors_words:length=worse", "my_parse_factors_words:first=better"], ["lime"]
-    )
-    assert [factor.name for factor in factors] == [
-        "my_parse_factors_words:length",
-        "my_parse_factors_words:first (lime)",
-    ]
-    assert factors[0].values([case], NOTHING) == [3.0]
-    assert factors[1].values([case, case], NOTHING_TWICE, [counted(case, [0.5, 0.1]), None]) == [0.5, None]
-
-
-NOTHING_TWICE = Answers(("no", "yes"), np.zeros(2, np.int64))

@@ -69,7 +69,6 @@ def test_nothing_that_models_are_ranked_by_is_trained_on(tmp_path):
     train = Train(on=str(tmp_path / "train.csv"))
     lessons = inoculate.training_data(Settings(data=(str(tmp_path / "asked.csv"),), train=train))
     assert [row.texts for row in lessons.on] == [("a good play",), ("a poor play",)]
-    assert "1 of 3 examples" in lessons.notes[0]
 
 
 def test_steps_and_later_mixtures_come_behind_the_training_that_all_share():

@@ -64,13 +64,6 @@ def test_a_model_is_better_only_if_the_prior_of_close_models_agrees(rank, plant)
     assert "No clear winner after 12 labels: a leads" in printed
 
 
-def test_eight_to_nothing_decides_between_two_and_not_among_four(rank, plant):
-    two = plant({"a": [1] * 8 + [1] * 4, "b": [0] * 8 + [1] * 4})
-    assert kinds(rank(*two, "--data", "data.csv", "--json").stdout) == ["stop"]
-    four = plant({name: [0] * 8 + [1] * 4 for name in "bcd"} | {"a": [1] * 8 + [1] * 4})
-    assert kinds(rank(*four, "--data", "data.csv", "--json").stdout) == ["go on"]
-
-
 def test_models_that_are_alike_get_words_and_no_numbers(rank, plant):
     specs = plant({"a": [1, 0, 1] * 4, "b": [1, 0, 1] * 4})
     output = rank(*specs, "--data", "data.csv", "--json").stdout
@@ -188,17 +181,6 @@ def test_what_cannot_be_ranked_is_refused_in_words(rank, plant, tmp_path):
         assert words in rank(*call, code=1).output
     assert "--data" in rank(a, b, code=2).output
     assert "--pool" in rank(a, b, "--data", "data.csv", "--out", "x.csv", code=2).output
-
-
-def test_one_label_only_is_refused_until_all_are_named(rank, plant, tmp_path):
-    a, b = plant({"a": [1, 0, 1, 0], "b": [1, 1, 0, 0]})
-    rows = [row for row in read_csv(tmp_path / "data.csv") if row["label"] == "negative"]
-    write_csv(tmp_path / "data.csv", rows)
-    for name in ("a", "b"):
-        answers = read_csv(tmp_path / f"{name}.csv")
-        write_csv(tmp_path / f"{name}.csv", [answers[0], answers[2]])
-    assert "only one label: negative" in rank(a, b, "--data", "data.csv", code=1).output
-    rank(a, b, "--data", "data.csv", "--set", "labels=negative,positive")
 
 
 def test_impossible_probabilities_of_draws_are_refused_with_their_line(rank, plant, tmp_path):

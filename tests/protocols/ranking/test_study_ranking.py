@@ -8,12 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import main
-from shoal.core.errors import PlanError
+from shoal.core.errors import DataError, PlanError
 from shoal.core.records import Measures, Result
 from shoal.core.views import Number, Table
 from shoal.protocols import ranking
 from shoal.protocols.base import identity
-from shoal.protocols.ranking.order import short_names
 from shoal.runs.results import audit_all
 
 from .conftest import read_csv, write_csv
@@ -27,8 +26,6 @@ def upside_down(case, prediction, probabilities):
 
 def fails(case, prediction, probabilities):
     return 1 / 0
-
-NUMBER = 3
 """
 
 
@@ -75,19 +72,6 @@ def test_accuracy_orders_planted_models_and_confidence_comes_out_as_it_was_plant
     assert value(rows, "p value", factor="ACC", probe_size="10", test="models exchanged") < 0.05
     (row,) = Measures(rows).where("few-shot accuracy", factor="ACC", probe_size="10")
     assert row.n == 10 and row.interval_method == "jackknife over models"
-
-
-def test_a_factor_and_its_reverse_add_up(study, models):
-    compared, _ = study(models, factors=("ACC", "my_factors:upside_down=better"))
-    turned, _ = study(models, factors=("ACC", "my_factors:upside_down=worse"))
-    name = "my_factors:upside_down"
-    wrong, right = (
-        value(side.measures, "few-shot accuracy", factor=name, probe_size="10") for side in (compared, turned)
-    )
-    assert wrong + right == pytest.approx(1) and right > 0.75
-    assert right == pytest.approx(value(turned.measures, "few-shot accuracy", factor="ACC", probe_size="10"))
-    p = value(compared.measures, "p value", factor=name, probe_size="10", test="models exchanged")
-    assert p > 0.9
 
 
 def test_a_constant_factor_is_one_half_and_no_better_than_accuracy(study, models):
@@ -177,8 +161,7 @@ def test_models_that_give_labels_alone_are_ranked_by_what_they_get_right(study, 
         ("my_factors:flat", "has no direction"),
         ("my_factors:flat=up", "unknown direction"),
         ("RANDOM=better", "takes no direction"),
-        ("my_factors:nothing=worse", "no function 'nothing'"),
-        ("my_factors:NUMBER=worse", "no function 'NUMBER'"),
+        ("my_factors:nothing=worse", "no attribute 'nothing'"),
         ("no_such_module:f=worse", "cannot be imported"),
         ("my_factors:fails=worse", "ZeroDivisionError"),
     ],
@@ -250,12 +233,5 @@ def test_answers_are_put_together_and_their_probabilities_added(study, tmp_path)
     assert first.columns["CONF"] == pytest.approx([0.4, 0.9, 0.8])
     assert first.columns["CONF-GT"] == pytest.approx([0.4, 0.9, 0.8])
     assert results[1].columns["prediction"] == ["non-entailment", "entailment", "non-entailment"]
-    with pytest.raises(PlanError, match="is not a label of the examples"):
+    with pytest.raises(DataError, match="classes: label 'maybe' is not one of"):
         study(["predictions:a.csv"], classes={"maybe": ("neutral",)})
-
-
-def test_names_are_as_long_as_it_takes_to_tell_models_apart():
-    assert list(short_names(["hf:a/model-1", "hf:a/model-2"]).values()) == ["model-1", "model-2"]
-    assert list(short_names(["hf:a/x", "hf:b/x"]).values()) == ["a", "b"]
-    assert list(short_names(["tiny:sentiment", "python:m:f"]).values()) == ["tiny:sentiment", "f"]
-    assert list(short_names(["python:m:f", "python:n:f"]).values()) == ["m", "n"]

@@ -9,8 +9,7 @@ blind. `FORMS` offers page and variants to `shoal export`.
 import hashlib
 import html
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,18 +27,7 @@ SAMPLE = 200
 """Variants, each with its original, that are written for human judgement."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One example to judge."""
-
-    id: str
-    texts: Example
-
-
-# The sample
-
-
-def draw_sample(cases: Sequence[Case], number: int = SAMPLE, seed: int = 0) -> list[Item]:
+def draw_sample(cases: Sequence[Case], number: int = SAMPLE, seed: int = 0) -> dict[str, Example]:
     """Return one variant per premise with its original, in random order, from the first filter condition."""
     by_cluster: dict[str, list[Case]] = {}
     varied = [case for case in cases if len(case.examples) > 1]
@@ -50,12 +38,11 @@ def draw_sample(cases: Sequence[Case], number: int = SAMPLE, seed: int = 0) -> l
         raise DataError("no variants to judge", fix="settings under which problems have variants")
     rng = np.random.default_rng(seed)
     items = []
-    clusters = rng.permutation(sorted(by_cluster))[:number]
-    for cluster in clusters.tolist():
+    for cluster in rng.permutation(sorted(by_cluster))[:number].tolist():
         case = by_cluster[cluster][int(rng.choice(len(by_cluster[cluster])))]
         variant = int(rng.integers(1, len(case.examples)))
-        items += [Item(item_id(case, position), case.examples[position]) for position in (0, variant)]
-    return [items[position] for position in rng.permutation(len(items)).tolist()]
+        items += [(item_id(case, position), case.examples[position]) for position in (0, variant)]
+    return dict(items[place] for place in rng.permutation(len(items)).tolist())
 
 
 def item_id(case: Case, position: int) -> str:
@@ -64,22 +51,21 @@ def item_id(case: Case, position: int) -> str:
     return f"{case.id}#{position}-{content}"
 
 
-def write_form(items: Sequence[Item], labels: Sequence[str], path: Path) -> None:
+def write_form(items: Mapping[str, Example], labels: Sequence[str], path: Path) -> None:
     """Write the sample as an offline page that saves one annotator's labels as CSV."""
-    questions = "\n".join(_question(item, labels) for item in items)
+    questions = "\n".join(_question(name, texts, labels) for name, texts in items.items())
     with writing(path) as stream:
         stream.write(PAGE.replace("QUESTIONS", questions))
 
 
-def _question(item: Item, labels: Sequence[str]) -> str:
-    name = html.escape(item.id, quote=True)
-    texts = "".join(f"<p>{html.escape(text)}</p>" for text in item.texts)
+def _question(item: str, texts: Example, labels: Sequence[str]) -> str:
+    name = html.escape(item)
     choices = " ".join(
-        f'<label><input type="radio" name="{name}" value="{html.escape(label, quote=True)}"> '
-        f"{html.escape(label)}</label>"
-        for label in labels
+        f'<label><input type="radio" name="{name}" value="{label}"> {label}</label>'
+        for label in map(html.escape, labels)
     )
-    return f"<fieldset>{texts}{choices}</fieldset>"
+    paragraphs = "".join(f"<p>{html.escape(text)}</p>" for text in texts)
+    return f"<fieldset>{paragraphs}{choices}</fieldset>"
 
 
 PAGE = """<!doctype html>
@@ -109,12 +95,8 @@ document.getElementById("save").onclick = function () {
 
 
 def _export_variants(settings: Settings, built: Built, path: Path) -> int:
-    if settings.group or settings.paraphrase:
-        raise PlanError(
-            "existing groups cannot be exported as variants",
-            why="nothing was generated",
-            fix="use the table they came from",
-        )
+    if settings.counts_seed:
+        raise PlanError("existing groups are not generated variants", fix="use the table they came from")
     write_variants(built, path)
     return sum(len(case.examples) - 1 for case in built.cases)
 
@@ -131,38 +113,35 @@ FORMS = {
 }
 
 
-# The judgements
-
-
 def audit_measures(settings: Settings, cases: Sequence[Case], labels: Sequence[str]) -> list[Measure]:
-    """Return how often variants, and their originals, keep their label."""
-    if not settings.audited:
-        return []
-    judged = read_judgements(settings.audited, cases, labels)
-    by_id = {
-        item_id(case, position): (position, str(label))
+    """Return how often variants, and their originals, keep their label by the judgements."""
+    copied = {
+        item_id(case, position): ("variants" if position else "originals", label)
         for case in cases
         for position, label in enumerate(case.labels or ())
+        if settings.audited
     }
-    kept: dict[str, list[bool]] = {"variants": [], "originals": []}
-    for name, label in judged.items():
-        position, copied = by_id[name]
-        kept["variants" if position else "originals"].append(label == copied)
-    if not kept["variants"]:
-        raise DataError(f"{some(settings.audited)}: no variant has a label", fix="fill in the column label")
-    return [_label_preservation(hits, kind) for kind, hits in kept.items() if hits]
-
-
-def read_judgements(paths: Sequence[str], cases: Sequence[Case], labels: Sequence[str]) -> dict[str, str]:
-    """Return the label of every judged id; an unknown id or label, or two labels of one id, is an error."""
-    known = {item_id(case, position) for case in cases for position in range(len(case.examples))}
-    judged: dict[str, str] = {}
-    for path in map(Path, paths):
-        if not path.is_file():
-            raise PlanError(
-                f"audited = {str(path)!r}: no such file", fix="the path of the file that the page saved"
+    judged = _read_judgements(settings.audited, {*copied}, labels)
+    measures = []
+    for kind in ("variants", "originals"):
+        hits = [label == copied[name][1] for name, label in judged.items() if copied[name][0] == kind]
+        if hits:
+            value, interval = sum(hits) / len(hits), wilson(sum(hits), len(hits))
+            measures.append(
+                Measure("label preservation", value, len(hits), {"audited": kind}, interval, "wilson")
             )
-        for line, row in open_rows(path).rows:
+    if settings.audited and not judged:
+        raise DataError(f"{some(settings.audited)}: no text has a label", fix="fill in the column label")
+    return measures
+
+
+def _read_judgements(paths: Sequence[str], known: set[str], labels: Sequence[str]) -> dict[str, str]:
+    """Return the label of every judged id; an unknown id or label, or two labels of one id, is an error."""
+    judged: dict[str, str] = {}
+    for path in paths:
+        if not Path(path).is_file():
+            raise PlanError(f"audited = {path!r}: no such file", fix="the file that the page saved")
+        for line, row in open_rows(Path(path)).rows:
             where, name = f"{path}, line {line}", str(row.get("id") or "")
             label = str(row.get("label") or "").strip()
             if name not in known:
@@ -183,9 +162,3 @@ def read_judgements(paths: Sequence[str], cases: Sequence[Case], labels: Sequenc
                     fix="settle on one label for each text",
                 )
     return judged
-
-
-def _label_preservation(hits: Sequence[bool], kind: str) -> Measure:
-    interval = wilson(sum(hits), len(hits))
-    value = sum(hits) / len(hits)
-    return Measure("label preservation", value, len(hits), {"audited": kind}, interval, "wilson")

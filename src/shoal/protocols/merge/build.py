@@ -15,127 +15,112 @@ from typing import Any
 
 from ...core.errors import DataError
 from ...core.files import ResumableLines
-from ...core.records import Case, Measure
+from ...core.records import Case, Large, Measure
 from ...models.interface import WordFiller
 from ...training.stage import Progress, silent
 from ..base import Built, identity
 from .draws import Drawn, Pool, draw
 from .filters import STEPS, filter_suggestions
-from .problems import Group, Problem, ProblemSet, read_groups, read_problems
+from .problems import Problem, ProblemSet, read_groups, read_problems
 from .settings import WORD_CLASSES, Settings, WordClass
-from .suggest import Suggestion, load_suggesters, suggest
+from .suggest import load_suggesters, suggest
 from .tagger import Tagger, find_targets, load_tagger
-from .variants import read_variants, seed_case, variant_case, write_variants
+from .variants import read_variants
 
 BLOCK = 64
 """Problems whose blanks go to a model together."""
-
-
-def generate(settings: Settings, path: Path, progress: Progress = silent) -> None:
-    """Generate variants and write them to a file; a stopped search resumes."""
-    partial = path.with_name(f"{path.name}.partial")
-    write_variants(_generate_cases(settings, progress, partial), path)
-    partial.unlink()
 
 
 def build(settings: Settings, progress: Progress = silent, so_far: Path | None = None) -> Built:
     """Build the cases from a file of variants, from existing groups, or by generating variants."""
     if settings.variants:
         return read_variants(settings)
-    if settings.group or settings.paraphrase:
-        return _build_groups(settings)
-    return _generate_cases(settings, progress, so_far)
+    return _generate(settings, progress, so_far) if settings.generates else _build_groups(settings)
 
 
-# Existing groups
-
-
-def _build_groups(settings: Settings) -> Built:
-    groups, problem_set = read_groups(settings)
-    cases = [_group_case(group) for group in groups]
-    size = sum(len(group.problems) for group in groups)
-    measures = [
-        Measure("variants", float(problem_set.rows), problem_set.rows, {"step": "read"}),
-        Measure("variants", float(size), problem_set.rows, {"step": "in groups"}),
-        Measure("problems", float(len(groups)), size, {"step": "groups"}),
-    ]
-    return Built(cases, problem_set.labels, measures=measures, about=_about(settings, problem_set))
-
-
-def _group_case(group: Group) -> Case:
-    positions = list(range(1, len(group.problems)))
-    original = group.problems[0]
-    return Case(
-        f"group/{group.id}",
-        tuple(problem.texts for problem in group.problems),
-        tuple(problem.label for problem in group.problems),
-        {"label": original.label, "variants": "some" if positions else "none"},
-        original.cluster if original.texts[1:] else f"group {group.id}",
-        {"patterns": [{"groups": {}, "draws": [positions]}]},
-    )
-
-
-def _about(settings: Settings, problem_set: ProblemSet) -> dict[str, Any]:
-    return {
+def _built(
+    settings: Settings, problem_set: ProblemSet, cases: Sequence[Case], counts: Iterable[Measure], **more: Any
+) -> Built:
+    about = {
         "data": settings.data,
         "rows": problem_set.rows,
         "dropped": dict(problem_set.dropped),
         "label_names": list(problem_set.labels),
     }
+    return Built(cases, problem_set.labels, measures=list(counts), about=about | more)
+
+
+def _build_groups(settings: Settings) -> Built:
+    problem_set = read_groups(settings)
+    cases = [_group_case(name, problems) for name, problems in problem_set.groups.items()]
+    rows, size = problem_set.rows, sum(len(case.examples) for case in cases)
+    counts = [
+        Measure("variants", float(rows), rows, {"step": "read"}),
+        Measure("variants", float(size), rows, {"step": "in groups"}),
+        Measure("problems", float(len(cases)), size, {"step": "groups"}),
+    ]
+    return _built(settings, problem_set, cases, counts)
+
+
+def _group_case(name: str, problems: Sequence[Problem]) -> Case:
+    original, *others = problems
+    return Case(
+        f"group/{name}",
+        tuple(problem.texts for problem in problems),
+        tuple(problem.label for problem in problems),
+        {"label": original.label, "variants": "some" if others else "none"},
+        original.cluster if original.texts[1:] else f"group {name}",
+        {"patterns": [{"groups": {}, "draws": [list(range(1, len(problems)))]}]},
+    )
 
 
 # Generated variants
 
 
-def _generate_cases(settings: Settings, progress: Progress, partial: Path | None = None) -> Built:
-    problem_set, tagger = read_problems(settings), load_tagger()
-    suggesters = load_suggesters(settings.suggesters)
-    funnel = Funnel(settings, problem_set)
-    cases: list[Case] = []
-    searched = _search(problem_set.problems, suggesters, settings, tagger, progress, partial)
-    for problem, entry in zip(problem_set.problems, searched, strict=True):
-        funnel.add(problem, entry)
-        cases += [
-            variant_case(problem, problem.cluster, drawn["condition"], drawn["variants"], drawn["patterns"])
-            for drawn in entry.drawn
-        ] or [seed_case(problem, problem.cluster)]
-    if not funnel.varied:
-        raise funnel.nothing_left()
-    about = {
-        **_about(settings, problem_set),
-        "suggesters": list(suggesters),
-        "words left out": dict(funnel.rejected),
-    }
-    return Built(cases, problem_set.labels, measures=list(funnel.measures()), about=about)
-
-
-# Searching
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The search result of one problem, in plain values."""
+    """The search result of one problem, in plain values: a line of the progress file."""
 
     words: Sequence[tuple[str, WordClass, Mapping[str, int]]]
     """Words with suggestions, their class, and the number of suggestions after each filter."""
     left_out: Mapping[str, int]
     """Rejected words by reason."""
-    drawn: Sequence[Mapping[str, Any]]
+    drawn: Sequence[Drawn]
     """Variants and patterns of each condition; empty if there are too few variants."""
 
 
-def _entry(pool: Pool, drawn: Sequence[Drawn]) -> Entry:
-    return Entry(
-        [(word.target.word, word.target.word_class, word.counts) for word in pool.words],
-        dict(pool.rejected),
-        [
-            {
-                "condition": each.condition,
-                "patterns": each.patterns,
-                "variants": [{**row.provenance(), "texts": list(row.texts)} for row in each.variants],
-            }
-            for each in drawn
-        ],
+def _generate(settings: Settings, progress: Progress, so_far: Path | None) -> Built:
+    problem_set, tagger = read_problems(settings), load_tagger()
+    suggesters = load_suggesters(settings.suggesters)
+    funnel = Funnel(settings, problem_set)
+    cases: list[Case] = []
+    searched = _search(problem_set.problems, suggesters, settings, tagger, progress, so_far)
+    for problem, entry in zip(problem_set.problems, searched, strict=True):
+        funnel.add(problem, entry)
+        cases += [_variant_case(problem, drawn) for drawn in entry.drawn] or [_seed_case(problem)]
+    if not funnel.varied:
+        raise funnel.nothing_left()
+    more = {"suggesters": list(suggesters), "words left out": dict(funnel.rejected)}
+    return _built(settings, problem_set, cases, funnel.measures(), **more)
+
+
+def _seed_case(problem: Problem) -> Case:
+    """Return the case of an original without variants."""
+    groups = {"label": problem.label, "variants": "none"}
+    return Case(f"seed/{problem.id}", (problem.texts,), (problem.label,), groups, problem.cluster)
+
+
+def _variant_case(problem: Problem, drawn: Drawn) -> Case:
+    """Return the case of an original with its variants under one condition, and their provenance."""
+    examples = (problem.texts, *(tuple(row["texts"]) for row in drawn.variants))
+    made = [{key: value for key, value in row.items() if key != "texts"} for row in drawn.variants]
+    return Case(
+        f"{drawn.condition}/{problem.id}",
+        examples,
+        (problem.label,) * len(examples),
+        {"label": problem.label, "filter": drawn.condition, "variants": "some"},
+        problem.cluster,
+        Large({"patterns": drawn.patterns, "made": made}),
     )
 
 
@@ -148,15 +133,24 @@ def _search(
     path: Path | None,
 ) -> Iterator[Entry]:
     """Yield the entry of every problem: finished ones from the progress file, then new ones, which are added to it."""
-    lines = _progress_file(path, settings, problems) if path else None
+    lines = None
+    if path:
+        head = json.dumps({"variants of": _search_id(settings, problems)}).encode() + b"\n"
+        lines = ResumableLines(path, _is_entry, head=head)
     start = lines.blocks if lines else 0
     try:
-        for line in lines.read() if lines else ():
-            yield Entry(**json.loads(line))
+        yield from map(_read_entry, lines.read() if lines else ())
         for first in range(start - start % BLOCK, len(problems), BLOCK):
             block = problems[first : first + BLOCK]
             pools = list(search_block(block, suggesters, tagger))[max(0, start - first) :]
-            entries = [_entry(pool, draw(pool, settings, tagger, list(suggesters))) for pool in pools]
+            entries = [
+                Entry(
+                    [(word.target.word, word.target.word_class, word.counts) for word in pool.words],
+                    dict(pool.rejected),
+                    draw(pool, settings, tagger, list(suggesters)),
+                )
+                for pool in pools
+            ]
             if lines:
                 lines.append(json.dumps(asdict(entry), ensure_ascii=False) + "\n" for entry in entries)
             yield from entries
@@ -178,33 +172,29 @@ def search_block(
     suggested = iter(suggest(suggesters, words))
     for pool, targets in pools:
         for target in targets:
-            usable: dict[str, list[Suggestion]] = {}
-            for name, suggestions in next(suggested).items():
-                if isinstance(suggestions, str):
-                    pool.rejected[f"{suggestions} for {name}"] += 1
-                else:
-                    usable[name] = suggestions
+            by_model = next(suggested)
+            usable = {name: found for name, found in by_model.items() if not isinstance(found, str)}
+            pool.rejected.update(f"{by_model[name]} ({name})" for name in by_model if name not in usable)
             if usable:
                 pool.words.append(filter_suggestions(pool.problem.texts, target, usable, tagger))
         yield pool
 
 
-def _progress_file(path: Path, settings: Settings, problems: Sequence[Problem]) -> ResumableLines:
-    """Return the finished problems on disk, one per line; the first line identifies settings and problems."""
-    head = json.dumps({"variants of": _search_id(settings, problems)}).encode() + b"\n"
-    return ResumableLines(path, _is_entry, head=head)
+def _search_id(settings: Settings, problems: Sequence[Problem]) -> str:
+    content = [settings.VERSION, identity(settings, "cases"), [asdict(problem) for problem in problems]]
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _read_entry(line: bytes) -> Entry:
+    row = json.loads(line)
+    return Entry(**{**row, "drawn": [Drawn(**drawn) for drawn in row["drawn"]]})
 
 
 def _is_entry(line: bytes) -> bool:
     try:
-        return Entry(**json.loads(line)) is not None
-    except (ValueError, TypeError):
+        return _read_entry(line) is not None
+    except (ValueError, TypeError, KeyError):
         return False
-
-
-def _search_id(settings: Settings, problems: Sequence[Problem]) -> str:
-    content = [settings.VERSION, identity(settings, "cases"), [asdict(problem) for problem in problems]]
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 # Counts
@@ -222,7 +212,8 @@ class Funnel:
         """Problems with variants by label, over all and by word class."""
         self.left: Counter[str] = Counter()
         """Suggestions of these problems after the last filter, over all and by word class."""
-        self.drawn_first = self.drawn = 0
+        self.drawn: Counter[str] = Counter()
+        """Variants by filter."""
         self.most = (0, "")
 
     def add(self, problem: Problem, entry: Entry) -> None:
@@ -235,34 +226,34 @@ class Funnel:
             self.most = max(self.most, (counts[STEPS[-1]], word))
             for name in ("", word_class):
                 self.steps[name].update(counts)
-        self.drawn += sum(len(drawn["variants"]) for drawn in entry.drawn)
+        for drawn in entry.drawn:
+            self.drawn[drawn.condition] += len(drawn.variants)
         for drawn in entry.drawn[:1]:
-            self.drawn_first += len(drawn["variants"])
-            groups = [pattern["groups"] for pattern in drawn["patterns"]]
-            classes = [each["word class"] for each in groups if "word class" in each]
-            for name in ("", *classes):
+            classes = {pattern["groups"].get("word class", "") for pattern in drawn.patterns}
+            for name in classes:
                 self.labels[name][problem.label] += 1
-                chosen = [name] if name else classes
-                self.left[name] += sum(counts[STEPS[-1]] for _, each, counts in entry.words if each in chosen)
+            for _, name, counts in entry.words:
+                if name in classes:
+                    self.left.update({"": counts[STEPS[-1]], name: counts[STEPS[-1]]})
 
     def measures(self) -> Iterator[Measure]:
         """Yield the counts, each with the previous one as its n."""
+        read = self.problem_set.rows
         problems = {
-            "read": self.problem_set.rows,
-            "with a gold label": self.problem_set.rows - self.problem_set.dropped.get("no gold label", 0),
+            "read": read,
+            "with a gold label": read - self.problem_set.dropped.get("no gold label", 0),
             "taken": len(self.problem_set.problems),
             "with a word to replace": self.shared,
             "with suggestions": self.suggested,
             f"with {self.settings.sample} suggestions for a class": self.varied,
         }
         yield from _counts("problems", problems, {})
-        several = len(self.settings.filters) > 1
-        first = {"drawn under the first filter": self.drawn_first} if several else {}
-        left = {step: self.steps[""][step] for step in STEPS}
-        yield from _counts("variants", {**left, **first, "drawn": self.drawn}, {})
-        for word_class in WORD_CLASSES:
-            steps = {step: self.steps[word_class][step] for step in STEPS}
-            yield from _counts("variants", steps, {"word class": word_class})
+        first, *others = self.settings.filters
+        drawn = {"drawn under the first filter": self.drawn[first]} if others else {}
+        for name, steps in self.steps.items():
+            more = {} if name else {**drawn, "drawn": self.drawn.total()}
+            left = {step: steps[step] for step in STEPS}
+            yield from _counts("variants", {**left, **more}, {"word class": name} if name else {})
         for name, labels in self.labels.items():
             yield from self._statistics({"word class": name} if name else {}, labels, self.left[name])
 
@@ -294,7 +285,7 @@ class Funnel:
         )
 
 
-def _counts(name: str, counts: Mapping[str, int], groups: Mapping[str, str]) -> Iterable[Measure]:
+def _counts(name: str, counts: Mapping[str, int], groups: Mapping[str, str]) -> Iterator[Measure]:
     previous = next(iter(counts.values()))
     for step, count in counts.items():
         yield Measure(name, float(count), previous, {**groups, "step": step})

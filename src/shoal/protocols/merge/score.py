@@ -20,15 +20,14 @@ from numpy.typing import NDArray
 
 from ...core.measures import FEW_CASES
 from ...core.records import Answers, Basis, Case, Finding, Measure, Measures, Outcome
-from ...stats.intervals import Interval, cluster_wilson
+from ...stats.intervals import cluster_wilson
 from ...stats.patterns import (
-    Split,
     correlation_interval,
+    drop_interval,
     independence_reference,
     is_solved,
     needed,
     sample_accuracy,
-    split_difference,
     variant_table,
 )
 from ...stats.resampling import cluster_table
@@ -43,35 +42,15 @@ Groups = tuple[tuple[str, str], ...]
 
 GRID = tuple(number / 20 for number in range(1, 21))
 """Thresholds of the curve."""
-SEED = "seed right"
-"""Column: whether the original is right."""
-WORST_WORDS = 3
-"""Replacement words that the headline names."""
-FEWEST_TRIALS = 3
-"""Trials that a replacement word needs to be named."""
-RIGHT = "right"
-"""Column: whether each example is right, the original first."""
+SEED, RIGHT, SAID = "seed right", "right", "said"
+"""Columns: whether the original is right; whether each example is, the original first; the answers."""
 SOLVED, SHARE = "solved at", "right variants"
 """Columns: how often a problem is solved; its contribution to the sample accuracy."""
+WORST_WORDS, FEWEST_TRIALS = 3, 3
+"""Replacement words that the headline names, and trials that each needs."""
 
 
 # Patterns of right and wrong variants, by filter, word class and source
-
-
-def correctness(cases: Sequence[Case], answers: Answers) -> list[Floats]:
-    """Return 1, 0 or, without an answer, NaN for each example of each case."""
-    names = np.array(answers.labels)
-    row = 0
-    correct = []
-    for case in cases:
-        rows = range(row, row + len(case.examples))
-        labels = np.array([str(label) for label in case.labels or ()])
-        hits = (names[answers.predictions[row : row + len(rows)]] == labels).astype(np.float64)
-        for position in (number for number in rows if number in answers.errors):
-            hits[position - row] = np.nan
-        correct.append(hits)
-        row += len(case.examples)
-    return correct
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,65 +70,67 @@ class Condition:
     @property
     def problems(self) -> int:
         """The number of problems."""
-        return len(np.unique(self.places))
+        return len(self.places)
 
-    @property
-    def suffix(self) -> str:
-        """The groups as part of a column name; the filter is a group of the case."""
-        return "".join(f", {value}" for key, value in self.groups.items() if key != "filter")
+    def column(self, name: str) -> str:
+        """Return the name of a column of this condition; the filter is a group of the case."""
+        return name + "".join(f", {value}" for key, value in self.groups.items() if key != "filter")
 
-    def solved(self, threshold: float) -> Floats:
-        """Return how often each pattern is solved, as a mean over draws."""
-        shares: Floats = is_solved(self.right, self.n, threshold).mean(axis=1)
-        return shares
+    def at(self, threshold: float) -> dict[str, str]:
+        """Return the groups of a measure at a threshold."""
+        return {**self.groups, "threshold": f"{threshold:g}"}
 
 
 class PatternTable:
     """All patterns of a result by condition, and the columns derived from them."""
 
-    def __init__(self, settings: Settings, cases: Sequence[Case], right: Sequence[Floats]) -> None:
-        self.settings, self.cases, self.right = settings, cases, right
+    def __init__(self, settings: Settings, cases: Sequence[Case], answers: Answers) -> None:
+        self.settings, self.cases = settings, cases
+        self.right = _correctness(cases, answers)
         names: dict[str, int] = {}
         self.clusters = np.array([names.setdefault(case.cluster or case.id, len(names)) for case in cases])
-        self.seeds = np.array([hits[0] for hits in right])
+        self.seeds = np.array([hits[0] for hits in self.right])
         pairs = any(len(case.examples[0]) > 1 for case in cases)
         self.unit = "premises" if pairs else "groups" if settings.counts_seed else "texts"
         """The sampling unit of all intervals."""
-        self.columns: dict[str, list[float | None]] = {SEED: as_list(self.seeds)}
+        self.columns: dict[str, list[float | None]] = {SEED: _as_list(self.seeds)}
         self.filters = list(dict.fromkeys(case.groups["filter"] for case in cases if "filter" in case.groups))
         one_filter = self.filters in ([], ["default"])
         self.base: dict[str, str] = {} if one_filter else {"filter": self.filters[0]}
         """Groups of the measures over all word classes under the first filter condition."""
-        self.conditions = list(self._conditions())
         shown = {*HEADLINE, settings.threshold}
-        self.thresholds = tuple(sorted({*GRID, *shown}))
-        self.headline = tuple(sorted(shown))
+        self.thresholds, self.headline = sorted({*GRID, *shown}), sorted(shown)
 
-    def first_filter(self) -> Iterator[tuple[Case, Floats]]:
-        """Yield the cases of the first filter condition, each with its correctness."""
-        for case, hits in zip(self.cases, self.right, strict=True):
-            if not self.filters or case.groups.get("filter") == self.filters[0]:
-                yield case, hits
-
-    def fill(self, name: str, condition: Condition, values: Floats) -> None:
-        """Write the values of a condition's problems into a column."""
-        column = self.columns.setdefault(name, [None] * len(self.cases))
+    def fill(self, column: str, condition: Condition, values: Floats) -> Basis:
+        """Write values of a condition's problems into a column, scaled to the mean `values.sum()`; return its basis."""
+        cells = self.columns.setdefault(column, [None] * len(self.cases))
         for place, value in zip(condition.places.tolist(), values.tolist(), strict=True):
-            column[place] = value
+            cells[place] = value * condition.problems
+        return Basis("cases", only=condition.only, column=column)
 
-    def _conditions(self) -> Iterator[Condition]:
+    def rate(
+        self, name: str, values: Floats, clusters: NDArray[np.int64], groups: Mapping[str, str], **typed: Any
+    ) -> Measure:
+        """Return the mean of a value per problem, with an interval over the sampling unit."""
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return Measure(name, None, 0, groups, **typed)
+        interval = cluster_wilson(cluster_table(values, clusters))
+        method = f"wilson over {self.unit}"
+        return Measure(name, float(known.mean()), len(known), groups, interval, method, **typed)
+
+    def conditions(self) -> Iterator[Condition]:
         """Yield the conditions by filter: all patterns, then word classes, then sources."""
         parts: dict[tuple[str, Groups], list[tuple[int, list[list[int]]]]] = {}
+        original = [0] if self.settings.counts_seed else []
         for position, case in enumerate(self.cases):
             name = case.groups.get("filter", "")
             for pattern in case.meta.get("patterns", ()):
-                if pattern["groups"] and name not in self.filters[:1]:
-                    continue  # word classes and sources are split under the first filter only
-                key = (name, tuple(pattern["groups"].items()))
-                draws = pattern["draws"]
-                if self.settings.counts_seed:
-                    draws = [[0, *draw] for draw in draws]
-                parts.setdefault(key, []).append((position, draws))
+                # Word classes and sources are split under the first filter only.
+                if not pattern["groups"] or name in self.filters[:1]:
+                    draws = [[*original, *draw] for draw in pattern["draws"]]
+                    key = name, tuple(pattern["groups"].items())
+                    parts.setdefault(key, []).append((position, draws))
         for name in self.filters or [""]:
             for key in sorted((key for key in parts if key[0] == name), key=lambda key: _order(key[1])):
                 groups = {**dict(key[1]), **({"filter": name} if self.base else {})}
@@ -175,12 +156,20 @@ class PatternTable:
         return Condition(groups, only, errors, np.array(right), np.array(n), at, self.clusters[at])
 
 
+def _correctness(cases: Sequence[Case], answers: Answers) -> list[Floats]:
+    """Return 1, 0 or, without an answer, NaN for each example of each case."""
+    expected = np.array([str(label) for case in cases for label in case.labels or ()])
+    hits = (np.array(answers.labels)[answers.predictions] == expected).astype(np.float64)
+    hits[list(answers.errors)] = np.nan
+    return np.split(hits, np.cumsum([len(case.examples) for case in cases])[:-1])
+
+
 def _order(groups: Groups) -> tuple[int, Groups]:
     kinds = ["", "word class", "source"]
     return (kinds.index(groups[0][0]) if groups else 0, groups)
 
 
-def as_list(values: Floats) -> list[float | None]:
+def _as_list(values: Floats) -> list[float | None]:
     """Return the values with None instead of NaN, for JSON."""
     return [None if math.isnan(value) else value for value in values.tolist()]
 
@@ -191,23 +180,19 @@ def as_list(values: Floats) -> list[float | None]:
 def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
     """Return the outcome of every problem, and the measures of every filter, word class and source."""
     final = list(answers.values())[-1]
-    right = correctness(built.cases, final)
-    table = PatternTable(settings, built.cases, right)
-    measures = list(seed_measures(table))
-    for condition in table.conditions:
-        measures += condition_measures(table, condition)
+    table = PatternTable(settings, built.cases, final)
+    measures = list(_seed_measures(table))
+    for condition in table.conditions():
+        measures += _condition_measures(table, condition)
     measures += audit_measures(settings, built.cases, final.labels)
-    columns: dict[str, Sequence[Any]] = {**table.columns, "said": _answer_texts(built.cases, final)}
-    columns[RIGHT] = [as_list(hits) for hits in right]
+    columns: dict[str, Sequence[Any]] = {**table.columns, SAID: _answer_texts(built.cases, final)}
+    columns[RIGHT] = [_as_list(hits) for hits in table.right]
     findings = [
         *degenerate(built.cases, final),
-        *patterns_finding(table, Measures(measures)),
+        *_patterns_finding(table, Measures(measures)),
         *_copied_labels(settings, built),
     ]
-    return Scored(_outcomes(settings, built.cases, right, final), measures, columns, findings)
-
-
-# Outcomes
+    return Scored(_outcomes(table, final), measures, columns, findings)
 
 
 def _answer_texts(cases: Sequence[Case], answers: Answers) -> list[list[str]]:
@@ -224,24 +209,22 @@ def _answer_texts(cases: Sequence[Case], answers: Answers) -> list[list[str]]:
     return [[next(remaining) for _ in case.examples] for case in cases]
 
 
-def _outcomes(
-    settings: Settings, cases: Sequence[Case], right: Sequence[Floats], answers: Answers
-) -> list[Outcome]:
+def _outcomes(table: PatternTable, answers: Answers) -> list[Outcome]:
     """Return a pass for each problem with enough right variants; a problem without variants is not applicable.
 
     A group of one row is a whole pattern, since the original counts as one of its variants there.
     """
     outcomes = []
     first = 0
-    for case, hits in zip(cases, right, strict=True):
-        counted = hits if settings.counts_seed else hits[1:]
+    for case, hits in zip(table.cases, table.right, strict=True):
+        counted = hits if table.settings.counts_seed else hits[1:]
         known = counted[~np.isnan(counted)]
         if not len(counted) or not case.meta.get("patterns"):
             outcomes.append(Outcome(case.id, None, None, answers.errors.get(first, "")))
         elif not len(known):
             outcomes.append(Outcome(case.id, None, None, answers.errors[first + len(hits) - 1]))
         else:
-            lacking = float(needed(settings.threshold, len(known)) - known.sum()) / len(known)
+            lacking = float(needed(table.settings.threshold, len(known)) - known.sum()) / len(known)
             outcomes.append(Outcome(case.id, lacking <= 0, max(-lacking, 1e-9) if lacking <= 0 else -lacking))
         first += len(hits)
     return outcomes
@@ -250,75 +233,57 @@ def _outcomes(
 # Measures
 
 
-def seed_measures(table: PatternTable) -> Iterator[Measure]:
-    """Yield accuracy on the originals with variants, and on all originals if some have none."""
+def _seed_measures(table: PatternTable) -> Iterator[Measure]:
+    """Yield accuracy on the originals of problems with variants, and on all originals if some have none."""
     first = table.filters[:1]
     is_first = np.array(
         [case.groups.get("filter", "default") in (first or ["default"]) for case in table.cases]
     )
     varied = np.array([len(case.examples) > 1 for case in table.cases])
     only = {"filter": first[0]} if first else {}
-    yield _seed_accuracy(table, is_first & varied, {}, {**only, "variants": "some"})
+    parts: list[tuple[NDArray[np.bool_], dict[str, str], dict[str, str]]]
+    parts = [(is_first & varied, {}, {**only, "variants": "some"})]
     if not varied.all():
-        yield _seed_accuracy(table, (is_first & varied) | ~varied, {"seeds": "every problem"}, only)
+        parts.append(((is_first & varied) | ~varied, {"seeds": "every problem"}, only))
+    for chosen, groups, restriction in parts:
+        values = table.seeds[chosen]
+        errors, basis = int(np.isnan(values).sum()), Basis("cases", only=restriction, column=SEED)
+        yield table.rate("seed accuracy", values, table.clusters[chosen], groups, errors=errors, basis=basis)
 
 
-def _seed_accuracy(
-    table: PatternTable, chosen: NDArray[np.bool_], groups: Mapping[str, str], only: Mapping[str, str]
-) -> Measure:
-    values = table.seeds[chosen]
-    missing = int(np.isnan(values).sum())
-    basis = Basis("cases", only=only, column=SEED)
-    if missing == len(values):
-        return Measure("seed accuracy", None, 0, groups, errors=missing, basis=basis)
-    interval = cluster_wilson(cluster_table(values, table.clusters[chosen]))
-    return Measure(
-        "seed accuracy", float(np.nanmean(values)), len(values) - missing, groups, interval,
-        f"wilson over {table.unit}", errors=missing, basis=basis,
-    )  # fmt: skip
-
-
-def condition_measures(table: PatternTable, condition: Condition) -> Iterator[Measure]:
-    """Yield sample and pattern accuracy of one condition, the curve, the reference and the correlation."""
+def _condition_measures(table: PatternTable, condition: Condition) -> Iterator[Measure]:
+    """Yield sample and pattern accuracy of one condition, the curve, the references and the drop."""
     if not condition.problems:
         yield Measure("sample accuracy", None, 0, condition.groups, errors=condition.errors)
         return
     yield _sample_accuracy(table, condition)
     for threshold in table.thresholds:
         yield _pattern_accuracy(table, condition, threshold)
-    for threshold in table.headline:
-        yield _solved_given_seed(table, condition, threshold)
     yield from _references(table, condition)
     yield from _drop(table, condition)
 
 
 def _sample_accuracy(table: PatternTable, condition: Condition) -> Measure:
     right, n = condition.right.mean(axis=1), condition.n.mean(axis=1)
-    column = f"{SHARE}{condition.suffix}"
-    # Scaled so that its mean over problems is the share of variants, whatever their numbers.
-    table.fill(column, condition, right / n.sum() * condition.problems)
+    basis = table.fill(condition.column(SHARE), condition, right / n.sum())
     facts = {**_draws(condition.right.sum(axis=0) / condition.n.sum(axis=0)), "variants": float(n.sum())}
-    interval = cluster_wilson(variant_table([right], n, condition.clusters))
+    interval = cluster_wilson(variant_table(right, n, condition.clusters))
     return Measure(
         "sample accuracy", float(right.sum() / n.sum()), condition.problems, condition.groups, interval,
-        f"wilson over {table.unit}", errors=condition.errors,
-        basis=Basis("cases", only=condition.only, column=column), facts=facts,
+        f"wilson over {table.unit}", errors=condition.errors, basis=basis, facts=facts,
     )  # fmt: skip
 
 
 def _pattern_accuracy(table: PatternTable, condition: Condition, threshold: float) -> Measure:
-    solved = condition.solved(threshold)
+    by_draw = is_solved(condition.right, condition.n, threshold)
+    solved = by_draw.mean(axis=1)
     basis = Basis()
     if threshold in table.headline:
-        basis = Basis("cases", only=condition.only, column=f"{SOLVED} {threshold:g}{condition.suffix}")
-        table.fill(basis.column, condition, solved / len(solved) * condition.problems)
-    return Measure(
-        "pattern accuracy", float(solved.mean()), condition.problems,
-        {**condition.groups, "threshold": f"{threshold:g}"},
-        cluster_wilson(cluster_table(np.clip(solved, 0.0, 1.0), condition.clusters)),
-        f"wilson over {table.unit}", errors=condition.errors, basis=basis,
-        headline=threshold == table.settings.threshold and dict(condition.groups) == table.base,
-        facts=_draws(is_solved(condition.right, condition.n, threshold).mean(axis=0)),
+        basis = table.fill(condition.column(f"{SOLVED} {threshold:g}"), condition, solved / len(solved))
+    headline = threshold == table.settings.threshold and dict(condition.groups) == table.base
+    return table.rate(
+        "pattern accuracy", solved, condition.clusters, condition.at(threshold),
+        errors=condition.errors, basis=basis, headline=headline, facts=_draws(by_draw.mean(axis=0)),
     )  # fmt: skip
 
 
@@ -329,39 +294,20 @@ def _draws(by_draw: Floats) -> dict[str, Any]:
     return {"draws": len(by_draw), "sd over draws": float(np.std(by_draw, ddof=1))}
 
 
-def _solved_given_seed(table: PatternTable, condition: Condition, threshold: float) -> Measure:
-    """Return pattern accuracy over the problems whose original is answered correctly."""
-    chosen = table.seeds[condition.places] == 1
-    values = np.clip(condition.solved(threshold)[chosen], 0.0, 1.0)
-    groups = {**condition.groups, "seed": "right", "threshold": f"{threshold:g}"}
-    if not len(values):
-        return Measure("pattern accuracy", None, 0, groups, reason=wording.NO_SEED_RIGHT)
-    return Measure(
-        "pattern accuracy", float(values.mean()), len(values), groups,
-        cluster_wilson(cluster_table(values, condition.clusters[chosen])), f"wilson over {table.unit}",
-        errors=condition.errors,
-    )  # fmt: skip
-
-
 def _references(table: PatternTable, condition: Condition) -> Iterator[Measure]:
     """Yield the correlation within problems, and pattern accuracy if variants were independent."""
     right, n = list(condition.right.T), list(condition.n.T)
-    correlation, interval = correlation_interval(right, n, condition.clusters)
-    known = not math.isnan(correlation)
+    correlation, ends = correlation_interval(right, n, condition.clusters)
+    known, interval = not math.isnan(correlation), None if math.isnan(ends[0]) else ends
     yield Measure(
         "intra-problem correlation", correlation if known else None, condition.problems, condition.groups,
-        _defined(interval), f"jackknife over {table.unit}" if _defined(interval) else "",
-        reason="" if known else wording.NO_CORRELATION,
+        interval, f"jackknife over {table.unit}" if interval else "", reason="" if known else wording.NO_CORRELATION,
     )  # fmt: skip
     accuracies = [sample_accuracy(c, sizes) for c, sizes in zip(right, n, strict=True)]
     for threshold in table.thresholds:
-        independent = [independence_reference(n[0], accuracy, threshold) for accuracy in accuracies]
-        groups = {**condition.groups, "threshold": f"{threshold:g}"}
-        yield Measure("independence reference", float(np.mean(independent)), condition.problems, groups)
-
-
-def _defined(interval: Interval) -> Interval | None:
-    return None if math.isnan(interval[0]) else interval
+        expected = np.mean([independence_reference(n[0], accuracy, threshold) for accuracy in accuracies])
+        groups = condition.at(threshold)
+        yield Measure("independence reference", float(expected), condition.problems, groups)
 
 
 def _drop(table: PatternTable, condition: Condition) -> Iterator[Measure]:
@@ -373,20 +319,16 @@ def _drop(table: PatternTable, condition: Condition) -> Iterator[Measure]:
     right = condition.right.mean(axis=1) - counted_seeds * seeds
     n = condition.n.mean(axis=1) - counted_seeds
     known = ~np.isnan(seeds) & (n > 0)
-    if not known.any():
-        return
-    clusters = condition.clusters[known]
-    originals = Split(seeds[known], np.ones(int(known.sum())), clusters)
-    value, interval = split_difference(originals, Split(right[known], n[known], clusters))
-    yield Measure(
-        "drop from seeds", value, int(known.sum()), condition.groups, interval, f"linearised over {table.unit}"
-    )  # fmt: skip
+    if known.any():
+        value, interval = drop_interval(seeds[known], right[known], n[known], condition.clusters[known])
+        method = f"linearised over {table.unit}"
+        yield Measure("drop from seeds", value, int(known.sum()), condition.groups, interval, method)
 
 
 # Findings
 
 
-def patterns_finding(table: PatternTable, measures: Measures) -> list[Finding]:
+def _patterns_finding(table: PatternTable, measures: Measures) -> list[Finding]:
     """Return the headline: share solved when all variants must be right, lowest word class, worst words."""
     every = find_measure(measures, "pattern accuracy", {**table.base, "threshold": "1"})
     seeds = find_measure(measures, "seed accuracy", {})
@@ -398,21 +340,22 @@ def patterns_finding(table: PatternTable, measures: Measures) -> list[Finding]:
         if row.groups.keys() == {*table.base, "word class", "threshold"} and row.n >= FEW_CASES
     ]
     lowest = min(by_class, key=lambda row: row.value or 0.0) if len(by_class) > 1 else None
-    words = worst_words(table)
+    words = _worst_words(table)
     text = wording.headline(every, seeds, lowest, words)
     facts = {"threshold": 1.0, "worst words": [list(row) for row in words]}
     return [Finding("patterns", text, (every, seeds), 10.0, facts=facts)]
 
 
-def worst_words(table: PatternTable) -> list[tuple[str, int, int]]:
+def _worst_words(table: PatternTable) -> list[tuple[str, int, int]]:
     """Return the replacement words with the most failures, each with its wrong and all variants."""
     wrong: Counter[str] = Counter()
     total: Counter[str] = Counter()
-    for case, hits in table.first_filter():
-        for hit, provenance in zip(hits[1:].tolist(), case.meta.get("made", ()), strict=False):
-            if not math.isnan(hit) and "replacement" in provenance:
-                total[str(provenance["replacement"])] += 1
-                wrong[str(provenance["replacement"])] += hit == 0
+    for case, hits in zip(table.cases, table.right, strict=True):
+        if not table.filters or case.groups.get("filter") == table.filters[0]:
+            for hit, provenance in zip(hits[1:].tolist(), case.meta.get("made", ()), strict=False):
+                if not math.isnan(hit) and "replacement" in provenance:
+                    total[str(provenance["replacement"])] += 1
+                    wrong[str(provenance["replacement"])] += hit == 0
     tried = [word for word in wrong if wrong[word] and total[word] >= FEWEST_TRIALS]
     ranked = sorted(tried, key=lambda word: (-wrong[word], total[word], word))
     return [(word, wrong[word], total[word]) for word in ranked[:WORST_WORDS]]

@@ -22,7 +22,7 @@ from ...core.views import (
     Words,
 )
 from . import wording
-from .score import GRID, RIGHT, find_measure
+from .score import GRID, RIGHT, SAID, find_measure
 from .settings import HEADLINE, Settings
 
 NOTES = 3
@@ -53,12 +53,7 @@ def _summary(result: Result) -> Section:
     return Section(
         title=[Words("merge of ", "quiet"), Words(str(result.job["model"]), "strong")],
         text=[*answer, Words(f"{_heading(settings, result)}\n", "quiet")],
-        blocks=[
-            _accuracies(settings, measures),
-            *_drop(measures),
-            *_audit(measures),
-            *_failing_problems(result),
-        ],
+        blocks=[_accuracies(settings, measures), *_drop(measures), *_audit(measures), *_failing(result)],
         notes=[f"! {finding.text}" for finding in result.findings if finding not in leading][:NOTES],
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],
     )
@@ -67,10 +62,10 @@ def _summary(result: Result) -> Section:
 def _details(result: Result) -> Section:
     """Return what only the full view shows: curves and the funnel."""
     measures = result.measures
-    blocks = [*_curves(measures), *_curves_by_group(measures), *_funnel(measures), *_statistics(measures)]
+    curves: list[Block] = [*_curves(measures), *_curves_by_group(measures)]
     errors = sum(row.errors for row in measures.where("sample accuracy") if not row.groups)
     notes = [wording.intervals_note(measures), *wording.dropped_notes(result.job["about"], errors)]
-    return Section(blocks=blocks, notes=notes, detail="full")
+    return Section(blocks=[*curves, *_funnel(measures), *_statistics(measures)], notes=notes, detail="full")
 
 
 def _heading(settings: Settings, result: Result) -> str:
@@ -80,51 +75,63 @@ def _heading(settings: Settings, result: Result) -> str:
     return wording.heading(settings, result.job["about"], len(problems) // filters, variants, filters)
 
 
-def _thresholds(settings: Settings) -> list[str]:
-    return [f"{threshold:g}" for threshold in sorted({*HEADLINE, settings.threshold})]
+def _conditions(measures: Measures, model: str = "") -> list[dict[str, str]]:
+    """Return the groups of every condition that has a sample accuracy, over all classes first."""
+    return [
+        dict(row.groups) for row in measures.where("sample accuracy") if row.groups.get("model", "") == model
+    ]
 
 
-def _conditions(measures: Measures) -> list[dict[str, str]]:
-    """Return the groups of every condition that has a sample accuracy, in order."""
-    return [dict(row.groups) for row in measures.where("sample accuracy") if "model" not in row.groups]
+def _base(measures: Measures, model: str = "") -> dict[str, str]:
+    """Return the groups of the condition over all classes, under the first filter."""
+    return next(iter(_conditions(measures, model)), {})
 
 
-def _accuracies(settings: Settings, measures: Measures) -> Table:
-    """Return a row per condition: sample accuracy, pattern accuracy at the thresholds, reference, correlation."""
-    thresholds = _thresholds(settings)
+def _accuracies(settings: Settings, measures: Measures, models: Sequence[str] = ("",)) -> Table:
+    """Return a row per condition and model: sample and pattern accuracy, reference, correlation; then originals."""
+    thresholds = [f"{threshold:g}" for threshold in sorted({*HEADLINE, settings.threshold})]
+    names = [Column("", "left", once=True), *[Column("model", "left")] * (models != ("",))]
     columns = [
-        Column("", "left"), Column("problems"), Column("variants\nright"), Column("95 %\ninterval"),
+        *names, Column("problems"), Column("variants\nright"), Column("95 %\ninterval"),
         *(Column(f"solved\nat {_share(threshold)}") for threshold in thresholds),
         Column(f"if indep.,\nat {_share(thresholds[-1])}", spare=True), Column("correlation", spare=True),
     ]  # fmt: skip
-    conditions = _conditions(measures)
-    base = next(iter(conditions), {})
-    rows = []
-    for groups in conditions:
-        sample = find_measure(measures, "sample accuracy", groups)
-        last = {**groups, "threshold": thresholds[-1]}
-        rows.append(
-            Row([
-                _condition_name(groups, base), Number(sample, part="n"), Number(sample),
-                Number(sample, part="interval"),
-                *(Number(_at(measures, groups, threshold), "strong") for threshold in thresholds),
+    base = _base(measures, models[0])
+    rows: dict[str, list[Row]] = {}
+    for model in models:
+        for groups in _conditions(measures, model):
+            name = _condition_name(groups, base)
+            last = {**groups, "threshold": thresholds[-1]}
+            solved = [
+                find_measure(measures, "pattern accuracy", {**groups, "threshold": t}) for t in thresholds
+            ]
+            cells: list[Cell] = [
+                *_leading(name, model, find_measure(measures, "sample accuracy", groups)),
+                *(Number(row, "strong") for row in solved),
                 Number(find_measure(measures, "independence reference", last), "quiet"),
                 Number(find_measure(measures, "intra-problem correlation", groups), "quiet"),
-            ])
-        )  # fmt: skip
+            ]
+            rows.setdefault(name, []).append(Row(cells))
     for row in measures.where("seed accuracy"):
-        name = "originals" if not row.groups else "originals, all problems"
-        cells: list[Cell] = [name, Number(row, part="n"), Number(row), Number(row, part="interval")]
-        rows.append(Row([*cells, *[""] * (len(columns) - len(cells))], "quiet"))
+        name = "originals, all problems" if "seeds" in row.groups else "originals"
+        cells = _leading(name, row.groups.get("model", ""), row)
+        rows.setdefault(name, []).append(Row([*cells, *[""] * (len(columns) - len(cells))], "quiet"))
     legend = [wording.solved_legend(_share(thresholds[1])), wording.INDEPENDENT]
     if "filter" in base:
         legend.append(wording.first_filter_legend(base["filter"]))
-    return Table(columns, rows, name="accuracy", legend=legend)
+    every = [row for part in rows.values() for row in part]
+    return Table(columns, every, name="models" if models != ("",) else "accuracy", legend=legend)
+
+
+def _leading(name: str, model: str, row: Measure | None) -> list[Cell]:
+    """Return the first cells of a row: its names, n, value and interval."""
+    models = [Words(model, "strong")] if model else []
+    return [name, *models, Number(row, part="n"), Number(row), Number(row, part="interval")]
 
 
 def _drop(measures: Measures) -> Iterator[Table]:
     """Yield the drop from originals to variants."""
-    drop = find_measure(measures, "drop from seeds", next(iter(_conditions(measures)), {}))
+    drop = find_measure(measures, "drop from seeds", _base(measures))
     if drop is not None:
         row = Row([wording.DROP, Number(drop), Number(drop, part="interval")])
         yield Table([Column("", "left"), Column(""), Column("95 % interval")], [row], name="originals")
@@ -142,32 +149,35 @@ def _condition_name(groups: Mapping[str, str], base: Mapping[str, str]) -> str:
     return ", ".join(words) or "all"
 
 
-def _curves(measures: Measures) -> list[Curves]:
-    """Return pattern accuracy over thresholds with the independence reference."""
-    base = next(iter(_conditions(measures)), {})
+def _curves(measures: Measures) -> Iterator[Curves]:
+    """Yield pattern accuracy over thresholds with the independence reference."""
+    base = _base(measures)
     lines = [
         _line("patterns", measures, "pattern accuracy", base, "first"),
         _line("if independent", measures, "independence reference", base, "quiet"),
     ]
-    return [Curves("threshold", lines, title=wording.SOLVED, name="pa_curve")] if lines[0].points else []
+    if lines[0].points:
+        yield Curves("threshold", lines, title=wording.SOLVED, name="pa_curve")
 
 
-def _curves_by_group(measures: Measures) -> Iterator[Block]:
+def _curves_by_group(measures: Measures) -> Iterator[Curves]:
     """Yield curves by class, source and filter."""
-    conditions = _conditions(measures)
-    base = next(iter(conditions), {})
+    base = _base(measures)
     for key in ("word class", "source", "filter"):
-        groups = [each for each in conditions if key in each and {**base, key: each[key]} == each]
+        groups = [each for each in _conditions(measures) if {**base, key: each.get(key)} == each]
         if len(groups) > 1:
-            lines = [
-                _line(each[key], measures, "pattern accuracy", each, _tone(number))
-                for number, each in enumerate(groups)
-            ]
-            yield Curves("threshold", lines, title=f"{wording.SOLVED_BY}{key}")
+            yield Curves(
+                "threshold",
+                _lines(measures, {each[key]: each for each in groups}),
+                title=f"{wording.SOLVED_BY}{key}",
+            )
 
 
-def _tone(number: int) -> Tone:
-    return TONES[number] if number < len(TONES) else ""
+def _lines(measures: Measures, groups: Mapping[str, Mapping[str, str]]) -> list[Line]:
+    return [
+        _line(name, measures, "pattern accuracy", each, TONES[number] if number < len(TONES) else "")
+        for number, (name, each) in enumerate(groups.items())
+    ]
 
 
 def _line(name: str, measures: Measures, measure: str, groups: Mapping[str, str], tone: Tone) -> Line:
@@ -196,17 +206,13 @@ def _funnel(measures: Measures) -> Iterator[Table]:
     steps = [row for row in counts if row.groups.get("step", "in a draw") != "in a draw"]
     totals = [row for row in steps if "word class" not in row.groups]
     classes = list(dict.fromkeys(row.groups["word class"] for row in steps if "word class" in row.groups))
-    if not totals:
-        return
     columns = [Column("", "left", once=True), Column("step", "left"), Column("left"), *map(Column, classes)]
     rows = []
     for row in totals:
-        by_class: list[Cell] = [
-            Number(find_measure(measures, row.name, {"word class": name, "step": row.groups["step"]}))
-            for name in classes
-        ]
-        rows.append(Row([row.name, row.groups["step"], Number(row, "strong"), *by_class]))
-    yield Table(columns, rows, name="funnel", title=wording.FUNNEL)
+        by_class = [find_measure(measures, row.name, {**row.groups, "word class": name}) for name in classes]
+        rows.append(Row([row.name, row.groups["step"], Number(row, "strong"), *map(Number, by_class)]))
+    if rows:
+        yield Table(columns, rows, name="funnel", title=wording.FUNNEL)
 
 
 def _statistics(measures: Measures) -> Iterator[Table]:
@@ -220,13 +226,14 @@ def _statistics(measures: Measures) -> Iterator[Table]:
     rows = []
     for row in [*suggestions[1:], suggestions[0]]:
         shares = [find_measure(measures, "problems", {**row.groups, "label": label}) for label in labels]
-        rows.append(
-            Row([
-                row.groups.get("word class", "all"), Number(row, part="n"), Number(row),
-                *(Number(_label_share(share)) for share in shares),
-                Number(find_measure(measures, "variants", {**row.groups, "step": "in a draw"})),
-            ])
-        )  # fmt: skip
+        cells: list[Cell] = [
+            row.groups.get("word class", "all"),
+            Number(row, part="n"),
+            Number(row),
+            *(Number(_label_share(share)) for share in shares),
+            Number(find_measure(measures, "variants", {**row.groups, "step": "in a draw"})),
+        ]
+        rows.append(Row(cells))
     yield Table(columns, rows, name="statistics", title=wording.STATISTICS)
 
 
@@ -234,11 +241,11 @@ def _label_share(row: Measure | None) -> Measure | None:
     return row and Measure("label share", (row.value or 0.0) / row.n if row.n else None, row.n, row.groups)
 
 
-def _failing_problems(result: Result) -> Iterator[CaseList]:
+def _failing(result: Result) -> Iterator[CaseList]:
     """Yield the problems whose original is right and whose variants fail most."""
     place = {case.id: number for number, case in enumerate(result.cases)}
     right = result.columns.get(RIGHT, ())
-    base = next(iter(_conditions(result.measures)), {}).get("filter")
+    base = _base(result.measures).get("filter")
     chosen = [
         case
         for case in result.failing()
@@ -251,7 +258,7 @@ def _failing_problems(result: Result) -> Iterator[CaseList]:
 
 def _with_failures(result: Result, number: int) -> ShownCase:
     """Return a problem with some of its failing variants."""
-    case, answers = result.cases[number], result.columns["said"][number]
+    case, answers = result.cases[number], result.columns[SAID][number]
     labels = [str(label) for label in case.labels or ()]
     wrong = [n for n, hit in enumerate(result.columns[RIGHT][number]) if hit == 0.0]
     positions = [0, *wrong[:SHOWN_VARIANTS]]
@@ -264,65 +271,16 @@ def _with_failures(result: Result, number: int) -> ShownCase:
 
 
 def _models(settings: Settings, measures: Measures, findings: Sequence[Finding]) -> Section:
-    """Return a row per model, the curves of all models and the differences between them."""
-    models = list(dict.fromkeys(row.groups["model"] for row in measures if row.name == "sample accuracy"))
-    thresholds = _thresholds(settings)
-    columns = [Column("model", "left"), Column("originals"), Column("variants"),
-               *(Column(f"solved\nat {_share(t)}") for t in thresholds), Column("correlation")]  # fmt: skip
-    rows = []
-    for model in models:
-        base = _base(measures, model)
-        rows.append(
-            Row([
-                model, Number(find_measure(measures, "seed accuracy", {"model": model})),
-                Number(find_measure(measures, "sample accuracy", base)),
-                *(Number(_at(measures, base, t), "strong", part="value and interval") for t in thresholds),
-                Number(find_measure(measures, "intra-problem correlation", base), "quiet"),
-            ])
-        )  # fmt: skip
-    lines = [
-        _line(model, measures, "pattern accuracy", _base(measures, model), _tone(number))
-        for number, model in enumerate(models)
-    ]
+    """Return a row per condition and model, the curves of all models and the differences between them."""
+    models = list(dict.fromkeys(row.groups["model"] for row in measures.where("sample accuracy")))
+    lines = _lines(measures, {model: _base(measures, model) for model in models})
     blocks: list[Block] = [Text([Words(finding.text)]) for finding in findings]
     blocks += [
-        Table(columns, rows, name="models"),
+        _accuracies(settings, measures, models),
         Curves("threshold", lines, title=wording.SOLVED, name="pa_curves"),
         *_differences(measures),
-        *_models_by_split(thresholds, measures, models),
     ]
     return Section(blocks=blocks, notes=[wording.intervals_note(measures), wording.ONE_CHECKPOINT_EACH])
-
-
-def _models_by_split(thresholds: Sequence[str], measures: Measures, models: Sequence[str]) -> Iterator[Table]:
-    """Yield every model on every class, source and filter: the poster's Table 3 and figures 3 to 7."""
-    conditions: dict[str, list[tuple[str, dict[str, str]]]] = {}
-    for model in models:
-        base = _base(measures, model)
-        for row in measures.where("sample accuracy", model=model):
-            groups = dict(row.groups)
-            if groups != base:
-                conditions.setdefault(_condition_name(groups, base), []).append((model, groups))
-    columns = [Column("", "left", once=True), Column("model", "left"), Column("problems"), Column("variants\nright"),
-               *(Column(f"solved\nat {_share(t)}") for t in thresholds)]  # fmt: skip
-    rows = []
-    for name, members in conditions.items():
-        for model, groups in members:
-            sample = find_measure(measures, "sample accuracy", groups)
-            solved = [Number(_at(measures, groups, threshold), "strong") for threshold in thresholds]
-            rows.append(Row([name, model, Number(sample, part="n"), Number(sample), *solved]))
-    if rows:
-        yield Table(columns, rows, name="models_by_split", title=wording.BY_SPLIT)
-
-
-def _base(measures: Measures, model: str) -> dict[str, str]:
-    """Return the groups of a model's measures over all classes, under the first filter."""
-    rows = (dict(row.groups) for row in measures.where("sample accuracy", model=model))
-    return next((groups for groups in rows if groups.keys() <= {"filter", "model"}), {"model": model})
-
-
-def _at(measures: Measures, base: Mapping[str, str], threshold: str) -> Measure | None:
-    return find_measure(measures, "pattern accuracy", {**base, "threshold": threshold})
 
 
 def _differences(measures: Measures) -> Iterator[Table]:
@@ -330,12 +288,9 @@ def _differences(measures: Measures) -> Iterator[Table]:
     for row in measures.where("difference"):
         adjusted = find_measure(measures, "adjusted p value", row.groups)
         significant = adjusted is not None and (adjusted.value or 0.0) <= ALPHA
-        rows.append(
-            Row([
-                row.groups["model"], row.groups["against"], wording.quantity_name(row, ", "),
-                Number(row, "strong" if significant else "", part="value and interval"), Number(adjusted),
-            ])
-        )  # fmt: skip
+        difference = Number(row, "strong" if significant else "", part="value and interval")
+        names = [row.groups["model"], row.groups["against"], wording.quantity_name(row, ", ")]
+        rows.append(Row([*names, difference, Number(adjusted)]))
     if rows:
         columns = [Column(name, "left") for name in ("model", "against", "of")]
         columns += [Column("difference"), Column("p")]

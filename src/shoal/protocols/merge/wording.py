@@ -61,7 +61,6 @@ def quantity_name(row: Measure, separator: str) -> str:
 # Notes and reasons
 
 
-NO_SEED_RIGHT = "no original is answered correctly"
 NO_CORRELATION = "all variants are right, all are wrong, or each problem has one variant"
 ONE_CHECKPOINT_EACH = "One checkpoint per model: seed variance was not measured."
 
@@ -79,17 +78,10 @@ def dropped_notes(about: Mapping[str, Any], errors: int) -> Iterator[str]:
         counts = some(f"{count:,} {reason}" for reason, count in about["dropped"].items())
         yield f"Dropped of {about['rows']:,} rows: {counts}."
     if about.get("words left out"):
-        counts = some(_rejected(about["words left out"], about.get("suggesters", ())))
+        counts = some(f"{count:,} {reason}" for reason, count in about["words left out"].items())
         yield f"Words not replaced: {counts}."
     if errors:
         yield f"{errors:,} variants have no answer and count in no rate."
-
-
-def _rejected(counts: Mapping[str, int], suggesters: Sequence[str]) -> Iterator[str]:
-    for reason, count in counts.items():
-        why, _, name = reason.rpartition(" for ")
-        # The built-in suggester is called "example": "for example" would be misread.
-        yield f"{count:,} {why} for the suggester {name}" if name in suggesters else f"{count:,} {reason}"
 
 
 # Headings, titles and legends
@@ -114,7 +106,6 @@ AUDIT = "do variants keep their label?"
 FUNNEL = "number left after each step"
 STATISTICS = "problems with variants"
 MODEL_DIFFERENCES = "differences on the same problems, p adjusted by Holm"
-BY_SPLIT = "by word class, source and filter"
 FILTERS = {
     "default": "default filter", "pos": "same class only", "probability": "more probable only",
     "none": "no filter", "scrambled": "scrambled",

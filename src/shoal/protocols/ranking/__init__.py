@@ -2,13 +2,11 @@
 
 Models with the same i.i.d. accuracy can differ widely elsewhere. With few labels of the new domain, two questions:
 
-    which is better?        the order, its probability, what to label next, when to stop
-    how reliable is that?   how often accuracy, confidence or another factor on a probe set of t examples orders two
-                            models as the whole test set does
+    which is better?        the order, its probability, what to label next, when to stop      order, labelling
+    how reliable is that?   how often a factor on t examples orders two models as all do      study, factors
 
 (Singhal et al. 2023, "Assessing Out-of-Domain Language Model Performance from Few Examples".) A job is one model on the
-examples; comparing needs several. `build` makes the examples, `inoculate` trains families of models, `factors` has the
-factors, `score` scores one model, `order` and `labelling` answer the first question, `study` the second.
+examples; comparing needs several.
 """
 
 from collections.abc import Sequence

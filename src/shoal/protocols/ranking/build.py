@@ -10,9 +10,10 @@ are those written to the file.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,8 @@ from .word_factors import FEATURE
 
 BUILT_IN = (*(name for name in GRAMMARS if name != "reading"), *signal_names())
 """Data that ship with shoal; those of reading comprehension have no labels."""
-SIGNALS = 2_000
-"""How many sentences with mixed signals are made."""
+SIGNALS, TRAINING_SIGNALS = 2_000, 3_000
+"""How many sentences with mixed signals are made, to rank by and to train on."""
 IDS = ("case_id", "id", "uid")
 """Columns that may name an example."""
 CHANCE, LEAST, TIMES = "chance", "least chance", "times"
@@ -39,8 +40,7 @@ example, and how often it was drawn."""
 LABELLED, CHOSEN, POOL = "labelled", "chosen", "pool"
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(NamedTuple):
     """How an example was drawn for labelling."""
 
     chance: float
@@ -57,13 +57,15 @@ class Item:
     label: str = ""
     draw: Draw | None = None
     feature: str = ""
-    is_skipped: bool = False
-    """Whether it was drawn for labelling and has no label."""
 
     @property
     def part(self) -> str:
         """Return whether it is labelled, chosen or of the pool."""
-        return CHOSEN if self.draw else LABELLED if self.label else POOL
+        return POOL if not self.label else CHOSEN if self.draw else LABELLED
+
+
+Columns = dict[str, list[str]]
+"""The columns that the texts and the label were read from."""
 
 
 def build(settings: Settings, progress: Progress = silent) -> Built:
@@ -78,14 +80,13 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
     cases = _cases(items, pool)
     progress("building", len(cases), len(cases))
     classes = settings.classes or {}
-    counts = Counter(case.groups["part"] for case in cases)
     about = {
         "data": list(settings.data),
         "pool": settings.pool,
         "labels": list(labels),
-        "examples": dict(counts),
-        "drawn, not labelled": sum(item.is_skipped for item in items),
-        "columns": {**columns, **{name: column for _, read in files[:1] for name, column in read.items()}},
+        "examples": dict(Counter(case.groups["part"] for case in cases)),
+        "drawn, not labelled": sum(bool(item.draw and not item.label) for item in items),
+        "columns": {**columns, **(files[0][1] if files else {})},
     }
     names = tuple(name for label in labels for name in classes.get(label, (label,)))
     return Built(cases, names, "attributions" if settings.explainers else "labels", about=about)
@@ -94,37 +95,48 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 # Files
 
 
+def made_items(name: str, split: Literal["train", "test"], number: int = 0) -> list[Item]:
+    """Return the examples of built-in data; for training, signals differ for every number."""
+    rows: list[tuple[Example, str, str]]
+    if name in signal_names():
+        count, seed = (SIGNALS, [0, 1]) if split == "test" else (TRAINING_SIGNALS, [0, 2, number])
+        signals = make_signals(*named_signals(name), count, np.random.default_rng(seed))
+        rows = [((signal.text,), signal.label, signal.word) for signal in signals]
+    else:
+        rows = [(row.texts, row.label, "") for row in make_rows(name, split)]
+    return [
+        Item(str(place), texts, label, feature=feature)
+        for place, (texts, label, feature) in enumerate(rows, start=1)
+    ]
+
+
+def is_made(name: str) -> bool:
+    """Return whether the data are built in, so that any number of examples can be made."""
+    return name in BUILT_IN and not is_file(Path(name))
+
+
+def checked_path(name: str) -> Path:
+    """Return the path of a file of examples; raise if there is none."""
+    if not is_file(Path(name)):
+        raise DataError(
+            f"{name!r}: no such file",
+            why=f"expected a CSV, TSV or JSON Lines file, or one of {', '.join(BUILT_IN)}",
+            fix=nearest(name, BUILT_IN) or "check the name",
+        )
+    return Path(name)
+
+
 def read_items(
     settings: Settings, data: str, labelled: Labelled, *, first: bool = True
-) -> tuple[list[Item], dict[str, list[str]]]:
+) -> tuple[list[Item], Columns]:
     """Return the rows of a file or of built-in data, and the columns that they come from.
 
     A row without an id is named by its line, in further files with the file's name before it.
     """
-    if data in signal_names():
-        signals = make_signals(*named_signals(data), SIGNALS, np.random.default_rng([0, 1]))
-        items = [
-            Item(str(number), (signal.text,), signal.label, None, signal.word)
-            for number, signal in enumerate(signals, start=1)
-        ]
-        return items, {"texts": ["text"]}
-    if data in BUILT_IN and not is_file(Path(data)):
-        rows = make_rows(data, "test")
-        items = [Item(str(number), row.texts, row.label) for number, row in enumerate(rows, start=1)]
-        return items, {"texts": ["text"] if len(rows[0].texts) == 1 else ["sentence1", "sentence2"]}
-    return _read_file(settings, data, labelled, first=first)
-
-
-def _read_file(
-    settings: Settings, data: str, labelled: Labelled, *, first: bool
-) -> tuple[list[Item], dict[str, list[str]]]:
-    path = Path(data)
-    if not is_file(path):
-        raise DataError(
-            f"{data!r}: no such file",
-            why=f"expected a CSV, TSV or JSON Lines file, or one of {', '.join(BUILT_IN)}",
-            fix=nearest(data, BUILT_IN) or "check the name",
-        )
+    if is_made(data):
+        items = made_items(data, "test")
+        return items, {"texts": ["text"] if len(items[0].texts) == 1 else ["sentence1", "sentence2"]}
+    path = checked_path(data)
     label = settings.label if labelled != "none" else ""
     more_columns = (*IDS, CHANCE, LEAST, TIMES, FEATURE)
     table = read_labelled(path, settings.text, label, more=more_columns, labelled=labelled)
@@ -136,8 +148,7 @@ def _read_file(
             draw = parse_draw(more)
         except DataError as problem:
             raise problem.at(f"{path}, line {line}") from None
-        is_skipped = bool(draw and not row.label)
-        items.append(Item(name, row.texts, row.label, draw if row.label else None, more[FEATURE], is_skipped))
+        items.append(Item(name, row.texts, row.label, draw, more[FEATURE]))
     *texts, column = table.columns
     return items, {"texts": texts, **({"label": [column]} if column else {})}
 
@@ -164,20 +175,16 @@ def parse_draw(row: Mapping[str, str]) -> Draw | None:
 
 
 def _check_ids(items: Sequence[Item]) -> None:
-    """Stop if two examples have one id, or one example has two labels; drawing an example twice is fine."""
+    """Stop if an id has two texts or labels; drawing an example twice is fine."""
     first: dict[tuple[str, str], Item] = {}
     for item in items:
         other = first.setdefault((item.part, item.id), item)
-        if other is not item and (other.texts != item.texts or item.draw is None):
+        is_same = (other.texts, other.label) == (item.texts, item.label)
+        if other is not item and not (is_same and item.draw):
             raise DataError(
                 f"two examples have the id {item.id!r}",
-                why=f"{some(other.texts)} and {some(item.texts)}",
-                fix="distinct ids",
-            )
-        if other.label and item.label and other.label != item.label:
-            raise DataError(
-                f"example {item.id!r} has two labels, {other.label!r} and {item.label!r}",
-                fix="keep one of them",
+                why=f"{some([*other.texts, other.label])} and {some([*item.texts, item.label])}",
+                fix="distinct ids, and one label for each example",
             )
 
 
@@ -188,13 +195,7 @@ def label_names(settings: Settings, items: Sequence[Item]) -> list[str]:
     """Return all labels, from the settings or from the examples."""
     present = sorted({item.label for item in items if item.label})
     names = list(settings.labels) or present
-    unknown = [label for label in present if label not in names]
-    if unknown:
-        raise DataError(
-            f"label {unknown[0]!r} is not one of {some(names, 12)}",
-            fix=nearest(unknown[0], names)
-            or f"labels = [{', '.join(repr(name) for name in [*names, *unknown])}]",
-        )
+    check_labels("data", present, names)
     if len(names) < 2:
         raise PlanError(
             f"{'only one label: ' + names[0] if names else 'no labels'}",
@@ -202,14 +203,18 @@ def label_names(settings: Settings, items: Sequence[Item]) -> list[str]:
             fix='labels = ["negative", "positive"], all of them; on the command line '
             "--set labels=negative,positive",
         )
-    for label in settings.classes or {}:
-        if label not in names:
-            raise PlanError(
-                f"classes: {label!r} is not a label of the examples",
-                why=f"labels: {some(names, 12)}",
-                fix=nearest(label, names) or "one of those",
-            )
+    check_labels("classes", settings.classes or {}, names)
     return names
+
+
+def check_labels(where: str, labels: Iterable[str], names: Sequence[str]) -> None:
+    """Raise if a label is not among the labels of the ranking."""
+    unknown = sorted({*labels} - {*names})
+    if unknown:
+        raise DataError(
+            f"{where}: label {unknown[0]!r} is not one of {some(names, 12)}",
+            fix=nearest(unknown[0], names) or f"labels = [{', '.join(map(repr, [*names, *unknown]))}]",
+        )
 
 
 # Cases
@@ -217,49 +222,43 @@ def label_names(settings: Settings, items: Sequence[Item]) -> list[str]:
 
 def _cases(items: Sequence[Item], pool: Sequence[Item]) -> list[Case]:
     """Return a case per example, with all draws of one that was drawn several times."""
-    by_texts: dict[Example, Case] = {}
     cases: dict[str, Case] = {}
+    chosen: dict[Example, str] = {}
     for item in items:
-        known = by_texts.get(item.texts) if item.draw else None
-        if known is not None and known.groups["part"] == CHOSEN:
-            draws = [*known.meta["draws"], *_draws(item)]
-            case = _case(known.id, item, CHOSEN, {**known.meta, "draws": draws})
-        else:
-            meta = {"draws": _draws(item)} if item.draw else {}
-            case = _case(f"{item.part}/{item.id}", item, item.part, meta)
-        cases[case.id] = case
-        by_texts.setdefault(item.texts, case)
-        if case.groups["part"] == CHOSEN:
-            by_texts[item.texts] = case
+        name = f"{item.part}/{item.id}"
+        meta: dict[str, object] = {}
+        if item.part == CHOSEN and item.draw:
+            name = chosen.setdefault(item.texts, name)
+            earlier = cases[name].meta["draws"] if name in cases else []
+            meta = {"draws": [*earlier, list(item.draw)]}
+        cases[name] = _case(name, item, item.part, meta)
+    by_texts = {case.examples[0]: name for name, case in reversed(cases.items())} | chosen
     for item in pool:
-        known = by_texts.get(item.texts)
+        name = by_texts.setdefault(item.texts, f"{POOL}/{item.id}")
+        known = cases.get(name)
         if known is None:
-            case = by_texts[item.texts] = _case(f"{POOL}/{item.id}", item, POOL, {})
+            cases[name] = _case(name, item, POOL, {})
         else:
-            case = replace(known, meta={**known.meta, "in pool": True})
-        cases[case.id] = case
-    return list(_checked(cases))
+            cases[name] = replace(known, meta={**known.meta, "in pool": True})
+    if not cases:
+        raise DataError("no examples", fix="data = FILE, or pool = FILE")
+    check_widths(case.examples[0] for case in cases.values())
+    return list(cases.values())
+
+
+def check_widths(examples: Iterable[Example]) -> None:
+    """Raise if some examples are single texts and others pairs."""
+    if len({len(example) for example in examples}) > 1:
+        raise DataError(
+            "single texts and pairs in one ranking",
+            why="its files hold different kinds of examples",
+            fix='text = ["COLUMN"], or text = ["COLUMN", "COLUMN"], for all',
+        )
 
 
 def _case(identity: str, item: Item, part: str, meta: Mapping[str, object]) -> Case:
     annotated = {**meta, FEATURE: item.feature} if item.feature else meta
     return Case(identity, (item.texts,), (item.label,) if item.label else None, {"part": part}, "", annotated)
-
-
-def _draws(item: Item) -> list[list[float]]:
-    return [[item.draw.chance, item.draw.least, item.draw.times]] if item.draw else []
-
-
-def _checked(cases: Mapping[str, Case]) -> Iterator[Case]:
-    if not cases:
-        raise DataError("no examples", fix="data = FILE, or pool = FILE")
-    if len({len(case.examples[0]) for case in cases.values()}) > 1:
-        raise DataError(
-            "single texts and pairs in one ranking",
-            why="data and pool hold different kinds of examples",
-            fix='text = ["COLUMN"], or text = ["COLUMN", "COLUMN"], for both',
-        )
-    yield from cases.values()
 
 
 def population_of(cases: Sequence[Case], size: int | None) -> list[int]:

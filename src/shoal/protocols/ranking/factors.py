@@ -7,15 +7,14 @@ or in `word_factors.py` and add a line to FACTORS. `"module:function=worse"` nam
     def length(case, prediction, probabilities):
         return len(case.examples[0][0])
 
-`prediction` is None and `probabilities` is empty where the model gave none. A fourth parameter, `attribution`, receives
-the attribution of each explainer in turn.
+`prediction` is None and `probabilities` is empty where the model gave none.
 """
 
-import inspect
 import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -47,8 +46,6 @@ class Factor:
     about: str = ""
     from_answers: Callable[[Sequence[Case], Answers], Values] | None = None
     from_words: FromWords | None = None
-    custom: Callable[..., float | None] | None = None
-    """A function of the user."""
     order: Callable[[int, int, Generator], NDArray[np.float64]] | None = None
     """Order by chance: (models, probe sets, generator) to how often each model precedes each other."""
     expected: Callable[[Sequence[float]], float] | None = None
@@ -56,22 +53,8 @@ class Factor:
     explainer: str = ""
     """The explainer whose attributions it uses; empty if it needs none."""
 
-    @property
-    def has_values(self) -> bool:
-        """Whether it has a value for each example."""
-        return bool(self.direction)
-
-    @property
-    def needs_attributions(self) -> bool:
-        """Whether it is computed from attributions."""
-        if self.custom is not None:
-            return "attribution" in inspect.signature(self.custom).parameters
-        return self.from_words is not None
-
     def values(self, cases: Sequence[Case], answers: Answers, attributions: Attributions = ()) -> Values:
         """Return its value for each case; `attributions` are those of its explainer."""
-        if self.custom is not None:
-            return [_custom_value(self, case, row, answers, attributions) for row, case in enumerate(cases)]
         if self.from_answers is not None:
             return self.from_answers(cases, answers)
         assert self.from_words is not None
@@ -173,37 +156,33 @@ def parse_factors(names: Sequence[str], explainers: Sequence[str]) -> list[Facto
     """Return the factors that settings name, once for each explainer where they need attributions."""
     factors: list[Factor] = []
     for factor in map(parse_factor, names):
-        if not factor.needs_attributions:
+        if factor.from_words is None:
             factors.append(factor)
-            continue
-        if not explainers:
+        elif explainers:
+            factors += [
+                replace(factor, name=f"{factor.name} ({name})", explainer=name) for name in explainers
+            ]
+        else:
             raise PlanError(
                 f"factor {factor.name!r} needs an explainer",
                 why="it is computed from attributions, and no explainer is set",
                 fix='explainers = ["shapley"]; on the command line --set explainers=shapley',
             )
-        factors += [replace(factor, name=f"{factor.name} ({name})", explainer=name) for name in explainers]
     return factors
 
 
 def parse_factor(written: str) -> Factor:
     """Return the factor that a setting means: a name of the table, or `module:function=worse` (or `=better`)."""
     name, equals, word = written.partition("=")
-    if equals and word not in ("better", "worse"):
-        raise PlanError(
-            f"factor {written!r}: unknown direction {word!r}",
-            why="the direction says what a high value means for accuracy",
-            fix=f"{name}=worse, or {name}=better",
-        )
     direction: Any = word
+    if (equals or ":" in name) and word not in ("better", "worse"):
+        raise PlanError(
+            f"factor {written!r}: {f'unknown direction {word!r}' if equals else 'has no direction'}",
+            why="a direction that is chosen afterwards makes every factor look good",
+            fix=f"{name}=worse if high values are worse, or {name}=better",
+        )
     if ":" in name:
-        if not equals:
-            raise PlanError(
-                f"factor {name!r} has no direction",
-                why="a direction that is chosen afterwards makes every factor look good",
-                fix=f"{name}=worse if high values are worse, or {name}=better",
-            )
-        return Factor(name, direction, custom=_load(name))
+        return Factor(name, direction, from_answers=partial(_custom_values, name, _load(name)))
     if name not in FACTORS:
         raise PlanError(
             f"unknown factor {name!r}",
@@ -211,15 +190,15 @@ def parse_factor(written: str) -> Factor:
             fix=nearest(name, FACTORS) or "use one of these, or module:function=worse for your own",
         )
     factor = FACTORS[name]
-    if equals and not factor.has_values:
+    if equals and not factor.direction:
         raise PlanError(f"factor {written!r}: {name} takes no direction", fix=name)
     return replace(factor, direction=direction or factor.direction)
 
 
 def identity(written: str) -> Any:
     """Return what decides a factor's values: its name, and the code of a user's function."""
-    factor = parse_factor(written)
-    if factor.custom is None:
+    parse_factor(written)
+    if ":" not in written:
         return written
     file = sys.modules[written.partition(":")[0]].__file__
     return {"factor": written, "code": digest(Path(file)) if file else ""}
@@ -235,42 +214,35 @@ def _load(name: str) -> Callable[..., float | None]:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        loaded: Callable[..., float | None] | None = getattr(import_module(module), function, None)
+        loaded: Callable[..., float | None] = getattr(import_module(module), function)
     except Exception as problem:
         raise PlanError(
-            f"factor {name!r}: {module} cannot be imported",
+            f"factor {name!r} cannot be imported",
             why=f"{type(problem).__name__}: {problem}",
-            fix="put the module into this folder or on Python's path",
+            fix="a function of a module in this folder or on Python's path: module:function=worse",
         ) from None
-    if loaded is None or not callable(loaded):
-        raise PlanError(
-            f"factor {name!r}: {module} has no function {function!r}",
-            fix="module:function=worse, or module:function=better",
-        )
     return loaded
 
 
-def _custom_value(
-    factor: Factor, case: Case, row: int, answers: Answers, attributions: Attributions
-) -> float | None:
-    assert factor.custom is not None
-    prediction = None if row in answers.errors else answers.labels[answers.predictions[row]]
-    probabilities: dict[str, float] = {}
-    if prediction is not None and answers.probabilities is not None:
-        probabilities = dict(zip(answers.labels, answers.probabilities[row].tolist(), strict=True))
-    options = {"attribution": attributions[row]} if factor.needs_attributions else {}
-    is_known = not any(map(math.isnan, probabilities.values()))
-    try:
-        value = factor.custom(case, prediction, probabilities if is_known else {}, **options)
-        number = None if value is None else float(value)
-    except Exception as problem:
-        raise _failed(factor, case, f"{type(problem).__name__}: {problem}") from None
-    if number is not None and not math.isfinite(number):
-        raise _failed(factor, case, f"it returned {value!r}")
-    return number
-
-
-def _failed(factor: Factor, case: Case, why: str) -> PlanError:
-    return PlanError(
-        f"factor {factor.name!r} failed on example {case.id!r}", why=why, fix="return a finite number or None"
-    )
+def _custom_values(
+    name: str, function: Callable[..., float | None], cases: Sequence[Case], answers: Answers
+) -> Values:
+    values: Values = []
+    for row, case in enumerate(cases):
+        prediction = None if row in answers.errors else answers.labels[answers.predictions[row]]
+        probabilities: dict[str, float] = {}
+        shares = None if answers.probabilities is None else answers.probabilities[row]
+        if prediction is not None and shares is not None and not np.isnan(shares).any():
+            probabilities = dict(zip(answers.labels, shares.tolist(), strict=True))
+        try:
+            value = function(case, prediction, probabilities)
+            values.append(None if value is None else float(value))
+            if values[-1] is not None and not math.isfinite(values[-1]):
+                raise ValueError(f"it returned {value!r}")
+        except Exception as problem:
+            raise PlanError(
+                f"factor {name!r} failed on example {case.id!r}",
+                why=f"{type(problem).__name__}: {problem}",
+                fix="return a finite number or None",
+            ) from None
+    return values

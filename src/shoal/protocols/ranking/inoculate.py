@@ -16,23 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import DataError, PlanError, nearest, some
+from ...core.errors import DataError, PlanError
 from ...core.files import is_file
-from ...data.grammar import GRAMMARS, make_rows
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
-from ...data.signals import make_signals, named_signals, signal_names
 from ...models import load_model, parse_spec
 from ...training.config import TrainConfig
 from ...training.environments import Environment, Labelled
 from ...training.stage import Mark, Progress, Recipe, Stage
-from .build import BUILT_IN, build
+from .build import TRAINING_SIGNALS, build, check_labels, check_widths, checked_path, is_made, made_items
 from .settings import Dose, Settings, Train
 
 FROM_SCRATCH = "tiny:classifier"
 TINY_RATE, PAPER_RATE = 5e-4, 1e-5
-MADE = 3_000
-"""How many examples of built-in data a model is trained on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +38,6 @@ class TrainingData:
     on: Sequence[Row]
     out: Mapping[str, Sequence[Row]]
     labels: tuple[str, ...]
-    notes: tuple[str, ...]
 
 
 def recipe(settings: Settings, model: str) -> Recipe | None:
@@ -114,7 +109,7 @@ def _stage(title: str, rows: Sequence[Row], data: TrainingData, config: TrainCon
         from ...training.methods import make_method
 
         train(model, [environment], make_method("vanilla"), config, seed, progress, mark)
-        return list(data.notes)
+        return []
 
     return Stage(
         title=title,
@@ -131,7 +126,7 @@ def _digest(rows: Sequence[Row]) -> str:
 def mixture(train: Train, dose: Dose, data: TrainingData, seed: int) -> list[Row]:
     """Return examples of the old domain, some replaced by examples of the new one, in random order."""
     rng = np.random.default_rng([seed, 2])
-    total = min(MADE, len(data.on)) if is_made(train.on) else len(data.on)
+    total = min(TRAINING_SIGNALS, len(data.on)) if is_made(train.on) else len(data.on)
     counts = {name: round(share * total) for name, share in dose.mixed.items()}
     parts = [(train.on, data.on, total - sum(counts.values()))]
     parts += [(train.out[name], data.out[name], count) for name, count in counts.items()]
@@ -156,36 +151,19 @@ def training_data(settings: Settings) -> TrainingData:
     built = build(settings)
     ranked_by = frozenset(example for case in built.cases for example in case.examples)
     labels = built.labels or ()
-    notes: list[str] = []
 
     def read(name: str, number: int) -> list[Row]:
         rows = _rows(name, number, settings.text, settings.label, _stamp(name))
-        _check_labels(name, rows, labels)
+        check_labels(name, (row.label for row in rows), labels)
         kept = [row for row in rows if row.texts not in ranked_by]
-        if len(kept) < len(rows) and not is_made(name):
-            notes.append(
-                f"{len(rows) - len(kept):,} of {len(rows):,} examples of {name} were not trained on: "
-                "models are ranked by them"
-            )
         if not kept:
             raise DataError(f"{name}: models are ranked by every example", fix="other training examples")
         return kept
 
     on = read(train.on, 0)
     out = {name: read(file, number) for number, (name, file) in enumerate(train.out.items(), start=1)}
-    widths = {len(rows[0].texts) for rows in (on, *out.values())}
-    if widths != {len(example) for example in ranked_by}:
-        raise DataError(
-            "single texts and pairs in one training",
-            why="the training data and the ranking data hold different kinds of examples",
-            fix='text = ["COLUMN"], or text = ["COLUMN", "COLUMN"], for all',
-        )
-    return TrainingData(on, out, labels, tuple(notes))
-
-
-def is_made(name: str) -> bool:
-    """Return whether the data are built in, so that any number of examples can be made."""
-    return name in BUILT_IN and not is_file(Path(name))
+    check_widths([*ranked_by, *(rows[0].texts for rows in (on, *out.values()))])
+    return TrainingData(on, out, labels)
 
 
 def _stamp(name: str) -> tuple[int, int]:
@@ -198,25 +176,6 @@ def _rows(
     name: str, number: int, texts: tuple[str, ...], label: str, _modified: tuple[int, int]
 ) -> tuple[Row, ...]:
     """Return the rows of a file, or made examples that differ for every number."""
-    if name in signal_names():
-        signals = make_signals(*named_signals(name), MADE, np.random.default_rng([0, 2, number]))
-        return tuple(Row((signal.text,), signal.label) for signal in signals)
     if is_made(name):
-        return tuple(make_rows(name, "train", max(MADE, GRAMMARS[name]["train"])))
-    if not is_file(Path(name)):
-        raise DataError(
-            f"{name!r}: no such file",
-            why=f"train needs a file, or one of {', '.join(BUILT_IN)}",
-            fix=nearest(name, BUILT_IN) or "check the name",
-        )
-    return tuple(read_labelled(Path(name), texts, label).rows)
-
-
-def _check_labels(name: str, rows: Sequence[Row], labels: Sequence[str]) -> None:
-    unknown = sorted({row.label for row in rows} - {*labels})
-    if unknown:
-        raise DataError(
-            f"{name}: label {unknown[0]!r} is not one of {some(labels, 12)}",
-            why="training data and ranking data must have the same labels",
-            fix=nearest(unknown[0], labels) or f"labels = [{', '.join(map(repr, [*labels, *unknown]))}]",
-        )
+        return tuple(Row(item.texts, item.label) for item in made_items(name, "train", number))
+    return tuple(read_labelled(checked_path(name), texts, label).rows)

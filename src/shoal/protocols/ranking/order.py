@@ -9,9 +9,10 @@ The e-value answers a different question, when to stop labelling: it stays valid
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations, takewhile
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -36,6 +37,34 @@ MOST_LABELS = 10_000
 DECIDED, PROBABLE, UNDECIDED = "decided", "probable", "undecided"
 STATED = "probability better if close"
 """The measure whose value is printed."""
+
+
+Facts = TypeVar("Facts")
+
+
+def as_facts(record: Any) -> dict[str, Any]:
+    """Return a dataclass as the facts of a measure or finding, without what is None."""
+    return {name.replace("_", " "): value for name, value in asdict(record).items() if value is not None}
+
+
+def from_facts(kind: type[Facts], facts: Mapping[str, Any]) -> Facts:
+    """Return the dataclass that `as_facts` wrote."""
+    return kind(**{name.replace(" ", "_"): value for name, value in facts.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The facts of a model's accuracy."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wins:
+    """The facts of a probability: how many examples only one of two models gets right."""
+
+    only_first: int
+    only_second: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,29 +132,24 @@ def answer_table(results: Sequence[Result]) -> AnswerTable:
     """Return models and examples sorted by name, so that no number depends on the order of the input."""
     ordered = sorted(results, key=lambda result: (str(result.job["model"]), str(result.job["id"])))
     names = contenders(ordered)
-    _check_same_examples(ordered, names)
-    positions = sorted(range(len(ordered[0].cases)), key=lambda position: ordered[0].cases[position].id)
-    cases = [ordered[0].cases[position] for position in positions]
-    right = np.full((len(ordered), len(cases)), np.nan)
-    predictions = []
-    for row, result in enumerate(ordered):
-        passed = [result.outcomes[position].passed for position in positions]
-        right[row] = [np.nan if outcome is None else float(outcome) for outcome in passed]
-        predictions.append([result.columns[PREDICTION][position] for position in positions])
-    return AnswerTable(names, cases, right, predictions, ordered)
-
-
-def _check_same_examples(results: Sequence[Result], names: Sequence[str]) -> None:
-    first, *others = results
-    ids = {case.id for case in first.cases}
-    for name, other in zip(names[1:], others, strict=True):
-        differing = ids ^ {case.id for case in other.cases}
+    positions = [{case.id: place for place, case in enumerate(result.cases)} for result in ordered]
+    for name, other in zip(names, positions, strict=True):
+        differing = other.keys() ^ positions[0].keys()
         if differing:
             raise DataError(
                 f"{names[0]} and {name} answered different examples",
-                why=f"{len(differing):,} examples are in one result only, such as {sorted(differing)[0]!r}",
+                why=f"{len(differing):,} examples are in one result only, such as {min(differing)!r}",
                 fix="use the same data for all models",
             )
+    ids = sorted(positions[0])
+    right = np.full((len(ordered), len(ids)), np.nan)
+    predictions = []
+    for row, (result, places) in enumerate(zip(ordered, positions, strict=True)):
+        passed = [result.outcomes[places[name]].passed for name in ids]
+        right[row] = [np.nan if outcome is None else float(outcome) for outcome in passed]
+        predictions.append([result.columns[PREDICTION][places[name]] for name in ids])
+    cases = [ordered[0].cases[positions[0][name]] for name in ids]
+    return AnswerTable(names, cases, right, predictions, ordered)
 
 
 def labelled_draws(cases: Sequence[Case]) -> Draws:
@@ -200,7 +224,7 @@ def order_models(table: AnswerTable) -> tuple[list[Measure], list[Finding]]:
     order, scores = rank_models(table, draws)
     places = {model: 1 + int((scores > scores[model]).sum()) for model in order}
     rows = [_accuracy(table, model, places[model]) for model in order]
-    findings = [*_skipped_labels(table), *_errors(table)]
+    findings = _warnings(table)
     reason = _not_ordered(table, draws)
     if reason is not None:
         return rows, [reason, *findings]
@@ -213,8 +237,7 @@ def order_models(table: AnswerTable) -> tuple[list[Measure], list[Finding]]:
 
 def _accuracy(table: AnswerTable, model: int, place: int) -> Measure:
     row = table.results[model].measures.where("accuracy")[0]
-    facts = {**row.facts, "place": place}
-    return replace(row, groups={"model": table.names[model]}, facts=facts)
+    return replace(row, groups={"model": table.names[model]}, facts=as_facts(Standing(place)))
 
 
 def _groups(table: AnswerTable, pair: Pair) -> dict[str, str]:
@@ -222,11 +245,9 @@ def _groups(table: AnswerTable, pair: Pair) -> dict[str, str]:
 
 
 def _better(table: AnswerTable, pair: Pair) -> Measure:
-    facts = {"only first": pair.only_first, "only second": pair.only_second}
-    groups = _groups(table, pair)
-    return Measure(
-        "probability better", pair.probability, pair.n, groups, verdict=pair.verdict, facts=facts
-    )  # fmt: skip
+    facts, groups = as_facts(Wins(pair.only_first, pair.only_second)), _groups(table, pair)
+    name = "probability better"
+    return Measure(name, pair.probability, pair.n, groups, verdict=pair.verdict, facts=facts)
 
 
 def _pair_rows(table: AnswerTable, pair: Pair, is_uniform: bool, difference: float) -> list[Measure]:
@@ -254,15 +275,17 @@ def _pair_rows(table: AnswerTable, pair: Pair, is_uniform: bool, difference: flo
 def _not_ordered(table: AnswerTable, draws: Draws) -> Finding | None:
     """Return why the models cannot be ordered; None if they can."""
     labels, models = int(draws.times.sum()), len(table.names)
-    facts = {"labels": labels, "models": models}
-    if not labels:
-        return Finding("no labels", wording.NO_LABELS, weight=3.0, facts=facts)
-    if labels < models:
-        return Finding("too few", wording.too_few_labels(labels, models), weight=3.0, facts=facts)
     right = np.nan_to_num(table.right[:, draws.positions], nan=-1.0)
-    if (right == right[0]).all():
-        return Finding("alike", wording.identical_models(models, labels), weight=3.0, facts=facts)
-    return None
+    if not labels:
+        kind = "no labels"
+    elif labels < models:
+        kind = "too few"
+    elif (right == right[0]).all():
+        kind = "alike"
+    else:
+        return None
+    facts = {"labels": labels, "models": models}
+    return Finding(kind, wording.NOT_ORDERED[kind].format(**facts), weight=3.0, facts=facts)
 
 
 def _verdict(table: AnswerTable, pairs: Sequence[Pair], best: int) -> Finding:
@@ -283,26 +306,25 @@ def _verdict(table: AnswerTable, pairs: Sequence[Pair], best: int) -> Finding:
     facts |= {"probability best": max(0.0, sure), "more labels": more}
     rival = table.names[closest.second], closest.if_close
     text = wording.leading(name, labels, sure, names, rival, more, is_bound=len(rivals) > 1)
-    apart, n = disagreement(table, closest)
-    text += wording.disagreement(apart, n) if n else ""
+    text += wording.disagreement(*disagreement(table, closest))
     return Finding("go on", text, rows, 3.0, groups, facts)
 
 
-def _skipped_labels(table: AnswerTable) -> list[Finding]:
-    """Return a warning if examples were drawn and not labelled: those skipped are hardly a random sample."""
+def _warnings(table: AnswerTable) -> list[Finding]:
+    """Return warnings of drawn examples without a label, which are hardly a random sample, and of missing answers."""
+    findings = []
     about = table.results[0].job.get("about", {}) if table.results else {}
     skipped = int(about.get("drawn, not labelled", 0))
-    if not skipped:
-        return []
-    return [Finding("skipped", wording.skipped_labels(skipped), (), 2.8, facts={"examples": skipped})]
-
-
-def _errors(table: AnswerTable) -> list[Finding]:
-    findings = []
+    if skipped:
+        findings.append(
+            Finding(
+                "skipped", wording.SKIPPED_LABELS.format(skipped), weight=2.8, facts={"examples": skipped}
+            )
+        )
     for name, result in zip(table.names, table.results, strict=True):
         failed = sum(bool(outcome.error) for outcome in result.outcomes)
         if failed:
-            text = wording.errors(name, failed, len(result.outcomes))
+            text = wording.ERRORS.format(name, failed, len(result.outcomes))
             findings.append(Finding("errors", text, (), 2.0, {"model": name}, {"errors": failed}))
     return findings
 
@@ -340,29 +362,22 @@ def short_names(specs: Sequence[str]) -> dict[str, str]:
     >>> list(short_names(["predictions:a.csv?label=pred-bert", "predictions:a.csv?label=pred-xlnet"]).values())
     ['bert', 'xlnet']
     """
-    by_file = [_last(spec.partition("?")[0]) for spec in specs]
+    heads = [spec.partition("?")[0] for spec in specs]
     options = [dict(parse_qsl(spec.partition("?")[2])) for spec in specs]
     shared = [name for name in (options[0] if options else {}) if all(name in chosen for chosen in options)]
     candidates = [
-        [_leaf(spec) for spec in specs],
-        by_file,
+        [_last(head.rpartition(":")[2] if head.startswith("python:") else head) for head in heads],
+        [_last(head) for head in heads],
         *([chosen[name] for chosen in options] for name in shared),
     ]
     names = next((names for names in candidates if len(set(names)) == len(specs)), list(specs))
     return dict(zip(specs, _without_shared(names), strict=True))
 
 
-def _leaf(spec: str) -> str:
-    """Return a function without its module, or the file or folder of anything else."""
-    bare = spec.partition("?")[0]
-    return bare.rpartition(":")[2] if bare.startswith("python:") else _last(bare)
-
-
 def _last(spec: str) -> str:
+    """Return the file, folder or function of a spec."""
     scheme, colon, rest = spec.partition(":")
-    if scheme == "tiny":
-        return spec
-    return (rest if colon else scheme).rstrip("/").rpartition("/")[2]
+    return spec if scheme == "tiny" else (rest if colon else scheme).rstrip("/").rpartition("/")[2]
 
 
 def _without_shared(names: Sequence[str]) -> list[str]:

@@ -9,7 +9,14 @@ import numpy as np
 from ...core.measures import quantity, shown
 from ...core.records import Answer, Answers, Basis, Case, Example, Finding, Measure, Outcome, Result
 from ...explaining import explain
-from ...explaining.attributions import Attribution, ExplainConfig, as_data, completeness_gap, from_data
+from ...explaining.attributions import (
+    LARGEST_GAP,
+    Attribution,
+    ExplainConfig,
+    as_data,
+    completeness_gap,
+    from_data,
+)
 from ...models.answer_rows import answer_columns
 from ...models.asking import answer_batch
 from ...models.hf import HFModel
@@ -40,7 +47,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Any]) -> Score
     measures = [accuracy(built.cases, outcomes)]
     attributions = {explainer: read_attributions(rows, explainer) for explainer in settings.explainers}
     for factor in parse_factors(settings.factors, settings.explainers):
-        if factor.has_values:
+        if factor.direction:
             values = factor.values(built.cases, merged, attributions.get(factor.explainer, ()))
             columns[factor.name] = values
             measures.append(_mean(factor.name, built.cases, values))
@@ -118,7 +125,6 @@ def _mean(name: str, cases: Sequence[Case], values: Sequence[float | None]) -> M
 
 
 GAP = "completeness gap"
-LARGEST_GAP = 0.05
 
 
 def explain_batch(
@@ -155,7 +161,7 @@ def _explain(settings: Settings, model: object, built: Built, examples: Sequence
         for name, samples in ((name, (settings.samples or {}).get(name)) for name in settings.explainers)
     }
     return [
-        Answer("", "attribution", None, wording.too_long(tokens))
+        Answer("", "attribution", None, wording.TOO_LONG.format(tokens))
         if tokens > 0
         else _answer({name: next(rows) for name, rows in by_explainer.items()})
         for tokens in excess
@@ -203,8 +209,9 @@ def completeness_gaps(names: Sequence[str], results: Sequence[Result]) -> tuple[
         if large:
             worst = max(large, key=lambda row: row.value or 0.0)
             gap = shown(worst.value, quantity(worst))
-            text = wording.incomplete(
-                explainer, LARGEST_GAP, len(large), len(results), worst.groups["model"], gap
+            models = len(large), len(results)
+            text = wording.INCOMPLETE.format(
+                explainer, 100 * LARGEST_GAP, *models, gap, worst.groups["model"]
             )
             findings.append(Finding("incomplete", text, tuple(large), 1.6, {"explainer": explainer}))
     return rows, findings

@@ -6,8 +6,7 @@ look good.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 from ...core.records import Finding, Measure
 from ...stats.intervals import percentile_interval
 from ...stats.ranking import (
-    accuracy_by_set,
     decided_pairs,
     exchange_p,
     few_shot_accuracy,
@@ -23,13 +21,12 @@ from ...stats.ranking import (
     over_models,
     probe_means,
     probe_sets,
-    resampled_accuracies,
     ties_of,
 )
 from . import wording
 from .build import population_of
 from .factors import Factor, parse_factors
-from .order import AnswerTable
+from .order import AnswerTable, as_facts
 from .settings import Settings
 
 Floats = NDArray[np.float64]
@@ -83,6 +80,16 @@ class Study:
 
 
 @dataclass(frozen=True, slots=True)
+class ProbeFacts:
+    """The facts of a few-shot accuracy; None where they do not apply."""
+
+    direction: str | None = None
+    ties: float | None = None
+    probe_sets: int | None = None
+    population: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PairFacts:
     """The facts of a pairwise accuracy."""
 
@@ -123,7 +130,7 @@ def _cautions(whole: Study) -> list[Finding]:
     too_large = [size for size in whole.settings.probe_sizes if size > examples]
     findings = []
     if too_large:
-        text = wording.probe_sets_too_large(too_large, examples)
+        text = wording.PROBE_SETS_TOO_LARGE.format(", ".join(map(str, too_large)), examples)
         facts = {"left out": too_large, "examples": examples}
         findings.append(Finding("too few", text, weight=1.5, facts=facts))
     if whole.sizes and not whole.pairs:
@@ -139,7 +146,7 @@ def _known_values(whole: Study, factors: Sequence[Factor]) -> tuple[dict[str, Fl
     missing: dict[tuple[str, ...], list[str]] = {}
     names = whole.table.names
     for factor in factors:
-        if factor.has_values:
+        if factor.direction:
             values = whole.values(factor)
             without = tuple(name for name, row in zip(names, values, strict=True) if np.isnan(row).all())
             if without:
@@ -170,54 +177,40 @@ def _at_size(whole: Study, factors: Sequence[Factor], means: dict[str, Floats], 
         elif factor.order is not None:
             sets = whole.settings.probe_sets
             order = factor.order(len(whole.truth), sets, rng)
-            rows.append(_few_shot(whole, order, groups, {"probe sets": sets}))
+            rows.append(_few_shot(whole, order, groups, ProbeFacts(probe_sets=sets)))
     return rows
 
 
 def _by_values(
     whole: Study, factor: Factor, means: Floats, groups: dict[str, str], rng: np.random.Generator
 ) -> list[Measure]:
-    order = order_of(means, whole.settings.ties)
-    ties = ties_of(means)
+    order, tied = order_of(means, whole.settings.ties), ties_of(means)
     better, worse = decided_pairs(whole.truth)
-    facts = {
-        "direction": factor.direction,
-        "ties": float(ties[better, worse].mean()),
-        "probe sets": len(means),
-        "population": len(whole.positions),
-    }
+    ties = float(tied[better, worse].mean())
+    facts = ProbeFacts(factor.direction, ties, len(means), len(whole.positions))
     p = exchange_p(order, whole.truth, rng)
     rows = [
         _few_shot(whole, order, groups, facts),
         Measure("p value", p, len(order), {**groups, "test": "models exchanged"}),
     ]
-    if int(groups["probe size"]) == whole.usual:
-        rows += _pairs(whole, order, ties, groups, factor, len(means))
+    if groups["probe size"] == str(whole.usual):
+        # The paper's Table 4: how often each pair is ordered correctly, the better model first.
+        for first, second in zip(better, worse, strict=True):
+            truth = float(whole.truth[first]), float(whole.truth[second])
+            models = whole.table.names[first], whole.table.names[second]
+            pair_facts = PairFacts(
+                factor.direction, factor.explainer, models, truth, float(tied[first, second])
+            )
+            pair, value = {**groups, "pair": " / ".join(models)}, float(order[first, second])
+            rows.append(Measure("pairwise accuracy", value, len(means), pair, facts=as_facts(pair_facts)))
     return rows
 
 
-def _few_shot(whole: Study, order: Floats, groups: dict[str, str], facts: dict[str, Any]) -> Measure:
+def _few_shot(whole: Study, order: Floats, groups: dict[str, str], facts: ProbeFacts) -> Measure:
     interval = over_models(order, whole.truth)
     method = "jackknife over models" if interval else ""
-    accuracy = few_shot_accuracy(order, whole.truth)
-    return Measure("few-shot accuracy", accuracy, whole.pairs, groups, interval, method, facts=facts)
-
-
-def _pairs(
-    whole: Study, order: Floats, ties: Floats, groups: dict[str, str], factor: Factor, sets: int
-) -> list[Measure]:
-    """Return how often each pair is ordered correctly, the better model first (the paper's Table 4)."""
-    rows = []
-    names = whole.table.names
-    for first, second in zip(*decided_pairs(whole.truth), strict=True):
-        truth = float(whole.truth[first]), float(whole.truth[second])
-        models = names[first], names[second]
-        facts = PairFacts(factor.direction, factor.explainer, models, truth, float(ties[first, second]))
-        pair = {**groups, "pair": " / ".join(models)}
-        rows.append(
-            Measure("pairwise accuracy", float(order[first, second]), sets, pair, facts=asdict(facts))
-        )
-    return rows
+    value = few_shot_accuracy(order, whole.truth)
+    return Measure("few-shot accuracy", value, whole.pairs, groups, interval, method, facts=as_facts(facts))
 
 
 # Factors against ACC
@@ -232,13 +225,17 @@ def _against_baseline(whole: Study, known: dict[str, Floats]) -> list[Measure]:
     pairs = len(whole.truth) * (len(whole.truth) - 1) // 2
     resamples = min(RESAMPLES, max(FEWEST_RESAMPLES, WORK // (pairs * settings.probe_sets)))
     tables = [known[name] for name in (BASELINE, *others)]
-    drawn = resampled_accuracies(
-        tables, whole.truth, size, settings.probe_sets, resamples, whole.rng(3, size), settings.ties
-    )
-    probes = probe_sets(len(whole.positions), size, settings.probe_sets, whole.rng(1, size))
-    observed = [
-        accuracy_by_set(probe_means(values, probes), whole.truth, settings.ties).mean() for values in tables
-    ]
+
+    def accuracies(probes: NDArray[np.int64]) -> Floats:
+        orders = [order_of(probe_means(values, probes), settings.ties) for values in tables]
+        return np.array([few_shot_accuracy(order, whole.truth) for order in orders])
+
+    population, sets = len(whole.positions), settings.probe_sets
+    observed = accuracies(probe_sets(population, size, sets, whole.rng(1, size)))
+    rng, drawn = whole.rng(3, size), np.empty((resamples, len(tables)))
+    for number in range(resamples):
+        resampled = rng.integers(population, size=(population,), dtype=np.int64)
+        drawn[number] = accuracies(resampled[probe_sets(population, size, sets, rng)])
     rows = []
     for number, name in enumerate(others, start=1):
         differences = drawn[:, number] - drawn[:, 0]

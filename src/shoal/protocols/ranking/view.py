@@ -1,8 +1,11 @@
 """Lay out a ranking: the order and how sure it is, what to label next, and how well few examples do."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Literal
 
 from ...core.claims import ALPHA
+from ...core.errors import some
 from ...core.records import Finding, Measure, Measures, Result
 from ...core.views import (
     Block,
@@ -24,11 +27,11 @@ from ...core.views import (
 )
 from . import wording
 from .factors import FACTORS
-from .labelling import NEXT
-from .order import DECIDED, PROBABLE, STATED, contenders
+from .labelling import NEXT, examples_to_label
+from .order import DECIDED, PROBABLE, STATED, Standing, Wins, contenders, from_facts
 from .score import GAP, PREDICTION
 from .settings import Settings
-from .study import BASELINE, PairFacts
+from .study import BASELINE, PairFacts, ProbeFacts
 
 TONES: dict[str, Tone] = {
     "stop": "good",
@@ -41,6 +44,8 @@ TONES: dict[str, Tone] = {
 }
 HEADLINES = ("stop", "go on")
 """Findings that begin with the name of a model, which may contain a colon."""
+VERDICTS: dict[str, Tone] = {DECIDED: "good", PROBABLE: ""}
+CURVES: tuple[Tone, ...] = ("first", "second", "third")
 MOST_PAIRS = 10
 """More pairs of models are shown only with --full."""
 SHOWN_MODELS = 4
@@ -65,24 +70,30 @@ def view(
 
 
 def _alone(result: Result) -> Section:
-    accuracy = result.measures.where("accuracy")[0]
-    checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
+    measures = result.measures
+    (accuracy, *_) = measures.where("accuracy")
+    values = [(f"mean {row.groups['factor']}", row) for row in measures.where("factor value")]
+    gaps = [(f"{GAP}, {row.groups['explainer']}", row) for row in measures.where(GAP)]
     rows = [
-        Row(["accuracy", Number(accuracy), Number(accuracy, part="interval"), Number(accuracy, part="n")])
+        Row(["accuracy", Number(accuracy), Number(accuracy, part="interval"), Number(accuracy, part="n")]),
+        *(
+            Row([name, Number(row, instead="not applicable"), "", Number(row, part="n")])
+            for name, row in [*values, *gaps]
+        ),
     ]
-    for row in result.measures.where("factor value"):
-        number = Number(row, instead="not applicable")
-        rows.append(Row([f"mean {row.groups['factor']}", number, "", Number(row, part="n")]))
-    for row in result.measures.where(GAP):
-        rows.append(Row([f"{GAP}, {row.groups['explainer']}", Number(row), "", Number(row, part="n")]))
     columns = [Column("", "left"), Column(""), Column("95 % CI"), Column("n")]
     return Section(
         title=[Words("ranking: ", "quiet"), Words(str(result.job["model"]), "strong")],
         text=Words(_examples(result), "quiet"),
         blocks=[Table(columns, rows)],
         notes=[wording.ALONE_NOTE],
-        warnings=[f"{check['name']}: {check['detail']}" for check in checks],
+        warnings=_failed_checks(result),
     )
+
+
+def _failed_checks(result: Result) -> list[str]:
+    checks = [check for check in result.job.get("checks", ()) if check["ok"] is False]
+    return [f"{check['name']}: {check['detail']}" for check in checks]
 
 
 def _examples(result: Result) -> str:
@@ -99,22 +110,19 @@ def _examples(result: Result) -> str:
 def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding]) -> Section:
     accuracies = rows.where("accuracy")
     blocks: list[Block] = [Text(_sentence(finding)) for finding in findings if finding.kind != NEXT]
-    names = [row.groups["model"] for row in accuracies]
     has_order = bool(rows.where("probability better"))
     if has_order:
         blocks.append(_order_table(rows, accuracies))
-    warnings = [
-        f"{name}: {check['name']}: {check['detail']}"
-        for name, result in zip(contenders(results), results, strict=True)
-        for check in result.job.get("checks", ())
-        if check["ok"] is False
-    ]
     return Section(
-        title=[Words("ranking of ", "quiet"), Words(f"{len(names)} models", "strong")],
+        title=[Words("ranking of ", "quiet"), Words(f"{len(accuracies)} models", "strong")],
         text=Words(_examples(results[0]), "quiet"),
         blocks=blocks,
         notes=[wording.STATED_NOTE, wording.DECIDED_NOTE] if has_order else [],
-        warnings=warnings,
+        warnings=[
+            f"{name}: {check}"
+            for name, result in zip(contenders(results), results, strict=True)
+            for check in _failed_checks(result)
+        ],
     )
 
 
@@ -127,43 +135,40 @@ def _sentence(finding: Finding) -> list[Words]:
     return [Words(head + stop, ("strong", TONES[finding.kind])), Words(rest)]
 
 
-def _order_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
-    columns = [
-        Column(""),
-        Column("model", "left"),
-        Column("accuracy"),
-        Column("95 % CI"),
-        Column("n"),
-        Column("better than\nthe next %"),
-        Column("", "left"),
-        Column("only it :\nonly next"),
-        Column("e value", spare=True),
-    ]
+def _order_table(rows: Measures, accuracies: Measures) -> Table:
+    columns = [Column(""), Column("model", "left"), Column("accuracy"), Column("95 % CI"), Column("n")]
+    columns += [Column("better than\nthe next %"), Column("", "left"), Column("only it :\nonly next")]
+    columns += [Column("e value", spare=True)]
     lines = []
-    for number, row in enumerate(accuracies):
-        following = accuracies[number + 1].groups["model"] if number + 1 < len(accuracies) else ""
+    for row, following in zip_longest(accuracies, accuracies[1:]):
+        model = row.groups["model"]
         cells: list[Cell] = [
-            str(row.facts["place"]),
-            Words(row.groups["model"], "strong"),
+            str(from_facts(Standing, row.facts).place),
+            Words(model, "strong"),
             Number(row),
             Number(row, part="interval"),
             Number(row, part="n"),
         ]
-        lines.append(Row([*cells, *_against_next(rows, row.groups["model"], following)]))
+        against = {"model": model, "than": following.groups["model"]} if following else {"than": ""}
+        lines.append(Row([*cells, *_against_next(rows, against)]))
     return Table(columns, lines, name="order")
 
 
-def _against_next(rows: Measures, model: str, following: str) -> list[Cell]:
-    better = _only(rows.where("probability better", model=model, than=following))
+def _against_next(rows: Measures, groups: dict[str, str]) -> list[Cell]:
+    better = _only(rows.where("probability better", **groups))
     if better is None:
         return ["", "", "", ""]
-    tones: dict[str, Tone] = {DECIDED: "good", PROBABLE: ""}
+    wins = from_facts(Wins, better.facts)
     return [
-        Number(_only(rows.where(STATED, model=model, than=following))),
-        Words(better.verdict, tones.get(better.verdict, "doubt")),
-        f"{better.facts['only first']:,} : {better.facts['only second']:,}",
-        Number(_only(rows.where("e value", model=model, than=following))),
+        Number(_only(rows.where(STATED, **groups))),
+        Words(better.verdict, VERDICTS.get(better.verdict, "doubt")),
+        f"{wins.only_first:,} : {wins.only_second:,}",
+        Number(_only(rows.where("e value", **groups))),
     ]
+
+
+def _only(rows: Sequence[Measure]) -> Measure | None:
+    return rows[0] if rows else None
 
 
 # What to label next
@@ -173,12 +178,12 @@ def _label_next(results: Sequence[Result], finding: Finding) -> Section:
     cases = {case.id: case for case in results[0].cases}
     listed = [
         ShownCase(
-            cases[example["case"]],
-            expected=f"{example['label']}, as it was labelled" if example["label"] else "",
-            answers=[_answers(results, example["case"])],
-            mark=f"{example['times']}×" if example.get("times", 1) > 1 else "",
+            cases[example.case],
+            expected=f"{example.label}, as it was labelled" if example.label else "",
+            answers=[_answers(results, example.case)],
+            mark=f"{example.times}×" if example.times > 1 else "",
         )
-        for example in finding.facts["examples"]
+        for example in examples_to_label([finding])
     ]
     return Section(
         title=Words(wording.LABEL_NEXT_TITLE, "strong"),
@@ -195,12 +200,7 @@ def _answers(results: Sequence[Result], case_id: str) -> str:
         position = next(number for number, case in enumerate(result.cases) if case.id == case_id)
         label = str(result.columns[PREDICTION][position]) or "no answer"
         by_label.setdefault(label, []).append(name)
-    return "; ".join(f"{label}: {_shortened(models)}" for label, models in sorted(by_label.items()))
-
-
-def _shortened(models: Sequence[str]) -> str:
-    more = len(models) - SHOWN_MODELS
-    return ", ".join(models[:SHOWN_MODELS]) + (f" and {more} more" if more > 0 else "")
+    return "; ".join(f"{label}: {some(names, SHOWN_MODELS)}" for label, names in sorted(by_label.items()))
 
 
 # How well few examples do
@@ -211,14 +211,18 @@ def _few_shot(rows: Measures) -> Section:
     blocks: list[Block] = [_factor_table(rows, accuracies)]
     if len({row.groups["probe size"] for row in accuracies}) > 1:
         blocks.append(_curves(accuracies))
-    facts = next((row.facts for row in accuracies if "population" in row.facts), {})
-    notes = [wording.INTERVAL_NOTE]
+    facts = [_probe_facts(row) for row in accuracies]
+    known = next((each for each in facts if each.population), ProbeFacts())
     return Section(
         title=[Words("How often ", "quiet"), Words(wording.STUDY_TITLE, "strong")],
-        text=wording.study_summary(accuracies[0].n, facts.get("probe sets"), facts.get("population")),
+        text=wording.study_summary(accuracies[0].n, known.probe_sets, known.population),
         blocks=blocks,
-        notes=[wording.BETTER_NOTE, *notes] if _has_rivals(rows) else notes,
+        notes=[*[wording.BETTER_NOTE] * _has_rivals(rows), wording.INTERVAL_NOTE],
     )
+
+
+def _probe_facts(row: Measure) -> ProbeFacts:
+    return from_facts(ProbeFacts, row.facts)
 
 
 def _has_rivals(rows: Measures) -> bool:
@@ -226,11 +230,9 @@ def _has_rivals(rows: Measures) -> bool:
     return any("against" in row.groups for row in rows.where("difference"))
 
 
-def _factor_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
-    columns = [
-        Column("t"),
-        Column("factor", "left"),
-        Column("high is", "left", spare=True),
+def _factor_table(rows: Measures, accuracies: Measures) -> Table:
+    columns = [Column("t"), Column("factor", "left"), Column("high is", "left", spare=True)]
+    columns += [
         Column("right order %"),
         Column("95 % CI"),
         Column("", "left"),
@@ -247,7 +249,7 @@ def _factor_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
         cells: list[Cell] = [
             row.groups["probe size"],
             Words(row.groups["factor"], "strong"),
-            Words(str(row.facts.get("direction", "")), "quiet"),
+            Words(_probe_facts(row).direction or "", "quiet"),
             Number(row),
             Number(row, part="interval"),
             "▲" if is_better else "",
@@ -260,21 +262,16 @@ def _factor_table(rows: Measures, accuracies: Sequence[Measure]) -> Table:
     return Table(columns, lines, name="few-shot")
 
 
-def _only(rows: Sequence[Measure]) -> Measure | None:
-    return rows[0] if rows else None
-
-
-def _curves(accuracies: Sequence[Measure]) -> Curves:
+def _curves(accuracies: Measures) -> Curves:
     factors = list(dict.fromkeys(row.groups["factor"] for row in accuracies))
-    tones: tuple[Tone, ...] = ("first", "second", "third")
     lines = [
         Line(
             name,
-            [(float(row.groups["probe size"]), row) for row in accuracies if row.groups["factor"] == name],
-            tones[number % len(tones)],
+            [(float(row.groups["probe size"]), row) for row in accuracies.where(factor=name)],
+            CURVES[number % len(CURVES)],
         )
         for number, name in enumerate(factors)
-        if name not in FACTORS or FACTORS[name].has_values
+        if name not in FACTORS or FACTORS[name].direction
     ]
     return Curves("t, examples in a probe set", lines, title=wording.CURVES_TITLE, name="sizes")
 
@@ -300,18 +297,14 @@ def _pairs(results: Sequence[Result], rows: Measures) -> list[Section]:
     for factor in factors:
         if factor != BASELINE and BASELINE in factors:
             points = [(name, by_cell[name, BASELINE], by_cell[name, factor]) for name in names]
-            title, legend = wording.scatter_caption(factor)
+            title, legend = (text.format(factor) for text in (wording.SCATTER_TITLE, wording.SCATTER_LEGEND))
             file_name = "".join(letter if letter.isalnum() else "-" for letter in factor.lower())
             blocks.append(Scatter((BASELINE, factor), points, title, f"against-acc-{file_name}", [legend]))
-    title, text = wording.pairs_summary(pairs[0].groups["probe size"])
+    title = wording.PAIRS_TITLE.format(pairs[0].groups["probe size"])
     file = _pairs_file(pairs, ", ".join(results[0].job["about"]["data"]))
+    detail: Literal["short", "full"] = "short" if len(names) <= MOST_PAIRS else "full"
     return [
-        Section(
-            title=Words(title, "strong"),
-            text=text,
-            blocks=blocks,
-            detail="short" if len(names) <= MOST_PAIRS else "full",
-        ),
+        Section(title=Words(title, "strong"), text=wording.PAIRS_TEXT, blocks=blocks, detail=detail),
         Section(blocks=[file], detail="file"),
     ]
 
@@ -322,16 +315,9 @@ def _pairs_file(pairs: Sequence[Measure], data: str) -> Table:
               "B", "t")  # fmt: skip
     lines = []
     for row in pairs:
-        pair = PairFacts(**row.facts)
+        pair = from_facts(PairFacts, row.facts)
         method = row.groups["factor"].removesuffix(f" ({pair.explainer})")
-        cells: list[Cell] = [
-            data,
-            pair.explainer,
-            method,
-            pair.direction,
-            *pair.models,
-            *map(repr, pair.truth),
-        ]
-        cells += [Number(row), repr(pair.ties), str(row.n), row.groups["probe size"]]
+        cells: list[Cell] = [data, pair.explainer, method, pair.direction, *pair.models]
+        cells += [*map(repr, pair.truth), Number(row), repr(pair.ties), str(row.n), row.groups["probe size"]]
         lines.append(Row(cells))
     return Table([Column(title, "left") for title in titles], lines, name="pairs")

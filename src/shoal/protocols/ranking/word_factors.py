@@ -198,9 +198,6 @@ def swapped_words(first: Sequence[str], second: Sequence[str]) -> tuple[Position
 
     Common beginnings and ends are set aside. If the rest is A P B against B P A, with P as long as possible, these are
     A and B; else everything outside the leftmost longest common subsequence.
-
-    >>> swapped_words("good person become bad".split(), "bad person become good".split())
-    ([0, 3], [0, 3])
     """
     words, positions = _plain(first)
     others, other_positions = _plain(second)
@@ -230,11 +227,8 @@ def exchanged(first: Sequence[str], second: Sequence[str]) -> tuple[Positions, P
     for total in range(2, size + 1):
         for a in range(1, total):
             b = total - a
-            if (
-                first[:a] == second[size - a :]
-                and first[size - b :] == second[:b]
-                and first[a : size - b] == second[b : size - a]
-            ):
+            ends = first[:a] == second[size - a :] and first[size - b :] == second[:b]
+            if ends and first[a : size - b] == second[b : size - a]:
                 return [*range(a), *range(size - b, size)], [*range(b), *range(size - a, size)]
     return None
 

@@ -20,9 +20,33 @@ BETTER_NOTE = "▲ better than ACC (p ≤ .05, bootstrap over examples)."
 INTERVAL_NOTE = "Intervals: jackknife over models, since pairs share models."
 EXPORT_NOTE = "shoal rank … --out FILE writes them. Fill in the labels, then add --data FILE."
 ALONE_NOTE = "One model is not ranked: shoal rank MODEL MODEL … --data FILE"
-NO_LABELS = "Not ordered: no example has a label yet. Label those that tell the models apart first."
+NOT_ORDERED = {
+    "no labels": "Not ordered: no example has a label yet. Label those that tell the models apart first.",
+    "too few": (
+        "Not ordered: {labels} labelled examples for {models} models are too few. Label at least {models}."
+    ),
+    "alike": (
+        "Not ordered: all {models} models are right and wrong on the same of {labels} labelled examples. "
+        "More labels help only where they disagree."
+    ),
+}
+SKIPPED_LABELS = (
+    "Label them all: {} of the examples drawn for labelling have no label. "
+    "Skipping the hard ones makes probabilities and decisions invalid."
+)
+ERRORS = "{} gave no answer to {:,} of {:,} examples; no model gets credit for them."
+POOL_AGREES = "The models agree on all {:,} examples of the pool: labels there cannot tell them apart."
+LABEL_NEXT = "Label next: {} examples, drawn where the models disagree (on {:,} of {:,} of the pool)."
 SAME_ACCURACY = "All models have the same accuracy, so no pair can be ordered."
 ONE_PAIR = "Two models are one pair, which does not show how well a factor orders models in general."
+PROBE_SETS_TOO_LARGE = (
+    "Not drawn: probe sets of {} from {} labelled examples. Label more, or set probe_sizes = [5]."
+)
+TOO_LONG = "{} tokens longer than the model's limit, so some words would have no effect"
+INCOMPLETE = (
+    "Take more steps: the attributions of {} miss their sum by more than {:.0f} % for {} of {} models, "
+    "by {} % for {}."
+)
 PARTS = {
     "labelled": "labelled examples",
     "chosen": "labelled where models disagree",
@@ -32,6 +56,10 @@ STUDY_TITLE = "t examples order two models as all do"
 CURVES_TITLE = "right order by size of probe set"
 STRIPS_TITLE = "every pair by factor; chance is one half"
 LABEL_NEXT_TITLE = "What to label next"
+PAIRS_TITLE = "Pair by pair, t = {}"
+PAIRS_TEXT = "How often each pair is ordered correctly, in %, the better model first."
+SCATTER_TITLE = "pairs in the right order, by {} and by ACC"
+SCATTER_LEGEND = "above the line: {} orders the pair better than ACC"
 MISSING_VALUES = {"CONF": "labels without probabilities", "CONF-GT": "no probability of every label"}
 
 
@@ -47,24 +75,6 @@ def count(number: int, noun: str) -> str:
 def percent(probability: float) -> str:
     """Return a probability in per cent."""
     return f"{shown(probability, MEASURES['probability better'])} %"
-
-
-# The order
-
-
-def too_few_labels(labels: int, models: int) -> str:
-    """Say that labels are fewer than models."""
-    return (
-        f"Not ordered: {labels} labelled examples for {models} models are too few. Label at least {models}."
-    )
-
-
-def identical_models(models: int, labels: int) -> str:
-    """Say that no label tells the models apart."""
-    return (
-        f"Not ordered: all {models} models are right and wrong on the same of {labels} labelled examples. "
-        "More labels help only where they disagree."
-    )
 
 
 def decided(name: str, labels: int) -> str:
@@ -103,48 +113,8 @@ def leading(
 
 
 def disagreement(apart: int, total: int) -> str:
-    """Say on how much of the pool the two closest models disagree."""
-    return f" The closest two disagree on {apart:,} of {total:,} pool examples."
-
-
-def skipped_labels(skipped: int) -> str:
-    """Say that examples drawn for labelling have no label."""
-    return (
-        f"Label them all: {skipped} of the examples drawn for labelling have no label. "
-        "Skipping the hard ones makes probabilities and decisions invalid."
-    )
-
-
-def errors(name: str, failed: int, total: int) -> str:
-    """Say that a model gave no answer to some examples."""
-    return f"{name} gave no answer to {failed:,} of {total:,} examples; no model gets credit for them."
-
-
-# What to label next
-
-
-def pool_agrees(size: int) -> str:
-    """Say that labels of the pool cannot help."""
-    return f"The models agree on all {size:,} examples of the pool: labels there cannot tell them apart."
-
-
-def label_next(number: int, pool: int, disagree_on: int) -> str:
-    """Say how many examples to label, and how they were drawn."""
-    return (
-        f"Label next: {number} examples, drawn where the models disagree "
-        f"(on {disagree_on:,} of {pool:,} of the pool)."
-    )
-
-
-# The study
-
-
-def probe_sets_too_large(sizes: Sequence[int], examples: int) -> str:
-    """Say which sizes of probe set were left out."""
-    return (
-        f"Not drawn: probe sets of {', '.join(map(str, sizes))} from {examples} labelled examples. "
-        "Label more, or set probe_sizes = [5]."
-    )
+    """Say on how much of the pool the two closest models disagree; nothing without a pool."""
+    return f" The closest two disagree on {apart:,} of {total:,} pool examples." if total else ""
 
 
 def factors_not_applicable(factors: Sequence[str], without: Sequence[str], models: int) -> str:
@@ -164,35 +134,3 @@ def study_summary(pairs: int, sets: int | None, population: int | None) -> str:
     """Say what the study rests on."""
     text = f"{pairs:,} pairs of models" if pairs > 1 else "one pair of models"
     return f"{text}, {sets:,} probe sets from {population:,} examples" if sets and population else text
-
-
-def pairs_summary(size: str) -> tuple[str, str]:
-    """Return the title and the text of the table of pairs."""
-    return (
-        f"Pair by pair, t = {size}",
-        "How often each pair is ordered correctly, in %, the better model first.",
-    )
-
-
-def scatter_caption(factor: str) -> tuple[str, str]:
-    """Return the title and the legend of a factor's pairs against those of ACC."""
-    return (
-        f"pairs in the right order, by {factor} and by ACC",
-        f"above the line: {factor} orders the pair better than ACC",
-    )
-
-
-# Attributions
-
-
-def incomplete(explainer: str, limit: float, large: int, models: int, worst: str, gap: str) -> str:
-    """Say that attributions do not add up, so that factors from them cannot be trusted."""
-    return (
-        f"Take more steps: the attributions of {explainer} miss their sum by more than {100 * limit:.0f} % "
-        f"for {large} of {models} models, by {gap} % for {worst}."
-    )
-
-
-def too_long(tokens: int) -> str:
-    """Say why an example was not explained."""
-    return f"{tokens} tokens longer than the model's limit, so some words would have no effect"
