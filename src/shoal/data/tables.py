@@ -127,6 +127,7 @@ def _numbered(
 
 def _few_at_a_time(batch: Any) -> Iterator[Mapping[str, Any]]:
     """The rows of a batch; a text that a dictionary holds once is copied for every row that names it."""
+    batch.validate(full=True)  # a damaged file may point outside of its own data
     for start in range(0, batch.num_rows, ROWS_AT_ONCE):
         yield from batch.slice(start, ROWS_AT_ONCE).to_pylist()
 
