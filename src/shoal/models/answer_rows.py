@@ -312,24 +312,22 @@ class _Gathered:
 
     def answers(self, labels: Sequence[str] | None) -> Answers:
         """Return the columns."""
-        order = self._places.order()
-        columns = self._columns.answers(labels)
-        errors = {}
-        if columns.errors:
-            errors = {
-                place: columns.errors[row]
-                for place, row in enumerate(order.tolist())
-                if row in columns.errors
-            }
-        return replace(
-            columns,
-            predictions=columns.predictions[order],
-            probabilities=None if columns.probabilities is None else columns.probabilities[order],
-            confidences=None if columns.confidences is None else columns.confidences[order],
-            texts=[columns.texts[row] for row in order.tolist()] if columns.texts else (),
-            errors=errors,
-            unparsed=frozenset(place for place in errors if int(order[place]) in columns.unparsed),
-        )
+        return take_rows(self._columns.answers(labels), self._places.order().tolist())
+
+
+def take_rows(answers: Answers, rows: Sequence[int]) -> Answers:
+    """Return the answers in these rows."""
+    errors = {place: answers.errors[row] for place, row in enumerate(rows) if row in answers.errors}
+    return replace(
+        answers,
+        predictions=answers.predictions[rows],
+        probabilities=None if answers.probabilities is None else answers.probabilities[rows],
+        confidences=None if answers.confidences is None else answers.confidences[rows],
+        texts=[answers.texts[row] for row in rows] if answers.texts else (),
+        errors=errors,
+        unparsed=frozenset(place for place in errors if rows[place] in answers.unparsed),
+        details=(),
+    )
 
 
 def _label_names(used: Iterable[str], labels: Sequence[str] | None) -> tuple[str, ...]:

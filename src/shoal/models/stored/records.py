@@ -6,7 +6,7 @@ one probability column per label in tables), or those of `?id=`, `?label=` and `
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
