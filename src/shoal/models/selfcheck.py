@@ -185,6 +185,12 @@ def _words(answers: Answers) -> list[str]:
     return ["" if row in answers.errors else word for row, word in enumerate(words)]
 
 
+def _outcomes(answers: Answers) -> list[str]:
+    """Return the answers as words, with the message of each error."""
+    words = enumerate(_words(answers))
+    return [f"an error ({answers.errors[row]})" if row in answers.errors else word for row, word in words]
+
+
 # Single checks
 
 
@@ -288,9 +294,9 @@ def _difference(examples: Sequence[Example], first: Answers, second: Answers) ->
 
     The change is infinite if there is such an example, or if only one of both has probabilities.
     """
-    for example, before, after in zip(examples, _words(first), _words(second), strict=False):
+    for example, before, after in zip(examples, _outcomes(first), _outcomes(second), strict=False):
         if before != after:
-            return f"{_shown(example)}: first {before or 'an error'}, then {after or 'an error'}", np.inf
+            return f"{_shown(example)}: first {before}, then {after}", np.inf
     moved = 0.0
     for old, new in ((first.probabilities, second.probabilities), (first.confidences, second.confidences)):
         if old is not None and new is not None and old.shape[1:] == new.shape[1:]:
