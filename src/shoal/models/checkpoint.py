@@ -86,7 +86,7 @@ class Checkpoint:
                 fix="merge it into its base model and save that, or remove adapter_config.json",
             )
         self._json("config.json")
-        assert self.weights  # pickles are refused there
+        _ = self.weights  # pickles are refused there
         self._refuse_code()
         return self.place
 

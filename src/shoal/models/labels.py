@@ -172,8 +172,11 @@ def suite_names(
         raise ModelError(
             f"{who} calls its labels {', '.join(own)}",
             why=f"their order among {', '.join(labels)} is unknown; a wrong guess would invert every prediction",
-            fix=f"{named_by or '?labels=' + ','.join(suggested_names(len(own), labels))}, in the order the model was "
-            "trained with",
+            fix=(
+                named_by
+                or f"{who}{'&' if '?' in who else '?'}labels={','.join(suggested_names(len(own), labels))}"
+            )
+            + ", in the order the model was trained with",
         )
     raise ModelError(
         f"{who} answers {', '.join(own)}; the suite's labels are {', '.join(labels)}",

@@ -158,10 +158,10 @@ def labelled(
 
 def _expected(case: Case, names: Sequence[str]) -> list[str]:
     """Return the expected label of each example of a minimum functionality test, "" in other cases."""
-    if case.groups.get("test type") != "MFT" or not case.labels:
-        return [""] * len(case.examples)
-    by_number = {str(number): name for number, name in enumerate(names)} | {name: name for name in names}
-    return [by_number.get(str(label), str(label)) for label in case.labels]
+    labels = case.labels or () if case.groups.get("test type") == "MFT" else ()
+    known = {str(number): name for number, name in enumerate(names)} | {name: name for name in names}
+    expected = [known.get(str(label), str(label)) for label in labels]
+    return [*expected, *[""] * len(case.examples)][: len(case.examples)]
 
 
 def _ask(

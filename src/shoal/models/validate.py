@@ -269,7 +269,7 @@ def _pair(given: tuple[Any, ...], count: int, who: str) -> Given:
     if labels.labels is None:
         _refuse("gave (predictions, confidences) with numbers as predictions", who)
     confidences = _floats(_as_array(given[1]), who)
-    if len(confidences) != count or confidences.ndim not in (1, 2):
+    if confidences.ndim not in (1, 2) or len(confidences) != count:
         _refuse(f"gave confidences of shape {confidences.shape} to {count} examples", who)
     if confidences.ndim == 1:
         return Given(labels.labels, confidences=confidences, missing=labels.missing)
