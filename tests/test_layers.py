@@ -10,7 +10,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "shoal"
 LAYERS = [
     "core",
-    "data models stats",
+    "data stats",
+    "models",
     "explaining",
     "training",
     "protocols",

@@ -1,6 +1,7 @@
 """Asking well: no answer depends on batch, order or padding; memory runs out politely; what was cut is counted."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from shoal import load_model
 from shoal.core.errors import ModelError
 from shoal.core.records import Answers, Case
 from shoal.models import asking, batching
-from shoal.models.answer_rows import gather
+from shoal.models.answer_rows import answers_by_mark
 from shoal.models.asking import classify_safely, extract_safely
 from shoal.models.batching import distinct
 from shoal.protocols.behaviour.score import note_of
@@ -198,5 +199,6 @@ def test_a_question_on_which_a_reader_fails_is_an_error_even_if_all_do(module):
     reading = cases_of([("a", "b")], reading=True)
     questions = distinct(reading)
     rows = [row for batch in answer_batches(model, questions, reading, None) for row in batch]
-    answers = gather(rows, questions, None)
+    built = SimpleNamespace(cases=reading, labels=None, asks="spans")
+    answers = answers_by_mark(rows, questions, built)[""]
     assert list(answers.texts) == [""] and answers.errors == {0: "RuntimeError: no"}

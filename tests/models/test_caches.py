@@ -33,16 +33,6 @@ def test_what_is_remembered_is_what_the_tokenizer_says(forgotten):
     assert same(trained().tokenise(TEXTS), plain)
 
 
-def test_a_second_model_takes_nothing_apart_again(forgotten, monkeypatch):
-    first = trained()
-    first.tokenise(TEXTS)
-    lengths = first.lengths(TEXTS)
-    second = trained()
-    monkeypatch.setattr(second, "_tokenise", None)
-    second.__dict__["tokenizer"] = None
-    assert same(second.tokenise(TEXTS), first.tokenise(TEXTS)) and second.lengths(TEXTS) == lengths
-
-
 def test_no_more_is_remembered_than_there_is_room_for(monkeypatch):
     monkeypatch.setattr("shoal.models.caches.MOST", 3)
     asked = []

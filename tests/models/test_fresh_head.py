@@ -82,6 +82,42 @@ def test_in_bfloat16_the_weights_that_are_trained_keep_all_their_digits(folders)
     )
 
 
+def roberta(folders, folder):
+    from transformers import RobertaConfig, RobertaForSequenceClassification
+
+    shutil.copytree(folders["classifier"], folder)
+    sizes: dict[str, Any] = {"hidden_size": 32, "num_hidden_layers": 1}
+    sizes |= {"num_attention_heads": 2, "intermediate_size": 64}
+    config = RobertaConfig(vocab_size=100, max_position_embeddings=50, type_vocab_size=2, **sizes)
+    RobertaForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_a_linear_head_reads_the_first_state_and_the_usual_head_does_not(folders, tmp_path, kind):
+    spec = f"hf:{folders['encoder'] if kind == 'bert' else roberta(folders, tmp_path / 'r')}"
+    usual, linear = (load_model(spec).with_fresh_head(LABELS, 0, linear=given) for given in (False, True))
+    inputs, network = linear.encode(TEXTS[:3]), linear.network("classify")
+    with torch.inference_mode():
+        state = network.base_model(**inputs).last_hidden_state[:, 0]
+        layer = network.classifier if kind == "bert" else network.classifier.out_proj
+        assert torch.allclose(network(**inputs).logits, state @ layer.weight.T + layer.bias, atol=1e-6)
+        assert not torch.allclose(network(**inputs).logits, usual.network("classify")(**inputs).logits)
+    names = [
+        name for name, _ in network.named_parameters() if "pooler" in name or "dense" in name.split(".")[1:2]
+    ]
+    assert not names, "weights that no answer depends on are not trained"
+    linear.save_weights(tmp_path / "a.safetensors")
+    other = load_model(spec).with_fresh_head(LABELS, 1, linear=True)
+    other.load_weights(tmp_path / "a.safetensors")
+    assert (linear.classify(TEXTS, None).probabilities == other.classify(TEXTS, None).probabilities).all()
+
+
+def test_a_linear_head_on_an_architecture_of_another_kind_is_refused(folders):
+    with pytest.raises(ModelError, match=r"no linear head for a GPT2[\s\S]*head = \"own\""):
+        load_model(f"hf:{folders['decoder']}").with_fresh_head(LABELS, 0, linear=True)
+
+
 # Weights
 
 
@@ -135,16 +171,8 @@ def test_from_features_a_model_answers_as_it_does_from_texts(folders, tmp_path):
 
 @pytest.mark.parametrize("kind", ["decoder", "roberta"])
 def test_a_head_on_whole_sequences_is_computed_with_the_whole_network(folders, kind, tmp_path):
-    if kind == "roberta":
-        from transformers import RobertaConfig, RobertaForSequenceClassification
-
-        shutil.copytree(folders["classifier"], tmp_path / "roberta")
-        sizes: dict[str, Any] = {"hidden_size": 32, "num_hidden_layers": 1}
-        sizes |= {"num_attention_heads": 2, "intermediate_size": 64}
-        config = RobertaConfig(vocab_size=100, max_position_embeddings=50, type_vocab_size=2, **sizes)
-        RobertaForSequenceClassification(config).save_pretrained(tmp_path / "roberta")
-        folders = {"roberta": tmp_path / "roberta"}
-    model = load_model(f"hf:{folders[kind]}").with_fresh_head(LABELS, 0)
+    folder = folders[kind] if kind == "decoder" else roberta(folders, tmp_path / "roberta")
+    model = load_model(f"hf:{folder}").with_fresh_head(LABELS, 0)
     assert model.head is None and len(model.features(TEXTS)) == 0
     whole = model.classify(TEXTS, None).probabilities
     model.frozen = model.features(TEXTS)

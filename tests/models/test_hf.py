@@ -102,7 +102,6 @@ def test_code_that_comes_with_a_model_is_never_run(folders, tmp_path):
     ("spec", "message"),
     [
         ("hf:./no/such/folder", r"no such folder[\s\S]*config.json"),
-        ("hf:~/nothing-there", "no such folder"),
         ("hf:some.gguf", "no such folder"),
         ("hf:x?lables=a", r"unknown option 'lables'[\s\S]*try: \"labels\""),
         ("hf:x?dtype=float23", r"dtype is 'float23'[\s\S]*try: \"float32\""),
@@ -127,10 +126,6 @@ def test_a_folder_without_config_or_weights_says_so(folders, tmp_path):
         load_model(f"hf:{tmp_path}").fingerprint()
     shutil.copy(folders["classifier"] / "config.json", tmp_path)
     with pytest.raises(ModelError, match="no weights"):
-        load_model(f"hf:{tmp_path}").fingerprint()
-    (tmp_path / "config.json").unlink()
-    (tmp_path / "adapter_config.json").write_text("{}")
-    with pytest.raises(ModelError, match=r"has an adapter[\s\S]*merge"):
         load_model(f"hf:{tmp_path}").fingerprint()
 
 
@@ -219,11 +214,10 @@ def test_half_precision_is_only_used_when_asked_for(folders, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")  # the tracer warns about itself
-def test_a_converted_model_gives_the_same_answers_is_kept_and_a_damaged_one_is_made_again(folders, tmp_path):
+def test_a_converted_model_gives_the_same_answers(folders):
     pytest.importorskip("openvino")
     spec = f"hf:{folders['classifier']}?engine=openvino&device=cpu"
     plain, converted = load_model(f"hf:{folders['classifier']}"), load_model(spec)
-    converted.engines = tmp_path / "engines"
     examples = [(text,) for text in ("good", "a very bad film", "the meal was not so good , i think")]
     a, b = (model.classify(examples, ("negative", "positive")) for model in (plain, converted))
     assert a.predictions.tolist() == b.predictions.tolist()
@@ -232,15 +226,6 @@ def test_a_converted_model_gives_the_same_answers_is_kept_and_a_damaged_one_is_m
     checks = {check.name: check for check in self_check(converted, cases, ("negative", "positive"))}
     assert checks["converted model agrees with the original"].ok
     assert plain.fingerprint() != converted.fingerprint()
-    (weights,) = (tmp_path / "engines").glob("*.bin")
-    whole = weights.read_bytes()
-    for content in (whole, whole[:-9], None):
-        weights.unlink() if content is None else weights.write_bytes(content)
-        again = load_model(spec)
-        again.engines = tmp_path / "engines"
-        c = again.classify(examples, ("negative", "positive"))
-        assert c.probabilities.tolist() == b.probabilities.tolist()
-        assert weights.read_bytes() == whole
 
 
 def test_without_openvino_the_error_says_how_to_get_it(folders, monkeypatch):

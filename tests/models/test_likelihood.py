@@ -149,8 +149,3 @@ def test_only_some_positions_can_be_asked_for(folders, name):
     for one, all_of_it in zip(some, whole, strict=True):
         known = dict(zip(all_of_it.positions, all_of_it.scores, strict=True))
         assert [known[place] for place in one.positions] == pytest.approx(one.scores, abs=1e-5)
-
-
-def test_a_text_above_the_limit_has_no_likelihood(folders):
-    with pytest.raises(ModelError, match="62 tokens; the model takes 48"):
-        load_model(f"hf:{folders['masked']}").log_likelihood([("good " * 60,)])

@@ -83,7 +83,7 @@ def test_a_bad_model_is_not_blamed_on_the_order_of_its_labels():
     expected = ["hateful"] * 2563 + ["non-hateful"] * 1165
     given = ["non-hateful"] * 2333 + ["hateful"] * 230 + ["non-hateful"] * 1009 + ["hateful"] * 156
     check = check_label_order(given, expected, ["non-hateful", "hateful"])
-    assert check.ok is None and "no other order explains" in check.detail
+    assert check.ok is None
     turned = ["non-hateful"] * 2200 + ["hateful"] * 363 + ["hateful"] * 1000 + ["non-hateful"] * 165
     assert check_label_order(turned, expected, ["non-hateful", "hateful"]).ok is False
 
@@ -229,7 +229,7 @@ def test_a_probability_that_moves_tells_too_and_so_does_an_error():
 
     rows, examples = kept_answers(Reads(), [case.examples[0] for case in cases()])
     assert "a probability moved by 0.05" in answers_match(Sharper(), rows, examples, LABELS).detail
-    assert "is now an error: ValueError: gone" in answers_match(Dead(), rows, examples, LABELS).detail
+    assert "then an error (ValueError: gone)" in answers_match(Dead(), rows, examples, LABELS).detail
 
 
 def test_stored_predictions_are_checked_without_asking(tmp_path):

@@ -58,12 +58,6 @@ def test_spans_are_the_references_over_all_windows(folders, longest):
     assert len(set(expected)) > 6, "a model that always answers alike tests nothing"
 
 
-def test_spans_do_not_depend_on_the_company(folders):
-    model = load_model(f"hf:{folders['reader']}")
-    examples = passages(20, 120, seed=1)
-    assert model.extract(examples).texts == [model.extract([example]).texts[0] for example in examples]
-
-
 def test_nothing_to_find_is_an_empty_answer_and_newlines_become_spaces(folders):
     model = load_model(f"hf:{folders['reader']}")
     assert model.extract([("", "where did anna go ?")]).texts == [""]

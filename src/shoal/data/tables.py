@@ -135,6 +135,7 @@ def _numbered(
 
 def _rows_of(batch: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a batch, a few at a time: dictionary encoding lets a small batch unfold to any size."""
+    batch.validate(full=True)  # a damaged file may point outside of its own data
     for start in range(0, batch.num_rows, ROWS_AT_ONCE):
         yield from batch.slice(start, ROWS_AT_ONCE).to_pylist()
 

@@ -41,6 +41,7 @@ REMOVED = {
     "header": "remove the first line of the file",
     "long": "remove it; shoal counts the truncated texts",
     "samples": "remove it; seed= and temperature= draw one answer",
+    "thinks": "max_tokens=2048; shoal removes text up to </think>",
     "sheet": "save the sheet as CSV, or as a workbook of its own",
 }
 """Options that shoal no longer has, and what to do instead."""

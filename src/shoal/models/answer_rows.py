@@ -132,23 +132,28 @@ def answers_by_mark(rows: Iterable[Answer], questions: Questions, built: Asked) 
     as_columns = built.asks in ("labels", "spans")
     if as_columns and isinstance(rows, AnswerRows) and (columns := rows.read_back(built.cases)) is not None:
         return {"": _checked(columns, built)}
-    marks: dict[str, Any] = {}
+    marks: dict[str, tuple[_Places, _Columns | list[Answer]]] = {}
     for row in rows:
         if row.mark not in marks:
-            marks[row.mark] = _Gathered(questions) if as_columns else []
-        if as_columns:
-            marks[row.mark].add(row)
-        else:
-            marks[row.mark].append(row)
+            marks[row.mark] = _Places(questions), _Columns() if as_columns else []
+        places, kept = marks[row.mark]
+        places.add(row.example_id)
+        kept.append(row)
     if not marks:
         raise NoAnswerError(
             f"none of {len(questions.ids):,} examples has an answer",
             fix="shoal run PLAN queries the model again",
         )
-    if not as_columns:
-        return {mark: rows_by_case(stored, questions, built.cases) for mark, stored in marks.items()}
-    labels = built.labels or number_labels(built.cases)
-    return {mark: _checked(gathered.answers(labels), built) for mark, gathered in marks.items()}
+    return {mark: _arranged(kept, places.order().tolist(), built) for mark, (places, kept) in marks.items()}
+
+
+def _arranged(kept: "_Columns | list[Answer]", order: Sequence[int], built: Asked) -> Any:
+    """Return one answer per example of the cases."""
+    if isinstance(kept, _Columns):
+        labels = built.labels or number_labels(built.cases)
+        return _checked(take_rows(kept.answers(labels), order), built)
+    flat = iter([kept[row] for row in order])
+    return [[next(flat) for _ in case.examples] for case in built.cases]
 
 
 def _checked(answers: Answers, built: Asked) -> Answers:
@@ -158,28 +163,11 @@ def _checked(answers: Answers, built: Asked) -> Answers:
     return answers
 
 
-def rows_by_case(rows: Sequence[Answer], questions: Questions, cases: Sequence[Case]) -> list[list[Answer]]:
-    """Return the rows of each case, in the order of its examples."""
-    places = _Places(questions)
-    for row in rows:
-        places.add(row.example_id)
-    flat = iter([rows[position] for position in places.order().tolist()])
-    return [[next(flat) for _ in case.examples] for case in cases]
-
-
-def gather(rows: Iterable[Answer], questions: Questions, labels: Sequence[str] | None) -> Answers:
-    """Return stored rows as columns, with one row per example of the cases."""
-    gathered = _Gathered(questions)
-    for row in rows:
-        gathered.add(row)
-    return gathered.answers(labels)
-
-
 def answer_columns(rows: Iterable[Answer], labels: Sequence[str] | None) -> Answers:
     """Return stored rows as columns, in their own order."""
     columns = _Columns()
     for row in rows:
-        columns.add(row)
+        columns.append(row)
     return columns.answers(labels)
 
 
@@ -230,7 +218,7 @@ class _Columns:
         self._unparsed: set[int] = set()
         self._taken: list[dict[str, Any]] = []
 
-    def add(self, row: Answer) -> None:
+    def append(self, row: Answer) -> None:
         """Add the next row."""
         place = self._count
         self._count += 1
@@ -298,38 +286,21 @@ class _Columns:
         )
 
 
-class _Gathered:
-    """Collects rows into columns with one row per example of the cases."""
-
-    def __init__(self, questions: Questions) -> None:
-        self._places = _Places(questions)
-        self._columns = _Columns()
-
-    def add(self, row: Answer) -> None:
-        """Add the next row."""
-        self._places.add(row.example_id)
-        self._columns.add(row)
-
-    def answers(self, labels: Sequence[str] | None) -> Answers:
-        """Return the columns."""
-        order = self._places.order()
-        columns = self._columns.answers(labels)
-        errors = {}
-        if columns.errors:
-            errors = {
-                place: columns.errors[row]
-                for place, row in enumerate(order.tolist())
-                if row in columns.errors
-            }
-        return replace(
-            columns,
-            predictions=columns.predictions[order],
-            probabilities=None if columns.probabilities is None else columns.probabilities[order],
-            confidences=None if columns.confidences is None else columns.confidences[order],
-            texts=[columns.texts[row] for row in order.tolist()] if columns.texts else (),
-            errors=errors,
-            unparsed=frozenset(place for place in errors if int(order[place]) in columns.unparsed),
-        )
+def take_rows(answers: Answers, rows: Sequence[int]) -> Answers:
+    """Return the answers in these rows."""
+    errors, at = {}, np.asarray(rows, np.int64)
+    if answers.errors:
+        errors = {place: answers.errors[row] for place, row in enumerate(rows) if row in answers.errors}
+    return replace(
+        answers,
+        predictions=answers.predictions[at],
+        probabilities=None if answers.probabilities is None else answers.probabilities[at],
+        confidences=None if answers.confidences is None else answers.confidences[at],
+        texts=[answers.texts[row] for row in rows] if answers.texts else (),
+        errors=errors,
+        unparsed=frozenset(place for place in errors if rows[place] in answers.unparsed),
+        details=(),
+    )
 
 
 def _label_names(used: Iterable[str], labels: Sequence[str] | None) -> tuple[str, ...]:

@@ -163,20 +163,18 @@ def stack(parts: Sequence[Answers]) -> Answers:
     """Concatenate answers; a part without probabilities gets NaN."""
     labels = next((part.labels for part in parts if part.probabilities is not None), parts[0].labels)
     sizes = [len(part.predictions) for part in parts]
-    starts = np.cumsum([0, *sizes]).tolist()
+    starts = np.cumsum([0, *sizes[:-1]]).tolist()
+    pairs = list(zip(starts, parts, strict=True))
+    has_details = any(part.details for part in parts)
     return Answers(
         labels,
         np.concatenate([part.predictions for part in parts]),
         _stacked([part.probabilities for part in parts], [(size, len(labels)) for size in sizes]),
         _stacked([part.confidences for part in parts], [(size,) for size in sizes]),
         [text for part in parts for text in part.texts],
-        {
-            start + row: message
-            for start, part in zip(starts, parts, strict=False)
-            for row, message in part.errors.items()
-        },
+        {start + row: message for start, part in pairs for row, message in part.errors.items()},
         details=[row for part in parts for row in part.details or [{}] * len(part.predictions)]
-        if any(part.details for part in parts)
+        if has_details
         else (),
     )
 
@@ -186,9 +184,5 @@ def _stacked(
 ) -> NDArray[np.float64] | None:
     if all(column is None for column in columns):
         return None
-    return np.concatenate(
-        [
-            np.full(shape, np.nan) if column is None else column
-            for column, shape in zip(columns, shapes, strict=True)
-        ]
-    )
+    pairs = zip(columns, shapes, strict=True)
+    return np.concatenate([np.full(shape, np.nan) if column is None else column for column, shape in pairs])

@@ -44,16 +44,6 @@ HEADS = {
 }
 """Request to the Transformers class and the name of its head."""
 DTYPES = ("float32", "float16", "bfloat16")
-LFS = b"version https://git-lfs"
-OTHER_FILES = {
-    ".joblib": 'write a module with "model = joblib.load(...)": python:that_module:model',
-    ".pkl": 'write a module with "model = pickle.load(...)": python:that_module:model',
-    ".py": "python:module:name, run from its folder",
-    ".csv": "predictions:FILE for a file of answers",
-    ".jsonl": "predictions:FILE for a file of answers",
-}
-OTHER_FILES |= {".pickle": OTHER_FILES[".pkl"], ".tsv": OTHER_FILES[".csv"]}
-"""Extensions of files that users mistake for a Transformers model, and the right spec."""
 
 
 class Checkpoint:
@@ -68,13 +58,11 @@ class Checkpoint:
     def place(self) -> Path:
         """The folder, or the .gguf file."""
         path = Path(self.name).expanduser()
-        if path.suffix in OTHER_FILES and not path.is_dir():
-            raise ModelError(f"hf:{self.name} is not a Transformers model", fix=OTHER_FILES[path.suffix])
         if path.is_file() and path.suffix != ".gguf":
             raise ModelError(
                 f"hf:{self.name} is a file",
-                why="a Transformers model is a folder",
-                fix=f"hf:{path.parent}, if config.json is there",
+                why="a Transformers model is a folder with a config.json",
+                fix="predictions:FILE for a file of answers; python:module:name for a pickled model",
             )
         if path.exists():
             return path
@@ -98,7 +86,7 @@ class Checkpoint:
                 fix="merge it into its base model and save that, or remove adapter_config.json",
             )
         self._json("config.json")
-        _refuse_pointers([*self._files(TOKENIZER), *self.weights], self.name)
+        _ = self.weights  # pickles are refused there
         self._refuse_code()
         return self.place
 
@@ -289,20 +277,16 @@ class Checkpoint:
             raise ModelError(
                 f"hf:{self.name}: no {name} in that folder", fix="the folder that save_pretrained wrote"
             )
-        _refuse_pointers([self.place / name], self.name)
         try:
             content = json.loads((self.place / name).read_text(encoding="utf-8"))
+            if not isinstance(content, dict):
+                raise ValueError(f"a {type(content).__name__}, not an object")
         except (ValueError, RecursionError) as problem:
             raise ModelError(
-                f"hf:{self.name}: {name} is not JSON",
+                f"hf:{self.name}: {name} is not a JSON object",
                 why=first_line(problem),
-                fix="download or save the model again",
+                fix="download it again; git lfs pull, if the folder is a clone",
             ) from None
-        if not isinstance(content, dict):
-            raise ModelError(
-                f"hf:{self.name}: {name} is a {type(content).__name__}, not an object",
-                fix="restore the file that save_pretrained wrote",
-            )
         return content
 
     def _entry(self) -> Path:
@@ -353,8 +337,7 @@ class Checkpoint:
                 raise ModelError(
                     f"hf:{self.name}: auto_map in {name}",
                     why="it comes with code, which shoal never runs",
-                    fix="wrap it in a function: python:module:name; or remove auto_map, if the weights fit the "
-                    "class of that name in Transformers",
+                    fix="wrap it in a function: python:module:name",
                 )
 
     def _refuse_random(self, report: dict[str, Any], head: str, config: Any) -> None:
@@ -378,15 +361,10 @@ class Checkpoint:
         except ShoalError:
             raise
         except Exception as problem:
-            foreign = "trust_remote_code" in str(problem)
             raise ModelError(
                 f"hf:{self.name} {what}",
-                why="it comes with code, which shoal never runs"
-                if foreign
-                else f"{type(problem).__name__}: {first_line(problem)}",
-                fix="wrap it in a function: python:module:name"
-                if foreign
-                else "the folder as save_pretrained wrote it, or a function: python:module:name",
+                why=f"{type(problem).__name__}: {first_line(problem)}",
+                fix="the folder as save_pretrained wrote it, or a function: python:module:name",
             ) from None
 
 
@@ -410,17 +388,6 @@ def _lost(report: dict[str, Any]) -> list[str]:
     """Return weights that are missing or of another shape, missing ones first."""
     mismatched = sorted(str(key[0] if isinstance(key, tuple) else key) for key in report["mismatched_keys"])
     return sorted(report["missing_keys"]) + mismatched
-
-
-def _refuse_pointers(paths: Iterable[Path], name: str) -> None:
-    """Raise for Git LFS pointers, which a clone without LFS has instead of large files."""
-    for path in paths:
-        with path.open("rb") as stream:
-            if stream.read(len(LFS)) == LFS:
-                raise ModelError(
-                    f"hf:{name}: {path.name} is a Git LFS pointer, not the file",
-                    fix=f"git lfs pull, in {path.parent}",
-                )
 
 
 def _digest(paths: Iterable[Path]) -> str:

@@ -7,7 +7,6 @@ than the model's limit are truncated at the end, the longer text of a pair first
 a classifier only the last text of each example.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
@@ -100,8 +99,6 @@ class HFModel(LoadedModel):
         super().__init__(checkpoint, options)
         self.trained = "classify"
         """The network that is trained, saved and loaded."""
-        self.engines: Path | None = None
-        """The folder of converted networks; None to keep none."""
         self.computes_in = "float32"
         """The precision of the forward pass during and after training; the weights stay in float32."""
         self.columns: list[int] | None = None
@@ -149,11 +146,9 @@ class HFModel(LoadedModel):
             )
         from .openvino import Converted
 
-        name = hashlib.sha256(repr(sorted(self.fingerprint().items())).encode()).hexdigest()[:16]
-        path = self.engines / f"{name}.xml" if self.engines else None
         # Texts of different lengths, so that the conversion includes padding.
         examples = self.encode([("a",), ("a text that is longer than the other one",)])
-        return Converted(network, examples, self.parallel_batches, path)
+        return Converted(network, examples, self.parallel_batches)
 
     @cached_property
     def parallel_batches(self) -> int:

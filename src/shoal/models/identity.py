@@ -1,7 +1,7 @@
 """The files that a user's module depends on, as the identity of a `python:` model.
 
-    source   its text, and that of the user's modules that it imports; every file of a package
-    reads    files that it opened during import, and weights that its source names, also next to a config.json
+    source   its text, and that of the user's modules that it imports, at once or later
+    reads    files that these opened during import, and weights that their source names, also next to a config.json
 
 The standard library and installed packages are not included. Files that C libraries open, and files that are opened
 later under a name that does not occur in the source, cannot be seen.
@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec, resolve_name
@@ -32,7 +32,12 @@ WEIGHT_FILES = (
 )
 """Extensions of weight files."""
 INSTALLED = ("site-packages", "dist-packages")
-SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev", "/etc", "/usr/lib", "/usr/share")))
+NOT_USERS = (
+    *map(Path, ("/proc", "/sys", "/dev", "/etc", "/usr/lib", "/usr/share")),
+    *(Path(sysconfig.get_path(key)).resolve() for key in ("stdlib", "platstdlib", "purelib", "platlib")),
+    Path(__file__).resolve().parent.parent,
+)
+"""Folders of the system, of Python and of shoal."""
 SHOWN = 8
 """Names listed before the rest is counted."""
 
@@ -41,39 +46,15 @@ SHOWN = 8
 class ModuleContents:
     """The files of a module with their digests."""
 
-    sources: dict[str, str]  # name to digest
+    sources: dict[Path, str]
     reads: dict[Path, str]
-    complete: bool = True
+    complete: bool
     """Whether shoal saw its import; a module imported earlier may have read any file."""
 
-    def source_digest(self) -> str:
-        """Return one hash of all source files."""
-        return _joined(self.sources)
 
-    def reads_digest(self) -> str:
-        """Return one hash of all files that it reads."""
-        return _joined(_named(self.reads))
-
-
-@dataclass(slots=True)
-class _Watch:
-    """Files opened while code runs, with the modules being imported, innermost first."""
-
-    caller: FrameType
-    opened: list[tuple[str, bool, tuple[str, ...]]] = field(default_factory=list)
-    """Path, whether for writing, modules."""
-
-    def read(self) -> list[tuple[Path, tuple[str, ...]]]:
-        """Return the files that were only read, with the modules being imported."""
-        written = {path for path, writes, _ in self.opened if writes}
-        return [
-            (Path(path), running)
-            for path, _, running in self.opened
-            if path not in written and _counts(Path(path))
-        ]
-
-
-_watch: _Watch | None = None
+Opened = list[tuple[str, bool, tuple[str, ...]]]
+"""Files being opened: path, whether for writing, and the modules being imported, innermost first."""
+_opened: Opened | None = None
 _hooked = False
 _read_by: dict[str, dict[Path, str]] = {}
 """Module to the digests of the files that its import read."""
@@ -84,14 +65,13 @@ _seen: dict[str, ModuleType] = {}
 def import_watched(name: str) -> ModuleType:
     """Import a module and record which files it reads."""
     before = set(sys.modules)
-    with _watching(sys._getframe()) as watch:
+    with _watching() as opened:
         module = import_module(name)
     fresh = {key: sys.modules[key] for key in set(sys.modules) - before if _is_user_module(sys.modules[key])}
-    for key in fresh:
-        _read_by[key] = {}
-    for path, running in watch.read():
-        if running and running[0] in fresh:
-            for key in set(running) & set(fresh):
+    _read_by.update({key: {} for key in fresh})
+    for path, importing in _only_read(opened):
+        if importing and importing[0] in fresh:  # else an installed module reads its own files
+            for key in fresh.keys() & set(importing):
                 _read_by[key][path] = _digest(path)
     _seen.update(fresh)
     return module
@@ -101,52 +81,41 @@ def import_watched(name: str) -> ModuleType:
 def reads_recorded() -> Iterator[list[Path]]:
     """Yield a list that has, after the block, the user's files that code in the block read."""
     reads: list[Path] = []
-    with_statement = sys._getframe(2)  # 0 is this generator, 1 is contextlib
-    with _watching(with_statement) as watch:
+    before = set(sys.modules)
+    with _watching() as opened:
         yield reads
-    is_users = {
-        path: not running or _is_user_module(sys.modules.get(running[0])) for path, running in watch.read()
-    }
-    reads += [path for path, users in is_users.items() if users]
+    installed = {key for key in set(sys.modules) - before if not _is_user_module(sys.modules[key])}
+    reads += dict.fromkeys(
+        path for path, importing in _only_read(opened) if not installed & set(importing[:1])
+    )
 
 
 def module_contents(name: str) -> ModuleContents:
     """Return the files of a module, imported or not."""
     modules = _user_modules(name)
-    sources = _sources(modules)
     reads = {path: digest for key in modules for path, digest in _read_by.get(key, {}).items()}
     for path in _weights_named(modules.values()) | _files_next_to_configs(reads):
         reads.setdefault(path, _digest(path))
     watched = name in _seen and sys.modules.get(name) is _seen[name]
-    return ModuleContents(
-        {shown: _digest(path) for shown, path in sorted(sources.items())},
-        reads,
-        watched or name not in sys.modules,
-    )
+    sources = {path: _digest(path) for path in sorted(modules.values())}
+    return ModuleContents(sources, reads, watched or name not in sys.modules)
 
 
 def module_files(name: str) -> list[Path]:
     """Return the paths of a module's files, to send them to another machine."""
-    return [*_sources(_user_modules(name)).values(), *module_contents(name).reads]
+    contents = module_contents(name)
+    return [*contents.sources, *contents.reads]
 
 
-def _sources(modules: dict[str, Path]) -> dict[str, Path]:
-    """Return the source files of modules and of their packages by display name."""
-    sources: dict[str, Path] = {}
-    for package in sorted({key.partition(".")[0] for key in modules}):
-        sources |= _source_files(package)
-    return sources | {path.name: path for path in modules.values() if path not in sources.values()}
+def joined_digest(digests: dict[Path, str]) -> str:
+    """Return one hash of some files; only names and content count, so that a moved folder stays the same."""
+    text = "\n".join(sorted(f"{path.name} {digest}" for path, digest in digests.items()))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def short_names(contents: ModuleContents, reads: bool = True) -> list[str]:
-    """Return the files of a module for display; those of a package are counted."""
-    packages = sorted({shown.partition("/")[0] for shown in contents.sources if "/" in shown})
-    counted = [
-        f"{package}/ ({sum(shown.startswith(package + '/') for shown in contents.sources)} files)"
-        for package in packages
-    ]
-    names = [shown for shown in contents.sources if "/" not in shown] + counted
-    names += list(_named(contents.reads)) if reads else []
+def short_names(files: Iterable[Path]) -> list[str]:
+    """Return the names of files for display; many are counted."""
+    names = [path.name for path in files]
     more = len(names) - SHOWN
     return names if more <= 0 else [*names[:SHOWN], f"{more} more"]
 
@@ -156,37 +125,37 @@ def short_names(contents: ModuleContents, reads: bool = True) -> list[str]:
 
 def _user_modules(name: str) -> dict[str, Path]:
     """Return the module and all user modules that it imports, with their files."""
-    waiting, reached = [name], {}
-    root = _source_path(name)
+    root, waiting, reached = _source_path(name), _with_parents(name), {}
     while waiting:
         key = waiting.pop()
         path = _source_path(key)
-        if key in reached or path is None or not (path == root or is_user_file(path)):
-            continue
-        reached[key] = path
-        if "." in key:
-            waiting.append(key.rpartition(".")[0])
-        waiting += _imports(key, path)
+        if key not in reached and path is not None and (path == root or is_user_file(path)):
+            reached[key] = path
+            waiting += _imports(key, path)
     return reached
+
+
+def _with_parents(name: str) -> list[str]:
+    """Return a module's name and those of its packages."""
+    parts = name.split(".")
+    return [".".join(parts[: end + 1]) for end in range(len(parts))]
 
 
 def _source_path(name: str) -> Path | None:
     """Return the path of a module's source without importing it."""
     module = sys.modules.get(name)
-    spec = getattr(module, "__spec__", None)
-    origin = getattr(module, "__file__", None) or getattr(spec, "origin", None)
+    places: list[Any] = [getattr(module, "__file__", None)]
     if module is None:
-        head, _, rest = name.partition(".")
+        head, *rest = name.split(".")
         try:
             spec = find_spec(head)
         except (ImportError, ValueError):
             return None
-        origin = spec.origin if spec and not rest else None
-        for folder in spec.submodule_search_locations or () if spec and rest else ():
-            stem = Path(folder, *rest.split("."))
-            candidates = (stem.with_suffix(".py"), stem / "__init__.py")
-            origin = origin or next((str(path) for path in candidates if os.path.isfile(path)), None)  # noqa: PTH113
-    return Path(origin).resolve() if origin and os.path.isfile(origin) else None  # noqa: PTH113 (never raises)
+        folders = (spec and spec.submodule_search_locations) or ()
+        inside = [Path(folder, *rest) for folder in folders]
+        places = [place for stem in inside for place in (stem.with_suffix(".py"), stem / "__init__.py")]
+        places = places if rest else [spec and spec.origin]
+    return next((Path(place).resolve() for place in places if place and os.path.isfile(place)), None)  # noqa: PTH113 (never raises)
 
 
 def _imports(name: str, path: Path) -> list[str]:
@@ -204,9 +173,7 @@ def _imports(name: str, path: Path) -> list[str]:
                 except ImportError:
                     continue
             names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
-    return [
-        ".".join(parts[: end + 1]) for parts in (n.split(".") for n in names) for end in range(len(parts))
-    ]
+    return [parent for name in names for parent in _with_parents(name)]
 
 
 def _nodes(path: Path) -> Sequence[ast.AST]:
@@ -222,25 +189,6 @@ def _parsed(source: bytes) -> Sequence[ast.AST]:
     return list(ast.walk(ast.parse(source)))
 
 
-def _source_files(package: str) -> dict[str, Path]:
-    """Return every source file of a top-level package or module."""
-    module = sys.modules.get(package)
-    try:
-        spec = getattr(module, "__spec__", None) or find_spec(package)
-    except (ImportError, ValueError):
-        return {}
-    folders = [Path(folder) for folder in getattr(spec, "submodule_search_locations", None) or ()]
-    if not folders:
-        path = _source_path(package)
-        return {path.name: path} if path else {}
-    return {
-        f"{package}/{path.relative_to(folder).as_posix()}": path.resolve()
-        for folder in folders
-        for path in folder.rglob("*.py")
-        if not any(part.startswith(".") or part in INSTALLED for part in path.relative_to(folder).parts)
-    }
-
-
 def _weights_named(sources: Iterable[Path]) -> set[Path]:
     """Return weight files that a source names, next to it, in the current folder or in folders that it names."""
     weights: set[Path] = set()
@@ -252,11 +200,9 @@ def _weights_named(sources: Iterable[Path]) -> set[Path]:
         }
         bases = {source.parent, Path.cwd()}
         folders = {base / word for base in bases for word in words if os.path.isdir(base / word)}  # noqa: PTH112 (Path.is_dir raises for long sentences)
-        for place in {
-            base / word for base in bases | folders for word in words if word.endswith(WEIGHT_FILES)
-        }:
-            if _counts(place):
-                weights.add(_absolute(place))
+        files = [word for word in words if word.endswith(WEIGHT_FILES)]
+        places = {base / word for base in bases | folders for word in files}
+        weights |= {_absolute(place) for place in places if _counts(place)}
         weights |= _files_next_to_configs(folder / "config.json" for folder in folders)
     return weights
 
@@ -278,19 +224,9 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 (Path.resolve follows links)
 
 
-# Ownership
-
-
 def is_user_file(path: Path) -> bool:
     """Return whether a file belongs to the user: not installed, not the system's, not part of shoal."""
-    places = (*SYSTEM, *_LIBRARIES, _SHOAL)
-    return not any(path.is_relative_to(place) for place in places) and not set(INSTALLED) & set(path.parts)
-
-
-_LIBRARIES = tuple(
-    Path(sysconfig.get_path(key)).resolve() for key in ("stdlib", "platstdlib", "purelib", "platlib")
-)
-_SHOAL = Path(__file__).resolve().parent.parent
+    return not any(path.is_relative_to(place) for place in NOT_USERS) and not set(INSTALLED) & set(path.parts)
 
 
 def _is_user_module(module: Any) -> bool:
@@ -304,51 +240,6 @@ def _counts(path: Path) -> bool:
     return path.suffix not in CODE and os.path.isfile(path) and is_user_file(path.resolve())  # noqa: PTH113
 
 
-# Watching
-
-
-@contextmanager
-def _watching(frame: FrameType) -> Iterator[_Watch]:
-    """Record the files opened by code that this frame calls."""
-    global _watch, _hooked
-    if not _hooked:
-        sys.addaudithook(_record)  # audit hooks cannot be removed
-        _hooked = True
-    before, _watch = _watch, _Watch(frame)
-    try:
-        yield _watch
-    finally:
-        _watch = before
-
-
-def _record(event: str, arguments: tuple[Any, ...]) -> None:
-    """Record a file that is being opened."""
-    if _watch is None or event != "open" or not isinstance(arguments[0], str | bytes | os.PathLike):
-        return
-    try:
-        path = str(_absolute(Path(os.fsdecode(arguments[0]))))
-    except Exception:  # an exception here would leave the user's `open`
-        return
-    if path.endswith(CODE):
-        return
-    writes = (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR) != 0
-    _watch.opened.append((path, writes, _running_modules(_watch.caller)))
-
-
-def _running_modules(caller: FrameType) -> tuple[str, ...]:
-    """Return the modules that are being imported, innermost first."""
-    names = []
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and frame is not caller:
-        if frame.f_code.co_name == "<module>":
-            names.append(str(frame.f_globals.get("__name__")))
-        frame = frame.f_back
-    return tuple(names)
-
-
-# Hashes
-
-
 def _digest(path: Path) -> str:
     try:
         return digest_file(path)
@@ -356,17 +247,49 @@ def _digest(path: Path) -> str:
         return problem.strerror or "unreadable"
 
 
-def _named(digests: dict[Path, str]) -> dict[str, str]:
-    """Return digests by file name, so that a moved folder stays the same; equal names get a number."""
-    named: dict[str, str] = {}
-    for path, digest in sorted(digests.items(), key=lambda item: (item[0].name, item[1])):
-        number = sum(other.partition(" #")[0] == path.name for other in named)
-        named[path.name + (f" #{number + 1}" if number else "")] = digest
-    return named
+# Watching
 
 
-def _joined(digests: dict[str, str]) -> str:
-    if not digests:
-        return ""
-    text = "\n".join(f"{name} {digest}" for name, digest in digests.items())
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+@contextmanager
+def _watching() -> Iterator[Opened]:
+    """Record the files opened in this block."""
+    global _opened, _hooked
+    if not _hooked:
+        sys.addaudithook(_record)  # audit hooks cannot be removed
+        _hooked = True
+    before, _opened = _opened, []
+    try:
+        yield _opened
+    finally:
+        _opened = before
+
+
+def _only_read(opened: Opened) -> list[tuple[Path, tuple[str, ...]]]:
+    """Return the user's files that were read and not written, with the modules being imported."""
+    written = {path for path, writes, _ in opened if writes}
+    paths = [(Path(path), importing) for path, _, importing in opened if path not in written]
+    return [(path, importing) for path, importing in paths if _counts(path)]
+
+
+def _record(event: str, arguments: tuple[Any, ...]) -> None:
+    """Record a file that is being opened."""
+    if _opened is None or event != "open" or not isinstance(arguments[0], str | bytes | os.PathLike):
+        return
+    try:
+        path = str(_absolute(Path(os.fsdecode(arguments[0]))))
+    except Exception:  # an exception here would leave the user's `open`
+        return
+    if not path.endswith(CODE):
+        writes = (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR) != 0
+        _opened.append((path, writes, _modules_being_imported()))
+
+
+def _modules_being_imported() -> tuple[str, ...]:
+    """Return the modules whose code runs, innermost first."""
+    names = []
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_name == "<module>":
+            names.append(str(frame.f_globals.get("__name__")))
+        frame = frame.f_back
+    return tuple(names)

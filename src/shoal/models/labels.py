@@ -34,7 +34,9 @@ SAME: tuple[tuple[str, ...], ...] = (
 )
 """Groups of synonyms. Only unambiguous ones: "toxic" is not "hateful"."""
 
-NAMELESS = re.compile(r"(label[ _-]?)?\d+", re.IGNORECASE)
+NO_NAME = "column "
+"""Prefix of unnamed columns, so that a position is not read as a numeric label."""
+NAMELESS = re.compile(rf"(label[ _-]?|{NO_NAME})?\d+", re.IGNORECASE)
 
 BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[\W_]+(?=[^\W_])|(?<=\d)[\W_]+(?=[^\W\d_])")
 """Spaces and punctuation inside a name, but not between digits: 1.5 is not 15."""

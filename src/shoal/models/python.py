@@ -7,12 +7,11 @@ with `predict_proba` give probabilities. Labels are matched by name: from the an
 `?labels=`, never by position alone. In reading comprehension it returns texts, or {"answer": text}.
 """
 
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
@@ -25,10 +24,11 @@ from numpy.typing import NDArray
 from ..core.errors import ModelError, nearest, some
 from ..core.records import Answers, Example
 from . import ModelSpec
-from .identity import import_watched, module_contents, reads_recorded, short_names
+from .identity import import_watched, joined_digest, module_contents, reads_recorded, short_names
 from .interface import Classifier, Embedder, Extractor, LanguageModel, StoredAnswers
 from .labels import (
     NAMELESS,
+    NO_NAME,
     LabelNames,
     Spellings,
     extreme_labels,
@@ -39,7 +39,7 @@ from .labels import (
     suite_names,
 )
 from .options import Options
-from .validate import NO_NAME, NO_OUTPUT, Given, exception_text, listed, read_given
+from .validate import NO_OUTPUT, Given, exception_text, listed, read_given
 
 OPTIONS = ("labels", "version", "timeout")
 Classes = tuple[str, ...] | None
@@ -95,7 +95,11 @@ class PythonModel:
         if str(Path.cwd()) not in sys.path:
             sys.path.insert(0, str(Path.cwd()))  # as `python -m` does
         if not _exists(module):
-            raise ModelError(f"python:{module}:{name}: no module {module!r}", fix=_suggestion(module, name))
+            raise ModelError(
+                f"python:{module}:{name}: no module {module!r}",
+                why="modules are found on PYTHONPATH and in the current folder, by their name without .py",
+                fix="write such a module, and load files such as .joblib in it: python:my_module:model",
+            )
 
     def __repr__(self) -> str:
         if self._is_wrapped:
@@ -110,47 +114,36 @@ class PythonModel:
 
         Imports the module. If that fails, only the source counts until the first request reports the error.
         """
-        try:
-            version = self._stated_version(self._object())
-        except ModelError:
-            version = f"version {self.version}" if self.version is not None else ""
+        with suppress(ModelError):
+            self._object()
         contents = module_contents(self.module)
         identity: dict[str, Any] = {
             "object": f"{self.module}:{self.name}",
-            "source": contents.source_digest(),
+            "source": joined_digest(contents.sources),
         }
         if "labels" in self.options:
             identity["labels"] = self.options["labels"]
-        if version:
-            # A stated version replaces the digests of files, which may change between calls.
-            names = [*short_names(contents, reads=False), version]
-            return {**identity, "version": version, "keyed by": names}
-        if contents.reads:
-            identity["read"] = contents.reads_digest()
-        unknown = [] if contents.complete else ["without the files it read: it was imported before"]
-        return {**identity, "keyed by": short_names(contents) + unknown}
-
-    def _stated_version(self, answerer: Any) -> str:
-        """Return `?version=` or the object's own fingerprint; empty without either."""
+        names = short_names(contents.sources)
         if self.version is not None:
-            return f"version {self.version}"
-        stated = getattr(answerer, "fingerprint", None)
-        if stated is None:
-            return ""
-        try:
-            with user_code(repr(self)):
-                return f"fingerprint {json.dumps(stated() if callable(stated) else stated, sort_keys=True)}"
-        except Exception as problem:
-            raise ModelError(
-                f"{self!r}: its fingerprint() failed",
-                why=exception_text(problem),
-                fix="return a text or number that changes with the model, or set ?version=",
-            ) from None
+            # A stated version replaces the digests of files, which may change between calls.
+            return {**identity, "version": self.version, "keyed by": [*names, f"version {self.version}"]}
+        if contents.reads:
+            identity["read"] = joined_digest(contents.reads)
+        names += short_names(sorted(contents.reads))
+        names += [] if contents.complete else ["without the files it read: it was imported before"]
+        return {**identity, "keyed by": names}
 
     def _object(self) -> Any:
         if self._answerer is None:
             with user_code(repr(self)):
-                module = self._module()
+                try:
+                    module = import_watched(self.module)
+                except Exception as problem:
+                    raise ModelError(
+                        f"{self!r}: importing its module failed",
+                        why=exception_text(problem),
+                        fix=f"python -c 'import {self.module}' shows where",
+                    ) from None
                 if not hasattr(module, self.name):
                     public = [name for name in dir(module) if not name.startswith("_")]
                     raise ModelError(
@@ -159,16 +152,6 @@ class PythonModel:
                     )
                 self._answerer = getattr(module, self.name)
         return self._answerer
-
-    def _module(self) -> Any:
-        try:
-            return import_watched(self.module)
-        except Exception as problem:
-            raise ModelError(
-                f"{self!r}: importing its module failed",
-                why=exception_text(problem),
-                fix=f"python -c 'import {self.module}' shows where",
-            ) from None
 
     # Answers
 
@@ -222,11 +205,12 @@ class PythonModel:
     def _probabilities(self, given: Given, classes: Classes, labels: Sequence[str] | None) -> Answers:
         """Return probabilities in the suite's order."""
         assert given.vectors is not None
+        width = given.vectors.shape[1]
         unnamed = "" if "labels" in self.options else NO_NAME
-        written = given.names or classes or tuple(f"{unnamed}{n}" for n in range(given.vectors.shape[1]))
-        column_names = self._column_names(given, classes, written, labels)
-        named_by = self._labels_hint(labels, len(column_names)) if self._is_wrapped and labels else ""
-        theirs = suite_names(column_names, labels, repr(self), named_by)
+        written = given.names or classes or tuple(f"{unnamed}{n}" for n in range(width))
+        self._check_width(len(written), width)
+        hint = self._labels_hint(labels, width) if labels else ""
+        theirs = suite_names(self._column_names(written, given, classes), labels, repr(self), hint)
         names = in_suite_order(theirs, labels)
         arranged = given.vectors[:, [theirs.index(name) for name in names]]
         codes = np.where(np.isfinite(arranged), arranged, -np.inf).argmax(axis=1)
@@ -241,30 +225,18 @@ class PythonModel:
             band=tuple(names) == extreme_labels(labels or ()),
         )
 
-    def _column_names(
-        self, given: Given, classes: Classes, written: tuple[str, ...], labels: Sequence[str] | None
-    ) -> tuple[str, ...]:
+    def _column_names(self, written: tuple[str, ...], given: Given, classes: Classes) -> tuple[str, ...]:
         """Return the name of each column, from the model or from `?labels=`."""
-        assert given.vectors is not None
-        width = given.vectors.shape[1]
         if self.named.order:
-            self._check_width(len(self.named.order), width)
+            self._check_width(len(self.named.order), len(written))
             if given.ordered:
                 return self.named.order
-        self._check_width(len(written), width)
-        if not given.names and not classes and labels is not None and "labels" not in self.options:
-            raise ModelError(
-                f"{self!r} gives {width} probabilities without names; the suite's labels are {', '.join(labels)}",
-                why="their order is unknown; a wrong guess would invert every prediction",
-                fix=f"{self._labels_hint(labels, width)}, in the order of the model's probabilities; or return "
-                '{"' + labels[0] + '": 0.9, …} for each text',
-            )
         names = tuple(self._meaning(word, classes) for word in written)
         if self.named.order and names == written:
             raise ModelError(
                 f"{self!r} answers {some(written)}",
                 why="labels= lists names in order, and these answers have no order",
-                fix=f"labels={':…,'.join(map(str, written))}:…, with the suite's name after each colon",
+                fix=f"labels={':…,'.join(written)}:…, with the suite's name after each colon",
             )
         return names
 
@@ -318,17 +290,17 @@ class PythonModel:
 
     def _refuse_label(self, word: str, given: Given, classes: Classes, names: Sequence[str]) -> NoReturn:
         words = classes or tuple(sorted({str(label) for label in given.labels or () if label is not None}))
-        if "labels" not in self.options and all(NAMELESS.fullmatch(other.lstrip("-")) for other in words):
-            raise ModelError(
-                f"{self!r} answers {some(words)}; the suite's labels are {', '.join(names)}",
-                why="the labels of the numbers are unknown; a wrong guess would invert every prediction",
-                fix=f"{self._labels_hint(names, len(words))}, in the order of the model's numbers",
-            )
+        no_names = "labels" not in self.options and all(
+            NAMELESS.fullmatch(other.lstrip("-")) for other in words
+        )
         raise ModelError(
-            f"{self!r} answers {word!r}, which is not one of {', '.join(names)}",
-            why=f"labels={self.options['labels']} does not include it" if "labels" in self.options else "",
-            fix=nearest(word, names)
-            or f"labels={word}:… with one of these after the colon, or return one of them",
+            f"{self!r} answers {some(words)}; the suite's labels are {', '.join(names)}",
+            why="the labels of the numbers are unknown; a wrong guess would invert every prediction"
+            if no_names
+            else f"{word!r} is not one of them",
+            fix=f"{self._labels_hint(names, len(words))}, in the order of the model's numbers"
+            if no_names
+            else nearest(word, names) or f"labels={word}:… with one of these after the colon",
         )
 
     def _labels_hint(self, labels: Sequence[str], width: int) -> str:
@@ -343,17 +315,6 @@ def _exists(module: str) -> bool:
         return find_spec(module) is not None
     except (ImportError, ValueError):
         return False
-
-
-def _suggestion(module: str, name: str) -> str:
-    """Return what the user may have meant by a module that does not exist."""
-    if module.endswith((".joblib", ".pkl", ".pickle")):
-        return f'write a module with "{name} = joblib.load(...)": python:that_module:{name}'
-    if "/" in module or module.endswith(".py"):
-        path = Path(module)
-        folder = f"from the folder {path.parent}" if path.parent != Path() else "without .py"
-        return f"{folder}: python:{path.stem}:{name}"
-    return "run from the folder of the module, or add it to PYTHONPATH"
 
 
 def _predict(answerer: Any, texts: list[Any], who: str) -> Any:

@@ -15,8 +15,8 @@ from scipy.special import bdtr, bdtrc
 
 from ..core.errors import some
 from ..core.records import Answer, Answers, Case, Example
-from .answer_rows import answer_columns, span_text
-from .asking import answer_examples, classify_safely
+from .answer_rows import answer_columns, take_rows
+from .asking import answer_examples, classify_safely, stack
 from .batching import distinct, example_id, is_reading
 from .interface import Classifier, RemoteModel, StoredAnswers
 from .labels import respell
@@ -46,6 +46,9 @@ REPEATED = 8
 MAX_DRIFT = 1e-3
 """The largest change of a probability between runs: other batches, other library versions."""
 
+Labelled = tuple[Example, str]
+"""An example and its expected label."""
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -56,21 +59,12 @@ class Check:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """An example and its expected label."""
-
-    example: Example
-    label: str
-
-
 def self_check(
     model: object, cases: Sequence[Case], labels: Sequence[str] | None, whole: Sequence[Case] | None = None
 ) -> list[Check]:
-    """Return checks of a model's answers to a few examples of the cases.
+    """Return checks of a model's answers to a few examples of the cases; stored answers need no queries.
 
-    Stored answers get only the checks without queries. A model that cannot be loaded, or with other labels than the
-    suite's, raises as in a full run.
+    A model that cannot be loaded, or with other labels than the suite's, raises as in a full run.
     """
     if isinstance(model, StoredAnswers):
         return check_answers(model.answer_cases(cases, whole or cases, labels), cases, labels)
@@ -81,27 +75,29 @@ def self_check(
     reading = is_reading(cases)
     examples = sample(distinct(cases).examples, BATCH)
     answers = _ask(model, (examples * BATCH)[:BATCH], labels, reading)
+    answered = _check_answered(answers)
     if len(answers.errors) == len(answers.predictions):
-        return [_check_answered(answers)]
+        return [answered]
+    batching = _check_batching(model, examples, answers, labels, reading)
     if reading:
-        return [_check_answered(answers), _check_batching(model, examples, answers, None, reading)]
+        return [answered, batching]
     if labels is None:
         check_numbers(answers, number_labels(cases), repr(model))
     marked = labelled(cases, answers.labels, labels)
-    expected = [mark.label for mark in marked]
-    predicted = _predictions(model, marked, labels) if marked else []
+    expected = [label for _, label in marked]
+    predicted = _predictions(model, [example for example, _ in marked], labels)
     words = dict(zip(examples, _words(answers), strict=False))
-    words |= dict(zip((mark.example for mark in marked), predicted, strict=True))
+    words |= {example: word for (example, _), word in zip(marked, predicted, strict=True)}
     taken = answers.label_map
     order = tuple(taken.values()) if len(taken) == len(answers.labels) else answers.labels
     checks = [
         _check_names(answers, labels),
-        _check_answered(answers),
+        answered,
         *_check_late_reads(model),
         _check_head(model, answers, expected),
         _check_varied(list(words.values()), expected),
         *_check_engine(model, examples, answers, labels),
-        _check_batching(model, examples, answers, labels, reading),
+        batching,
         check_label_order(predicted, expected, answers.labels, order, fixed=hasattr(model, "prompt")),
     ]
     if len(examples[0]) == 2:
@@ -113,31 +109,29 @@ def _check_remote(model: RemoteModel, cases: Sequence[Case], labels: Sequence[st
     """Return the checks that a few paid requests allow."""
     reading = is_reading(cases)
     marked = [] if reading or labels is None else labelled(cases, labels, labels, PAID_QUESTIONS)
-    examples = [mark.example for mark in marked] or sample(distinct(cases).examples, PAID_QUESTIONS)
+    examples = [example for example, _ in marked] or sample(distinct(cases).examples, PAID_QUESTIONS)
     answers = _ask(model, examples, labels, reading)
     checks = [Check("asked in mode", None, model.how), _check_answered(answers)]
     if reading or len(answers.errors) == len(examples):
         return checks
-    words, expected = _words(answers), [mark.label for mark in marked]
-    order = [check_label_order(words, expected, answers.labels, fixed=True)] if marked else []
-    return [*checks, _check_names(answers, labels), *order]
+    checks.append(_check_names(answers, labels))
+    if marked:
+        expected = [label for _, label in marked]
+        checks.append(check_label_order(_words(answers), expected, answers.labels, fixed=True))
+    return checks
 
 
 def check_answers(answers: Answers, cases: Sequence[Case], labels: Sequence[str] | None) -> list[Check]:
     """Return the checks of stored answers: whether they vary, and whether the label order is right."""
     if answers.texts:
         return []
-    names = list(labels or answers.labels)
     words = _words(answers)
-    predicted, expected, row = [], [], 0
-    for case in cases:
-        for offset, label in enumerate(case.labels or ()):
-            name = _label_name(label, names)
-            if case.groups.get("test type") == "MFT" and words[row + offset] and name in answers.labels:
-                predicted.append(words[row + offset])
-                expected.append(name)
-        row += len(case.examples)
-    return [_check_varied(words, expected), check_label_order(predicted, expected, answers.labels)]
+    expected = [label for case in cases for label in _expected(case, labels or answers.labels)]
+    marked = [
+        (word, label) for word, label in zip(words, expected, strict=True) if word and label in answers.labels
+    ]
+    predicted, right = [word for word, _ in marked], [label for _, label in marked]
+    return [_check_varied(words, right), check_label_order(predicted, right, answers.labels)]
 
 
 def sample(examples: Sequence[Example], size: int) -> list[Example]:
@@ -151,25 +145,23 @@ def labelled(
     cases: Sequence[Case], known: Sequence[str], labels: Sequence[str] | None, at_most: int = LABELLED
 ) -> list[Labelled]:
     """Return examples of minimum functionality tests with a label that the model knows, balanced over labels."""
-    names = list(labels or known)
     by_label: dict[str, dict[Example, None]] = {name: {} for name in known}
     for case in cases:
-        if case.groups.get("test type") == "MFT":
-            for example, label in zip(case.examples, case.labels or (), strict=False):
-                name = _label_name(label, names)
-                if name in by_label:
-                    by_label[name][example] = None
+        for example, label in zip(case.examples, _expected(case, labels or known), strict=True):
+            if label in by_label:
+                by_label[label][example] = None
     each = at_most // max(1, len(known))
     # Ordered by a hash of the text, so that neither the first functionality nor the shortest texts prevail.
     chosen = {name: sorted(examples, key=example_id)[:each] for name, examples in by_label.items()}
-    return [Labelled(example, name) for name, examples in chosen.items() for example in examples]
+    return [(example, name) for name, examples in chosen.items() for example in examples]
 
 
-def _label_name(label: int | str, names: Sequence[str]) -> str:
-    word = str(label)
-    if word.isdigit() and word not in names:
-        return names[int(word)] if int(word) < len(names) else word
-    return word
+def _expected(case: Case, names: Sequence[str]) -> list[str]:
+    """Return the expected label of each example of a minimum functionality test, "" in other cases."""
+    labels = case.labels or () if case.groups.get("test type") == "MFT" else ()
+    known = {str(number): name for number, name in enumerate(names)} | {name: name for name in names}
+    expected = [known.get(str(label), str(label)) for label in labels]
+    return [*expected, *[""] * len(case.examples)][: len(case.examples)]
 
 
 def _ask(
@@ -181,21 +173,22 @@ def _ask(
     return answer_columns(answer_examples(model, examples, ids, labels, reading=reading), labels)
 
 
-def _predictions(model: object, marked: Sequence[Labelled], labels: Sequence[str] | None) -> list[str]:
+def _predictions(model: object, examples: Sequence[Example], labels: Sequence[str] | None) -> list[str]:
     """Return the predicted label of each example, "" for errors."""
-    words: list[str] = []
-    for start in range(0, len(marked), BATCH):
-        words += _words(_ask(model, [mark.example for mark in marked[start : start + BATCH]], labels))
-    return words
+    parts = [examples[start : start + BATCH] for start in range(0, len(examples), BATCH)]
+    return [word for part in parts for word in _words(_ask(model, part, labels))]
 
 
 def _words(answers: Answers) -> list[str]:
     """Return the answers as words, "" for errors."""
-    return ["" if row in answers.errors else _word(answers, row) for row in range(len(answers.predictions))]
+    words = answers.texts or [answers.labels[code] for code in answers.predictions]
+    return ["" if row in answers.errors else word for row, word in enumerate(words)]
 
 
-def _word(answers: Answers, row: int) -> str:
-    return answers.texts[row] if answers.texts else answers.labels[answers.predictions[row]]
+def _outcomes(answers: Answers) -> list[str]:
+    """Return the answers as words, with the message of each error."""
+    words = enumerate(_words(answers))
+    return [f"an error ({answers.errors[row]})" if row in answers.errors else word for row, word in words]
 
 
 # Single checks
@@ -248,20 +241,17 @@ def _check_head(model: object, answers: Answers, expected: Sequence[str]) -> Che
     """Check for an untrained head, whose probabilities hardly move."""
     title = "head is trained"
     loaded = "every weight is from the checkpoint" if hasattr(model, "checkpoint") else ""
-    if answers.probabilities is None or len(answers.predictions) < 2:
+    vectors = answers.probabilities
+    if vectors is None or len(vectors) < 2:
         return Check(title, None, loaded or "undecided without probabilities")
-    spread = float(
-        np.nanmax(np.nanmax(answers.probabilities, axis=0) - np.nanmin(answers.probabilities, axis=0))
-    )
-    if spread < MIN_SPREAD and len(set(expected)) == 1:
+    spread = float(np.nanmax(np.nanmax(vectors, axis=0) - np.nanmin(vectors, axis=0)))
+    if spread >= MIN_SPREAD:
+        detail = f"probabilities move by up to {spread:.2f}"
+        return Check(title, True, f"{loaded}; {detail}" if loaded else detail)
+    if len(set(expected)) == 1:
         return Check(title, None, f"undecided: {expected[0]} is the only expected label")
-    if spread < MIN_SPREAD:
-        n = len(answers.predictions)
-        return Check(
-            title, False, f"likely not: over {n} examples no probability moves by more than {spread:.3f}"
-        )
-    detail = f"probabilities move by up to {spread:.2f}"
-    return Check(title, True, f"{loaded}; {detail}" if loaded else detail)
+    detail = f"likely not: over {len(vectors)} examples no probability moves by more than {spread:.3f}"
+    return Check(title, False, detail)
 
 
 def _check_engine(
@@ -269,31 +259,27 @@ def _check_engine(
 ) -> list[Check]:
     """Compare a converted model with the original."""
     original = model.eager() if hasattr(model, "eager") else None
-    if original is None or answers.probabilities is None:
+    if original is None:
         return []
-    wanted = _ask(original, examples, labels, False)
-    assert wanted.probabilities is not None
-    n = len(examples)
-    difference = float(np.nanmax(np.abs(answers.probabilities[:n] - wanted.probabilities)))
-    same = int((answers.predictions[:n] == wanted.predictions).sum())
-    detail = f"{same} of {n} labels the same, probabilities within {difference:.1e}"
-    return [Check("converted model agrees with the original", same == n and difference <= TOLERANCE, detail)]
+    changed, moved = _difference(examples, answers, _ask(original, examples, labels))
+    title = "converted model agrees with the original"
+    return [Check(title, moved <= TOLERANCE, changed or f"probabilities within {moved:.1e}")]
 
 
 def _check_batching(
     model: object, examples: Sequence[Example], batched: Answers, labels: Sequence[str] | None, reading: bool
 ) -> Check:
     """Compare answers to the same examples alone, in a batch of 32, and padded by a long example."""
-    rows = list(range(len(examples)))[:: max(1, len(examples) // ALONE)][:ALONE]
+    rows = range(0, len(examples), max(1, len(examples) // ALONE))[:ALONE]
     few = [examples[row] for row in rows]
-    alone = [_ask(model, [example], labels, reading) for example in few]
-    check = _same_answers(few, alone, batched, rows)
-    if not check.ok:
-        return check
-    last = few[-WITH_LONG:]
-    with_long = _ask(model, [*last, _lengthened(few[0])], labels, reading)
-    padded = _same_answers(last, alone[-WITH_LONG:], with_long, range(WITH_LONG))
-    return check if padded.ok else padded
+    alone = stack([_ask(model, [example], labels, reading) for example in few])
+    with_long = _ask(model, [*few[-WITH_LONG:], _lengthened(few[0])], labels, reading)
+    last = range(len(few))[-WITH_LONG:]
+    changed, moved = _difference(few, alone, take_rows(batched, rows))
+    changed_by_long, moved_by_long = _difference(few[-WITH_LONG:], take_rows(alone, last), with_long)
+    most, changed = max(moved, moved_by_long), changed or changed_by_long
+    detail = changed or f"{len(few)} examples; probabilities within {most:.1e}"
+    return Check("same answer in every batch", most <= TOLERANCE, detail)
 
 
 def _lengthened(example: Example) -> Example:
@@ -303,24 +289,22 @@ def _lengthened(example: Example) -> Example:
     return ((first + " ") * times if len(first) < LONG_TEXT else first + " " + first[:200], *example[1:])
 
 
-def _same_answers(
-    examples: Sequence[Example], alone: Sequence[Answers], other: Answers, rows: Sequence[int]
-) -> Check:
-    """Compare each example's answer alone with its row of the other answers."""
-    name = "same answer in every batch"
-    moved = 0.0
-    for example, single, row in zip(examples, alone, rows, strict=False):
-        if 0 in single.errors or row in other.errors:
-            if (0 in single.errors) != (row in other.errors):
-                return Check(name, False, f"{_shown(example)} is an error in only one of them")
-            continue
-        before, after = _word(single, 0), _word(other, row)
-        if single.probabilities is not None and other.probabilities is not None:
-            moved = max(moved, float(np.abs(single.probabilities[0] - other.probabilities[row]).max()))
+def _difference(examples: Sequence[Example], first: Answers, second: Answers) -> tuple[str, float]:
+    """Return an example with another answer, and the largest change of a probability or confidence.
+
+    The change is infinite if there is such an example, or if only one of both has probabilities.
+    """
+    for example, before, after in zip(examples, _outcomes(first), _outcomes(second), strict=False):
         if before != after:
-            return Check(name, False, f"{_shown(example)} is {before!r} alone and {after!r} in the batch")
-    within = "" if other.probabilities is None else f"; probabilities within {moved:.1e}"
-    return Check(name, moved <= TOLERANCE, f"{len(examples)} examples{within}")
+            return f"{_shown(example)}: first {before}, then {after}", np.inf
+    moved = 0.0
+    for old, new in ((first.probabilities, second.probabilities), (first.confidences, second.confidences)):
+        if old is not None and new is not None and old.shape[1:] == new.shape[1:]:
+            n = len(examples)
+            moved = max(moved, float(np.nanmax(np.abs(old[:n] - new[:n]), initial=0.0)))
+        elif old is not None or new is not None:
+            return "probabilities came only once, or of other labels", np.inf
+    return "", moved
 
 
 def _shown(example: Example) -> str:
@@ -351,58 +335,40 @@ def check_label_order(
     table = _confusion(predicted, expected, names)
     n, right = int(table.sum()), int(np.trace(table))
     if n < MIN_EXAMPLES or len(set(expected)) < 2:
-        return Check(
-            title, None, f"undecided: fewer than {MIN_EXAMPLES} labelled examples, or only one label"
-        )
-    may_differ = not fixed and n >= MIN_FOR_ORDER and right / n <= 0.5
-    best, meaning = _best_order(table, names) if may_differ else (right, {})
-    # Swapping two of three labels leaves a third right: at chance, not below it.
-    suspect = best > right and (bdtr(right, n, 1 / k) < RARE or best / n >= 0.8)
-    if suspect and _is_better(table, names, meaning) and _kappa(table, names, meaning) >= EXPLAINED:
-        changes = [f"{name} meant {meant}" for name, meant in meaning.items() if name != meant]
-        return Check(
-            title,
-            False,
-            f"likely wrong: {right} of {n} labelled examples right ({n / k:.0f} by chance), {best} if "
-            f"{', '.join(changes)}. If so, set ?labels={','.join(meaning[name] for name in order or names)}",
-        )
-    counts = f"{right} of {n} labelled examples right"
+        problem = f"undecided: fewer than {MIN_EXAMPLES} labelled examples, or only one label"
+        return Check(title, None, problem)
+    counts = f"{right} of {n} labelled examples right ({n / k:.0f} by chance)"
+    meaning = [] if fixed or n < MIN_FOR_ORDER or right / n > 0.5 else _better_order(table)
+    if meaning:
+        changes = [f"{names[at]} meant {names[meant]}" for at, meant in enumerate(meaning) if at != meant]
+        suggested = ",".join(names[meaning[list(names).index(name)]] for name in order or names)
+        best = int(table[range(k), meaning].sum())
+        detail = f"likely wrong: {counts}, {best} if {', '.join(changes)}. If so, set ?labels={suggested}"
+        return Check(title, False, detail)
     if bdtrc(right - 1, n, 1 / k) >= RARE:
-        note = "; no other order explains its answers" if suspect else ""
-        return Check(title, None, f"undecided: {counts}, {n / k:.0f} by chance{note}")
-    return Check(title, True, f"{counts} ({n / k:.0f} by chance)")
+        return Check(title, None, f"undecided: {counts}")
+    return Check(title, True, counts)
 
 
-def _best_order(table: NDArray[np.int64], names: Sequence[str]) -> tuple[int, dict[str, str]]:
-    """Return the most examples that some relabelling gets right, and that relabelling."""
+def _better_order(table: NDArray[np.int64]) -> list[int]:
+    """Return the label that each label means in the best order, if that explains the answers far better.
+
+    An exact sign test, corrected for the number of orders, compares the two orders. Cohen's kappa must be high too: a
+    model that calls nearly everything harmless is wrong on most cases of a hate-speech suite, and right on most with
+    swapped labels, but its answers hardly depend on the cases.
+    """
     # Imported here: it takes a third of a second, and most audits do not need it.
     from scipy.optimize import linear_sum_assignment
 
-    rows, columns = linear_sum_assignment(-table)
-    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
-    return int(table[rows, columns].sum()), {names[row]: names[column] for row, column in pairs}
-
-
-def _is_better(table: NDArray[np.int64], names: Sequence[str], meaning: Mapping[str, str]) -> bool:
-    """Test whether a relabelling is right more often: exact sign test, corrected for the number of orders."""
-    moved = [place for place, name in enumerate(names) if meaning[name] != name]
-    losses = int(sum(table[place, place] for place in moved))
-    gains = int(sum(table[place, list(names).index(meaning[names[place]])] for place in moved))
-    orders = math.factorial(len(names)) - 1
-    return bool(orders * bdtrc(gains - 1, gains + losses, 0.5) < RARE)
-
-
-def _kappa(table: NDArray[np.int64], names: Sequence[str], meaning: Mapping[str, str]) -> float:
-    """Return Cohen's kappa of the relabelled answers.
-
-    A model that calls nearly everything harmless is wrong on most cases of a hate-speech suite, and right on most with
-    swapped labels. In both cases its answers hardly depend on the cases: kappa is low.
-    """
-    order = [list(names).index(meaning[name]) for name in names]
-    relabelled = table[:, order]
-    n = relabelled.sum()
+    _, meaning = linear_sum_assignment(-table)
+    moved = np.flatnonzero(meaning != np.arange(len(table)))
+    losses, gains = int(table[moved, moved].sum()), int(table[moved, meaning[moved]].sum())
+    orders = math.factorial(len(table)) - 1
+    relabelled, n = table[:, meaning], table.sum()
     chance = float(relabelled.sum(0) @ relabelled.sum(1)) / n
-    return float((np.trace(relabelled) - chance) / (n - chance)) if n > chance else 0.0
+    kappa = (np.trace(relabelled) - chance) / (n - chance) if n > chance else 0.0
+    is_better = orders * bdtrc(gains - 1, gains + losses, 0.5) < RARE and kappa >= EXPLAINED
+    return meaning.tolist() if is_better else []
 
 
 def _confusion(predicted: Sequence[str], expected: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
@@ -421,12 +387,11 @@ def _check_pair_order(
     title = "order of the texts in a pair"
     if not marked:
         return Check(title, None, "undecided: no labelled pairs")
-    turned = _predictions(model, [Labelled(mark.example[::-1], mark.label) for mark in marked], labels)
-    as_is = [word == mark.label for word, mark in zip(predicted, marked, strict=True)]
-    swapped = [word == mark.label for word, mark in zip(turned, marked, strict=True)]
-    better = sum(a and not b for a, b in zip(as_is, swapped, strict=True))
-    worse = sum(b and not a for a, b in zip(as_is, swapped, strict=True))
-    counts = f"{sum(as_is)} of {len(marked)} right as given, {sum(swapped)} swapped"
+    turned = _predictions(model, [example[::-1] for example, _ in marked], labels)
+    expected = np.array([label for _, label in marked])
+    as_is, swapped = np.array(predicted) == expected, np.array(turned) == expected
+    better, worse = int((as_is & ~swapped).sum()), int((swapped & ~as_is).sum())
+    counts = f"{as_is.sum()} of {len(marked)} right as given, {swapped.sum()} swapped"
     if 2 * bdtr(min(better, worse), better + worse, 0.5) >= RARE:  # exact sign test
         return Check(title, None, f"undecided: {counts}")
     return Check(title, False, f"likely wrong: {counts}") if worse > better else Check(title, True, counts)
@@ -452,34 +417,10 @@ def answers_match(
     if not before or isinstance(model, StoredAnswers):
         return Check(title, None, "undecided: nothing to compare")
     asked = [examples[row.example_id] for row in before]
-    reading = before[0].kind == "span"
-    after = answer_examples(model, asked, [row.example_id for row in before], labels, reading=reading)
-    changed = "the model has changed, or its answers are not deterministic"
-    moved = 0.0
-    for example, old, new in zip(asked, before, after, strict=True):
-        if new.error:
-            return Check(title, False, f"{_shown(example)} had an answer and is now an error: {new.error}")
-        first, second = (
-            span_text(row) if row.kind == "span" else str(row.data["label"]) for row in (old, new)
-        )
-        if first != second:
-            return Check(title, False, f"{_shown(example)}: stored {first!r}, now {second!r}: {changed}")
-        moved = max(moved, _difference(_numbers(old), _numbers(new)))
-    if moved > MAX_DRIFT:
-        return Check(title, False, f"a probability moved by {moved:.4f}: {changed}")
-    return Check(title, True, f"{len(before)} examples asked again, same answers")
-
-
-def _difference(old: Mapping[str, float], new: Mapping[str, float]) -> float:
-    """Return the largest difference of two sets of numbers; infinite if their names differ."""
-    if old.keys() != new.keys():
-        return np.inf
-    return max((abs(old[name] - new[name]) for name in old), default=0.0)
-
-
-def _numbers(row: Answer) -> Mapping[str, float]:
-    if not isinstance(row.data, Mapping):
-        return {}
-    if "confidence" in row.data:
-        return {"confidence": row.data["confidence"]}
-    return row.data.get("probabilities") or {}
+    ids, reading = [row.example_id for row in before], before[0].kind == "span"
+    after = answer_examples(model, asked, ids, labels, reading=reading)
+    changed, moved = _difference(asked, answer_columns(before, labels), answer_columns(after, labels))
+    if moved <= MAX_DRIFT:
+        return Check(title, True, f"{len(before)} examples asked again, same answers")
+    detail = changed or f"a probability moved by {moved:.4f}"
+    return Check(title, False, f"{detail}: the model has changed, or its answers are not deterministic")

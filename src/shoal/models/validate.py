@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import ModelError, some
 from ..core.records import Answers, Case
+from .labels import NO_NAME
 
 Floats = NDArray[np.float64]
 
@@ -29,8 +30,6 @@ OFF_BY = 1e-3
 OUTSIDE = 1e-6
 LONGEST_MESSAGE = 2_000
 """Characters kept of an error message; some contain the whole input."""
-NO_NAME = "column "
-"""Prefix of unnamed columns, so that a position is not read as a numeric label."""
 NOT_FINITE = "the model gave numbers that are not finite"
 NO_OUTPUT = "the model gave no answer"
 FORMS = (
@@ -129,34 +128,19 @@ def _is_number(word: str) -> bool:
 
 
 def _check_shapes(answers: Answers, count: int, who: str) -> None:
-    codes = answers.predictions
-    if not answers.labels:  # spans
-        _fits(len(answers.texts) == count, f"{len(answers.texts)} answers to {count} examples", who)
-    _fits(codes.shape == (count,), f"{_shape(codes)} labels to {count} examples", who)
-    _fits(codes.dtype.kind in "iu", f"labels of type {codes.dtype}, not integers", who)
-    for numbers, shape in (
-        (answers.probabilities, (count, len(answers.labels))),
-        (answers.confidences, (count,)),
-    ):
-        if numbers is not None:
-            _fits(
-                numbers.shape == shape,
-                f"{_shape(numbers)} numbers to {count} examples and {len(answers.labels)} labels",
-                who,
+    width = len(answers.labels)
+    wanted = [("labels", answers.predictions, (count,)), ("confidences", answers.confidences, (count,))]
+    wanted += [("probabilities", answers.probabilities, (count, width))]
+    if not answers.labels:
+        wanted += [("texts", np.empty(len(answers.texts)), (count,))]
+    for what, numbers, shape in wanted:
+        if numbers is not None and numbers.shape != shape:
+            given = " x ".join(map(str, numbers.shape)) or "scalar"
+            raise ModelError(
+                f"{who} gave {given} {what} to {count} examples" + (f" and {width} labels" if width else ""),
+                why="expected one answer per example, in order",
+                fix="return one answer for every example",
             )
-
-
-def _fits(fits: bool, what: str, who: str) -> None:
-    if not fits:
-        raise ModelError(
-            f"{who} gave {what}",
-            why="expected one answer per example, in order",
-            fix="return one answer for every example",
-        )
-
-
-def _shape(numbers: NDArray[np.generic]) -> str:
-    return " x ".join(map(str, numbers.shape)) or "scalar"
 
 
 def _check_labels(answers: Answers, labels: Sequence[str] | None, who: str) -> None:
@@ -167,10 +151,11 @@ def _check_labels(answers: Answers, labels: Sequence[str] | None, who: str) -> N
             why=f"the suite has no {some(strange)}" if strange else "a name occurs twice",
             fix="return the suite's names",
         )
-    outside = (answers.predictions < 0) | (answers.predictions >= len(answers.labels))
-    if outside.any():
+    codes = answers.predictions
+    is_label = np.isin(codes, np.arange(len(answers.labels))) & (codes.dtype.kind in "iu")
+    if not is_label.all():
         raise ModelError(
-            f"{who} answers with label number {answers.predictions[outside][0]}",
+            f"{who} answers with label number {codes[~is_label][0]}",
             why=f"the {len(answers.labels)} labels are {', '.join(answers.labels)}",
             fix="number the labels from 0",
         )
@@ -193,20 +178,16 @@ def _check_probabilities(vectors: Floats, who: str) -> None:
     if not vectors.size:
         return
     outside = ((vectors < -OUTSIDE) | (vectors > 1 + OUTSIDE)).any(axis=1)
-    if outside.any():
-        row = vectors[outside][0]
-        raise ModelError(
-            f"{who} gave numbers that are not probabilities: {some(row.round(6), 8)}",
-            why="a probability lies between 0 and 1",
-            fix=_remedy(vectors),
-        )
     sums = vectors.sum(axis=1)
-    worst = int(np.abs(sums - 1).argmax())
-    if abs(sums[worst] - 1) > OFF_BY:
+    wrong = outside | (np.abs(sums - 1) > OFF_BY)
+    if wrong.any():
+        row = int(np.argmax(outside if outside.any() else wrong))
         raise ModelError(
-            f"{who} gave numbers that are not probabilities: {some(vectors[worst].round(6), 8)}",
-            why=f"they sum to {sums[worst]:.6g}, not to 1",
-            fix="return the probability of every label of the suite; multi-label models are not supported",
+            f"{who} gave numbers that are not probabilities: {some(vectors[row].round(6), 8)}",
+            why="a probability lies between 0 and 1"
+            if outside.any()
+            else f"they sum to {sums[row]:.6g}, not to 1",
+            fix=_remedy(vectors) if outside.any() else "return the probability of every label of the suite",
         )
 
 
@@ -219,19 +200,13 @@ def _remedy(vectors: Floats) -> str:
 
 
 def _check_confidences(confidences: Floats, count: int, who: str) -> None:
-    outside = (confidences < -OUTSIDE) | (confidences > 1 + OUTSIDE)
+    least = 1 / max(count, 1)  # else another label would be more probable
+    outside = (confidences < least - OFF_BY) | (confidences > 1 + OUTSIDE)
     if outside.any():
         raise ModelError(
             f"{who} gave the confidence {confidences[outside][0]:.6g}",
-            why="a confidence is the probability of the predicted label, between 0 and 1",
+            why=f"the probability of the predicted one of {count} labels is from {least:.3g} to 1",
             fix="return probabilities, or labels only",
-        )
-    unsure = confidences < 1 / max(count, 1) - OFF_BY
-    if unsure.any():
-        raise ModelError(
-            f"{who} gave the confidence {confidences[unsure][0]:.6g}",
-            why=f"one of the other {count - 1} labels would be more probable than the predicted one",
-            fix="return the probability of the predicted label, or labels only",
         )
 
 
@@ -293,24 +268,18 @@ def _pair(given: tuple[Any, ...], count: int, who: str) -> Given:
     labels = read_given(listed(given[0], count, who), count, who)
     if labels.labels is None:
         _refuse("gave (predictions, confidences) with numbers as predictions", who)
-    second = _as_array(given[1])
-    numbers = second if getattr(second, "ndim", 1) != 1 else listed(second, count, who)
-    confidences = _floats(numbers, who)
-    if len(confidences) != count:
-        _refuse(f"gave {len(confidences)} confidences to {count} examples", who)
+    confidences = _floats(_as_array(given[1]), who)
+    if confidences.ndim not in (1, 2) or len(confidences) != count:
+        _refuse(f"gave confidences of shape {confidences.shape} to {count} examples", who)
     if confidences.ndim == 1:
         return Given(labels.labels, confidences=confidences, missing=labels.missing)
-    if confidences.ndim != 2:
-        _refuse(f"gave confidences in {confidences.ndim} dimensions", who)
     return Given(labels.labels, confidences, _column_names(given[1]), missing=labels.missing)
 
 
 def _table(given: Any, count: int, who: str) -> Given:
     """Read an array with one row per example: probabilities, or labels if it has one column."""
-    if given.ndim != 2:
-        _refuse(f"gave an array of {given.ndim} dimensions", who)
-    if len(given) != count:
-        _refuse(f"gave {len(given)} answers to {count} examples", who)
+    if given.ndim != 2 or len(given) != count:
+        _refuse(f"gave an array of shape {given.shape} for {count} examples", who)
     if given.shape[1] == 1:
         return _rows([row[0] for row in np.asarray(given).tolist()], who)
     return Given(vectors=_floats(given, who), names=_column_names(given))
@@ -378,16 +347,11 @@ def _named(rows: Sequence[Mapping[Any, Any]], missing: Mapping[int, str], who: s
 
 
 def _vectors(rows: Sequence[Any], missing: Mapping[int, str], who: str) -> Given:
-    widths = {len(row): row for row in rows if row is not None}
+    widths = sorted({len(row) for row in rows if row is not None})
     if len(widths) > 1:
-        _refuse(f"gave {' numbers for one example and '.join(map(str, sorted(widths)))} for another", who)
-    empty = [np.nan] * next(iter(widths))
-    vectors = _floats([empty if row is None else row for row in rows], who)
-    if vectors.ndim != 2:
-        _refuse(f"gave an array of {vectors.ndim} dimensions", who)
-    if vectors.shape[1] == 1:
-        return _rows([row[0] for row in vectors.tolist()], who)
-    return Given(vectors=vectors, missing=missing)
+        _refuse(f"gave {' numbers for one example and '.join(map(str, widths))} for another", who)
+    vectors = _floats([[np.nan] * widths[0] if row is None else row for row in rows], who)
+    return replace(_table(vectors, len(rows), who), missing=missing)
 
 
 # Helpers

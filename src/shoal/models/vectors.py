@@ -81,29 +81,19 @@ def read_vectors(path: Path, words: Collection[str] | None = None) -> dict[str, 
     width = 0
     for line, text in read_lines(path):
         word, _, numbers = text.rstrip().partition(" ")
-        if not numbers or (line == 1 and word.isdecimal() and numbers.isdecimal()):
-            if text.strip() and line > 1:
-                raise DataError(
-                    f"{path}, line {line}: expected a word and its numbers, found {text[:40]!r}",
-                    fix="word vectors in text form: a word and its numbers per line, separated by spaces",
-                )
-            continue
-        if (words is not None and word not in words) or word in vectors:
+        is_header = line == 1 and (not numbers or (word.isdecimal() and numbers.isdecimal()))
+        is_wanted = (words is None or word in words) and word not in vectors
+        if is_header or not word or not is_wanted:
             continue
         try:
             vector = np.array(numbers.split(), dtype=np.float64)
         except ValueError:
-            raise DataError(
-                f"{path}, line {line}: the vector of {word[:40]!r} contains a value that is not a number",
-                fix="only numbers after the word; join phrases with _",
-            ) from None
+            vector = np.array([np.nan])
         width = width or len(vector)
-        if len(vector) != width or not np.isfinite(vector).all():
+        if not numbers or len(vector) != width or not np.isfinite(vector).all():
             raise DataError(
-                f"{path}, line {line}: {word[:40]!r} has {len(vector)} numbers, others have {width}"
-                if len(vector) != width
-                else f"{path}, line {line}: the vector of {word[:40]!r} is not finite",
-                fix="remove the line",
+                f"{path}, line {line}: expected a word and {width or 'its'} finite numbers, found {text[:40]!r}",
+                fix="only numbers after the word, separated by spaces; join phrases with _",
             )
         vectors[word] = vector
     if not vectors and words is None:
@@ -119,43 +109,37 @@ def represent(model: Any, examples: Sequence[Example], representation: str) -> V
     return REPRESENTATIONS[representation](model, examples)
 
 
-def first_token(model: Any, examples: Sequence[Example]) -> Vectors:
+def _first_token(model: Any, examples: Sequence[Example]) -> Vectors:
     """Return the state at [CLS]; the model must use it."""
     tokenizer = model.tokenizer
     begins = tokenizer("a", verbose=False)["input_ids"][:1] == [tokenizer.cls_token_id]
     if model.language_model == "causal" or tokenizer.cls_token_id is None or not begins:
         raise ModelError(
-            f"{model!r} has no [CLS] at the start of a text",
-            why="in a causal model the first token does not see the rest"
-            if model.language_model == "causal"
-            else "",
+            f"{model!r} has no [CLS] at the start of a text that sees the rest of it",
             fix="representation=mean or word_mean",
         )
     return list(model.embed([(example[0],) for example in examples], "cls"))
 
 
-def mean(model: Any, examples: Sequence[Example]) -> Vectors:
-    """Return the mean over all tokens."""
+def _mean(model: Any, examples: Sequence[Example]) -> Vectors:
     return list(model.embed([(example[0],) for example in examples], "mean"))
 
 
-def word_mean(model: Any, examples: Sequence[Example]) -> Vectors:
-    """Return the mean over the pieces of the word."""
+def _word_mean(model: Any, examples: Sequence[Example]) -> Vectors:
     states, offsets = _states(model, [example[0] for example in examples], special=True)
     return [_inside(states[row], offsets[row], find_word(*example)) for row, example in enumerate(examples)]
 
 
-def first_piece_no_specials(model: Any, examples: Sequence[Example]) -> Vectors:
-    """Return the state of the first piece, without special tokens in the input."""
+def _first_piece(model: Any, examples: Sequence[Example]) -> Vectors:
     states, _ = _states(model, [example[0] for example in examples], special=False)
     return list(states[:, 0])
 
 
 REPRESENTATIONS: dict[str, Callable[[Any, Sequence[Example]], Vectors]] = {
-    "cls": first_token,
-    "mean": mean,
-    "word_mean": word_mean,
-    "first_piece_no_specials": first_piece_no_specials,
+    "cls": _first_token,
+    "mean": _mean,
+    "word_mean": _word_mean,
+    "first_piece_no_specials": _first_piece,
 }
 
 

@@ -89,7 +89,7 @@ def bill(jobs: Sequence[Job]) -> Bill | None:
     """Return the cost of the jobs; None if none of them queries an endpoint."""
     rows: list[tuple[int, int, int, float | None]] = []
     with MemoryStore() as for_now:
-        models = {job.model: load_for(job, for_now) for job in {job.model: job for job in jobs}.values()}
+        models = {job.model: load_for(job) for job in {job.model: job for job in jobs}.values()}
         for job in jobs:
             model = models[job.model]
             if isinstance(model, RemoteModel):
@@ -110,7 +110,7 @@ def bill(jobs: Sequence[Job]) -> Bill | None:
 def prompts_shown(job: Job, count: int) -> list[str]:
     """Return the first prompts of a job; none if its model is not prompted."""
     with MemoryStore() as for_now:
-        model = load_for(job, for_now)
+        model = load_for(job)
         if not isinstance(model, Prompted):
             return []
         return [

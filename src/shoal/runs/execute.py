@@ -24,7 +24,7 @@ from ..training.stage import Progress, silent
 from .answer_sources import AnswerCache, BatchDistributor, DirectAnswers, find_source, is_retryable
 from .plan import Job
 from .scoring import score_job
-from .store import MemoryStore, RunStore
+from .store import RunStore
 from .training import Training, remove_midway, threads, train_model, training_of
 
 BETWEEN_REPORTS = 0.1
@@ -57,12 +57,9 @@ def execute(
     return score_job(job, store, progress)
 
 
-def load_for(job: Job, store: RunStore) -> Any:
-    """Return the model of a job; models converted for an inference engine are stored with the results."""
-    model = load_model(job.model) if job.given is None else job.given
-    if hasattr(model, "engines") and not isinstance(store, MemoryStore):
-        model.engines = store.folder / "engines"
-    return model
+def load_for(job: Job) -> Any:
+    """Return the model of a job."""
+    return load_model(job.model) if job.given is None else job.given
 
 
 def _query(
@@ -74,7 +71,7 @@ def _query(
     distribute: BatchDistributor | None,
 ) -> None:
     """Query a model that needs no training."""
-    model = load_for(job, store)
+    model = load_for(job)
     if isinstance(model, RemoteModel):
         store.keep_spending(job.id, model.spending)
     source = find_source(job, model, built, cache, distribute)
@@ -142,7 +139,7 @@ def retry_errors(
         store.remove_answers(job.id)
         execute(job, store, progress, shared=shared)
         return
-    model = load_for(job, store)
+    model = load_for(job)
     if not failed or isinstance(model, StoredAnswers):
         return
     if isinstance(model, RemoteModel):

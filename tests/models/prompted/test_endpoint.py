@@ -103,7 +103,7 @@ def test_thinking_is_cut_off_and_must_have_ended(server):
     server.rule = lambda question: (
         "<think>Bad? Not at all.</think>\npositive" if "great" in question else "<think>Hm,"
     )
-    model = model_of(server, "mode=generate", "thinks=yes")
+    model = model_of(server, "mode=generate", "max_tokens=2048")
     answers = model.classify(EXAMPLES[:2], LABELS)
     assert words(answers)[0] == "positive" and "thinking never ended" in answers.errors[1]
     assert server.bodies[-1]["max_tokens"] == 2048
@@ -299,8 +299,8 @@ def test_requests_and_tokens_a_minute():
     [
         ("url=http://127.0.0.1/v1", "no prompt"),
         ("prompt=sentiment-plain&url=ftp://x", "url='ftp://x'"),
-        ("prompt=sentiment-plain&mode=likelihood", "mode=likelihood"),
-        ("prompt=sentiment-plain&mode=guess", "mode is 'guess'"),
+        ("prompt=sentiment-plain&mode=likelihood", "mode is 'likelihood'"),
+        ("prompt=sentiment-plain&thinks=yes", "max_tokens=2048"),
         ("prompt=sentiment-plain&budget=2", "without price"),
         ("prompt=sentiment-plain&budget=0&price=input:1,output:1", "budget=0"),
         ("prompt=sentiment-plain&price=1", "price='1' is not valid"),

@@ -4,7 +4,7 @@ from math import log
 
 import pytest
 
-from shoal.models.prompted.likelihood import from_first_tokens, one_begins_another
+from shoal.models.prompted.likelihood import from_first_tokens
 
 
 def test_first_tokens_as_worked_out_by_hand():
@@ -40,9 +40,3 @@ def test_tokens_that_begin_two_labels_are_elsewhere_and_letters_keep_their_case(
     found = from_first_tokens([("ne", log(0.5))], ("negative", "neutral"))
     assert found.masses == (0, 0) and found.ambiguous == pytest.approx(0.5)
     assert from_first_tokens([("a", log(0.5))], ("A", "B")).mass == 0
-
-
-def test_labels_that_begin_each_other():
-    assert one_begins_another(("hate", "Hateful")) == ("hate", "Hateful")
-    assert one_begins_another(("negative", "neutral")) is None
-    assert one_begins_another(("a", "A")) is None

@@ -121,8 +121,6 @@ WRONG_TABLES = {
     "id,colour\n1,x": r"neither a column 'label' nor[\s\S]*\?label=COLUMN",
     "id,label\nwords/1,\nwords/2,positive": "no prediction for 2 of 4 examples",
     "id,label,positive\n1,positive,.9": "the other labels have no column",
-    "id,label,Positive,positive\n1,positive,.9,.1": "columns 'Positive' and 'positive' are one label",
-    "id,label,p1,p2\n1,positive,.9,.1": r"look like probabilities[\s\S]*\?probabilities=p1,p2",
 }
 
 
@@ -207,25 +205,6 @@ def test_a_datasets_folder_is_known_by_the_content_of_its_files(tmp_path):
     write_table(tmp_path / "c", table(label=LABELS[::-1]))
     one, same, other = (load_model(f"predictions:{tmp_path / name}").fingerprint() for name in "abc")
     assert one == same != other
-
-
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"dataset_dict.json": "{}", "test/state.json": "{}"}, r"the splits test[\s\S]*predictions:.*/test"),
-        ({"weights.bin": ""}, "not a folder that Dataset.save_to_disk wrote"),
-        ({"state.json": "{}"}, "names no data files"),
-        ({"state.json": '{"_data_files": [{"filename": "../x.arrow"}]}'}, "names no data files"),
-        ({"state.json": '{"_data_files": [{"filename": "x.arrow"}], "_indices_data_files": [1]}'}, "flatten_indices"),
-        ({"state.json": '{"_data_files": [{"filename": "x.arrow"}]}'}, "x.arrow: no such file"),
-    ],
-)  # fmt: skip
-def test_a_folder_that_is_no_dataset_is_named(tmp_path, suite, ask, files, message):
-    for name, content in files.items():
-        (tmp_path / "f" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "f" / name).write_text(content)
-    with pytest.raises(DataError, match=message):
-        ask(tmp_path / "f", suite)
 
 
 @pytest.mark.parametrize(("library", "name"), [("pyarrow", "p.parquet"), ("openpyxl", "p.xlsx")])

@@ -78,11 +78,6 @@ def test_ids_shifted_against_the_texts_are_an_error_with_both_texts(shoal, comma
     assert "check whether the ids are shifted" in done.output
 
 
-def test_texts_of_another_file_under_the_same_ids_are_an_error(shoal):
-    predict("p.jsonl", "text", [f"Ticket {n}" for n in range(6)])
-    assert "6 of 6 texts" in shoal(*BEHAVIOUR).output
-
-
 @pytest.mark.parametrize(
     ("column", "texts"),
     [

@@ -77,9 +77,9 @@ def test_vector_files_are_read_with_or_without_their_first_line(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a 1 2\nb 1 x\n", "line 2: the vector of 'b' contains a value that is not a number"),
-        ("a 1 2\nb 1\n", "line 2: 'b' has 1 numbers, others have 2"),
-        ("a 1 2\nb 1 nan\n", "line 2: the vector of 'b' is not finite"),
+        ("a 1 2\nb 1 x\n", "line 2: expected a word and 2 finite numbers"),
+        ("a 1 2\nb 1\n", "line 2: expected a word and 2 finite numbers"),
+        ("a 1 2\nb 1 nan\n", "line 2: expected a word and 2 finite numbers"),
         ("a 1 2\nb\n", "line 2: expected a word and its numbers"),
         ("", "no vectors"),
     ],

@@ -13,7 +13,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from queue import SimpleQueue
 from threading import Lock
@@ -60,17 +60,7 @@ def load(spec: ModelSpec) -> "Endpoint":
     """Return the model that a spec names; no request is sent yet."""
     options = Options(spec)
     if not options.text("prompt"):
-        raise ModelError(
-            f"{options.who}: no prompt",
-            why="an endpoint needs one",
-            fix="prompt=FILE, or a prompt of shoal list prompts: prompt=sentiment-plain",
-        )
-    if options.text("mode") == "likelihood":
-        raise ModelError(
-            f"{options.who}: mode=likelihood",
-            why="a chat endpoint gives no likelihood of a given text",
-            fix="mode=first token; or local weights, hf:DIR?prompt=FILE",
-        )
+        raise ModelError(f"{options.who}: no prompt", fix="prompt=FILE, or one of shoal list prompts")
     require_library()
     return Endpoint(spec.name, read_prompt(options.text("prompt")), options)
 
@@ -97,7 +87,6 @@ class Endpoint:
                 why="only mode=generate samples",
                 fix="add mode=generate, or remove it",
             )
-        self.thinks = options.yes("thinks")
         self.max_tokens = max_tokens(options, prompt)
         self.concurrency = options.whole("concurrency", 8, 1, 1_000)
         self.again = options.whole("again", AGAIN, 0)
@@ -130,7 +119,6 @@ class Endpoint:
             "temperature": self.temperature,
             "seed": self.seed,
             "max tokens": self.max_tokens,
-            "thinks": self.thinks,
         }
 
     @property
@@ -171,9 +159,25 @@ class Endpoint:
             return
         self._settle(examples)
         arrived: SimpleQueue[tuple[int, Reply | BaseException]] = SimpleQueue()
-        flight = _Flight(self._reply, examples, arrived)
-        positions = iter(range(len(examples)))
-        in_flight, problem = flight.start(islice(positions, self.concurrency)), None
+        tasks: set[asyncio.Task[None]] = set()
+        positions, loop = iter(range(len(examples))), event_loop()
+
+        async def answer(position: int) -> None:
+            outcome: Reply | BaseException
+            try:
+                outcome = await self._reply(examples[position])
+            except Exception as problem:
+                outcome = problem
+            tasks.discard(asyncio.current_task())  # type: ignore[arg-type]
+            arrived.put((position, outcome))
+
+        def start(count: int) -> int:
+            """Send the next examples, and return how many they are."""
+            batch = list(islice(positions, count))
+            loop.call_soon_threadsafe(lambda: tasks.update(loop.create_task(answer(at)) for at in batch))
+            return len(batch)
+
+        in_flight, problem = start(self.concurrency), None
         try:
             while in_flight:
                 outcomes = [arrived.get()]
@@ -189,10 +193,10 @@ class Endpoint:
                     if isinstance(outcome, Reply)
                 ]
                 if problem is None:
-                    in_flight += flight.start(islice(positions, len(outcomes)))
+                    in_flight += start(len(outcomes))
         finally:
             if in_flight:  # the caller stopped
-                flight.cancel()
+                loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
             self.client.go_on()
         if problem is not None:
             raise problem
@@ -250,8 +254,6 @@ class Endpoint:
         details = _details(completion)
         if completion.finish == "content_filter":
             return no_answer("stopped by a content filter", **details)
-        if self.thinks and completion.finish == "length":
-            return no_answer("the thinking never ended", **details)
         del details["said"]
         return text_reply(completion.content, self.prompt, **details)
 
@@ -383,45 +385,6 @@ class Replied:
         others = [example for example in examples if example != self.example]
         replies = iter(self.endpoint._replies(others))
         return [self.reply if example == self.example else next(replies) for example in examples]
-
-
-class _Flight:
-    """Requests in flight on the event loop; each puts its position and outcome into a queue."""
-
-    def __init__(
-        self,
-        reply: Callable[[Example], Coroutine[Any, Any, Reply]],
-        examples: Sequence[Example],
-        arrived: "SimpleQueue[tuple[int, Reply | BaseException]]",
-    ) -> None:
-        self._ask, self._examples, self._arrived = reply, examples, arrived
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._loop = event_loop()
-
-    def start(self, positions: Iterable[int]) -> int:
-        """Send these examples, and return how many they are."""
-        batch = list(positions)
-        if batch:
-            self._loop.call_soon_threadsafe(self._start, batch)
-        return len(batch)
-
-    def _start(self, batch: Sequence[int]) -> None:
-        for position in batch:
-            task = self._loop.create_task(self._answer(position))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _answer(self, position: int) -> None:
-        outcome: Reply | BaseException
-        try:
-            outcome = await self._ask(self._examples[position])
-        except Exception as problem:
-            outcome = problem
-        self._arrived.put((position, outcome))
-
-    def cancel(self) -> None:
-        """Break off all requests."""
-        self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in self._tasks])
 
 
 def _details(completion: Completion) -> dict[str, Any]:

@@ -35,10 +35,10 @@ TASKS: dict[str, tuple[str, ...]] = {
     "reading": ("context", "question"),
 }
 """Task to the variables for an example's texts."""
-OPTIONS = ("prompt", "mode", "max_tokens", "thinks")
+OPTIONS = ("prompt", "mode", "max_tokens")
 """Options of every prompted model."""
 LOCAL_OPTIONS = (*OPTIONS, "chat", "date")
-MAX_TOKENS, THINKING_TOKENS, READING_TOKENS = 16, 2_048, 32
+MAX_TOKENS, READING_TOKENS = 16, 32
 KEYS = ("task", "system", "user", "instruction", "unanswerable", "labels", "shots")
 WAYS = ("plain", "polite", "question", "expert", "letters")
 PROMPTS: dict[str, str] = {
@@ -163,20 +163,17 @@ def read_prompt(name: str) -> Prompt:
 
 def max_tokens(options: Options, prompt: Prompt) -> int:
     """Return the most tokens of an answer: the option, or the default for the task."""
-    usual = READING_TOKENS if prompt.task == "reading" else MAX_TOKENS
-    return options.whole("max_tokens", THINKING_TOKENS if options.yes("thinks") else usual, 1)
+    return options.whole("max_tokens", READING_TOKENS if prompt.task == "reading" else MAX_TOKENS, 1)
 
 
 def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
     """Return a prompt from a table; raise if it is not valid."""
     where = f"prompt {name}"
-    for key in table:
-        if key not in KEYS:
-            raise ModelError(
-                f"{where}: unknown key {key!r}",
-                why=f"known: {', '.join(KEYS)}",
-                fix=nearest(key, KEYS) or "one of those",
-            )
+    for key in [key for key in table if key not in KEYS]:
+        known = ", ".join(KEYS)
+        raise ModelError(
+            f"{where}: unknown key {key!r}", why=f"known: {known}", fix=nearest(key, KEYS) or known
+        )
     task = table.get("task")
     if task not in TASKS:
         raise ModelError(f"{where}: task = {task!r}", why=f"known: {', '.join(TASKS)}", fix='task = "text"')
@@ -186,59 +183,40 @@ def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
             raise ModelError(f"{where}: {key} = {value!r} is not a text", fix=f'{key} = "…"')
     labels = _labels(table.get("labels", {}), task, where)
     shots = _shots(table.get("shots", []), task, labels, where)
-    _check_names(words["user"], {*TASKS[task], "labels", "instruction"}, TASKS[task], f"{where}: user")
-    _check_names(words["system"], {"labels", "instruction"}, (), f"{where}: system")
+    _check_names(words["user"], {*TASKS[task], "labels", "instruction"}, f"{where}: user")
+    _check_names(words["system"], {"labels", "instruction"}, f"{where}: system")
     prompt = Prompt(name, task, labels=labels, shots=shots, **words)
     _check_shown(prompt)
     return prompt
 
 
-def _check_names(template: str, known: set[str], needed: Sequence[str], where: str) -> None:
+def _check_names(template: str, known: set[str], where: str) -> None:
     try:
-        used = Template(template).names
+        unknown = sorted(Template(template).names - known)
     except TemplateError as problem:
         raise ModelError(
-            f"{where}: not a valid template",
-            why=str(problem),
-            fix="{{ text }}; docs/prompted.md has more",
+            f"{where}: not a valid template", why=str(problem), fix="{{ text }}; docs/how-to/llm-endpoint.md"
         ) from None
-    if "shots" in used:
-        raise ModelError(
-            f"{where} uses shots",
-            why="shoal adds shots as earlier turns",
-            fix="remove them from the template",
-        )
-    unknown = sorted(used - known)
     if unknown:
+        names = ", ".join(sorted(known))
         raise ModelError(
             f"{where} uses unknown names: {some(unknown)}",
-            why=f"known: {', '.join(sorted(known))}",
-            fix=nearest(unknown[0], known) or "one of those",
+            why=f"known: {names}; shoal adds shots as earlier turns",
+            fix=nearest(unknown[0], known) or names,
         )
-    absent = [name for name in needed if name not in used]
-    if absent:
-        raise _not_shown(where, absent)
 
 
 def _check_shown(prompt: Prompt) -> None:
     """Raise if the prompt does not depend on the text: a template may name a text and not show it."""
-    names = TASKS[prompt.task]
-    absent = [
-        name
-        for name in names
-        if prompt._question({**dict.fromkeys(names, PROBES[0]), name: PROBES[1]})
-        == prompt._question(dict.fromkeys(names, PROBES[0]))
-    ]
+    texts = dict.fromkeys(TASKS[prompt.task], PROBES[0])
+    question = prompt._question(texts)
+    absent = [name for name in texts if prompt._question({**texts, name: PROBES[1]}) == question]
     if absent:
-        raise _not_shown(f"prompt {prompt.name}: user", absent)
-
-
-def _not_shown(where: str, absent: Sequence[str]) -> ModelError:
-    return ModelError(
-        f"{where} does not show {' and '.join(absent)}",
-        why="every example would get the same prompt",
-        fix=f"put {{{{ {absent[0]} }}}} where the text belongs",
-    )
+        raise ModelError(
+            f"prompt {prompt.name}: user does not show {' and '.join(absent)}",
+            why="every example would get the same prompt",
+            fix=f"put {{{{ {absent[0]} }}}} where the text belongs",
+        )
 
 
 def _labels(given: Any, task: str, where: str) -> dict[str, str]:
@@ -246,50 +224,33 @@ def _labels(given: Any, task: str, where: str) -> dict[str, str]:
         if given:
             raise ModelError(f"{where}: [labels] for reading", why="its answers are texts", fix="remove them")
         return {}
-    texts = isinstance(given, Mapping) and all(
-        isinstance(word, str) and word.strip() for word in given.values()
-    )
-    if not texts or len(given) < 2:
+    words = list(given.values()) if isinstance(given, Mapping) else []
+    are_words = all(isinstance(word, str) and word and word == word.strip() for word in words)
+    different = {word if len(word) == 1 else word.casefold() for word in words} if are_words else set()
+    if len(words) < 2 or len(different) < len(words):
         raise ModelError(
-            f"{where}: [labels] needs at least two labels of the suite, each with a word for the model",
+            f"{where}: [labels] is not valid: {repr(given)[:200]}",
+            why="it needs at least two labels, each with a different word, without white space around it",
             fix='[labels], and below it negative = "negative" and positive = "positive"',
         )
-    used: dict[str, str] = {}
-    for label, word in given.items():
-        key = word if len(word) == 1 else word.casefold()
-        if word != word.strip():
-            raise ModelError(
-                f"{where}: {label} = {word!r} has white space around it", fix=f'{label} = "{word.strip()}"'
-            )
-        if key in used:
-            raise ModelError(
-                f"{where}: {used[key]} and {label} are both {word!r}",
-                why="the replies would be ambiguous",
-                fix="a different word for each label",
-            )
-        used[key] = label
     return dict(given)
 
 
 def _shots(given: Any, task: str, labels: Mapping[str, str], where: str) -> tuple[Mapping[str, str], ...]:
-    answer = "answer" if task == "reading" else "label"
-    keys = {*TASKS[task], answer}
+    keys = {*TASKS[task], "answer" if task == "reading" else "label"}
     if not isinstance(given, list):
         raise ModelError(f"{where}: shots = {given!r}", fix="a line [[shots]] before each shot")
     for number, shot in enumerate(given, start=1):
-        whole = (
-            isinstance(shot, Mapping) and set(shot) == keys and all(isinstance(v, str) for v in shot.values())
-        )
-        if not whole:
+        is_whole = isinstance(shot, Mapping) and set(shot) == keys
+        if not is_whole or not all(isinstance(value, str) for value in shot.values()):
             raise ModelError(
                 f"{where}, shot {number}: {repr(shot)[:200]}",
                 why="a shot has exactly these keys, each a text",
                 fix=some(sorted(keys)),
             )
         if task != "reading" and shot["label"] not in labels:
+            known = ", ".join(labels)
             raise ModelError(
-                f"{where}, shot {number}: label {shot['label']!r}",
-                why=f"known: {', '.join(labels)}",
-                fix=nearest(shot["label"], labels) or "one of those",
+                f"{where}, shot {number}: label {shot['label']!r}", why=f"known: {known}", fix=known
             )
     return tuple(given)

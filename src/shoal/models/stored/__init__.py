@@ -21,7 +21,6 @@ from ...core.files import collector_paused, first_bytes, is_file, is_folder
 from ...core.records import Answers, Case
 from ...core.tables import read_table
 from .. import ModelSpec, digest_file, parse_spec
-from .arrow import data_files
 from .columns import Columns
 from .matching import match_rows
 from .meaning import label_answers, text_answers
@@ -92,7 +91,8 @@ def _digest(path: Path) -> str:
     _check_exists(path)
     if not path.is_dir():
         return digest_file(path)
-    parts = "".join(f"{file.name}:{digest_file(file)}\n" for file in data_files(path))
+    files = sorted(path.rglob("*.arrow"))  # of a saved dataset
+    parts = "".join(f"{file.name}:{digest_file(file)}\n" for file in files)
     return hashlib.sha256(parts.encode()).hexdigest()[:16]
 
 

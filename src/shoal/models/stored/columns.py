@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,30 +33,6 @@ class Key(NamedTuple):
         return f"{shown} example {self.example}" if self.example else shown
 
 
-class Keys(Sequence[Key]):
-    """Keys as columns, made on demand: half as large as a list of them."""
-
-    def __init__(self) -> None:
-        self._groups: list[str | None] = []
-        self._identities: list[str] = []
-        self._examples: list[int] = []
-
-    def append(self, key: Key) -> None:
-        """Add the next row's key."""
-        self._groups.append(key.group)
-        self._identities.append(key.identity)
-        self._examples.append(key.example)
-
-    def __len__(self) -> int:
-        return len(self._identities)
-
-    def __getitem__(self, row: Any) -> Any:
-        return Key(self._groups[row], self._identities[row], self._examples[row])
-
-    def __iter__(self) -> Iterator[Key]:
-        return map(Key, self._groups, self._identities, self._examples)
-
-
 @dataclass(slots=True)
 class Columns:
     """The content of a file, row by row."""
@@ -72,7 +48,7 @@ class Columns:
     """The file's own names of its numbers."""
     column_names: tuple[str, ...] = ()
     """The file's names of its columns of probabilities."""
-    keys: Keys = field(default_factory=Keys)  # empty if the order of the rows identifies the examples
+    keys: list[Key] = field(default_factory=list)  # empty if the order of the rows identifies the examples
     lines: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]
     predictions: list[Prediction] = field(default_factory=list)  # None: the most probable label
     numbers: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]  # of all rows, end to end

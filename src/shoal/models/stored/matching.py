@@ -126,24 +126,21 @@ class _FullIds:
         if whole in self.known:
             return whole
         if key.group is not None:
-            names_group_too = key.identity.startswith(f"{key.group}/") and key.identity in self.known
-            return key.identity if names_group_too else self._stripped(key, row)
-        identity = self._endings().get(key.identity)
+            group, name = key.group.strip(), key.identity.strip()
+            whole = name if name.startswith(f"{group}/") else f"{group}/{name}"
+            return whole if whole in self.known else None
+        identity = self._endings().get(key.identity.strip())
         if identity == AMBIGUOUS:
             raise DataError(
                 f"{self.columns.where(row)}: case id {shown(key.identity)} occurs in several groups of the suite",
                 fix='ids such as "group/id" (in a suite: "functionality/case_id"), or a column functionality',
             )
-        return identity or self._stripped(key, row)
-
-    def _stripped(self, key: Key, row: int) -> str | None:
-        bare = Key(None if key.group is None else key.group.strip(), key.identity.strip(), key.example)
-        return None if bare == key else self(bare, row)
+        return identity
 
     def _endings(self) -> dict[str, str]:
-        """Return the ids by the parts after their slashes, if a part is unique."""
+        """Return the ids by themselves and by the parts after their slashes, if a part is unique."""
         if self._by_ending is None:
-            self._by_ending = {}
+            self._by_ending = {identity: identity for identity in self.known}
             for identity in self.known:
                 ending = identity
                 for _ in range(min(identity.count("/"), MOST_SLASHES)):

@@ -5,30 +5,23 @@ suite's order (docs/method/checklist.md 2.5): a number counts the suite's labels
 probability.
 """
 
-import io
-import warnings
-import zipfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import chain, islice
-from typing import Any
+from itertools import chain
 
-from ...core.errors import DataError, MissingExtra, ModelError, nearest, some
+from ...core.errors import DataError, ModelError, nearest, some
 from ...core.files import (
     BOM,
-    LARGEST_WHOLE,
-    LONGEST_SHEET,
     first_bytes,
     is_json_array,
     read_json,
     read_json_array,
     read_json_lines,
     read_lines,
-    whole_bytes,
 )
 from ...core.tables import delimiter_of, read_table
-from . import arrow, stereoset
+from ...data.tables import is_table, open_rows
+from . import stereoset
 from .columns import Columns, number_from, shown
 from .records import IDS, Records, read_records, value_at
 from .request import Request
@@ -83,43 +76,10 @@ def read_csv(request: Request) -> Columns:
     return read_records(request, Records("line", rows, tuple(columns), decimal_comma=semicolons))
 
 
-def read_workbook(request: Request) -> Columns:
-    """Read an Excel workbook with one sheet and the names of the columns in its first row."""
-    cells = _cells(request)
-    columns = tuple("" if name is None else str(name) for name in next(cells, ()))
-    twice = [name for name, times in Counter(columns).items() if times > 1 and name]
-    if twice or not any(columns):
-        problem = f"column {twice[0]!r} occurs twice" if twice else "no column names"
-        raise DataError(f"{request.path}, row 1: {problem}", fix="name each column once, in the first row")
-    rows = ((number, dict(zip(columns, row, strict=False))) for number, row in enumerate(cells, start=2))
-    filled = ((number, row) for number, row in rows if any(cell is not None for cell in row.values()))
-    return read_records(request, Records("row", filled, columns))
-
-
-def _cells(request: Request) -> Iterator[tuple[Any, ...]]:
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingExtra("openpyxl", needed_for="Excel workbooks") from None
-    content = io.BytesIO(whole_bytes(request.path))
-    try:
-        with zipfile.ZipFile(content) as parts:
-            if sum(part.file_size for part in parts.infolist()) > LARGEST_WHOLE:
-                raise ValueError(f"over {LARGEST_WHOLE // 2**20:,} MB unpacked")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about styles and drop-down lists
-            book = openpyxl.load_workbook(content, read_only=True, data_only=True)
-        if len(book.sheetnames) != 1:
-            raise ValueError(f"it has the sheets {', '.join(book.sheetnames) or 'none'}; shoal reads one")
-        sheet = book[book.sheetnames[0]]
-        sheet.reset_dimensions()  # a sheet may claim 16,384 columns that it does not have
-        yield from islice(sheet.iter_rows(values_only=True), LONGEST_SHEET)
-    except Exception as problem:  # openpyxl lets through whatever its parsers raise
-        raise DataError(
-            f"{request.path}: cannot be read as an Excel workbook",
-            why=shown(str(problem)),
-            fix="save the sheet as CSV",
-        ) from None
+def read_binary_table(request: Request) -> Columns:
+    """Read Parquet, Arrow, an Excel workbook, or a folder that `Dataset.save_to_disk` wrote."""
+    table = open_rows(request.path)
+    return read_records(request, Records(table.unit, table.rows, tuple(table.columns)))
 
 
 # CheckList's text formats
@@ -164,10 +124,6 @@ class Reader:
     options: tuple[str, ...] = RECORDS
 
 
-def _begins(*signs: bytes) -> Callable[[Request, bytes], bool]:
-    return lambda request, start: start.startswith(signs)
-
-
 def _is_json_document(request: Request, start: bytes) -> bool:
     """Return whether the file is one JSON value: a list, an indented object, or one with a path of rows."""
     first, newline, _ = start.lstrip().partition(b"\n")
@@ -181,10 +137,7 @@ def _has_table_suffix(request: Request, start: bytes) -> bool:
 
 
 READERS: dict[str, Reader] = {
-    "dataset": Reader(arrow.read_dataset, lambda request, start: request.path.is_dir()),
-    "parquet": Reader(arrow.read_parquet, _begins(b"PAR1")),
-    "arrow": Reader(arrow.read_arrow, _begins(b"ARROW1", b"\xff\xff\xff\xff")),  # the latter: a stream
-    "xlsx": Reader(read_workbook, _begins(b"PK\x03\x04")),
+    "table": Reader(read_binary_table, lambda request, start: is_table(request.path)),
     "stereoset": Reader(stereoset.refuse_labels, stereoset.is_stereoset, ()),
     "json": Reader(read_json_list, _is_json_document, (*RECORDS, "rows")),
     "jsonl": Reader(read_json_objects, lambda request, start: start.lstrip().startswith(b"{")),

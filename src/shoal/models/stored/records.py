@@ -6,7 +6,7 @@ one probability column per label in tables), or those of `?id=`, `?label=` and `
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -38,8 +38,6 @@ class Records:
     rows: Iterable[tuple[int, Row]]
     columns: tuple[str, ...] | None = None
     """The columns of a table; None for JSON, whose rows may have different fields."""
-    class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The names of a column's numbers, if the format has them."""
     label_names: tuple[str, ...] = ()
     """The names of all numbers and probabilities, if the file has them."""
     decimal_comma: bool = False
@@ -51,8 +49,12 @@ class Fields:
 
     identity: str
     answer: str  # empty: the most probable label
-    vector: str = ""  # one field for the confidence, or for all probabilities
-    probabilities: tuple[str, ...] = ()  # or one for each
+    probabilities: tuple[str, ...]  # one per label, or one that holds them all or the confidence
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The field of each label; empty if one field holds them all."""
+        return self.probabilities if len(self.probabilities) > 1 else ()
 
 
 def read_records(request: Request, records: Records) -> Columns:
@@ -64,14 +66,15 @@ def read_records(request: Request, records: Records) -> Columns:
         return columns
     fields = _choose(request, records, head[0][1])
     head.extend(islice(rows, HEAD - 1))
-    used = {*OURS, fields.identity, fields.answer, fields.vector, *fields.probabilities}
+    used = {*OURS, fields.identity, fields.answer, *fields.probabilities}
     others = [name for name in head[0][1] if name not in used]
     columns.texts = {name: [] for name in text_columns(request.whole, others, [row for _, row in head])}
-    columns.column_names = tuple(map(_last_part, fields.probabilities)) or records.label_names
+    last_parts = tuple(name.rpartition(".")[2] for name in fields.columns)
+    columns.column_names = last_parts or records.label_names
     is_json = records.columns is None
     columns.numbered = is_json and not request.options.label
     columns.ordered = is_json and request.options.probabilities is None
-    columns.number_names = records.label_names or records.class_names.get(fields.answer, ())
+    columns.number_names = records.label_names
     add = _adder(columns, records, fields)
     for number, row in chain(head, rows):
         try:
@@ -88,6 +91,7 @@ def read_records(request: Request, records: Records) -> Columns:
 
 def _choose(request: Request, records: Records, first: Row) -> Fields:
     options, where = request.options, f"{request.path}, {records.unit} 1"
+    chosen = options.probabilities
     names = list(first) if records.columns is None else list(records.columns)
     identity = options.id or next((name for name in sorted(IDS) if name in names), "")
     if not identity:
@@ -98,14 +102,11 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
             fix=f"?rows={inside}, if the rows are there" if inside else "?id=COLUMN, the column of case ids",
         )
     if records.columns is not None:
-        fields = _choose_columns(request, names, identity, first)
+        fields = _choose_columns(request, names, identity)
     else:
-        fields = _with_probabilities(
-            Fields(identity, options.label or "pred"),
-            ("conf",) if options.probabilities is None else options.probabilities,
-        )
+        fields = Fields(identity, options.label or "pred", ("conf",) if chosen is None else chosen)
     is_error = records.columns is None and first.get("error")
-    for name in filter(None, [options.id, options.label, *(options.probabilities or ())]):
+    for name in filter(None, [options.id, options.label, *(chosen or ())]):
         if name not in names and value_at(first, name) is MISSING and not is_error:
             raise DataError(
                 f"{where}: no column {shown(name)}",
@@ -115,13 +116,7 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
     return fields
 
 
-def _with_probabilities(fields: Fields, chosen: tuple[str, ...]) -> Fields:
-    if len(chosen) > 1:
-        return replace(fields, probabilities=chosen)
-    return replace(fields, vector=chosen[0] if chosen else "")
-
-
-def _choose_columns(request: Request, names: Sequence[str], identity: str, first: Row) -> Fields:
+def _choose_columns(request: Request, names: Sequence[str], identity: str) -> Fields:
     """Choose the columns of a table by their names."""
     answer = request.options.label or _answer_column(request, names)
     chosen = request.options.probabilities
@@ -135,10 +130,7 @@ def _choose_columns(request: Request, names: Sequence[str], identity: str, first
             why=f"found: {some(names, 12)}; the suite's labels: {str(request.labels) or 'without names'}",
             fix="?label=COLUMN, or ?probabilities=COLUMN,COLUMN&labels=NAME,NAME in the same order",
         )
-    if request.options.probabilities is None and not chosen:
-        used = {*OURS, *ANSWERS, identity, answer}
-        _refuse_overlooked(request, [name for name in names if name not in used], first)
-    return _with_probabilities(Fields(identity, answer), chosen)
+    return Fields(identity, answer, chosen)
 
 
 def _answer_column(request: Request, names: Sequence[str]) -> str:
@@ -154,15 +146,8 @@ def _answer_column(request: Request, names: Sequence[str]) -> str:
 
 def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns with names of labels, in the order of `?labels=` if it lists them."""
-    by_label: dict[str, str] = {}
     labels = Spellings(request.label_names())
-    for name in names:
-        label = labels.get(name)
-        if label is not None and by_label.setdefault(label, name) != name:
-            raise DataError(
-                f"{request.path}, line 1: columns {by_label[label]!r} and {name!r} are one label, {label}",
-                fix="?probabilities=COLUMN,COLUMN selects columns",
-            )
+    by_label = {label: name for name in names if (label := labels.get(name)) is not None}
     listed = request.options.labels.order
     order = [by_label[label] for label in listed if label in by_label]
     columns = order if len(order) == len(listed) > 0 else list(by_label.values())
@@ -173,24 +158,6 @@ def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
             fix="one probability column per label, or ?probabilities=no to read labels alone",
         )
     return tuple(columns)
-
-
-def _refuse_overlooked(request: Request, names: Sequence[str], first: Row) -> None:
-    """Raise for columns that look like probabilities but have no label: ignoring them would lose information."""
-    shares: dict[str, float] = {}
-    for name in names:
-        try:
-            number = number_from(first[name])
-        except DataError:
-            continue
-        if 0 <= number <= 1:
-            shares[name] = number
-    if len(shares) > 1 and abs(sum(shares.values()) - 1) < 0.02:
-        raise DataError(
-            f"{request.path}: columns {', '.join(shares)} look like probabilities of unknown labels",
-            why=f"the suite's labels are {str(request.labels) or 'without names'}",
-            fix=f"?probabilities={','.join(shares)}&labels=NAME,NAME in the same order, or ?probabilities=no",
-        )
 
 
 # One row
@@ -212,7 +179,7 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
         if prediction is None and len(given) < 2:
             other = next((name for name in ANSWERS if name in row and name != fields.answer), "")
             raise DataError(
-                f"neither {fields.answer!r} nor a list of probabilities in {fields.vector or 'any field'!r}",
+                f"neither {fields.answer!r} nor probabilities in {some(fields.probabilities) or 'any field'!r}",
                 why=f"found: {some(map(shown, row), 8)}",
                 fix=f"?label={other}" if other else 'an answer, or "error": "…" if there is none',
             )
@@ -261,8 +228,9 @@ def _prediction(value: Any, name: str) -> Prediction:
 
 def _number_reader(records: Records, fields: Fields) -> Callable[[Row, Prediction], Sequence[float]]:
     """Return a function that reads the confidence or the probabilities of a row."""
-    if fields.vector:
-        vector, name = _pick(fields.vector), fields.vector
+    if len(fields.probabilities) == 1:
+        (name,) = fields.probabilities
+        vector = _pick(name)
         return lambda row, prediction: _vector(vector(row), name, records.decimal_comma)
     picks = [_pick(name) for name in fields.probabilities]
 
@@ -316,7 +284,3 @@ def value_at(value: Any, path: str) -> Any:
 
 def _pick(name: str) -> Pick:
     return (lambda row: value_at(row, name)) if "." in name else (lambda row: row.get(name))
-
-
-def _last_part(path: str) -> str:
-    return path.rpartition(".")[2]

@@ -567,5 +567,5 @@ def ask_block(order: Order, block: Batches) -> list[Sequence[Answer]]:
     if job.id not in _copies:
         place = _prepared(order)
         _copies.clear()
-        _copies[job.id] = DirectAnswers(job, load_for(job, place.store), place.store.built(job, silent))
+        _copies[job.id] = DirectAnswers(job, load_for(job), place.store.built(job, silent))
     return list(_copies[job.id].answer(block))
