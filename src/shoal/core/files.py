@@ -16,7 +16,6 @@ import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from itertools import count, repeat
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn, TextIO
@@ -78,7 +77,6 @@ def is_file(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether a folder of this name exists."""
     try:
         return path.is_dir()
     except OSError:
@@ -155,8 +153,6 @@ class Swelling:
 
 
 class _Unzipped(io.RawIOBase):
-    """The content of a gzip file."""
-
     def __init__(self, path: Path) -> None:
         self._file = gzip.GzipFile(path)
         self._swelling = Swelling(path)
@@ -427,24 +423,10 @@ def writing(path: Path) -> Iterator[TextIO]:
         settle(stream)
 
 
-_fsync: ContextVar[bool] = ContextVar("fsync", default=True)
-
-
-@contextmanager
-def without_fsync() -> Iterator[None]:
-    """Write files without waiting for the disk; for temporary files that are sent elsewhere."""
-    token = _fsync.set(False)
-    try:
-        yield
-    finally:
-        _fsync.reset(token)
-
-
 def settle(stream: IO[Any]) -> None:
     """Flush a stream to disk, so that its content survives a crash of the machine."""
     stream.flush()
-    if _fsync.get():
-        os.fsync(stream.fileno())
+    os.fsync(stream.fileno())
 
 
 @contextmanager
@@ -474,11 +456,15 @@ def refusing(path: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         absent = isinstance(problem, FileNotFoundError) and not path.parent.exists()
-        space = "free some space, or " if problem.errno == errno.ENOSPC else ""
+        is_full = problem.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
         raise StoreError(
             f"{path}: cannot be written",
             why=f"the folder {path.parent} does not exist" if absent else problem.strerror or str(problem),
-            fix=f"mkdir -p {path.parent}" if absent else f"{space}name another folder",
+            fix=f"mkdir -p {path.parent}"
+            if absent
+            else "free some space and run the same command again"
+            if is_full
+            else "name another folder",
         ) from None
 
 
@@ -522,12 +508,10 @@ class ResumableLines:
 
     def append(self, lines: Iterable[str]) -> None:
         """Add a block; a crash leaves at most a part of it at the end."""
-        try:
-            content = memoryview("".join(lines).encode())
+        content = memoryview("".join(lines).encode())
+        with refusing(self.path):
             while content:
                 content = content[self._stream.write(content) :]
-        except OSError as problem:
-            raise no_space(self.path, problem) from None
 
     def restart(self) -> None:
         """Continue with an empty file, and a new inode, so that a reader notices that the old one ended."""
@@ -549,15 +533,6 @@ class ResumableLines:
 
 def _is_line(raw: bytes, is_valid: Callable[[bytes], bool]) -> bool:
     return raw.endswith(b"\n") and is_valid(raw)
-
-
-def no_space(path: Path, problem: OSError) -> StoreError:
-    """Return the error for a file that could not be written to the end."""
-    return StoreError(
-        f"{path}: cannot be written",
-        why=problem.strerror or str(problem),
-        fix="free some space, then run the same command again: it resumes",
-    )
 
 
 def digest(path: Path) -> str:

@@ -39,7 +39,7 @@ from filelock import Timeout
 
 from ..core.errors import DataError, StoreError
 from ..core.files import digest, read_json_lines, sweep, writing
-from ..core.records import NAN, Answer, Case, LazyCases
+from ..core.records import NAN, Answer, Case, Lazy
 from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
@@ -52,7 +52,6 @@ from .store_files import (
     DamagedError,
     MemoryAnswers,
     PartialAnswers,
-    StoredColumn,
     acquire_lock,
     answer_line,
     cache_built,
@@ -64,6 +63,7 @@ from .store_files import (
     read_sealed_json,
     save_built,
     seal_words,
+    stored_column,
     write_columns,
     write_sealed_json,
 )
@@ -74,7 +74,7 @@ JOB = {"format", "id", "protocol", "model", "settings", "identity", "cases"}
 CHECK = {"name", "ok", "detail"}
 """Keys of `job.json`, and of each check."""
 LONGEST_ERROR = 8_000
-"""Bytes of `error.txt` that are read."""
+"""Characters of `error.txt` that are shown."""
 PATIENCE = 2.0
 """Seconds of waiting for another process before the wait is reported."""
 
@@ -87,7 +87,7 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._cases: dict[tuple[str, int], LazyCases] = {}
+        self._cases: dict[tuple[str, int], Lazy[Case]] = {}
         self._recent: dict[str, Sequence[Answer]] = {}
 
     def __repr__(self) -> str:
@@ -129,7 +129,7 @@ class RunStore:
     def lazy_cases(self, job: Job, length: int, progress: Progress) -> Sequence[Case]:
         """Return the cases of a finished job, read at the first access; jobs that share cases share the object."""
         if (job.cases, length) not in self._cases:
-            self._cases[job.cases, length] = LazyCases(length, lambda: self.built(job, progress).cases)
+            self._cases[job.cases, length] = Lazy(length, lambda: self.built(job, progress).cases)
         return self._cases[job.cases, length]
 
     # Jobs
@@ -145,11 +145,7 @@ class RunStore:
     def error(self, job_id: str) -> str:
         """Return the error of the last attempt; empty if it did not fail."""
         path = self.job_folder(job_id) / "error.txt"
-        try:
-            with path.open("rb") as stream:
-                return stream.read(LONGEST_ERROR).decode(errors="replace")
-        except OSError:
-            return ""
+        return path.read_text(errors="replace")[:LONGEST_ERROR] if path.exists() else ""
 
     def kept(self, job_id: str) -> int:
         """Return the number of stored answers of an unfinished job."""
@@ -284,26 +280,23 @@ class RunStore:
         answers = seal_words(folder / "answers.jsonl")[:1]
         write_sealed_json(folder / "measures.json", {**scored, "beside": beside, "answers": answers})
 
-    def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> dict[str, StoredColumn] | None:
+    def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> dict[str, Lazy[Any]] | None:
         """Return the columns that belong to these measures; None if they are missing or damaged."""
         path, known = self.job_folder(job_id) / "outcomes.jsonl", scored.get("beside")
         if known is None or not path.exists() or digest(path) != known["digest"]:
             return None
         length = len(scored["outcomes"])
         return {
-            name: StoredColumn(path, number, length, NAN if name == VALUES else None)
+            name: stored_column(path, number, length, NAN if name == VALUES else None)
             for number, name in enumerate(known["names"])
         }
 
     def read_measures(self, job_id: str) -> dict[str, Any] | None:
         """Return the measures; None if they are missing, damaged, or made from other answers."""
         path, answers = (self.job_folder(job_id) / name for name in ("measures.json", "answers.jsonl"))
-        if not path.exists() or path.stat().st_mtime_ns < answers.stat().st_mtime_ns:
-            return None
         scored = read_sealed_json(path)
-        if scored is None or not _is_owner(answers, job_id):
-            return None
-        return scored if scored.get("answers") == seal_words(answers)[:1] else None
+        is_current = scored is not None and scored.get("answers") == seal_words(answers)[:1]
+        return scored if is_current and _is_owner(answers, job_id) else None
 
     # Errors
 

@@ -12,8 +12,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
-from itertools import islice
+from functools import lru_cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,13 +26,12 @@ from ..core.files import (
     collector_paused,
     digest,
     json_object,
-    no_space,
     read_lines,
     refusing,
     replacing,
     writing,
 )
-from ..core.records import Answer, Case, Large, as_json, from_json
+from ..core.records import Answer, Case, Large, Lazy, as_json, from_json
 from ..protocols.base import Built
 
 # Cases
@@ -42,7 +41,8 @@ class DamagedError(StoreError):
     """A file of cases is incomplete or changed; it can be built again."""
 
 
-CASES_FORMAT = 2
+CASES_FORMAT = 3
+DIGEST = "digest of the lines above"
 SHARED = ("groups", "meta")
 ASKED, WHOLE = "asked", "whole"
 LONG_LINE = 16_384
@@ -58,16 +58,13 @@ def save_built(built: Built, path: Path) -> None:
         "about": built.about,
         "measures": [as_json(measure) for measure in built.measures],
     }
-    content, count = hashlib.sha256(), 0
-    first = json.dumps(head, ensure_ascii=False)
+    content = hashlib.sha256()
     with writing(path) as stream:
-        stream.write(first + "\n")
-        for row in _case_rows(built):
-            count += 1
+        for row in chain([head], _case_rows(built)):
             line = _encode(row)
             content.update(_bytes(line))
             stream.write(line + "\n")
-        stream.write(json.dumps(_end(first, count, content)) + "\n")
+        stream.write(json.dumps({DIGEST: content.hexdigest()[:16]}) + "\n")
 
 
 def _case_rows(built: Built) -> Iterator[dict[str, Any]]:
@@ -103,12 +100,6 @@ def load_built(path: Path) -> Built:
         raise _damaged(path, str(problem).splitlines()[0]) from None
 
 
-def _end(first: str, count: int, content: "hashlib._Hash") -> dict[str, Any]:
-    """Return the last line of a file of cases: it covers all lines before it."""
-    head = hashlib.sha256(_bytes(first)).hexdigest()[:16]
-    return {"cases": count, "digest": content.hexdigest()[:16], "head": head}
-
-
 def _damaged(path: Path, why: str) -> DamagedError:
     return DamagedError(f"{path}: damaged", why=why, fix=f"rm {path}: shoal builds it again")
 
@@ -123,18 +114,16 @@ def _load(path: Path) -> Built:
     head = json_object(first)
     if head.get("shoal cases") != CASES_FORMAT:
         raise _damaged(path, "these are not cases of this version of shoal")
-    whole, asked = [], []
+    whole, asked, has_parts = [], [], False
     shared: dict[str, Any] = {"groups": {}, "meta": {}}
-    content, count, end = hashlib.sha256(), 0, {}
-    alike = Alike()
+    content, end, alike = hashlib.sha256(_bytes(first)), "", Alike()
     with collector_paused():
         for _, line in lines:
             row = json_object(line)
-            if "cases" in row and "id" not in row:
-                end = row
+            if DIGEST in row:
+                end = row[DIGEST]
                 break
             content.update(_bytes(line))
-            count += 1
             if len(line) > LONG_LINE and "meta" in row:
                 row["meta"] = Large(row["meta"])
             if "groups" in row:
@@ -142,11 +131,12 @@ def _load(path: Path) -> Built:
             shared = {name: row.get(name, shared[name]) for name in SHARED}
             case = _case(row, shared, alike)
             only = row.get("only")
+            has_parts = has_parts or only is not None
             if only != ASKED:
                 whole.append(case)
             if only != WHOLE:
                 asked.append(case)
-    if end != _end(first, count, content):
+    if end != content.hexdigest()[:16]:
         raise _damaged(path, "the file is incomplete or was changed")
     labels = head["labels"]
     return Built(
@@ -155,7 +145,7 @@ def _load(path: Path) -> Built:
         head["asks"],
         [from_json(measure) for measure in head["measures"]],
         head["about"],
-        () if len(whole) == len(asked) == count else whole,
+        whole if has_parts else (),
     )
 
 
@@ -241,12 +231,10 @@ class PartialAnswers:
 
     def finish(self) -> None:
         """Rename the file: from now on the job has its answers."""
-        try:
+        with refusing(self.final):
             self._lines.settle()
             write_seal(self.path, self.final, self._errors)
             self.path.replace(self.final)
-        except OSError as problem:
-            raise no_space(self.final, problem) from None
 
     def __enter__(self) -> Self:
         return self
@@ -322,36 +310,19 @@ def write_columns(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
         stream.writelines(f"{_encode(list(column))}\n" for column in columns.values())
 
 
-class StoredColumn(Sequence[Any]):
-    """A column that `write_columns` wrote, read at the first access."""
+def stored_column(path: Path, number: int, length: int, missing: float | None = None) -> Lazy[Any]:
+    """Return a column that `write_columns` wrote, read at the first access; `missing` stands for null."""
+    known = path.stat()
 
-    def __init__(self, path: Path, number: int, length: int, missing: float | None = None) -> None:
-        self._path, self._number, self._length = path, number, length
-        self._missing = missing  # stands for null
-        self._stamp = self._current_stamp()
+    def read() -> list[Any]:
+        state = path.stat()
+        if (state.st_mtime_ns, state.st_ino) != (known.st_mtime_ns, known.st_ino):
+            raise StoreError(f"{path}: scored again by another process", fix="run the same command again")
+        with path.open("rb") as stream:
+            rows = json.loads(next(islice(stream, number, None)))
+        return [missing if row is None else row for row in rows]
 
-    def _current_stamp(self) -> tuple[int, int]:
-        state = self._path.stat()
-        return state.st_mtime_ns, state.st_ino
-
-    @cached_property
-    def _rows(self) -> list[Any]:
-        if self._current_stamp() != self._stamp:
-            raise StoreError(
-                f"{self._path}: scored again by another process", fix="run the same command again"
-            )
-        with self._path.open("rb") as stream:
-            rows = json.loads(next(islice(stream, self._number, None)))
-        return [self._missing if row is None else row for row in rows]
-
-    def __len__(self) -> int:
-        return self._length
-
-    def __getitem__(self, place: int | slice) -> Any:
-        return self._rows[place]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._rows)
+    return Lazy(length, read)
 
 
 # Digests

@@ -9,7 +9,7 @@
     writes the rest        ◄────────────────── remaining files, and the error if there is one
 
 Only the driver writes the store, so nodes need no shared disk. A task that is lost with its worker or its node is
-started again from the files sent so far. A large job is split into blocks of its batch plan.
+started again from the files sent so far.
 """
 
 import logging
@@ -19,9 +19,9 @@ import socket
 import tempfile
 import time
 import warnings
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,21 +31,16 @@ from uuid import uuid4
 
 from ... import __version__
 from ...core.errors import MissingExtra, PlanError, ShoalError
-from ...core.files import without_fsync
-from ...core.records import Answer
-from ...training.stage import Progress, silent
-from ..answer_sources import Batches, DirectAnswers
-from ..execute import load_for
+from ...training.stage import Progress
 from ..object_transfer import (
     Files,
-    Held,
     Workplace,
     files_in,
     forget_middles,
     inputs_of,
     keep_only,
     kept_for,
-    locks_for,
+    lock_for,
     put_in_place,
 )
 from ..resources import Resources
@@ -66,8 +61,6 @@ TRIES, TRIES_OF_NODES = 3, 20
 """Attempts at a task whose worker is lost alone, and whose node is lost: the first is more likely the task's fault."""
 REFERENCES = 32
 """Files kept in the object store for later tasks; files of running tasks stay anyway."""
-BLOCK = 4
-"""Batches that a copy of the model gets at a time."""
 FOLDER = "shoal-ray"
 LOSSES = (NodeDiedError, ObjectLostError, WorkerCrashedError)
 
@@ -151,7 +144,7 @@ class _Flight:
 
     task: Task
     attempt: int
-    held: Held
+    lock: ExitStack
 
 
 class _Driver:
@@ -188,7 +181,7 @@ class _Driver:
             ray.wait(swept, num_returns=len(swept), timeout=10)
             ray.kill(self.mailbox)
         for flight in self.flights.values():
-            flight.held.release()
+            flight.lock.close()
 
     # Sending
 
@@ -215,13 +208,12 @@ class _Driver:
         return self.queue.take() if len(self.flights) < room else None
 
     def _send(self, task: Task) -> None:
-        held = Held()
-        if lock := held.take(self.store, locks_for(task, self.store)):
-            self.queue.put_back(task, lock)
+        lock = ExitStack()
+        if not lock.enter_context(self.store.lock(lock_for(task), wait=False)):
+            self.queue.put_back(task, lock_for(task))
             return
         takes = _takes(task)
-        places = self._places(takes)
-        if not places and takes not in self.reported:
+        if takes not in self.reported and not self._places(takes):
             self.reported.add(takes)
             self.progress(f"waiting for {takes.words()}: no node of the cluster has that much", 0, 0)
         self.attempts += 1
@@ -233,9 +225,11 @@ class _Driver:
             str(Path.cwd()),
             {str(path): self._input(path) for path in inputs_of(task.job)},
             self.mailbox,
-            places if len(self.flights) < places // 2 or places > self.queue.left else 1,
         )
-        self.flights[work.options(**_demand(takes)).remote(order)] = _Flight(task, self.attempts, held)
+        reference = work.options(
+            num_cpus=takes.cores or 1, num_gpus=takes.gpus, memory=takes.memory or None
+        ).remote(order)
+        self.flights[reference] = _Flight(task, self.attempts, lock)
 
     def _kept(self, name: str) -> tuple[object, Any]:
         """Return the version of a stored file and a reference to its content."""
@@ -287,7 +281,7 @@ class _Driver:
             try:
                 yield from self._take_back(flight, reference)
             finally:
-                flight.held.release()
+                flight.lock.close()
 
     def _take_back(self, flight: _Flight, reference: Any) -> Iterator[Ended]:
         task = flight.task
@@ -322,12 +316,10 @@ class _Driver:
     def _read_mail(self) -> None:
         """Write the files that running tasks have sent."""
         self.mailed = time.monotonic()
-        flying = {flight.attempt: flight for flight in self.flights.values()}
+        flying = {flight.attempt for flight in self.flights.values()}
         for attempt, files in ray.get(self.mailbox.take.remote()):
             if attempt in flying:
                 put_in_place(files, self.store)
-                for name in files:
-                    flying[attempt].held.release_for(name)
 
 
 def _mailbox() -> Any:
@@ -351,10 +343,6 @@ def _takes(task: Task) -> Resources:
         return task.resources
     threads = float(task.job.identity.get("training", {}).get("threads", 1))
     return Resources(threads, task.resources.gpus, task.resources.memory)
-
-
-def _demand(takes: Resources) -> dict[str, Any]:
-    return {"num_cpus": takes.cores or 1, "num_gpus": takes.gpus, "memory": takes.memory or None}
 
 
 def _on(node: str) -> dict[str, Any]:
@@ -402,8 +390,6 @@ class Order:
     folder: str
     inputs: Mapping[str, tuple[object, Any]]
     mailbox: Any
-    copies: int
-    """How many copies of the model may answer a large job; 1 if it is not split."""
     shoal: str = __version__
 
 
@@ -432,10 +418,9 @@ _workplaces: dict[str, Workplace] = {}
 def work(order: Order) -> tuple[str | None, Files, list[str]]:
     """Run a task; return its error, the files not sent yet, and the names of all files of its job."""
     place = _prepared(order)
-    distribute = partial(_distribute, order) if order.copies > 1 else None
     try:
-        with _mailing(place, order), without_fsync():
-            problem = run_task(order.task, place.store, distribute=distribute)
+        with _mailing(place, order):
+            problem = run_task(order.task, place.store)
         return problem, place.news(done=True), place.names(order.task.job)
     finally:
         place.clear(order.task.job)
@@ -506,66 +491,3 @@ def _is_alive(process: int) -> bool:
 def sweep_node(run: str) -> None:
     """Remove the folders of a run's workers on this node."""
     _sweep(lambda other, process: other == run or not _is_alive(process))
-
-
-# Large jobs
-
-
-def _distribute(
-    order: Order, local: Callable[[Batches], Iterator[Sequence[Answer]]], batches: Batches
-) -> Iterator[Sequence[Answer]]:
-    """Yield the answers to batches in their order, from several copies of the model; few batches are answered here.
-
-    A worker that waits for a block holds no core: Ray lends it to another task.
-    """
-    blocks = [batches[start : start + BLOCK] for start in range(0, len(batches), BLOCK)]
-    if len(blocks) < 2:
-        yield from local(batches)
-        return
-    takes, waiting = _demand(_takes(order.task)), deque[tuple[Any, Any]]()
-    kept = {name: where for name, where in order.kept.items() if name.startswith("cases/")}
-    lean = Order(order.run, order.task, 0, kept, order.folder, order.inputs, None, 1)
-
-    def begin(block: Batches) -> Any:
-        return ask_block.options(**takes).remote(lean, block)
-
-    left = iter(blocks)
-    for block in left:
-        waiting.append((block, begin(block)))
-        if len(waiting) >= 2 * order.copies:
-            break
-    while waiting:
-        block, reference = waiting.popleft()
-        if (following := next(left, None)) is not None:
-            waiting.append((following, begin(following)))
-        yield from _answered(block, reference, begin)
-
-
-def _answered(block: Any, reference: Any, begin: Callable[[Any], Any]) -> list[Sequence[Answer]]:
-    """Return the answers to a block; send it again if its node is lost."""
-    for _ in range(TRIES_OF_NODES):
-        try:
-            answers: list[Sequence[Answer]] = ray.get(reference)
-            return answers
-        except RayTaskError as trouble:
-            if not isinstance(trouble.cause, LOSSES):
-                raise
-        except RayError:
-            pass
-        reference = begin(block)
-    answers = ray.get(reference)
-    return answers
-
-
-_copies: dict[str, DirectAnswers] = {}
-
-
-@ray.remote(max_retries=0)
-def ask_block(order: Order, block: Batches) -> list[Sequence[Answer]]:
-    """Return the answers to some batches of a job, from a copy of its model that this process keeps."""
-    job = order.task.job
-    if job.id not in _copies:
-        place = _prepared(order)
-        _copies.clear()
-        _copies[job.id] = DirectAnswers(job, load_for(job, place.store), place.store.built(job, silent))
-    return list(_copies[job.id].answer(block))
