@@ -160,14 +160,51 @@ def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, 
     return compare_results(plan, results_by_protocol(plan, jobs, store))
 
 
-def compare_results(plan: Plan, results: Mapping[str, Sequence[Result]]) -> dict[str, Compared]:
-    """Return the comparison of each protocol across its results; protocols without one are left out."""
+def compare_results(
+    plan: Plan, results: Mapping[str, Sequence[Result]], store: RunStore | None = None, *, keep: bool = False
+) -> dict[str, Compared]:
+    """Return the comparison of each protocol across its results; protocols without one are left out.
+
+    Comparisons are read from the store if nothing that decides them has changed; with `keep`, new ones are stored.
+    """
     compared = {
-        protocol: find_protocol(protocol).compare(plan.tables[protocol], rows)
+        protocol: _compared(protocol, plan.tables[protocol], rows, store, keep=keep)
         for protocol, rows in results.items()
         if rows
     }
     return {protocol: together for protocol, together in compared.items() if together.measures}
+
+
+def _compared(
+    protocol: str, settings: Any, results: Sequence[Result], store: RunStore | None, *, keep: bool
+) -> Compared:
+    key = _comparison_key(settings, results, store) if store else {}
+    if store and (stored := store.read_comparison(key)) is not None:
+        return _comparison_from_json(stored)
+    compared = find_protocol(protocol).compare(settings, results)
+    if store and keep and compared.measures:
+        plain = {
+            "measures": [as_json(row) for row in compared.measures],
+            "findings": [finding_as_json(row) for row in compared.findings],
+        }
+        read_back = _comparison_from_json(json.loads(json.dumps(plain)))
+        if (read_back.measures, read_back.findings) == (list(compared.measures), list(compared.findings)):
+            store.write_comparison(key, plain)
+    return compared
+
+
+def _comparison_key(settings: Any, results: Sequence[Result], store: RunStore) -> dict[str, Any]:
+    """Return everything that decides a comparison."""
+    jobs = [{**result.job, "files": store.content_of(result.job["id"])} for result in results]
+    plain: dict[str, Any] = json.loads(
+        json.dumps({"rules": RULES, "settings": asdict(settings), "jobs": jobs})
+    )
+    return plain
+
+
+def _comparison_from_json(plain: Mapping[str, Any]) -> Compared:
+    measures, findings = plain["measures"], plain["findings"]
+    return Compared(list(map(from_json, measures)), list(map(finding_from_json, findings)))
 
 
 def results_by_protocol(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, list[Result]]:

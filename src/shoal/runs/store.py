@@ -14,6 +14,7 @@
           measures.json           scored again from cases and answers whenever scoring changes
           outcomes.jsonl          values by case, in blocks
           error.txt               only if the last attempt failed
+      comparisons/                measures across the jobs of a plan, made again whenever one of the jobs changes
       checkpoints/, features/     stages of training that several jobs share (`training.py`)
       midway/                     trainings in progress
 
@@ -44,7 +45,7 @@ from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Progress, silent
-from .plan import Job
+from .plan import Job, short_hash
 from .store_files import (
     ERRORS,
     OWNER,
@@ -297,6 +298,29 @@ class RunStore:
         scored = read_sealed_json(path)
         is_current = scored is not None and scored.get("answers") == seal_words(answers)[:1]
         return scored if is_current and _is_owner(answers, job_id) else None
+
+    # Comparisons
+
+    def content_of(self, job_id: str) -> list[str]:
+        """Return digests of a job's answers and measures."""
+        folder = self.job_folder(job_id)
+        path = folder / "measures.json"
+        return [*seal_words(folder / "answers.jsonl"), digest(path) if path.exists() else ""]
+
+    def _comparison_file(self, key: Mapping[str, Any]) -> Path:
+        jobs = [job["id"] for job in key["jobs"]]
+        return self.folder / "comparisons" / f"{short_hash({'jobs': jobs}, 16)}.json"
+
+    def write_comparison(self, key: Mapping[str, Any], compared: Mapping[str, Any]) -> None:
+        """Store what a protocol makes of several jobs together."""
+        path = self._comparison_file(key)
+        with making(path.parent):
+            write_sealed_json(path, {"key": short_hash(key, 64), **compared})
+
+    def read_comparison(self, key: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the stored comparison; None if something that decides it has changed."""
+        compared = read_sealed_json(self._comparison_file(key))
+        return compared if compared is not None and compared["key"] == short_hash(key, 64) else None
 
     # Errors
 
