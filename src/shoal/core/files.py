@@ -52,7 +52,6 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def first_bytes(path: Path, size: int) -> bytes:
-    """Return the first bytes of a file, unzipped."""
     with _open(path) as stream:
         try:
             return stream.read(size)
@@ -97,7 +96,6 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _open_bytes(path: Path) -> "io.BufferedReader[Any]":
-    """Open a file, unzipped."""
     if not is_file(path):
         raise _no_file(path)
     try:
@@ -138,7 +136,6 @@ class Swelling:
         self._room = max(SMALL, USUAL_SWELLING * sum(file.stat().st_size for file in files))
 
     def take(self, count: int) -> None:
-        """Count bytes or characters."""
         self._room -= count
         if self._room < 0:
             raise DataError(
@@ -362,7 +359,6 @@ class Alike:
         self._known: dict[Any, Any] = {}
 
     def text(self, text: str) -> str:
-        """Return the first copy of a text."""
         return str(self._known.setdefault(text, text))
 
     def texts(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -372,7 +368,6 @@ class Alike:
         return known
 
     def groups(self, groups: dict[str, str]) -> dict[str, str]:
-        """Return the first copy of a mapping of texts."""
         known: dict[str, str] = self._known.setdefault(tuple(groups.items()), groups)
         return known
 
@@ -527,7 +522,6 @@ class ResumableLines:
         self._stream.close()
 
     def close(self) -> None:
-        """Close; the content stays."""
         self._stream.close()
 
 

@@ -400,7 +400,6 @@ def as_json(measure: Measure) -> dict[str, Any]:
 
 
 def from_json(row: Mapping[str, Any]) -> Measure:
-    """Return the measure that `as_json` wrote."""
     basis = row.get("basis", {})
     typed = {
         "interval_over_templates": _pair(basis.get("interval_over_templates")),
@@ -415,5 +414,4 @@ def finding_as_json(finding: Finding) -> dict[str, Any]:
 
 
 def finding_from_json(row: Mapping[str, Any]) -> Finding:
-    """Return the finding that `finding_as_json` wrote."""
     return Finding(**{**row, "measures": tuple(map(from_json, row["measures"]))})

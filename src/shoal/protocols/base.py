@@ -134,7 +134,6 @@ class Built:
 
     @property
     def whole(self) -> Sequence[Case]:
-        """Return the complete suite."""
         return self.chosen_from or self.cases
 
 
@@ -157,8 +156,6 @@ class Compared:
 
 
 class ProtocolModule(Protocol):
-    """The nine names of a protocol."""
-
     @property
     def Settings(self) -> type[Any]:  # noqa: N802 (a class)
         """The settings of a plan's table; each field is tagged with the step it changes."""

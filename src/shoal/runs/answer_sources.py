@@ -31,8 +31,6 @@ SECOND = "again"
 
 
 class _Source:
-    """The model, the questions and the self-checks of one job."""
-
     def __init__(self, job: Job, model: Any, built: Built) -> None:
         self.model, self.built = model, built
         self.questions = make_questions(model, built.cases)
@@ -55,7 +53,6 @@ class DirectAnswers(_Source):
 
     @cached_property
     def batches(self) -> Batches:
-        """Which questions are answered together."""
         return batch_plan(self.model, self.questions)
 
     @cached_property
@@ -64,7 +61,6 @@ class DirectAnswers(_Source):
 
     @property
     def sizes(self) -> list[int]:
-        """The number of answers in each batch."""
         return [len(batch) for batch in self.batches]
 
     def answer(self, batches: Batches, *, in_parallel: bool = True) -> Iterator[Sequence[Answer]]:
@@ -73,7 +69,6 @@ class DirectAnswers(_Source):
         return ask_batches(self._ask, self.model, self.questions, batches, labels=labels)
 
     def answer_one(self, identity: str) -> Answer:
-        """Return the answer to one question, queried again."""
         (row,) = self._ask([self._examples[identity]])
         return replace(row, example_id=identity)
 

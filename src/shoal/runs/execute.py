@@ -10,13 +10,11 @@ memory. Steps whose result is stored are skipped.
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from ..core.records import Answer, Result
+from ..core.records import Result
 from ..models import load_model
-from ..models.answer_rows import AnswerRows
 from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check
 from ..protocols.base import Built
@@ -64,14 +62,12 @@ def load_for(job: Job, store: RunStore) -> Any:
 
 
 def _query(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
-    """Query a model that needs no training."""
     model = load_for(job, store)
     if isinstance(model, RemoteModel):
         store.keep_spending(job.id, model.spending)
     source = find_source(job, model, built)
     if not store.has_checks(job.id):
         store.write_checks(job.id, source.self_check())
-    rows: Sequence[Answer] = ()
     with store.partial(job.id, source.sizes) as stored:
         missing = source.missing(stored, progress)
         done, reported = sum(not row.mark for row in stored.read() if not is_retryable(row)), 0.0
@@ -84,8 +80,6 @@ def _query(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
         for check in source.conclude(stored):
             store.add_check(job.id, asdict(check))
         stored.finish()
-    if isinstance(rows, AnswerRows):  # stored predictions: all answers in one block, as columns
-        store.remember(job.id, rows)
 
 
 def _train_and_query(

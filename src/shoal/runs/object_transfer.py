@@ -104,7 +104,6 @@ def forget_middles(task: Task, store: RunStore) -> None:
 
 
 def _so_far(cases: Path) -> Path:
-    """Return the file of a build in progress."""
     return cases.with_suffix(BUILDING)
 
 
@@ -247,7 +246,6 @@ class Workplace:
         return news
 
     def names(self, job: Job) -> list[str]:
-        """Return the files of a job in this folder."""
         folder = self.store.job_folder(job.id)
         return [str(path.relative_to(self.store.folder)) for path in folder.glob("[!.]*")]
 

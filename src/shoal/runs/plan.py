@@ -131,7 +131,6 @@ class Group:
     """The group whose model at the same position each of these was trained from."""
 
     def place_of(self, spec: str) -> dict[str, int]:
-        """Return the step and the run of a model."""
         place = self.models.index(spec)
         axes = {"step": self.steps, "run": self.seeds}
         return {name: values[place] for name, values in axes.items() if values}
@@ -218,7 +217,6 @@ def slug(text: str, longest: int = 40) -> str:
 
 
 def short_hash(resolved: Mapping[str, Any], letters: int = 8) -> str:
-    """Return the first letters of a hash of the mapping."""
     return hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()[:letters]
 
 
@@ -282,7 +280,6 @@ def _relative(name: str, folder: Path) -> str:
 
 
 def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
-    """Return a plan from plain data."""
     known = (*TOP, *PROTOCOLS)
     for key in table:
         if key not in known:

@@ -172,7 +172,6 @@ def read_result(path: Path) -> Result:
 
 
 def _settings(job: Mapping[str, Any], path: Path) -> Any:
-    """Return the settings in a result file; None if it has none."""
     if job.get("protocol") not in PROTOCOLS or not isinstance(job.get("settings"), Mapping):
         return None
     return make_settings(find_protocol(job["protocol"]).Settings, job["settings"], f"{path}: settings")

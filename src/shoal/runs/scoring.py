@@ -68,7 +68,6 @@ def _described(job: Job, about: Mapping[str, Any], checks: Sequence[Mapping[str,
 
 
 def _asked(job: Job) -> Any:
-    """Return the model that was queried; None if the job trains it."""
     if "training" in job.identity:
         return None
     return load_model(job.model) if job.given is None else job.given
@@ -85,7 +84,6 @@ def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dic
 
 
 def is_dead(result: Result) -> bool:
-    """Return whether the model answered nothing."""
     return bool(result.outcomes) and set(verdicts_of(result.outcomes)) == {"e"}
 
 
@@ -208,7 +206,6 @@ def _comparison_from_json(plain: Mapping[str, Any]) -> Compared:
 
 
 def results_by_protocol(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, list[Result]]:
-    """Return the results of each protocol of a plan."""
     return {protocol: results_of(plan, jobs, store, protocol) for protocol in plan.tables}
 
 
@@ -219,12 +216,10 @@ def results_of(plan: Plan, jobs: Sequence[Job], store: RunStore, protocol: str) 
 
 
 def grouped(result: Result, plan: Plan) -> Result:
-    """Return a result with the checkpoint group, step and run of its model."""
     return replace(result, job={**result.job, **plan.group_of(result.job["model"])})
 
 
 def stored_job(store: RunStore, name: str) -> Job:
-    """Return a stored job by its name."""
     job = store.read_job(store.find(name))
     settings = make_settings(find_protocol(job["protocol"]).Settings, job["settings"], job["id"])
     return Job(job["id"], job["protocol"], job["model"], settings, job["identity"], job["cases"])

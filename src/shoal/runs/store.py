@@ -22,7 +22,6 @@ The files are the only state: no database, no status field. Locks are those of t
 process.
 """
 
-import json
 import os
 import shutil
 import tempfile
@@ -88,8 +87,6 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._cases: dict[tuple[str, int], Lazy[Case]] = {}
-        self._recent: dict[str, Sequence[Answer]] = {}
 
     def __repr__(self) -> str:
         return f"RunStore({str(self.folder)!r})"
@@ -97,7 +94,6 @@ class RunStore:
     # Cases
 
     def cases_file(self, job: Job) -> Path:
-        """Return the file of a job's cases."""
         return self.folder / "cases" / f"{job.cases}.jsonl"
 
     def built(self, job: Job, progress: Progress) -> Built:
@@ -128,15 +124,12 @@ class RunStore:
             self._build(job, progress)
 
     def lazy_cases(self, job: Job, length: int, progress: Progress) -> Sequence[Case]:
-        """Return the cases of a finished job, read at the first access; jobs that share cases share the object."""
-        if (job.cases, length) not in self._cases:
-            self._cases[job.cases, length] = Lazy(length, lambda: self.built(job, progress).cases)
-        return self._cases[job.cases, length]
+        """Return the cases of a finished job, read at the first access."""
+        return Lazy(length, lambda: self.built(job, progress).cases)
 
     # Jobs
 
     def job_folder(self, job_id: str) -> Path:
-        """Return the folder of a job."""
         return self.folder / "jobs" / job_id
 
     def is_done(self, job_id: str) -> bool:
@@ -144,7 +137,6 @@ class RunStore:
         return (self.job_folder(job_id) / "answers.jsonl").exists()
 
     def error(self, job_id: str) -> str:
-        """Return the error of the last attempt; empty if it did not fail."""
         path = self.job_folder(job_id) / "error.txt"
         return path.read_text(errors="replace")[:LONGEST_ERROR] if path.exists() else ""
 
@@ -169,7 +161,6 @@ class RunStore:
         return matching[0]
 
     def job_ids(self) -> list[str]:
-        """Return the id of every job that was started."""
         return sorted(path.parent.name for path in self.folder.glob("jobs/*/job.json"))
 
     def answered_on(self, job_id: str) -> str:
@@ -178,7 +169,6 @@ class RunStore:
         return time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)) if path.exists() else ""
 
     def read_job(self, job_id: str) -> dict[str, Any]:
-        """Return the content of `job.json`."""
         path = self.job_folder(job_id) / "job.json"
         _refuse_other_format(path)
         job = read_sealed_json(path) or {}
@@ -188,7 +178,6 @@ class RunStore:
         return {name: value for name, value in job.items() if name != "format"}
 
     def write_job(self, job: Job) -> None:
-        """Write `job.json`."""
         folder = self.job_folder(job.id)
         _refuse_other_format(folder / "job.json")
         with making(folder):
@@ -221,7 +210,10 @@ class RunStore:
             holder = self._holder(name)
             try:
                 with suppress(OSError):  # informative only: a full disk must not stop the holder
-                    holder.write_text(json.dumps({"pid": os.getpid(), "host": node(), "since": time.time()}))
+                    since = time.strftime("%Y-%m-%d %H:%M:%S")
+                    holder.write_text(
+                        f"process {os.getpid()} on {node()}, which works on {name} since {since}"
+                    )
                 yield True
             finally:
                 with suppress(OSError):
@@ -233,16 +225,14 @@ class RunStore:
 
     def waiting_for(self, name: str) -> str:
         """Return a message that names the process that holds a lock."""
-        holder = read_plain_json(self._holder(name))
-        if not isinstance(holder, dict) or not isinstance(holder.get("since"), float | int):
+        try:
+            return f"waiting for {self._holder(name).read_text(errors='replace')}"
+        except OSError:
             return f"waiting for another process, which works on {name}"
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["since"]))
-        return f"waiting for process {holder.get('pid')} on {holder.get('host')}, which works on {name} since {since}"
 
     # Checks
 
     def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
-        """Write the self-checks of a job's model."""
         write_sealed_json(self.job_folder(job_id) / "checks.json", {"checks": list(checks)})
 
     def add_check(self, job_id: str, check: dict[str, Any]) -> None:
@@ -251,7 +241,6 @@ class RunStore:
         self.write_checks(job_id, [*others, check])
 
     def has_checks(self, job_id: str) -> bool:
-        """Return whether the self-checks were made and are readable."""
         return self._checks_in(self.job_folder(job_id) / "checks.json") is not None
 
     def read_checks(self, job_id: str) -> list[dict[str, Any]]:
@@ -325,12 +314,10 @@ class RunStore:
     # Errors
 
     def write_error(self, job_id: str, text: str) -> None:
-        """Write the error of a failed attempt."""
         with making(self.job_folder(job_id)), writing(self.job_folder(job_id) / "error.txt") as stream:
             stream.write(text)
 
     def failed_since(self, job_id: str, moment: float) -> bool:
-        """Return whether an attempt failed after this moment."""
         path = self.job_folder(job_id) / "error.txt"
         return path.exists() and path.stat().st_mtime > moment
 
@@ -341,19 +328,10 @@ class RunStore:
         return PartialAnswers(self.job_folder(job_id), sizes)
 
     def read_answers(self, job_id: str) -> list[Answer]:
-        """Return all answers of a job."""
         return list(self.answers(job_id))
 
     def answers(self, job_id: str) -> Iterable[Answer]:
-        """Return all answers of a job, from memory the first time after they were stored."""
-        recent = self._recent.pop(job_id, None)
-        return self._answers_on_disk(job_id) if recent is None else recent
-
-    def remember(self, job_id: str, rows: Sequence[Answer]) -> None:
-        """Hold the answers that were just stored, so that scoring need not read them back."""
-        self._recent[job_id] = rows
-
-    def _answers_on_disk(self, job_id: str) -> Iterator[Answer]:
+        """Yield all answers of a job; raise StoreError if they are not those that were stored."""
         path = self.job_folder(job_id) / "answers.jsonl"
         if not seal_words(path):
             raise StoreError(
@@ -393,13 +371,11 @@ class RunStore:
         self.remove_answers(job_id)
 
     def remove_answers(self, job_id: str) -> None:
-        """Remove the answers of a job."""
         (self.job_folder(job_id) / "answers.jsonl").unlink(missing_ok=True)
 
     # Cost of remote models
 
     def spent(self, job_id: str) -> dict[str, int]:
-        """Return the requests and tokens spent so far."""
         return read_spending(self.job_folder(job_id) / "spent.jsonl")
 
     def keep_spending(self, job_id: str, spending: Any) -> None:
@@ -427,18 +403,15 @@ class MemoryStore(RunStore):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def built(self, job: Job, progress: Progress) -> Built:
-        """Return the cases of a job, built once."""
         if job.cases not in self._built:
             self._built[job.cases] = find_protocol(job.protocol).build(job.settings, progress)
         return self._built[job.cases]
 
     @contextmanager
     def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
-        """Yield True: no other process uses this store."""
         yield True
 
     def is_done(self, job_id: str) -> bool:
-        """Return whether the job has all its answers."""
         return job_id in self._answers
 
     def write_job(self, job: Job) -> None:
@@ -448,19 +421,15 @@ class MemoryStore(RunStore):
         """Repair nothing."""
 
     def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
-        """Hold the self-checks of a job's model."""
         self._checks[job_id] = list(checks)
 
     def has_checks(self, job_id: str) -> bool:
-        """Return whether the self-checks were made."""
         return job_id in self._checks
 
     def read_checks(self, job_id: str) -> list[dict[str, Any]]:
-        """Return the self-checks."""
         return self._checks.get(job_id, [])
 
     def read_measures(self, job_id: str) -> dict[str, Any] | None:
-        """Return None: measures are always computed."""
         return None
 
     def write_measures(
@@ -472,11 +441,9 @@ class MemoryStore(RunStore):
         """Write nothing."""
 
     def partial(self, job_id: str, sizes: Iterable[int]) -> PartialAnswers:
-        """Return an object that collects a job's answers in memory."""
         return MemoryAnswers(self._answers, job_id)
 
     def answers(self, job_id: str) -> Iterable[Answer]:
-        """Return all answers of a job."""
         batches = self._answers[job_id]
         return batches[0] if len(batches) == 1 else chain.from_iterable(batches)
 

@@ -179,7 +179,6 @@ def is_whole(path: Path) -> bool:
 
 
 def cache_built(path: Path, built: Built) -> None:
-    """Hold the content of a file of cases in memory."""
     while len(_built) >= MOST_CACHED:
         del _built[next(iter(_built))]
     _built[path, path.stat().st_mtime_ns] = built
@@ -206,16 +205,13 @@ class PartialAnswers:
         self._errors = sum(bool(row.error) for row in self.read()) if self.done else 0
 
     def read(self) -> list[Answer]:
-        """Return the answers stored so far."""
         return [Answer(**json.loads(raw)) for raw in self._lines.read()]
 
     def restart(self) -> None:
-        """Discard the stored answers."""
         self._lines.restart()
         self.done = self._errors = 0
 
     def add(self, rows: Sequence[Answer]) -> None:
-        """Store a batch."""
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
             self._lines.append(map(answer_line, block))
@@ -253,19 +249,15 @@ class MemoryAnswers(PartialAnswers):
         self._answers, self._job_id = answers, job_id
 
     def add(self, rows: Sequence[Answer]) -> None:
-        """Store a batch."""
         self._batches.append(rows)
 
     def read(self) -> list[Answer]:
-        """Return nothing: a store in memory is never resumed."""
         return []
 
     def arrange(self, rows: Sequence[Answer]) -> None:
-        """Replace the stored answers."""
         self._batches = [rows]
 
     def finish(self) -> None:
-        """Hand the answers to the store."""
         self._answers[self._job_id] = self._batches
 
     def __exit__(self, *exception: object) -> None:
@@ -329,7 +321,6 @@ def stored_column(path: Path, number: int, length: int, missing: float | None = 
 
 
 def seal(path: Path) -> Path:
-    """Return the file that holds the digest of another."""
     return path.with_suffix(".digest")
 
 
@@ -367,7 +358,6 @@ def _matches(path: Path, _changed: int, known: str) -> bool:
 
 
 def read_plain_json(path: Path) -> Any:
-    """Return the content of a JSON file; None if it is missing or damaged."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError, RecursionError):
@@ -382,7 +372,6 @@ def write_sealed_json(path: Path, plain: Mapping[str, Any]) -> None:
 
 
 def read_sealed_json(path: Path) -> dict[str, Any] | None:
-    """Return an object that `write_sealed_json` wrote; None if it is missing or damaged."""
     content = read_plain_json(path)
     return content if isinstance(content, dict) and content.pop("digest", "") == _digest_of(content) else None
 

@@ -57,8 +57,8 @@ except ModuleNotFoundError as problem:
 
 BETWEEN_MAILS = 2.0
 """Seconds between two looks for new files: the most work that a lost node costs, apart from its current batch."""
-TRIES, TRIES_OF_NODES = 3, 20
-"""Attempts at a task whose worker is lost alone, and whose node is lost: the first is more likely the task's fault."""
+TRIES = 5
+"""Attempts at a task whose worker or node is lost."""
 REFERENCES = 32
 """Files kept in the object store for later tasks; files of running tasks stay anyway."""
 FOLDER = "shoal-ray"
@@ -106,7 +106,6 @@ def _cluster(address: str) -> Iterator[None]:
 
 
 def _not_connected(on: str, trouble: Exception) -> PlanError:
-    """Return the error for a failed connection."""
     lines = [line.strip() for line in str(trouble).splitlines() if line.strip()] or [type(trouble).__name__]
     if "ersion" in lines[0]:  # version of Ray or of Python
         return PlanError(
@@ -140,8 +139,6 @@ def _knock(address: str, on: str) -> None:
 
 @dataclass(slots=True)
 class _Flight:
-    """A running task."""
-
     task: Task
     attempt: int
     lock: ExitStack
@@ -157,7 +154,7 @@ class _Driver:
         self.mailbox = _mailbox()
         self.flights: dict[Any, _Flight] = {}  # by the reference to its result
         self.attempts = 0
-        self.lost, self.lost_with_node = Counter[str](), Counter[str]()
+        self.lost = Counter[str]()
         self.references: OrderedDict[tuple[str, object], Any] = OrderedDict()
         self.looked, self.mailed = 0.0, time.monotonic()
         self.nodes: list[Mapping[str, float]] = []
@@ -290,9 +287,10 @@ class _Driver:
         except RayError as trouble:
             if isinstance(trouble, RayTaskError) and not isinstance(trouble.cause, LOSSES):
                 yield self.queue.end(task, record_failure(task, self.store, _not_begun(trouble.cause)))
-            elif self._is_hopeless(task, trouble):
+            elif self.lost[task.name] + 1 >= TRIES:
                 yield self.queue.end(task, record_failure(task, self.store, _lost(trouble)))
             else:
+                self.lost[task.name] += 1
                 self.references.clear()  # some may be lost too
                 self.queue.put_back(task)
             return
@@ -302,16 +300,6 @@ class _Driver:
         if problem is None:
             forget_middles(task, self.store)
         yield self.queue.end(task, problem)
-
-    def _is_hopeless(self, task: Task, trouble: RayError) -> bool:
-        """Return whether a task was lost too often to be attempted again."""
-        counter, most = (
-            (self.lost_with_node, TRIES_OF_NODES)
-            if isinstance(trouble, NodeDiedError)
-            else (self.lost, TRIES)
-        )
-        counter[task.name] += 1
-        return counter[task.name] >= most
 
     def _read_mail(self) -> None:
         """Write the files that running tasks have sent."""
@@ -346,14 +334,12 @@ def _takes(task: Task) -> Resources:
 
 
 def _on(node: str) -> dict[str, Any]:
-    """Return the options for a task that must run on this node."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     return {"scheduling_strategy": NodeAffinitySchedulingStrategy(node, soft=False)}
 
 
 def _not_begun(cause: Exception) -> str:
-    """Return the error of a worker that could not start its task."""
     if isinstance(cause, ShoalError):
         return str(cause)
     last = (str(cause).strip().splitlines() or [""])[-1].strip()
@@ -401,11 +387,9 @@ class Mailbox:
         self._letters: list[tuple[int, Files]] = []
 
     def send(self, attempt: int, files: Files) -> None:
-        """Add the new files of an attempt."""
         self._letters.append((attempt, files))
 
     def take(self) -> list[tuple[int, Files]]:
-        """Return everything added since the last call."""
         letters, self._letters = self._letters, []
         return letters
 
