@@ -126,28 +126,6 @@ def test_killed_at_random_moments_the_files_are_the_same_and_no_finished_batch_i
     assert finished >= 1 and kills_while_asking >= wanted // 10
 
 
-@pytest.mark.slow
-def test_two_processes_finish_a_plan_together_and_no_job_is_done_twice(plan_of, tmp_path, log, monkeypatch):
-    (tmp_path / "meeting").mkdir()
-    monkeypatch.setenv("SHOAL_TEST_MEETING", str(tmp_path / "meeting"))
-    names = ("slow_a", "slow_b", "slow_c", "slow_d", "slow_e")
-    shared = plan_of(*names)
-    store = tmp_path / "shared"
-    workers = [FORK.Process(target=run_plan, args=(shared, store)) for _ in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0, 0]
-    calls = asked(log)
-    batches_each = len(calls) // len(names)
-    counts = {texts: sum(texts == other for _, other in calls) for _, texts in calls}
-    assert len(calls) == len(names) * batches_each and set(counts.values()) == {len(names)}
-    assert len({pid for pid, _ in calls}) == 2, "one process did everything"
-    jobs = check_plan(read_plan(shared))
-    assert all(RunStore(store).is_done(job.id) for job in jobs)
-
-
 def test_a_full_disk_is_a_clear_error_and_what_was_kept_is_kept(plan, tmp_path, log, reference):
     store, out = tmp_path / "store", tmp_path / "out.txt"
     (job,) = check_plan(read_plan(plan))
