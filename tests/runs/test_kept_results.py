@@ -82,7 +82,7 @@ def test_a_job_of_another_format_is_refused_in_words_and_left_as_it_is(finished,
     del older["format"], older["digest"]
     path.write_text(json.dumps(older))
     with pytest.raises(
-        StoreError, match="written by another version of shoal\n.*older than 3; .* reads format 3"
+        StoreError, match="written by another version of shoal\n.*older than 3; .* reads format 4"
     ):
         store.read_job(jobs[0].id)
     (_, refused), (_, problem) = run_here(jobs, store)

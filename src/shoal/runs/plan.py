@@ -102,20 +102,15 @@ class Plan:
         return list(jobs.values())
 
     def group_of(self, spec: str) -> dict[str, Any]:
-        """Return the checkpoint group of a model, with its step and run if the plan has them."""
+        """Return the group of a model, with its step, run and the model it was trained from if the plan has them."""
         for name, group in self.groups.items():
             if spec in group.models:
-                return {"group": name, **group.place_of(spec), **self._made_of(group, spec)}
+                found = {"group": name, **group.place_of(spec)}
+                if group.before:
+                    model = self.groups[group.before].models[group.models.index(spec)]
+                    found |= {"before": group.before, "before model": model}
+                return found
         return {"group": ""}
-
-    def _made_of(self, group: "Group", spec: str) -> dict[str, str]:
-        """Return the model that this one was trained from, with its group, if the plan names it."""
-        if not group.before:
-            return {}
-        return {
-            "before": group.before,
-            "before model": self.groups[group.before].models[group.models.index(spec)],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +125,8 @@ class Group:
     before: str = ""
     """The group whose model at the same position each of these was trained from."""
 
-    def place_of(self, spec: str) -> dict[str, int]:
+    def place_of(self, spec: str) -> dict[str, Any]:
+        """Return the step and the run of a model."""
         place = self.models.index(spec)
         axes = {"step": self.steps, "run": self.seeds}
         return {name: values[place] for name, values in axes.items() if values}

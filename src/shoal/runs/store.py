@@ -46,8 +46,6 @@ from ..protocols.base import Built
 from ..training.stage import Progress, silent
 from .plan import Job, short_hash
 from .store_files import (
-    ERRORS,
-    OWNER,
     VALUES,
     DamagedError,
     MemoryAnswers,
@@ -60,19 +58,18 @@ from .store_files import (
     load_once,
     making,
     read_plain_json,
+    read_seal,
     read_sealed_json,
     save_built,
-    seal_words,
     stored_column,
     write_columns,
     write_sealed_json,
 )
 
-FORMAT = 3
+FORMAT = 4
 """Format of a job's files. Raised when older files would be misread; reading them is then an error."""
 JOB = {"format", "id", "protocol", "model", "settings", "identity", "cases"}
-CHECK = {"name", "ok", "detail"}
-"""Keys of `job.json`, and of each check."""
+"""Keys of `job.json`."""
 LONGEST_ERROR = 8_000
 """Characters of `error.txt` that are shown."""
 PATIENCE = 2.0
@@ -252,11 +249,8 @@ class RunStore:
         return checks or []
 
     def _checks_in(self, path: Path) -> list[dict[str, Any]] | None:
-        checks = (read_sealed_json(path) or {}).get("checks")
-        is_known = isinstance(checks, list) and all(
-            isinstance(check, dict) and check.keys() == CHECK for check in checks
-        )
-        return checks if is_known else None
+        checks: list[dict[str, Any]] | None = (read_sealed_json(path) or {}).get("checks")
+        return checks
 
     # Measures
 
@@ -267,7 +261,7 @@ class RunStore:
         folder = self.job_folder(job_id)
         write_columns(columns, folder / "outcomes.jsonl")
         beside = {"names": list(columns), "digest": digest(folder / "outcomes.jsonl")}
-        answers = seal_words(folder / "answers.jsonl")[:1]
+        answers = read_seal(folder / "answers.jsonl").get("digest")
         write_sealed_json(folder / "measures.json", {**scored, "beside": beside, "answers": answers})
 
     def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> dict[str, Lazy[Any]] | None:
@@ -285,8 +279,9 @@ class RunStore:
         """Return the measures; None if they are missing, damaged, or made from other answers."""
         path, answers = (self.job_folder(job_id) / name for name in ("measures.json", "answers.jsonl"))
         scored = read_sealed_json(path)
-        is_current = scored is not None and scored.get("answers") == seal_words(answers)[:1]
-        return scored if is_current and _is_owner(answers, job_id) else None
+        sealed = read_seal(answers)
+        is_current = scored is not None and scored.get("answers") == sealed.get("digest")
+        return scored if is_current and sealed.get("job") == job_id else None
 
     # Comparisons
 
@@ -294,7 +289,7 @@ class RunStore:
         """Return digests of a job's answers and measures."""
         folder = self.job_folder(job_id)
         path = folder / "measures.json"
-        return [*seal_words(folder / "answers.jsonl"), digest(path) if path.exists() else ""]
+        return [str(read_seal(folder / "answers.jsonl")), digest(path) if path.exists() else ""]
 
     def _comparison_file(self, key: Mapping[str, Any]) -> Path:
         jobs = [job["id"] for job in key["jobs"]]
@@ -333,7 +328,7 @@ class RunStore:
     def answers(self, job_id: str) -> Iterable[Answer]:
         """Yield all answers of a job; raise StoreError if they are not those that were stored."""
         path = self.job_folder(job_id) / "answers.jsonl"
-        if not seal_words(path):
+        if not read_seal(path):
             raise StoreError(
                 f"{path}: damaged",
                 why="its digest is missing",
@@ -342,7 +337,7 @@ class RunStore:
             )
         if not is_kept(path):
             raise _damaged_answers(path, "the content has changed since it was written")
-        if not _is_owner(path, job_id):
+        if read_seal(path).get("job") != job_id:
             raise _damaged_answers(path, "these are the answers of another job")
         try:
             for _, row in read_json_lines(path):
@@ -358,10 +353,8 @@ class RunStore:
 
     def errors(self, job_id: str) -> int:
         """Return the number of answers that are errors."""
-        words = seal_words(self.job_folder(job_id) / "answers.jsonl")
-        if len(words) >= 3 and words[1] == ERRORS and words[2].isdecimal() and len(words[2]) < 19:
-            return int(words[2])
-        return sum(bool(row.error) for row in self.answers(job_id))
+        count = read_seal(self.job_folder(job_id) / "answers.jsonl").get("errors")
+        return count if isinstance(count, int) else sum(bool(row.error) for row in self.answers(job_id))
 
     def reopen(self, job_id: str, rows: Sequence[Answer]) -> None:
         """Return a finished job to the state in which it has only these answers."""
@@ -476,8 +469,3 @@ def _is_job(job: Any) -> bool:
 def _damaged_answers(path: Path, why: str) -> StoreError:
     fix = f"rm {path}, then shoal run PLAN queries the model again"
     return StoreError(f"{path}: damaged", why=why, fix=fix)
-
-
-def _is_owner(path: Path, job_id: str) -> bool:
-    """Return whether answers belong to this job."""
-    return seal_words(path)[3:5] == [OWNER, job_id]

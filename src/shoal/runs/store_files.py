@@ -188,7 +188,6 @@ def cache_built(path: Path, built: Built) -> None:
 
 BLOCK = 10_000
 """Answers written at a time: stored predictions arrive as one batch."""
-ERRORS, OWNER = "errors", "job"
 
 
 class PartialAnswers:
@@ -326,9 +325,9 @@ def seal(path: Path) -> Path:
 
 def write_seal(content: Path, path: Path, errors: int | None = None) -> None:
     """Write the digest of a file; for answers also the number of errors and the job they belong to."""
+    about = {} if errors is None else {"errors": errors, "job": path.parent.name}
     with writing(seal(path)) as stream:
-        owner = f"{ERRORS} {errors}\n{OWNER} {path.parent.name}\n"
-        stream.write(f"{digest(content)}\n" + ("" if errors is None else owner))
+        json.dump({"digest": digest(content), **about}, stream)
 
 
 @contextmanager
@@ -341,15 +340,13 @@ def sealing(path: Path) -> Iterator[Path]:
 
 def is_kept(path: Path) -> bool:
     """Return whether a file exists and matches its digest; other files are made again."""
-    return path.exists() and _matches(path, path.stat().st_mtime_ns, " ".join(seal_words(path)[:1]))
+    return path.exists() and _matches(path, path.stat().st_mtime_ns, str(read_seal(path).get("digest")))
 
 
-def seal_words(path: Path) -> list[str]:
-    """Return the words of a file's digest file; none if it cannot be read."""
-    try:
-        return seal(path).read_text(errors="replace").split()
-    except OSError:
-        return []
+def read_seal(path: Path) -> dict[str, Any]:
+    """Return the content of a file's digest file; nothing if it cannot be read."""
+    content = read_plain_json(seal(path))
+    return content if isinstance(content, dict) else {}
 
 
 @lru_cache(maxsize=1024)
