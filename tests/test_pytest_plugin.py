@@ -152,5 +152,3 @@ def test_audit_takes_suites_and_models_as_they_are(suite):
     assert result.job["about"]["suite"] == "toy"
     with pytest.raises(ShoalError, match="is not callable"):
         shoal.audit("behaviour", 3, suite=suite)
-
-

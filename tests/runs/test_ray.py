@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from stores import files
 
 from shoal.core.errors import MissingExtra, PlanError
 from shoal.runs.executors import find_executor, run_here
@@ -46,11 +47,6 @@ def load_benchmark() -> ModuleType:
 
 
 scaling = load_benchmark()
-
-
-def files(store: Path) -> dict[str, bytes]:
-    kept = [path for path in store.rglob("*") if path.is_file() and "locks" not in path.parts]
-    return {str(path.relative_to(store)): path.read_bytes() for path in kept}
 
 
 # Without a cluster

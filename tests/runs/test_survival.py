@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import asked, files
 
 from shoal.cli import main
 from shoal.models.batching import batches, distinct
@@ -50,11 +51,6 @@ def run_plan_up_to(moment: int, calls: Any, plan: Path, store: Path) -> None:
     run_plan(plan, store)
 
 
-def files(store: Path) -> dict[str, bytes]:
-    kept = [path for path in store.rglob("*") if path.is_file() and "locks" not in path.parts]
-    return {str(path.relative_to(store)): path.read_bytes() for path in kept}
-
-
 def whole_batches(store: Path, sizes: list[int]) -> int:
     """How many batches are wholly kept."""
     lines = sum(path.read_bytes().count(b"\n") for path in store.glob("jobs/*/answers*.jsonl"))
@@ -68,12 +64,6 @@ def whole_batches(store: Path, sizes: list[int]) -> int:
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SHOAL_TEST_LOG", str(tmp_path / "asked.log"))
     return tmp_path / "asked.log"
-
-
-def asked(log: Path) -> list[tuple[int, tuple[str, ...]]]:
-    """Which batches were asked, by which process; the self-check asks fewer or more at a time than a batch has."""
-    lines = log.read_text().splitlines() if log.exists() else []
-    return [(pid, tuple(texts)) for pid, texts in map(json.loads, lines) if len(texts) == 4]
 
 
 @pytest.fixture

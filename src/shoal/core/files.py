@@ -208,23 +208,32 @@ ROWS = "one JSON object on each line, or one array of objects"
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object of a JSON Lines file with its line number; blank lines are skipped."""
     for number, line in read_lines(path):
-        if not line or line.isspace():
-            continue
+        if line and not line.isspace():
+            yield number, json_object(line, f"{path}, line {number}")
+
+
+def json_object(line: str, where: str) -> dict[str, Any]:
+    """Return the JSON object on a line; `where` places the error."""
+    return _object(_parse(line, where, ROWS), where, line)
+
+
+def _parse(text: str, where: str, fix: str) -> Any:
+    """Return a JSON value; raise if it is not JSON, or has a lone surrogate, which JSON can spell out."""
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError) as problem:
+        raise DataError(f"{where}: not JSON", why=why_not_json(problem), fix=fix) from None
+    if "\\u" in text and _SURROGATE.search(text):
         try:
-            row = json_object(line)
-        except DataError as problem:
-            raise problem.at(f"{path}, line {number}") from None
-        except (ValueError, RecursionError) as problem:
-            why = why_not_json(problem)
-            raise DataError(f"{path}, line {number}: not JSON", why=why, fix=ROWS) from None
-        yield number, row
-
-
-def json_object(line: str) -> dict[str, Any]:
-    """Return the JSON object on a line; raise ValueError if it is not JSON."""
-    row = _object(_DECODER.decode(line), line)
-    _check_letters(row, line)
-    return row
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as problem:
+            half = ascii(problem.object[problem.start])[1:-1]
+            raise DataError(
+                f"{where}: {half} is half of a character",
+                why="a lone surrogate cannot be written, printed or asked",
+                fix="write the file again, with whole characters",
+            ) from None
+    return value
 
 
 def is_json_array(path: Path) -> bool:
@@ -235,10 +244,7 @@ def is_json_array(path: Path) -> bool:
 def read_json_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object of a JSON array with its number from 1."""
     for number, row in enumerate(read_json(path), start=1):
-        try:
-            yield number, _object(row)
-        except DataError as problem:
-            raise problem.at(f"{path}, row {number}") from None
+        yield number, _object(row, f"{path}, row {number}")
 
 
 def whole_bytes(path: Path) -> bytes:
@@ -257,47 +263,20 @@ def whole_bytes(path: Path) -> bytes:
     return raw
 
 
-def _whole(path: Path) -> str:
-    return _text(whole_bytes(path).removeprefix(BOM), path, 1)
-
-
 def read_json(path: Path) -> Any:
     """Return the JSON value in a file."""
-    text = _whole(path)
-    try:
-        value = _DECODER.decode(text)
-    except (ValueError, RecursionError) as problem:
-        fix = "write the file again; it was probably cut short"
-        raise DataError(f"{path}: not JSON", why=why_not_json(problem), fix=fix) from None
-    try:
-        _check_letters(value, text)
-    except DataError as problem:
-        raise problem.at(str(path)) from None
-    return value
+    text = _text(whole_bytes(path).removeprefix(BOM), path, 1)
+    return _parse(text, str(path), "write the file again; it was probably cut short")
 
 
-def _object(row: Any, text: str = "") -> dict[str, Any]:
+def _object(row: Any, where: str, text: str = "") -> dict[str, Any]:
     """Return a parsed value; raise if it is not an object, or nested too deeply."""
     if not isinstance(row, dict):
-        raise DataError(f"an object is expected, found {type(row).__name__}", fix=ROWS)
+        raise DataError(f"{where}: an object is expected, found {type(row).__name__}", fix=ROWS)
     may_be_deep = not text or text.count("{") + text.count("[") > DEEPEST
     if may_be_deep and _is_deep(row):
-        raise DataError("not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
+        raise DataError(f"{where}: not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
     return row
-
-
-def _check_letters(value: Any, text: str) -> None:
-    """Raise if a value has a lone surrogate, which JSON can spell out."""
-    if "\\u" in text and _SURROGATE.search(text):
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as problem:
-            half = ascii(problem.object[problem.start])[1:-1]
-            raise DataError(
-                f"{half} is half of a character",
-                why="a lone surrogate cannot be written, printed or asked",
-                fix="write the file again, with whole characters",
-            ) from None
 
 
 def _is_deep(row: Any) -> bool:

@@ -96,7 +96,7 @@ def load_built(path: Path) -> Built:
     """Read what `save_built` wrote; raise DamagedError if the file is incomplete or changed."""
     try:
         return _load(path)
-    except (DataError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as problem:
+    except (DataError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise _damaged(path, str(problem).splitlines()[0]) from None
 
 
@@ -111,7 +111,7 @@ def _bytes(line: str) -> bytes:
 def _load(path: Path) -> Built:
     lines = read_lines(path)
     _, first = next(lines, (1, "{}"))
-    head = json_object(first)
+    head = json_object(first, str(path))
     if head.get("shoal cases") != CASES_FORMAT:
         raise _damaged(path, "these are not cases of this version of shoal")
     whole, asked, has_parts = [], [], False
@@ -119,7 +119,7 @@ def _load(path: Path) -> Built:
     content, end, alike = hashlib.sha256(_bytes(first)), "", Alike()
     with collector_paused():
         for _, line in lines:
-            row = json_object(line)
+            row = json_object(line, str(path))
             if DIGEST in row:
                 end = row[DIGEST]
                 break
