@@ -8,7 +8,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +38,6 @@ EXPLAINED = 0.5
 """The least Cohen's kappa of another label order before shoal suggests it."""
 MIN_FOR_ORDER = 20
 """The fewest labelled answers for suggesting another label order."""
-FEW_LABELS = 6
-"""Up to so many labels every order is tried."""
 MIN_EXAMPLES = 8
 """The fewest examples for any conclusion."""
 ERROR_LENGTH = 200
@@ -378,16 +375,12 @@ def check_label_order(
 
 def _best_order(table: NDArray[np.int64], names: Sequence[str]) -> tuple[int, dict[str, str]]:
     """Return the most examples that some relabelling gets right, and that relabelling."""
-    places = range(len(names))
-    if len(names) <= FEW_LABELS:
-        columns = max(permutations(places), key=lambda order: int(table[places, order].sum()))
-    else:
-        # Imported here: it takes a third of a second.
-        from scipy.optimize import linear_sum_assignment
+    # Imported here: it takes a third of a second, and most audits do not need it.
+    from scipy.optimize import linear_sum_assignment
 
-        columns = tuple(linear_sum_assignment(-table)[1].tolist())
-    meaning = {names[row]: names[column] for row, column in zip(places, columns, strict=True)}
-    return int(table[places, columns].sum()), meaning
+    rows, columns = linear_sum_assignment(-table)
+    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+    return int(table[rows, columns].sum()), {names[row]: names[column] for row, column in pairs}
 
 
 def _is_better(table: NDArray[np.int64], names: Sequence[str], meaning: Mapping[str, str]) -> bool:
