@@ -12,7 +12,7 @@ class Entry(NamedTuple):
     title: str
     """As it is written in a heading."""
     question: str
-    """What it asks."""
+    """The question it answers."""
 
 
 PROTOCOLS: dict[str, Entry] = {

@@ -1,6 +1,6 @@
 """The interface of a protocol.
 
-A protocol is a folder whose module has these names. There is no base class and no registration; mypy checks each.
+A protocol is a folder whose module has these names. Nothing is inherited or registered; mypy checks each.
 
     Settings ──► parts ──► build ──► recipe ──► ask ──► score ──► compare ──► view
     a table      its       cases     training   rows    one       across      what
@@ -162,7 +162,7 @@ class ProtocolModule(Protocol):
         ...
 
     def parts(self, settings: Any) -> list[Any]:
-        """Return the settings of the separate jobs that one table stands for."""
+        """Return the settings of each job of one table."""
         ...
 
     def title(self, settings: Any) -> str:

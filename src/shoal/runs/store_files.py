@@ -302,7 +302,7 @@ def write_columns(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
 
 
 def stored_column(path: Path, number: int, length: int, missing: float | None = None) -> Lazy[Any]:
-    """Return a column that `write_columns` wrote, read at the first access; `missing` stands for null."""
+    """Return a column that `write_columns` wrote, read at the first access; `missing` replaces null."""
     known = path.stat()
 
     def read() -> list[Any]:
