@@ -10,11 +10,13 @@ memory. Steps whose result is stored are skipped.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from ..core.records import Result
+from ..core.records import Answer, Result
 from ..models import load_model
+from ..models.answer_rows import AnswerRows
 from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check
 from ..protocols.base import Built
@@ -68,6 +70,7 @@ def _query(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
     source = find_source(job, model, built)
     if not store.has_checks(job.id):
         store.write_checks(job.id, source.self_check())
+    rows: Sequence[Answer] = ()
     with store.partial(job.id, source.sizes) as stored:
         missing = source.missing(stored, progress)
         done, reported = sum(not row.mark for row in stored.read() if not is_retryable(row)), 0.0
@@ -80,6 +83,8 @@ def _query(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
         for check in source.conclude(stored):
             store.add_check(job.id, asdict(check))
         stored.finish()
+    if isinstance(rows, AnswerRows):  # stored predictions: all answers in one block, as columns
+        store.remember(job.id, rows)
 
 
 def _train_and_query(

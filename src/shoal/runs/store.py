@@ -84,6 +84,7 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._recent: dict[str, Sequence[Answer]] = {}
 
     def __repr__(self) -> str:
         return f"RunStore({str(self.folder)!r})"
@@ -326,7 +327,15 @@ class RunStore:
         return list(self.answers(job_id))
 
     def answers(self, job_id: str) -> Iterable[Answer]:
-        """Yield all answers of a job; raise StoreError if they are not those that were stored."""
+        """Return all answers of a job, from memory the first time after they were stored."""
+        recent = self._recent.pop(job_id, None)
+        return self._answers_on_disk(job_id) if recent is None else recent
+
+    def remember(self, job_id: str, rows: Sequence[Answer]) -> None:
+        """Hold the answers that were just stored, so that scoring need not read them back."""
+        self._recent[job_id] = rows
+
+    def _answers_on_disk(self, job_id: str) -> Iterator[Answer]:
         path = self.job_folder(job_id) / "answers.jsonl"
         if not read_seal(path):
             raise StoreError(
