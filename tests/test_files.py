@@ -3,9 +3,7 @@
 import gzip
 import json
 import os
-import stat
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -188,38 +186,6 @@ def test_an_interrupted_write_leaves_what_was_there(tmp_path):
         raise KeyboardInterrupt
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_link_stays_a_link_and_its_target_is_written(tmp_path):
-    (tmp_path / "real").mkdir()
-    target, link = tmp_path / "real" / "out.txt", tmp_path / "link.txt"
-    link.symlink_to(target)
-    for words in ("first", "second"):  # where the target is not there yet, and where it is
-        with writing(link) as stream:
-            stream.write(words)
-        assert link.is_symlink() and target.read_text() == words and not target.is_symlink()
-    with replacing(link) as beside:
-        beside.write_bytes(b"third")
-    assert link.is_symlink() and target.read_bytes() == b"third"
-    assert [path.name for path in (tmp_path / "real").iterdir()] == ["out.txt"]
-
-
-def test_a_named_pipe_is_written_into_and_stays_one(tmp_path):
-    pipe, link = tmp_path / "pipe", tmp_path / "link"
-    os.mkfifo(pipe)
-    link.symlink_to(pipe)
-    for path in (pipe, link):
-        read: list[str] = []
-        reader = Thread(target=lambda read=read: read.append(pipe.read_text()))
-        reader.start()
-        with writing(path) as stream:
-            stream.write("through the pipe")
-        reader.join()
-        assert read == ["through the pipe"]
-    assert stat.S_ISFIFO(pipe.stat().st_mode) and link.is_symlink()
-    with pytest.raises(StoreError, match="not a plain file"), replacing(pipe):
-        pass
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe"]
 
 
 def test_folders_and_links_that_lead_nowhere_are_refused_in_words(tmp_path):

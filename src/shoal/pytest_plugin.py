@@ -9,7 +9,6 @@ is installed. Heavy libraries are imported at the first call.
 
 from collections.abc import Callable
 from dataclasses import fields
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from .comparing.rules import Judge
     from .core.records import Result
     from .protocols.behaviour.suite import Suite
-    from .runs.answer_sources import AnswerCache
 
 WORST = 3
 EXAMPLES = 2
@@ -37,7 +35,6 @@ def assert_behaves(
     measure: str = "",
     judge: "Judge" = "observed",
     allow_errors: bool = False,
-    cache: "AnswerCache | None" = None,
     **more: Any,
 ) -> "Result":
     """Raise AssertionError unless a measure of the model reaches `at_least` (a fraction, 0.9 by default).
@@ -47,11 +44,8 @@ def assert_behaves(
     applies to the protocol's headline measure (the suite score), or to a group: `functionality="negation"`; "*" stands
     for every group. Other keywords are settings of the protocol (split, profile, limit, …).
 
-    Only the cases of the rule are queried. The fixture has a `cache` for the session: a model is queried once per
-    example in any number of tests, and for a few examples again to detect that it has changed.
-
-    The rule is judged by the observed rate, as in a gate; `judge="lower bound"` requires that the interval exceeds the
-    limit. Returns the result. Raises ShoalError if an argument is wrong.
+    Only the cases of the rule are queried. The rule is judged by the observed rate, as in a gate; `judge="lower bound"`
+    requires that the interval exceeds the limit. Returns the result. Raises ShoalError if an argument is wrong.
     """
     __tracebackhide__ = True
     from .comparing.gate import judge as judge_rules
@@ -73,9 +67,7 @@ def assert_behaves(
     wanted = 0.9 if at_least is None and at_most is None else at_least
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
     try:
-        result = audit_with(
-            name, model, _needed(groups, settings, suite, known), "assert_behaves", cache=cache
-        )
+        result = audit_with(name, model, _needed(groups, settings, suite, known), "assert_behaves")
     except UnknownGroup as problem:
         raise PlanError(
             f"assert_behaves: unknown setting, or group of cases, among {', '.join(groups)}",
@@ -100,10 +92,8 @@ def _needed(
 
 @pytest.fixture(name="assert_behaves", scope="session")
 def assert_behaves_fixture() -> Callable[..., Any]:
-    """Return `assert_behaves`, with a cache of answers for the session."""
-    from .runs.answer_sources import AnswerCache
-
-    return partial(assert_behaves, cache=AnswerCache())
+    """Return `assert_behaves`."""
+    return assert_behaves
 
 
 def _message(failed: "list[Verdict]", result: "Result") -> str:

@@ -84,13 +84,6 @@ def test_a_report_goes_into_a_pipe_as_a_page_alone(world, form="html"):
     assert {path.name for path in world.iterdir()} == before | {"pipe"}
 
 
-def test_a_folder_is_refused_in_words(world):
-    (world / "folder.jsonl").mkdir()
-    for verb in WRITERS.values():
-        done = shoal(*verb, "folder.jsonl")
-        assert done.exit_code in (1, 2) and ("directory" in done.output or "folder" in done.output)
-
-
 # Answers of models
 
 MODELS = """

@@ -74,20 +74,6 @@ def test_who_waits_says_for_which_process_where_since_when_and_at_what(job, tmp_
     assert not list((store.folder / "locks").glob("*.holder"))  # nobody holds anything any more
 
 
-def test_the_workers_of_a_run_wait_and_their_parent_says_for_whom(job, tmp_path):
-    store = RunStore(tmp_path / "runs")
-    words = []
-
-    def tell(step: str, done: int, total: int) -> None:
-        if not total and step.startswith("waiting"):
-            words.append(step)
-            over.set()
-
-    with held(store.folder, job.id) as (pid, over):
-        assert [problem for _, problem in run_jobs([job], store, tell, on="processes", workers=1)] == [None]
-    assert len(words) == 1 and f"process {pid}" in words[0]
-
-
 def test_a_holder_that_was_killed_holds_nothing(job, tmp_path):
     store = RunStore(tmp_path / "runs")
     (store.folder / "locks").mkdir(parents=True)

@@ -1,11 +1,6 @@
 """Behavioural learning through the whole path, on an embedded model: what was planted is found, and nothing is lost."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from itertools import product
 
 import pytest
@@ -200,46 +195,6 @@ def test_the_number_of_workers_changes_nothing(unbroken, tmp_path):
     assert {job.id for job, _ in found} == {job.id for job in jobs}
     assert content(tmp_path / "runs") == whole
     assert repr(compare_jobs(plan, jobs, store)) == table
-
-
-KILLED = """
-import sys
-from pathlib import Path
-from shoal.runs.executors import run_here
-from shoal.runs.plan import check_plan, read_plan
-from shoal.runs.store import RunStore
-
-for job, problem in run_here(check_plan(read_plan(Path(sys.argv[1]))), RunStore(Path(sys.argv[2]))):
-    assert problem is None, problem
-print("whole")
-"""
-
-
-def begun(folder):
-    return sum(1 for _ in folder.glob("jobs/*/job.json"))
-
-
-@pytest.mark.slow
-def test_killed_at_any_moment_the_plan_ends_the_same(unbroken, written, tmp_path):
-    _, _, whole, _ = unbroken
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", KILLED, str(written / "plan.toml"), str(tmp_path / "runs")]
-    for wait in (
-        0.0,
-        0.3,
-        0.6,
-        0.1,
-    ):  # after something new is there: in the middle of a training, of asking, of writing
-        before = begun(tmp_path / "runs")
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-        while begun(tmp_path / "runs") == before and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(wait)
-        assert process.poll() is None  # it had more to do
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert subprocess.run(command, env=environment, capture_output=True, text=True).stdout == "whole\n"
-    assert content(tmp_path / "runs") == whole
 
 
 @pytest.mark.slow

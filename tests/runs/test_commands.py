@@ -46,9 +46,6 @@ def test_run_says_how_each_job_went(folder, ran):
     assert "Error: 1 of 3 jobs failed" in ran
     again = shoal(folder, "run", "DIR/plan.toml", "--into", "DIR/runs", code=1)
     assert "3 jobs: 2 done, 1 to run" in again
-
-
-def test_status_tells_done_from_failed(folder, ran):
     found = shoal(folder, "status", "DIR/plan.toml", "--into", "DIR/runs")
     assert "2 done, 1 failed" in found and "purple" in found.replace("\n", "")
 

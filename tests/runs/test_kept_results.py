@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from shoal import Case, RunStore, read_plan
+from shoal import RunStore, read_plan
 from shoal.cli import main
 from shoal.core.errors import StoreError
+from shoal.core.records import Lazy
 from shoal.runs import store as stores
 from shoal.runs import store_files as kept_columns
 from shoal.runs.executors import run_here
@@ -42,15 +43,8 @@ def test_a_result_read_back_says_what_scoring_anew_says(finished):
         brief, anew = brief_result(job, store), result_of(job, store)
         assert brief.measures == anew.measures and brief.findings == anew.findings
         assert len(brief.cases) == len(brief.outcomes) == 60 and list(brief.cases) == list(anew.cases)
-        assert [(o.case_id, o.passed, o.value, bool(o.error)) for o in brief.outcomes] == [
-            (o.case_id, o.passed, o.value, bool(o.error)) for o in anew.outcomes
-        ]
+        assert list(brief.outcomes) == list(anew.outcomes)
         assert list(brief.columns["said"]) == list(anew.columns["said"])
-        assert [brief.columns["said"][i] for i in (59, 0, 8, -1)] == [
-            anew.columns["said"][i] for i in (59, 0, 8, -1)
-        ]
-        assert brief.columns["said"][5:9] == anew.columns["said"][5:9]
-        assert brief.outcomes[-3:] == [brief.outcomes[place] for place in (57, 58, 59)]
     assert any(outcome.error for outcome in brief_result(jobs[0], store).outcomes)
 
 
@@ -72,7 +66,7 @@ def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(fi
     def refuse(*_: object) -> None:
         raise AssertionError("this need not be read")
 
-    for owner, name in ((RunStore, "answers"), (stores, "load_once"), (kept_columns.StoredColumn, "_rows")):
+    for owner, name in ((RunStore, "answers"), (stores, "load_once"), (Lazy, "_rows")):
         monkeypatch.setattr(owner, name, refuse)
     main(
         ["status", str(store.folder.parent / "plan.toml"), "--into", str(store.folder)], standalone_mode=False
@@ -88,7 +82,7 @@ def test_a_job_of_another_format_is_refused_in_words_and_left_as_it_is(finished,
     del older["format"], older["digest"]
     path.write_text(json.dumps(older))
     with pytest.raises(
-        StoreError, match="written by another version of shoal\n.*older than 3; .* reads format 3"
+        StoreError, match="written by another version of shoal\n.*older than 3; .* reads format 4"
     ):
         store.read_job(jobs[0].id)
     (_, refused), (_, problem) = run_here(jobs, store)
@@ -107,13 +101,3 @@ def test_outcomes_that_are_scored_again_while_they_are_read_are_refused_in_words
     path.write_bytes(path.with_suffix(".old").read_bytes())
     with pytest.raises(StoreError, match="scored again by another process"):
         list(brief.outcomes)
-
-
-# The columns behind rows
-
-
-CASES = [
-    Case("f/1", (("a",), ("b",)), ("no", "no")),
-    Case("f/2", (("a",),), ("yes",)),
-    Case("g/1", (("c",), ("a",), ("d",)), ("no", "no", "no")),
-]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import files
 
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
@@ -49,11 +50,6 @@ MARKED: dict[str, Any] = {
 @pytest.fixture(params=["learning", "marked"])
 def table(request):
     return LEARNING if request.param == "learning" else MARKED
-
-
-def files(store: Path) -> dict[str, bytes]:
-    kept = [path for path in store.rglob("*") if path.is_file() and "locks" not in path.parts]
-    return {str(path.relative_to(store)): path.read_bytes() for path in kept}
 
 
 def run_up_to(steps: int, trained: Any, table: dict[str, Any], store: Path) -> None:

@@ -9,24 +9,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from stores import files
 
 from shoal.core.errors import MissingExtra, PlanError
 from shoal.runs.executors import find_executor, run_here
 from shoal.runs.object_transfer import (
-    Held,
     Workplace,
     files_in,
     inputs_of,
     keep_only,
     kept_for,
-    locks_for,
     put_in_place,
 )
 from shoal.runs.plan import check_plan, make_plan, read_plan
@@ -51,22 +49,11 @@ def load_benchmark() -> ModuleType:
 scaling = load_benchmark()
 
 
-def files(store: Path) -> dict[str, bytes]:
-    kept = [path for path in store.rglob("*") if path.is_file() and "locks" not in path.parts]
-    return {str(path.relative_to(store)): path.read_bytes() for path in kept}
-
-
-def done(store: Path) -> set[Path]:
-    return set(store.glob("jobs/*/answers.jsonl"))
-
-
 # Without a cluster
 
 
 def carry_out(task, store: RunStore, place: Workplace) -> str | None:
     """What the driver and a worker do, in one process."""
-    held = Held()
-    assert not held.take(store, locks_for(task, store))
     paths = {name: store.folder / name for name in kept_for(task, store)}
     kept = {name: (path.stat().st_mtime_ns, path.read_bytes) for name, path in paths.items()}
     place.lay_out(kept)
@@ -75,7 +62,6 @@ def carry_out(task, store: RunStore, place: Workplace) -> str | None:
     put_in_place(place.news(done=True), store)
     keep_only(place.names(task.job), task.job, store)
     place.clear(task.job)
-    held.release()
     return problem
 
 
@@ -129,27 +115,6 @@ def test_a_file_that_was_begun_again_is_not_taken_for_one_that_grew(tmp_path, pl
         put_in_place(place.news(done=False), store)
     sent = store.job_folder(job.id).joinpath("answers.partial.jsonl").read_text()
     assert sent == '{"example_id": "b"}\n{"example_id": "c"}\n'
-
-
-def test_what_two_tasks_would_both_make_is_made_by_one_and_released_when_it_is_there(plan_of, tmp_path):
-    jobs = check_plan(read_plan(plan_of("plain", "shaky")))
-    store = RunStore(tmp_path / "store")
-    first, second = tasks_of(jobs, store)
-    held, other = Held(), Held()
-    assert held.take(store, locks_for(first, store)) == ""
-    assert other.take(store, locks_for(second, store)) == jobs[0].cases
-    held.release_for(f"cases/{jobs[0].cases}.jsonl")
-    assert other.take(store, locks_for(second, store)) == ""
-    assert held.take(store, [jobs[1].id]) == jobs[1].id
-    other.release()
-    held.release()
-
-
-@dataclass(frozen=True)
-class Asking:
-    """Settings that name further models."""
-
-    references: tuple[str, ...]
 
 
 def read_as(place: Path, name: Path) -> dict[str, bytes]:
@@ -256,26 +221,6 @@ def cluster(environment: dict[str, str]) -> Iterator[Any]:
         nodes.shutdown()
 
 
-def start(plan: Path, store: Path, cluster: Any) -> subprocess.Popen[str]:
-    """`shoal run` on the cluster."""
-    command = [
-        sys.executable,
-        "-c",
-        "from shoal.cli import main; main()",
-        "run",
-        str(plan),
-        "--into",
-        str(store),
-    ]
-    return subprocess.Popen(
-        [*command, "--on", f"ray:{cluster.address}"],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
 def wait_until(what: Callable[[], object], process: subprocess.Popen[str], seconds: float = PATIENCE) -> None:
     limit = time.monotonic() + seconds
     while not what():
@@ -328,36 +273,6 @@ def has_begun(store: Path) -> bool:
         for found in ("jobs/*/answers*.jsonl", "midway/*.safetensors")
         for path in store.glob(found)
     )
-
-
-@pytest.mark.cluster
-@pytest.mark.filterwarnings("ignore")
-def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the_driver_are_lost(
-    cluster, plan, tmp_path, environment, monkeypatch
-):
-    monkeypatch.setenv("SHOAL_TEST_SLEEP", "0")
-    (job,) = check_plan(read_plan(plan))
-    assert [problem for _, problem in run_here([job], RunStore(tmp_path / "here"))] == [None]
-    monkeypatch.setenv("SHOAL_TEST_SLEEP", environment["SHOAL_TEST_SLEEP"])
-    store, log = RunStore(tmp_path / "there"), Path(environment["SHOAL_TEST_LOG"])
-    log.unlink()
-    process = start(plan, store.folder, cluster)
-    wait_until(lambda: store.kept(job.id) >= 4, process)
-    cluster.lose(random.Random(1))
-    kept = store.kept(job.id)
-    wait_until(lambda: store.kept(job.id) > kept, process)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    cluster.add()
-    kept = store.kept(job.id)
-    assert 0 < kept < 160 and not store.is_done(job.id)
-    process = start(plan, store.folder, cluster)
-    out, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, out
-    assert files(store.folder) == files(tmp_path / "here")
-    workers = {line.partition(",")[0] for line in log.read_text().splitlines()}
-    assert len(workers) >= 3, "one copy asked everything"
-    assert not scaling.left_behind()
 
 
 @pytest.mark.parametrize(

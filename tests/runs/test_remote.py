@@ -22,6 +22,7 @@ from shoal import RunStore, ShoalError, audit, read_plan
 from shoal.cli import main
 from shoal.models.prompted.spending import Spending, read_spending
 from shoal.runs.executors import run_here
+from shoal.runs.plan import make_plan
 
 SOURCE = Path(shoal.__file__).parent.parent
 PLAN = """
@@ -64,10 +65,7 @@ def test_answers_are_in_the_order_of_the_examples_whatever_the_order_of_arrival(
     checks = {check["name"]: check for check in RunStore(tmp_path / "one").read_checks(job.id)}
     assert checks["same answer when asked again"]["detail"] == "0 of 5 changed (0.0% to 43.4%)"
     assert checks["asked in mode"]["detail"] == "first token: the server gives the 20 likeliest tokens"
-    assert (
-        json.loads((tmp_path / "one/jobs" / job.id / "job.json").read_text())["identity"]["model"]["url"]
-        == server.url
-    )
+    assert job.identity["model"]["url"] == server.url
 
 
 def test_a_job_that_was_stopped_goes_on_and_nothing_that_arrived_is_asked_again(server, tmp_path):
@@ -102,23 +100,14 @@ def test_a_job_that_was_stopped_goes_on_and_nothing_that_arrived_is_asked_again(
 def test_killed_at_any_moment_it_loses_no_more_than_what_was_under_way(server, tmp_path):
     server.delay = 0.03
     plan = plan_of(tmp_path, server, "&mode=generate&again=0&concurrency=2")
-    command = [
-        sys.executable,
-        "-c",
-        "from shoal.cli import main; main()",
-        "run",
-        str(plan),
-        "--into",
-        str(tmp_path / "runs"),
-    ]
+    command = [sys.executable, "-m", "shoal", "run", str(plan), "--into", str(tmp_path / "runs")]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     partial = tmp_path / "runs" / "jobs"
-    for _ in range(1500):
+    found: list[Path] = []
+    while not found or found[0].read_bytes().count(b"\n") < 8:
         time.sleep(0.02)
         found = list(partial.glob("*/answers.partial.jsonl"))
-        if found and found[0].read_bytes().count(b"\n") >= 8:
-            break
     process.send_signal(signal.SIGKILL)
     process.wait()
     kept = found[0].read_bytes().count(b"\n")
@@ -237,32 +226,16 @@ def test_a_line_of_spending_that_was_cut_off_does_not_swallow_the_next(tmp_path)
     assert (spending.read, spending.requests) == (8, 2)
 
 
-def test_prompts_multiply_the_models_that_are_asked_in_words(server, tmp_path):
-    models = f'["openai:fake?url={server.url}", "tiny:sentiment"]'
-    plan = tmp_path / "plan.toml"
-
-    def write(prompts, models=models):
-        plan.write_text(f"models = {models}\nprompts = {prompts}\n[behaviour]\nlimit = 5\n")
-
-    write('["sentiment-plain", "sentiment-expert"]')
-    jobs, problems = run(plan, RunStore(tmp_path / "runs"))
-    assert problems == [None] * 3
-    assert [job.model.rpartition("=")[2] for job in jobs] == [
-        "sentiment-plain",
-        "sentiment-expert",
-        "tiny:sentiment",
-    ]
-    for wrong, words in (
-        ('"plain"', "a list of prompt files"),
-        ('["a", "a"]', "twice"),
-        ("[3]", "a list of"),
-    ):
-        write(wrong)
+def test_prompts_multiply_the_models_that_are_asked_in_words(server):
+    models = [f"openai:fake?url={server.url}", "tiny:sentiment"]
+    table = {"models": models, "prompts": ["sentiment-plain", "sentiment-expert"], "behaviour": {"limit": 5}}
+    names = [job.model.rpartition("=")[2] for job in make_plan(table).jobs()]
+    assert names == ["sentiment-plain", "sentiment-expert", "tiny:sentiment"]
+    for prompts, words in (("plain", "a list of prompt files"), (["a", "a"], "twice"), ([3], "a list of")):
         with pytest.raises(ShoalError, match=words):
-            read_plan(plan)
-    write('["sentiment-plain"]', models.replace("/v1", "/v1&prompt=sentiment-plain"))
+            make_plan({**table, "prompts": prompts})
     with pytest.raises(ShoalError, match="both model .* and the plan name prompts"):
-        read_plan(plan)
+        make_plan({**table, "models": [f"{models[0]}&prompt=sentiment-plain"]})
 
 
 def test_check_estimates_the_cost_and_sends_no_request(server, tmp_path):

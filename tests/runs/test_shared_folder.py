@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import json
 import multiprocessing
 import os
 import signal
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from stores import asked, files
 
 from shoal.runs.executors import run_here
 from shoal.runs.plan import check_plan, read_plan
@@ -21,17 +21,6 @@ pytestmark = pytest.mark.slow
 FORK = multiprocessing.get_context("fork")
 ROOT = Path(__file__).parent.parent.parent
 NAMES = ("slow_a", "slow_b", "slow_c", "slow_d", "slow_e")
-
-
-def files(store: Path) -> dict[str, bytes]:
-    kept = [path for path in store.rglob("*") if path.is_file() and "locks" not in path.parts]
-    return {str(path.relative_to(store)): path.read_bytes() for path in kept}
-
-
-def asked(log: Path) -> list[tuple[int, tuple[str, ...]]]:
-    return [
-        (pid, tuple(texts)) for pid, texts in map(json.loads, log.read_text().splitlines()) if len(texts) == 4
-    ]
 
 
 def each_once_by_several(log: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import asked, files
 
 from shoal.cli import main
 from shoal.models.batching import batches, distinct
@@ -50,11 +51,6 @@ def run_plan_up_to(moment: int, calls: Any, plan: Path, store: Path) -> None:
     run_plan(plan, store)
 
 
-def files(store: Path) -> dict[str, bytes]:
-    kept = [path for path in store.rglob("*") if path.is_file() and "locks" not in path.parts]
-    return {str(path.relative_to(store)): path.read_bytes() for path in kept}
-
-
 def whole_batches(store: Path, sizes: list[int]) -> int:
     """How many batches are wholly kept."""
     lines = sum(path.read_bytes().count(b"\n") for path in store.glob("jobs/*/answers*.jsonl"))
@@ -68,12 +64,6 @@ def whole_batches(store: Path, sizes: list[int]) -> int:
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SHOAL_TEST_LOG", str(tmp_path / "asked.log"))
     return tmp_path / "asked.log"
-
-
-def asked(log: Path) -> list[tuple[int, tuple[str, ...]]]:
-    """Which batches were asked, by which process; the self-check asks fewer or more at a time than a batch has."""
-    lines = log.read_text().splitlines() if log.exists() else []
-    return [(pid, tuple(texts)) for pid, texts in map(json.loads, lines) if len(texts) == 4]
 
 
 @pytest.fixture
@@ -124,28 +114,6 @@ def test_killed_at_random_moments_the_files_are_the_same_and_no_finished_batch_i
         assert files(store) == reference
         finished += 1
     assert finished >= 1 and kills_while_asking >= wanted // 10
-
-
-@pytest.mark.slow
-def test_two_processes_finish_a_plan_together_and_no_job_is_done_twice(plan_of, tmp_path, log, monkeypatch):
-    (tmp_path / "meeting").mkdir()
-    monkeypatch.setenv("SHOAL_TEST_MEETING", str(tmp_path / "meeting"))
-    names = ("slow_a", "slow_b", "slow_c", "slow_d", "slow_e")
-    shared = plan_of(*names)
-    store = tmp_path / "shared"
-    workers = [FORK.Process(target=run_plan, args=(shared, store)) for _ in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0, 0]
-    calls = asked(log)
-    batches_each = len(calls) // len(names)
-    counts = {texts: sum(texts == other for _, other in calls) for _, texts in calls}
-    assert len(calls) == len(names) * batches_each and set(counts.values()) == {len(names)}
-    assert len({pid for pid, _ in calls}) == 2, "one process did everything"
-    jobs = check_plan(read_plan(shared))
-    assert all(RunStore(store).is_done(job.id) for job in jobs)
 
 
 def test_a_full_disk_is_a_clear_error_and_what_was_kept_is_kept(plan, tmp_path, log, reference):

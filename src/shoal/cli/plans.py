@@ -76,7 +76,7 @@ def run(plan: Path, into: Path, as_json: bool, **how: Any) -> None:
                 click.echo(f"  {job.id}  {ending}", err=as_json)
             failed += problem is not None
     results = results_by_protocol(wanted, jobs, store)
-    compared = compare_results(wanted, results)
+    compared = compare_results(wanted, results, store, keep=True)
     if as_json:
         echo_plan(jobs, compared, store)
     else:
@@ -109,7 +109,7 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     store = RunStore(into)
     wanted, jobs, problems = reachable(read_plan(plan))
     results = results_by_protocol(wanted, jobs, store)
-    compared = compare_results(wanted, results)
+    compared = compare_results(wanted, results, store)
     if as_json:
         echo_plan(jobs, compared, store, problems)
     else:

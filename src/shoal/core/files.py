@@ -16,7 +16,6 @@ import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from itertools import count, repeat
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn, TextIO
@@ -53,7 +52,6 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def first_bytes(path: Path, size: int) -> bytes:
-    """Return the first bytes of a file, unzipped."""
     with _open(path) as stream:
         try:
             return stream.read(size)
@@ -78,7 +76,6 @@ def is_file(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether a folder of this name exists."""
     try:
         return path.is_dir()
     except OSError:
@@ -99,7 +96,6 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _open_bytes(path: Path) -> "io.BufferedReader[Any]":
-    """Open a file, unzipped."""
     if not is_file(path):
         raise _no_file(path)
     try:
@@ -140,7 +136,6 @@ class Swelling:
         self._room = max(SMALL, USUAL_SWELLING * sum(file.stat().st_size for file in files))
 
     def take(self, count: int) -> None:
-        """Count bytes or characters."""
         self._room -= count
         if self._room < 0:
             raise DataError(
@@ -155,8 +150,6 @@ class Swelling:
 
 
 class _Unzipped(io.RawIOBase):
-    """The content of a gzip file."""
-
     def __init__(self, path: Path) -> None:
         self._file = gzip.GzipFile(path)
         self._swelling = Swelling(path)
@@ -215,23 +208,32 @@ ROWS = "one JSON object on each line, or one array of objects"
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object of a JSON Lines file with its line number; blank lines are skipped."""
     for number, line in read_lines(path):
-        if not line or line.isspace():
-            continue
+        if line and not line.isspace():
+            yield number, json_object(line, f"{path}, line {number}")
+
+
+def json_object(line: str, where: str) -> dict[str, Any]:
+    """Return the JSON object on a line; `where` places the error."""
+    return _object(_parse(line, where, ROWS), where, line)
+
+
+def _parse(text: str, where: str, fix: str) -> Any:
+    """Return a JSON value; raise if it is not JSON, or has a lone surrogate, which JSON can spell out."""
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError) as problem:
+        raise DataError(f"{where}: not JSON", why=why_not_json(problem), fix=fix) from None
+    if "\\u" in text and _SURROGATE.search(text):
         try:
-            row = json_object(line)
-        except DataError as problem:
-            raise problem.at(f"{path}, line {number}") from None
-        except (ValueError, RecursionError) as problem:
-            why = why_not_json(problem)
-            raise DataError(f"{path}, line {number}: not JSON", why=why, fix=ROWS) from None
-        yield number, row
-
-
-def json_object(line: str) -> dict[str, Any]:
-    """Return the JSON object on a line; raise ValueError if it is not JSON."""
-    row = _object(_DECODER.decode(line), line)
-    _check_letters(row, line)
-    return row
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as problem:
+            half = ascii(problem.object[problem.start])[1:-1]
+            raise DataError(
+                f"{where}: {half} is half of a character",
+                why="a lone surrogate cannot be written, printed or asked",
+                fix="write the file again, with whole characters",
+            ) from None
+    return value
 
 
 def is_json_array(path: Path) -> bool:
@@ -242,10 +244,7 @@ def is_json_array(path: Path) -> bool:
 def read_json_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object of a JSON array with its number from 1."""
     for number, row in enumerate(read_json(path), start=1):
-        try:
-            yield number, _object(row)
-        except DataError as problem:
-            raise problem.at(f"{path}, row {number}") from None
+        yield number, _object(row, f"{path}, row {number}")
 
 
 def whole_bytes(path: Path) -> bytes:
@@ -264,47 +263,20 @@ def whole_bytes(path: Path) -> bytes:
     return raw
 
 
-def _whole(path: Path) -> str:
-    return _text(whole_bytes(path).removeprefix(BOM), path, 1)
-
-
 def read_json(path: Path) -> Any:
     """Return the JSON value in a file."""
-    text = _whole(path)
-    try:
-        value = _DECODER.decode(text)
-    except (ValueError, RecursionError) as problem:
-        fix = "write the file again; it was probably cut short"
-        raise DataError(f"{path}: not JSON", why=why_not_json(problem), fix=fix) from None
-    try:
-        _check_letters(value, text)
-    except DataError as problem:
-        raise problem.at(str(path)) from None
-    return value
+    text = _text(whole_bytes(path).removeprefix(BOM), path, 1)
+    return _parse(text, str(path), "write the file again; it was probably cut short")
 
 
-def _object(row: Any, text: str = "") -> dict[str, Any]:
+def _object(row: Any, where: str, text: str = "") -> dict[str, Any]:
     """Return a parsed value; raise if it is not an object, or nested too deeply."""
     if not isinstance(row, dict):
-        raise DataError(f"an object is expected, found {type(row).__name__}", fix=ROWS)
+        raise DataError(f"{where}: an object is expected, found {type(row).__name__}", fix=ROWS)
     may_be_deep = not text or text.count("{") + text.count("[") > DEEPEST
     if may_be_deep and _is_deep(row):
-        raise DataError("not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
+        raise DataError(f"{where}: not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
     return row
-
-
-def _check_letters(value: Any, text: str) -> None:
-    """Raise if a value has a lone surrogate, which JSON can spell out."""
-    if "\\u" in text and _SURROGATE.search(text):
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as problem:
-            half = ascii(problem.object[problem.start])[1:-1]
-            raise DataError(
-                f"{half} is half of a character",
-                why="a lone surrogate cannot be written, printed or asked",
-                fix="write the file again, with whole characters",
-            ) from None
 
 
 def _is_deep(row: Any) -> bool:
@@ -366,7 +338,6 @@ class Alike:
         self._known: dict[Any, Any] = {}
 
     def text(self, text: str) -> str:
-        """Return the first copy of a text."""
         return str(self._known.setdefault(text, text))
 
     def texts(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -376,7 +347,6 @@ class Alike:
         return known
 
     def groups(self, groups: dict[str, str]) -> dict[str, str]:
-        """Return the first copy of a mapping of texts."""
         known: dict[str, str] = self._known.setdefault(tuple(groups.items()), groups)
         return known
 
@@ -427,24 +397,10 @@ def writing(path: Path) -> Iterator[TextIO]:
         settle(stream)
 
 
-_fsync: ContextVar[bool] = ContextVar("fsync", default=True)
-
-
-@contextmanager
-def without_fsync() -> Iterator[None]:
-    """Write files without waiting for the disk; for temporary files that are sent elsewhere."""
-    token = _fsync.set(False)
-    try:
-        yield
-    finally:
-        _fsync.reset(token)
-
-
 def settle(stream: IO[Any]) -> None:
     """Flush a stream to disk, so that its content survives a crash of the machine."""
     stream.flush()
-    if _fsync.get():
-        os.fsync(stream.fileno())
+    os.fsync(stream.fileno())
 
 
 @contextmanager
@@ -474,11 +430,15 @@ def refusing(path: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         absent = isinstance(problem, FileNotFoundError) and not path.parent.exists()
-        space = "free some space, or " if problem.errno == errno.ENOSPC else ""
+        is_full = problem.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
         raise StoreError(
             f"{path}: cannot be written",
             why=f"the folder {path.parent} does not exist" if absent else problem.strerror or str(problem),
-            fix=f"mkdir -p {path.parent}" if absent else f"{space}name another folder",
+            fix=f"mkdir -p {path.parent}"
+            if absent
+            else "free some space and run the same command again"
+            if is_full
+            else "name another folder",
         ) from None
 
 
@@ -522,12 +482,10 @@ class ResumableLines:
 
     def append(self, lines: Iterable[str]) -> None:
         """Add a block; a crash leaves at most a part of it at the end."""
-        try:
-            content = memoryview("".join(lines).encode())
+        content = memoryview("".join(lines).encode())
+        with refusing(self.path):
             while content:
                 content = content[self._stream.write(content) :]
-        except OSError as problem:
-            raise no_space(self.path, problem) from None
 
     def restart(self) -> None:
         """Continue with an empty file, and a new inode, so that a reader notices that the old one ended."""
@@ -543,21 +501,11 @@ class ResumableLines:
         self._stream.close()
 
     def close(self) -> None:
-        """Close; the content stays."""
         self._stream.close()
 
 
 def _is_line(raw: bytes, is_valid: Callable[[bytes], bool]) -> bool:
     return raw.endswith(b"\n") and is_valid(raw)
-
-
-def no_space(path: Path, problem: OSError) -> StoreError:
-    """Return the error for a file that could not be written to the end."""
-    return StoreError(
-        f"{path}: cannot be written",
-        why=problem.strerror or str(problem),
-        fix="free some space, then run the same command again: it resumes",
-    )
 
 
 def digest(path: Path) -> str:

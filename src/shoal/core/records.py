@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .errors import DataError
 from .selection import choose
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+T = TypeVar("T")
 Example = tuple[str, ...]
 """("text",), ("premise", "hypothesis") or ("context", "question")."""
 
@@ -79,35 +80,30 @@ class Large(Mapping[str, Any]):
         return len(self._values)
 
 
-class LazyCases(Sequence[Case]):
-    """Cases that are read at the first access; only their number is known before."""
+class Lazy(Sequence[T]):
+    """A sequence that is read at the first access; only its length is known before."""
 
-    def __init__(self, length: int, read: Callable[[], Sequence[Case]]) -> None:
-        self._length = length
-        self._read = read
+    def __init__(self, length: int, read: Callable[[], Sequence[T]]) -> None:
+        self._length, self._read = length, read
 
     @cached_property
-    def _cases(self) -> Sequence[Case]:
-        cases = self._read()
-        if len(cases) != self._length:
+    def _rows(self) -> Sequence[T]:
+        rows = self._read()
+        if len(rows) != self._length:
             raise DataError(
-                f"{len(cases):,} cases where {self._length:,} were scored",
+                f"{len(rows):,} cases where {self._length:,} were scored",
                 fix="shoal run PLAN, which builds and scores them again",
             )
-        return cases
+        return rows
 
     def __len__(self) -> int:
         return self._length
 
-    @overload
-    def __getitem__(self, place: int) -> Case: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Case]: ...
-    def __getitem__(self, place: int | slice) -> Case | Sequence[Case]:
-        return self._cases[place]
+    def __getitem__(self, place: Any) -> Any:
+        return self._rows[place]
 
-    def __iter__(self) -> Iterator[Case]:
-        return iter(self._cases)
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +184,6 @@ class Outcomes(Sequence[Outcome]):
         value, letter = self.values[place], self.verdicts[place]
         error = self.errors.get(range(len(self))[place], "error") if letter == "e" else ""
         return Outcome(self.cases[place].id, PASSED[letter], None if value != value else value, error)
-
-    def __eq__(self, other: object) -> bool:
-        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.verdicts)
 
 
 def verdicts_of(outcomes: Sequence[Outcome]) -> str:
@@ -317,27 +307,10 @@ class Finding:
     """Whether it invalidates the result: the model is dead or has not learnt its task."""
 
 
-class Measures(Sequence[Measure]):
+class Measures(tuple[Measure, ...]):
     """A table of measures with filters."""
 
-    def __init__(self, rows: Iterable[Measure]) -> None:
-        self.rows = tuple(rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @overload
-    def __getitem__(self, index: int) -> Measure: ...
-    @overload
-    def __getitem__(self, index: slice) -> "Measures": ...
-    def __getitem__(self, index: int | slice) -> "Measure | Measures":
-        return Measures(self.rows[index]) if isinstance(index, slice) else self.rows[index]
-
-    def __eq__(self, other: object) -> bool:
-        return self.rows == other.rows if isinstance(other, Measures) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.rows)
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return "\n".join(
@@ -427,7 +400,6 @@ def as_json(measure: Measure) -> dict[str, Any]:
 
 
 def from_json(row: Mapping[str, Any]) -> Measure:
-    """Return the measure that `as_json` wrote."""
     basis = row.get("basis", {})
     typed = {
         "interval_over_templates": _pair(basis.get("interval_over_templates")),
@@ -442,5 +414,4 @@ def finding_as_json(finding: Finding) -> dict[str, Any]:
 
 
 def finding_from_json(row: Mapping[str, Any]) -> Finding:
-    """Return the finding that `finding_as_json` wrote."""
     return Finding(**{**row, "measures": tuple(map(from_json, row["measures"]))})

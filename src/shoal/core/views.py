@@ -23,8 +23,6 @@ Tones = Tone | tuple[Tone, ...]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A piece of text."""
-
     text: str
     tone: Tones = ""
 
@@ -63,8 +61,6 @@ Cell = Piece | Sequence[Words | Number | str]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table."""
-
     title: str
     align: Literal["left", "right"] = "right"
     """Left for words, which may wrap; right for numbers, which never do."""
@@ -87,8 +83,6 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of typed cells."""
-
     columns: Sequence[Column]
     rows: Sequence[Row]
     name: str = ""
@@ -118,8 +112,6 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a chart: a measure at each position."""
-
     name: str
     points: Sequence[tuple[float, Measure]]
     tone: Tones = ""
@@ -205,8 +197,6 @@ STRONG, WEAK = 0.5, 0.1
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A paragraph."""
-
     pieces: Sequence[Words | Number | str]
 
 

@@ -8,13 +8,11 @@ from .base import ProtocolModule
 
 
 class Entry(NamedTuple):
-    """A line of the table."""
-
     module: str
     title: str
     """As it is written in a heading."""
     question: str
-    """What it asks."""
+    """The question it answers."""
 
 
 PROTOCOLS: dict[str, Entry] = {
@@ -53,7 +51,6 @@ PROTOCOLS: dict[str, Entry] = {
 
 
 def find_protocol(name: str) -> ProtocolModule:
-    """The protocol of this name."""
     if name not in PROTOCOLS:
         raise PlanError(
             f"protocol {name!r} is not known",

@@ -1,6 +1,6 @@
 """The interface of a protocol.
 
-A protocol is a folder whose module has these names. There is no base class and no registration; mypy checks each.
+A protocol is a folder whose module has these names. Nothing is inherited or registered; mypy checks each.
 
     Settings ──► parts ──► build ──► recipe ──► ask ──► score ──► compare ──► view
     a table      its       cases     training   rows    one       across      what
@@ -134,7 +134,6 @@ class Built:
 
     @property
     def whole(self) -> Sequence[Case]:
-        """Return the complete suite."""
         return self.chosen_from or self.cases
 
 
@@ -157,15 +156,13 @@ class Compared:
 
 
 class ProtocolModule(Protocol):
-    """The nine names of a protocol."""
-
     @property
     def Settings(self) -> type[Any]:  # noqa: N802 (a class)
         """The settings of a plan's table; each field is tagged with the step it changes."""
         ...
 
     def parts(self, settings: Any) -> list[Any]:
-        """Return the settings of the separate jobs that one table stands for."""
+        """Return the settings of each job of one table."""
         ...
 
     def title(self, settings: Any) -> str:

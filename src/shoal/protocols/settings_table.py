@@ -16,8 +16,6 @@ from . import find_protocol
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One setting: a line of the table."""
-
     name: str
     type: str
     default: str

@@ -5,22 +5,19 @@
     RemoteAnswers        an endpoint, several requests in flight, in the order of arrival
 
 `execute` stores each block of answers before it takes the next. A crash therefore costs a batch, or the requests that
-were in flight. `AnswerCache` lets audits in one process query a model once per example.
+were in flight.
 """
 
-import hashlib
-import json
-import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import repeat
 from typing import Any, Protocol
 
 from ..core.records import Answer, Example
 from ..models.answer_rows import NO_ANSWER
 from ..models.asking import ask_batches
-from ..models.batching import batch_plan, example_id, make_questions
+from ..models.batching import batch_plan, make_questions
 from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check, answers_match, self_check
 from ..protocols import find_protocol
@@ -29,7 +26,6 @@ from ..training.stage import Progress
 from .plan import Job
 from .store_files import PartialAnswers
 
-Ask = Callable[[Sequence[Example]], Sequence[Answer]]
 Batches = Sequence[Sequence[int]]
 SECOND = "again"
 """The mark of a second answer to the same example; it is compared with the first and then dropped."""
@@ -44,41 +40,28 @@ class BatchDistributor(Protocol):
 
 
 class _Source:
-    """The model, the questions and the self-checks of one job."""
-
-    def __init__(self, job: Job, model: Any, built: Built, cache: "AnswerCache | None" = None) -> None:
+    def __init__(self, job: Job, model: Any, built: Built) -> None:
         self.model, self.built = model, built
         self.questions = make_questions(model, built.cases)
-        self._job, self._cache = job, cache
-
-    @property
-    def total(self) -> int:
-        """The number of distinct questions."""
-        return len(self.questions.ids)
+        self.total = len(self.questions.ids)
+        self._job = job
 
     def self_check(self) -> list[dict[str, Any]]:
         """Return the self-checks of the model; none for stored predictions, which cannot be queried."""
+        if isinstance(self.model, StoredAnswers) or self.built.asks not in ("labels", "spans"):
+            return []
+        return [asdict(row) for row in self_check(self.model, self.built.cases, self.built.labels)]
 
-        def check() -> list[dict[str, Any]]:
-            if isinstance(self.model, StoredAnswers) or self.built.asks not in ("labels", "spans"):
-                return []
-            return [asdict(row) for row in self_check(self.model, self.built.cases, self.built.labels)]
-
-        return check() if self._cache is None else self._cache.checks(self._job, self.built, check)
+    def _ask(self, examples: Sequence[Example], model: Any = None) -> Sequence[Answer]:
+        ask = find_protocol(self._job.protocol).ask
+        return ask(self._job.settings, self.model if model is None else model, self.built, examples)
 
 
 class DirectAnswers(_Source):
     """Answers from a model in this process, in the order of the batch plan."""
 
-    def __init__(self, job: Job, model: Any, built: Built, cache: "AnswerCache | None" = None) -> None:
-        super().__init__(job, model, built, cache)
-        self._ask: Ask = partial(find_protocol(job.protocol).ask, job.settings, model, built)
-        if cache is not None:
-            self._ask = cache.asker(job, model, built, self._ask)
-
     @cached_property
     def batches(self) -> Batches:
-        """The batch plan: which questions are answered together."""
         return batch_plan(self.model, self.questions)
 
     @cached_property
@@ -87,7 +70,6 @@ class DirectAnswers(_Source):
 
     @property
     def sizes(self) -> list[int]:
-        """The number of answers in each batch."""
         return [len(batch) for batch in self.batches]
 
     def answer(self, batches: Batches, *, in_parallel: bool = True) -> Iterator[Sequence[Answer]]:
@@ -96,7 +78,6 @@ class DirectAnswers(_Source):
         return ask_batches(self._ask, self.model, self.questions, batches, labels=labels)
 
     def answer_one(self, identity: str) -> Answer:
-        """Return the answer to one question, queried again."""
         (row,) = self._ask([self._examples[identity]])
         return replace(row, example_id=identity)
 
@@ -140,48 +121,31 @@ class RemoteAnswers(_Source):
 
     sizes = repeat(1)
 
-    def __init__(
-        self, job: Job, model: RemoteModel, built: Built, cache: "AnswerCache | None" = None
-    ) -> None:
-        super().__init__(job, model, built, cache)
-        self._known = {} if cache is None else cache.known(job, built)
+    def __init__(self, job: Job, model: RemoteModel, built: Built) -> None:
+        super().__init__(job, model, built)
         self._stored: dict[tuple[str, str], Answer] = {}
 
     def missing(self, stored: PartialAnswers, progress: Progress) -> Iterator[Sequence[Answer]]:
-        """Yield answers as they arrive, those that the cache has first; some questions are sent twice."""
+        """Yield answers as they arrive; some questions are sent twice."""
         ids, examples = self.questions.ids, self.questions.examples
         self._stored = {(row.example_id, row.mark): row for row in stored.read() if not is_retryable(row)}
         self._resume_mode()
         pending = self._pending()
-        cached = [number for number, mark in pending if not mark and examples[number] in self._known]
-        if cached:
-            yield self._keep(
-                [replace(self._known[examples[number]], example_id=ids[number]) for number in cached]
-            )
-            pending = self._pending()
-        self._ask(self.model, [])  # raises before the first request if the model cannot answer this job
+        self._ask([])  # raises before the first request if the model cannot answer this job
         for arrived in self.model.stream([examples[number] for number, _ in pending]):
             rows = []
             for position, replied in arrived:
                 number, mark = pending[position]
-                (row,) = self._ask(replied, [examples[number]])
+                (row,) = self._ask([examples[number]], replied)
                 rows.append(replace(row, example_id=ids[number], mark=mark))
-                if not mark and not row.error:
-                    self._known[examples[number]] = row
-            yield self._keep(rows)
+            self._stored.update({(row.example_id, row.mark): row for row in rows})
+            yield rows
 
     def conclude(self, stored: PartialAnswers) -> list[Check]:
         """Put the first answers into the order of the questions; return whether the second ones agree."""
         rows = list(self._stored.values())
         stored.arrange(_first_label_map([self._stored[identity, ""] for identity in self.questions.ids]))
         return [repeatability(rows), *_server_checks(self.model, rows)]
-
-    def _ask(self, model: Any, examples: Sequence[Example]) -> Sequence[Answer]:
-        return find_protocol(self._job.protocol).ask(self._job.settings, model, self.built, examples)
-
-    def _keep(self, rows: Sequence[Answer]) -> Sequence[Answer]:
-        self._stored.update({(row.example_id, row.mark): row for row in rows})
-        return rows
 
     def _pending(self) -> list[tuple[int, str]]:
         twice = min(self.model.again, self.total)
@@ -203,23 +167,17 @@ class RemoteAnswers(_Source):
             self.model.resume(modes.pop())
 
 
-AnswerSource = DirectAnswers | RemoteAnswers
+AnswerSource = DirectAnswers | DistributedAnswers | RemoteAnswers
 """`missing` yields the answers that are not stored yet, in blocks of `sizes`; `conclude` brings them into order."""
 
 
 def find_source(
-    job: Job,
-    model: Any,
-    built: Built,
-    cache: "AnswerCache | None" = None,
-    distribute: BatchDistributor | None = None,
+    job: Job, model: Any, built: Built, distribute: BatchDistributor | None = None
 ) -> AnswerSource:
     """Return the answer source for a model."""
     if isinstance(model, RemoteModel):
-        return RemoteAnswers(job, model, built, cache)
-    if distribute is not None:
-        return DistributedAnswers(job, model, built, distribute)
-    return DirectAnswers(job, model, built, cache)
+        return RemoteAnswers(job, model, built)
+    return DistributedAnswers(job, model, built, distribute) if distribute else DirectAnswers(job, model, built)
 
 
 # Remote answers
@@ -279,74 +237,3 @@ def _server_checks(model: RemoteModel, rows: Sequence[Answer]) -> list[Check]:
         detail = f"missing or invalid in {estimated:,} of {requests:,} responses; shoal estimated them"
         checks.append(Check("token counts of the server", None, detail))
     return checks
-
-
-# Cache
-
-
-class AnswerCache:
-    """Answers and self-checks by model, for the lifetime of the process."""
-
-    def __init__(self) -> None:
-        self._answers: dict[str, dict[Example, Answer]] = {}
-        self._checks: dict[str, list[dict[str, Any]]] = {}
-        self._models: list[object] = []  # keeps them alive, so that no other object gets their ids
-
-    def identity_of(self, model: object) -> dict[str, Any]:
-        """Return what identifies an object: itself, and its content if it can be pickled."""
-        self._models.append(model)
-        content = hashlib.sha256()
-        try:
-            pickle.dump(model, _Sink(content.update))
-        except Exception:  # __reduce__ may raise anything
-            return {"object": f"{type(model).__name__} {id(model)}"}
-        return {"object": f"{type(model).__name__} {id(model)}", "content": content.hexdigest()[:16]}
-
-    def asker(self, job: Job, model: object, built: Built, ask: Ask) -> Ask:
-        """Return `ask` behind the cache; a model that now answers otherwise is queried from scratch."""
-        if isinstance(model, StoredAnswers) or built.asks not in ("labels", "spans"):
-            return ask
-        known = self.known(job, built)
-        if known and not _answers_match(model, known, built):
-            known.clear()
-            self._checks.pop(_key(job, built), None)
-
-        def ask_the_rest(examples: Sequence[Example]) -> list[Answer]:
-            new = [example for example in examples if example not in known]
-            answers = dict(zip(new, ask(new), strict=True)) if new else {}
-            known.update({example: row for example, row in answers.items() if not row.error})
-            return [known.get(example) or answers[example] for example in examples]
-
-        return ask_the_rest
-
-    def known(self, job: Job, built: Built) -> dict[Example, Answer]:
-        """Return the cached answers to the questions of a job; the caller adds to them."""
-        return self._answers.setdefault(_key(job, built), {}) if built.asks in ("labels", "spans") else {}
-
-    def checks(
-        self, job: Job, built: Built, make: Callable[[], list[dict[str, Any]]]
-    ) -> list[dict[str, Any]]:
-        """Return the self-checks of a model, made once."""
-        key = _key(job, built)
-        if key not in self._checks:
-            self._checks[key] = make()
-        return self._checks[key]
-
-
-class _Sink:
-    """A file that hands over everything written to it."""
-
-    def __init__(self, write: Callable[[bytes], Any]) -> None:
-        self.write = write
-
-
-def _key(job: Job, built: Built) -> str:
-    """Return everything that decides an answer, apart from the example."""
-    decisive = [job.protocol, job.identity["model"], job.identity["answers"], built.labels, built.asks]
-    return json.dumps(decisive, sort_keys=True)
-
-
-def _answers_match(model: object, known: Mapping[Example, Answer], built: Built) -> bool:
-    rows = [Answer(example_id(example), row.kind, row.data) for example, row in known.items()]
-    examples = {example_id(example): example for example in known}
-    return answers_match(model, rows, examples, built.labels).ok is not False

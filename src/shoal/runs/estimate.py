@@ -55,7 +55,9 @@ def estimate(jobs: Sequence[Job], progress: Progress = silent) -> Estimate | Non
     for job, training in trainings:
         for name, stage in zip(training.names, training.recipe.stages, strict=True):
             stages.setdefault(name, (job, training, stage))
-    pace = _Pace()
+    step_times: dict[Any, float] = {}
+    question_times: dict[Any, float] = {}
+    counts: dict[str, int] = {}
     seconds, tries, steps, questions = 0.0, 0, 0, 0
     searched: set[str] = set()
     for number, (job, training, stage) in enumerate(stages.values(), start=1):
@@ -65,12 +67,22 @@ def estimate(jobs: Sequence[Job], progress: Progress = silent) -> Estimate | Non
         tries += sum(len(search.tries) for search in new)
         count = stage.count_steps() + sum(search.count_steps() for search in new)
         steps += count
-        seconds += count * pace.of_step(job, training, stage)
+        how = stage.identity.get("how", {})
+        kind = (job.model, job.protocol, stage.identity.get("method"), how.get("batch"), stage.frozen is None)
+        if kind not in step_times:
+            step_times[kind] = _time_steps(training, stage)
+        seconds += count * step_times[kind]
     for number, (job, training) in enumerate(trainings, start=1):
         progress("timing questions", number, len(trainings))
-        count, each = pace.of_asking(job, training)
-        questions += count * len(training.marks)
-        seconds += count * len(training.marks) * each
+        protocol = (job.model, job.protocol)  # cases of one protocol take about the same time
+        if job.cases not in counts or protocol not in question_times:
+            with MemoryStore() as store:
+                built = store.built(job, silent)
+            counts[job.cases] = len(distinct(built.cases).ids)
+            if protocol not in question_times:
+                question_times[protocol] = _time_asking(job, training, built)
+        questions += counts[job.cases] * len(training.marks)
+        seconds += counts[job.cases] * len(training.marks) * question_times[protocol]
     return Estimate(len(jobs), len(stages), tries, steps, questions, seconds)
 
 
@@ -116,34 +128,6 @@ def prompts_shown(job: Job, count: int) -> list[str]:
         return [
             model.shown(example) for example in distinct(for_now.built(job, silent).cases).examples[:count]
         ]
-
-
-class _Pace:
-    """Seconds per step of each kind of training and per question, each measured once."""
-
-    def __init__(self) -> None:
-        self.steps: dict[Any, float] = {}
-        self.asking: dict[Any, float] = {}
-        self.questions: dict[str, int] = {}
-
-    def of_step(self, job: Job, training: Training, stage: Stage) -> float:
-        """Return the seconds per step of a model with a method and a batch size."""
-        how = stage.identity.get("how", {})
-        kind = (job.model, job.protocol, stage.identity.get("method"), how.get("batch"), stage.frozen is None)
-        if kind not in self.steps:
-            self.steps[kind] = _time_steps(training, stage)
-        return self.steps[kind]
-
-    def of_asking(self, job: Job, training: Training) -> tuple[int, float]:
-        """Return the number of questions of a job, and the seconds per question."""
-        kind = (job.model, job.protocol)  # cases of one protocol take about the same time
-        if job.cases not in self.questions or kind not in self.asking:
-            with MemoryStore() as store:
-                built = store.built(job, silent)
-            self.questions[job.cases] = len(distinct(built.cases).ids)
-            if kind not in self.asking:
-                self.asking[kind] = _time_asking(job, training, built)
-        return self.questions[job.cases], self.asking[kind]
 
 
 def _time_steps(training: Training, stage: Stage) -> float:

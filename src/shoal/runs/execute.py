@@ -21,7 +21,7 @@ from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check
 from ..protocols.base import Built
 from ..training.stage import Progress, silent
-from .answer_sources import AnswerCache, BatchDistributor, DirectAnswers, find_source, is_retryable
+from .answer_sources import BatchDistributor, DirectAnswers, find_source, is_retryable
 from .plan import Job
 from .scoring import score_job
 from .store import RunStore
@@ -37,7 +37,6 @@ def execute(
     progress: Progress = silent,
     *,
     shared: frozenset[str] = frozenset(),
-    cache: AnswerCache | None = None,
     distribute: BatchDistributor | None = None,
 ) -> Result:
     """Build, train, query and score a job, as far as the store does not have the result.
@@ -51,7 +50,7 @@ def execute(
         store.write_job(job)
         training = training_of(job)
         if training is None:
-            _query(job, store, built, progress, cache, distribute)
+            _query(job, store, built, progress, distribute)
         else:
             _train_and_query(job, store, built, training, progress, shared)
     return score_job(job, store, progress)
@@ -63,18 +62,12 @@ def load_for(job: Job) -> Any:
 
 
 def _query(
-    job: Job,
-    store: RunStore,
-    built: Built,
-    progress: Progress,
-    cache: AnswerCache | None,
-    distribute: BatchDistributor | None,
+    job: Job, store: RunStore, built: Built, progress: Progress, distribute: BatchDistributor | None
 ) -> None:
-    """Query a model that needs no training."""
     model = load_for(job)
     if isinstance(model, RemoteModel):
         store.keep_spending(job.id, model.spending)
-    source = find_source(job, model, built, cache, distribute)
+    source = find_source(job, model, built, distribute)
     if not store.has_checks(job.id):
         store.write_checks(job.id, source.self_check())
     rows: Sequence[Answer] = ()

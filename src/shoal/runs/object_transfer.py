@@ -4,13 +4,12 @@
     driver    stored files       folder of     unchanged    new files, also      whole files,     driver
                                  the worker                 while it runs        answers last
 
-Only the driver writes the store, and it holds the locks of everything that its tasks write.
+Only the driver writes the store, and it holds a lock for each task.
 """
 
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,17 +21,9 @@ from .plan import Job, fingerprint_of, make_job
 from .store import RunStore
 from .store_files import is_kept, seal
 from .tasks import Task
-from .training import (
-    checkpoint,
-    is_trained,
-    midway,
-    remove_midway,
-    stage_names,
-    training_of,
-    weight_names,
-)
+from .training import checkpoint, midway, remove_midway, stage_names, weight_names
 
-PARTIAL = "answers.partial.jsonl"
+PARTIAL, BUILDING = "answers.partial.jsonl", ".partial.jsonl"
 LAST = ("answers.digest", "answers.jsonl", "outcomes.jsonl", "measures.json")
 """Files of a job that are put in place last, in this order: if the answers exist, everything else does."""
 NOT_SENT = "error.txt"
@@ -69,64 +60,21 @@ def kept_for(task: Task, store: RunStore) -> list[str]:
     return [str(path.relative_to(store.folder)) for path in paths if path.exists()]
 
 
-def locks_for(task: Task, store: RunStore) -> list[str]:
-    """Return the locks of everything that a task will write."""
-    training = training_of(task.job)
-    if task.stage is not None:
-        assert training is not None
-        return [f"stage-{training.names[task.stage]}"]
-    names = [task.job.id]
-    if not store.cases_file(task.job).exists():
-        names.append(task.job.cases)
-    before = training.base if training else ""
-    for name, stage in zip(training.names, training.recipe.stages, strict=True) if training else ():
-        if name in task.shared and not is_trained(store, name, stage):
-            names.append(f"stage-{name}")
-        if stage.frozen is not None and not any(store.folder.glob(f"features/{before}-*.npz")):
-            names.append(f"features-{before}")
-        before = name
-    return list(dict.fromkeys(names))
+def lock_for(task: Task) -> str:
+    """Return the lock that the driver holds for a task.
 
-
-class Held:
-    """The locks held for a task."""
-
-    def __init__(self) -> None:
-        self._held: dict[str, ExitStack] = {}
-
-    def take(self, store: RunStore, names: Sequence[str]) -> str:
-        """Take all locks or none; return the name of a lock that another process holds."""
-        for name in names:
-            stack = ExitStack()
-            if not stack.enter_context(store.lock(name, wait=False)):
-                self.release()
-                return name
-            self._held[name] = stack
-        return ""
-
-    def release(self) -> None:
-        """Release all locks."""
-        while self._held:
-            self._held.popitem()[1].close()
-
-    def release_for(self, path: str) -> None:
-        """Release the lock of a file that is complete, so that other processes can use it."""
-        folder, _, name = path.partition("/")
-        if name.endswith(".digest"):
-            return  # the digest of a file that follows
-        lock = {
-            "cases": name.removesuffix(".jsonl"),
-            "checkpoints": f"stage-{name.removesuffix('.safetensors')}",
-            "features": f"features-{name.partition('-')[0]}",
-        }.get(folder)
-        if lock in self._held:
-            self._held.pop(lock).close()
+    Cases, features and stages that two jobs both need have the same bytes from either, so they need no lock.
+    """
+    return task.job.id if task.stage is None else f"stage-{task.name}"
 
 
 def put_in_place(files: Files, store: RunStore) -> None:
     """Write the files from a worker, the answers of a finished job last."""
     for name in sorted(files, key=_turn):
         path, piece = store.folder / name, files[name]
+        is_build = path.parent.name == "cases" and name.endswith(BUILDING)
+        if is_build and (store.folder / name.replace(BUILDING, ".jsonl")).exists():
+            continue  # another worker has built these cases
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.name == PARTIAL:
             with path.open("r+b" if path.exists() else "wb") as stream:
@@ -156,8 +104,7 @@ def forget_middles(task: Task, store: RunStore) -> None:
 
 
 def _so_far(cases: Path) -> Path:
-    """Return the file of a build in progress."""
-    return cases.with_suffix(".partial.jsonl")
+    return cases.with_suffix(BUILDING)
 
 
 def _turn(name: str) -> tuple[int, str]:
@@ -299,7 +246,6 @@ class Workplace:
         return news
 
     def names(self, job: Job) -> list[str]:
-        """Return the files of a job in this folder."""
         folder = self.store.job_folder(job.id)
         return [str(path.relative_to(self.store.folder)) for path in folder.glob("[!.]*")]
 

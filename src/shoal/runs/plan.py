@@ -102,20 +102,15 @@ class Plan:
         return list(jobs.values())
 
     def group_of(self, spec: str) -> dict[str, Any]:
-        """Return the checkpoint group of a model, with its step and run if the plan has them."""
+        """Return the group of a model, with its step, run and the model it was trained from if the plan has them."""
         for name, group in self.groups.items():
             if spec in group.models:
-                return {"group": name, **group.place_of(spec), **self._made_of(group, spec)}
+                found = {"group": name, **group.place_of(spec)}
+                if group.before:
+                    model = self.groups[group.before].models[group.models.index(spec)]
+                    found |= {"before": group.before, "before model": model}
+                return found
         return {"group": ""}
-
-    def _made_of(self, group: "Group", spec: str) -> dict[str, str]:
-        """Return the model that this one was trained from, with its group, if the plan names it."""
-        if not group.before:
-            return {}
-        return {
-            "before": group.before,
-            "before model": self.groups[group.before].models[group.models.index(spec)],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +125,7 @@ class Group:
     before: str = ""
     """The group whose model at the same position each of these was trained from."""
 
-    def place_of(self, spec: str) -> dict[str, int]:
+    def place_of(self, spec: str) -> dict[str, Any]:
         """Return the step and the run of a model."""
         place = self.models.index(spec)
         axes = {"step": self.steps, "run": self.seeds}
@@ -218,7 +213,6 @@ def slug(text: str, longest: int = 40) -> str:
 
 
 def short_hash(resolved: Mapping[str, Any], letters: int = 8) -> str:
-    """Return the first letters of a hash of the mapping."""
     return hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()[:letters]
 
 
@@ -282,7 +276,6 @@ def _relative(name: str, folder: Path) -> str:
 
 
 def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
-    """Return a plan from plain data."""
     known = (*TOP, *PROTOCOLS)
     for key in table:
         if key not in known:

@@ -25,7 +25,6 @@ UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 def _amount(value: Any) -> float:
-    """Return a number of cores or GPUs."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or value < 0 or (value > 1 and value % 1 != 0):
         raise PydanticCustomError("amount", "a whole number, or a fraction below 1, is expected")
@@ -57,7 +56,6 @@ class Resources:
     """Minutes between two checkpoints of a training; 0 for none, None for the store's default."""
 
     def words(self) -> str:
-        """Return the resources in words."""
         parts = [f"{self.cores or 1:g} cores"]
         parts += [f"{self.gpus:g} GPUs"] if self.gpus else []
         parts += [f"{self.memory / 10**9:g} GB of memory"] if self.memory else []

@@ -16,16 +16,15 @@ from typing import Any, TypeVar
 
 from ..core.errors import DataError, PlanError, StoreError, some
 from ..core.files import is_file, read_lines
-from ..core.records import Finding, Measure, Measures, Result, verdicts_of
+from ..core.records import Finding, Measure, Measures, Result
 from ..models import SCHEMES
 from ..models.python import as_model
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Form, WritesForms, identity, only_part
 from ..training.stage import Progress, silent
-from .answer_sources import AnswerCache
 from .execute import execute
-from .plan import Job, cases_job, fingerprint_of, make_job, slug
-from .scoring import brief_result, result_of, stored_job
+from .plan import Job, cases_job, make_job, slug
+from .scoring import brief_result, stored_job
 from .settings import make_settings
 from .store import MemoryStore, RunStore
 
@@ -53,13 +52,9 @@ def audit_with(
     where: str = "",
     progress: Progress = silent,
     store: RunStore | None = None,
-    cache: AnswerCache | None = None,
 ) -> Result:
-    """Audit a model under settings from a table; store the result if there is a store.
-
-    With a cache, the model is queried once per example in any number of audits.
-    """
-    (result,) = audit_all([model], protocol, settings, progress, store, where or protocol, cache)
+    """Audit a model under settings from a table; store the result if there is a store."""
+    (result,) = audit_all([model], protocol, settings, progress, store, where or protocol)
     return result
 
 
@@ -70,7 +65,6 @@ def audit_all(
     progress: Progress = silent,
     store: RunStore | None = None,
     where: str = "--set",
-    cache: AnswerCache | None = None,
 ) -> list[Result]:
     """Audit several models under the same settings; shared steps run once."""
     if not models:
@@ -81,8 +75,7 @@ def audit_all(
         chosen = only_part(module, make_settings(module.Settings, values, where))
         if store is not None:
             return [execute(make_job(protocol, model, chosen), store, progress) for model in models]
-        jobs = [_temporary_job(protocol, model, chosen, cache) for model in models]
-        return [execute(job, temporary, progress, cache=cache) for job in jobs]
+        return [execute(_temporary_job(protocol, model, chosen), temporary, progress) for model in models]
 
 
 def _as_files(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -97,15 +90,12 @@ def _as_files(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return values
 
 
-def _temporary_job(protocol: str, model: Any, settings: Any, cache: AnswerCache | None = None) -> Job:
-    """Return a job that is not stored; the model is fingerprinted only if its answers are cached."""
+def _temporary_job(protocol: str, model: Any, settings: Any) -> Job:
+    """Return a job that is not stored, so that the model needs no fingerprint."""
     if isinstance(model, str):
-        fingerprint = fingerprint_of(model) if cache else {"spec": model}
-        return make_job(protocol, model, settings, fingerprint)
-    asked = as_model(model)
-    fingerprint = cache.identity_of(model) if cache else {"object": repr(model)}
+        return make_job(protocol, model, settings, {"spec": model})
     name = getattr(model, "__name__", type(model).__name__)
-    return make_job(protocol, f"python:given:{name}", settings, fingerprint, asked)
+    return make_job(protocol, f"python:given:{name}", settings, {"object": repr(model)}, as_model(model))
 
 
 # Any name
@@ -152,9 +142,7 @@ def find_stored(name: str, store: RunStore) -> Result:
     job = stored_job(store, name)
     if not store.is_done(job.id):
         raise StoreError(f"{job.id} is not done", fix="shoal run PLAN")
-    brief = brief_result(job, store)
-    # Error messages are stored with the answers, which a brief result does not read.
-    return result_of(job, store) if "e" in verdicts_of(brief.outcomes) else brief
+    return brief_result(job, store)
 
 
 def read_result(path: Path) -> Result:
@@ -184,7 +172,6 @@ def read_result(path: Path) -> Result:
 
 
 def _settings(job: Mapping[str, Any], path: Path) -> Any:
-    """Return the settings in a result file; None if it has none."""
     if job.get("protocol") not in PROTOCOLS or not isinstance(job.get("settings"), Mapping):
         return None
     return make_settings(find_protocol(job["protocol"]).Settings, job["settings"], f"{path}: settings")

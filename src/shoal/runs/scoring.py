@@ -29,9 +29,9 @@ from ..training.stage import Progress, silent
 from .plan import Job, Plan
 from .settings import make_settings
 from .store import RunStore
-from .store_files import VALUES, StoredColumn
+from .store_files import VALUES
 
-RULES = 6
+RULES = 7
 """Raised when scoring changes within one version of shoal: stored measures are then computed again."""
 
 
@@ -68,7 +68,6 @@ def _described(job: Job, about: Mapping[str, Any], checks: Sequence[Mapping[str,
 
 
 def _asked(job: Job) -> Any:
-    """Return the model that was queried; None if the job trains it."""
     if "training" in job.identity:
         return None
     return load_model(job.model) if job.given is None else job.given
@@ -85,16 +84,15 @@ def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dic
 
 
 def is_dead(result: Result) -> bool:
-    """Return whether the model answered nothing."""
     return bool(result.outcomes) and set(verdicts_of(result.outcomes)) == {"e"}
 
 
 def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """Return the result of a job and store its measures; read them back if the scoring settings are the same."""
-    kept = kept_score(job, store)
-    if kept is not None and (columns := store.read_columns(job.id, kept)) is not None:
+    known = _stored_result(job, store, progress)
+    if known is not None:
         store.repair_cases(job, progress)
-        return _read_back(job, store, kept, columns, progress)
+        return known
     result = result_of(job, store, progress)
     store.write_measures(
         job.id,
@@ -102,6 +100,7 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
             "scoring": scoring_of(job),
             "about": result.job["about"],
             "outcomes": verdicts_of(result.outcomes),
+            "errors": {str(place): result.outcomes[place].error for place in _errors_in(result)},
             "measures": [as_json(measure) for measure in result.measures],
             "findings": [finding_as_json(finding) for finding in result.findings],
             "checks": result.job["checks"],
@@ -111,48 +110,37 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     return result
 
 
-def kept_score(job: Job, store: RunStore) -> dict[str, Any] | None:
-    """Return the stored measures of a job; None if they were made under other settings or from other answers."""
-    kept = store.read_measures(job.id)
-    if kept is None or "checks" not in kept:
-        return None
-    return kept if kept.get("scoring") == json.loads(json.dumps(scoring_of(job))) else None
-
-
 def scoring_of(job: Job) -> dict[str, Any]:
     """Return everything that decides the measures, apart from the answers."""
-    return {
-        "shoal": __version__,
-        "rules": RULES,
-        **identity(job.settings, "scoring"),
-        "seed": job.settings.seed,
-    }
+    settings = identity(job.settings, "scoring")
+    decisive = {"shoal": __version__, "rules": RULES, **settings, "seed": job.settings.seed}
+    plain: dict[str, Any] = json.loads(json.dumps(decisive))
+    return plain
 
 
 def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """Return a result with lazy cases and outcomes, from stored measures if possible; nothing is written."""
-    kept = kept_score(job, store)
-    try:
-        if kept is not None and (columns := store.read_columns(job.id, kept)) is not None:
-            return _read_back(job, store, kept, columns, progress)
-    except (TypeError, ValueError, KeyError):
-        pass  # edited by hand, digest included: score again
-    return result_of(job, store, progress)
+    return _stored_result(job, store, progress) or result_of(job, store, progress)
 
 
-def _read_back(
-    job: Job,
-    store: RunStore,
-    kept: Mapping[str, Any],
-    columns: Mapping[str, StoredColumn],
-    progress: Progress,
-) -> Result:
+def _errors_in(result: Result) -> list[int]:
+    return [place for place, letter in enumerate(verdicts_of(result.outcomes)) if letter == "e"]
+
+
+def _stored_result(job: Job, store: RunStore, progress: Progress) -> Result | None:
+    """Return the stored result; None if it was made under other settings, from other answers, or is damaged."""
+    kept = store.read_measures(job.id)
+    if kept is None or kept.get("scoring") != scoring_of(job):
+        return None
+    columns = store.read_columns(job.id, kept)
+    if columns is None:
+        return None
     cases = store.lazy_cases(job, len(kept["outcomes"]), progress)
+    errors = {int(place): message for place, message in kept["errors"].items()}
     return Result(
         _described(job, kept["about"], kept["checks"]),
         cases,
-        # Error messages are stored with the answers.
-        Outcomes(cases, kept["outcomes"], columns[VALUES], {}),
+        Outcomes(cases, kept["outcomes"], columns[VALUES], errors),
         Measures(map(from_json, kept["measures"])),
         {name: column for name, column in columns.items() if name != VALUES},
         [finding_from_json(finding) for finding in kept["findings"]],
@@ -162,11 +150,7 @@ def _read_back(
 
 def dead_results(jobs: Iterable[Job], store: RunStore) -> list[Result]:
     """Return the results of jobs whose model answered nothing."""
-    suspect = [
-        job for job in jobs if (kept := kept_score(job, store)) is None or set(kept["outcomes"]) <= {"e"}
-    ]
-    # Scored again, because the error messages are not stored with the outcomes.
-    return [result for job in suspect if is_dead(result := result_of(job, store))]
+    return [result for job in jobs if is_dead(result := brief_result(job, store))]
 
 
 def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, Compared]:
@@ -174,18 +158,54 @@ def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, 
     return compare_results(plan, results_by_protocol(plan, jobs, store))
 
 
-def compare_results(plan: Plan, results: Mapping[str, Sequence[Result]]) -> dict[str, Compared]:
-    """Return the comparison of each protocol across its results; protocols without one are left out."""
+def compare_results(
+    plan: Plan, results: Mapping[str, Sequence[Result]], store: RunStore | None = None, *, keep: bool = False
+) -> dict[str, Compared]:
+    """Return the comparison of each protocol across its results; protocols without one are left out.
+
+    Comparisons are read from the store if nothing that decides them has changed; with `keep`, new ones are stored.
+    """
     compared = {
-        protocol: find_protocol(protocol).compare(plan.tables[protocol], rows)
+        protocol: _compared(protocol, plan.tables[protocol], rows, store, keep=keep)
         for protocol, rows in results.items()
         if rows
     }
     return {protocol: together for protocol, together in compared.items() if together.measures}
 
 
+def _compared(
+    protocol: str, settings: Any, results: Sequence[Result], store: RunStore | None, *, keep: bool
+) -> Compared:
+    key = _comparison_key(settings, results, store) if store else {}
+    if store and (stored := store.read_comparison(key)) is not None:
+        return _comparison_from_json(stored)
+    compared = find_protocol(protocol).compare(settings, results)
+    if store and keep and compared.measures:
+        plain = {
+            "measures": [as_json(row) for row in compared.measures],
+            "findings": [finding_as_json(row) for row in compared.findings],
+        }
+        read_back = _comparison_from_json(json.loads(json.dumps(plain)))
+        if (read_back.measures, read_back.findings) == (list(compared.measures), list(compared.findings)):
+            store.write_comparison(key, plain)
+    return compared
+
+
+def _comparison_key(settings: Any, results: Sequence[Result], store: RunStore) -> dict[str, Any]:
+    """Return everything that decides a comparison."""
+    jobs = [{**result.job, "files": store.content_of(result.job["id"])} for result in results]
+    plain: dict[str, Any] = json.loads(
+        json.dumps({"rules": RULES, "settings": asdict(settings), "jobs": jobs})
+    )
+    return plain
+
+
+def _comparison_from_json(plain: Mapping[str, Any]) -> Compared:
+    measures, findings = plain["measures"], plain["findings"]
+    return Compared(list(map(from_json, measures)), list(map(finding_from_json, findings)))
+
+
 def results_by_protocol(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, list[Result]]:
-    """Return the results of each protocol of a plan."""
     return {protocol: results_of(plan, jobs, store, protocol) for protocol in plan.tables}
 
 
@@ -196,12 +216,10 @@ def results_of(plan: Plan, jobs: Sequence[Job], store: RunStore, protocol: str) 
 
 
 def grouped(result: Result, plan: Plan) -> Result:
-    """Return a result with the checkpoint group, step and run of its model."""
     return replace(result, job={**result.job, **plan.group_of(result.job["model"])})
 
 
 def stored_job(store: RunStore, name: str) -> Job:
-    """Return a stored job by its name."""
     job = store.read_job(store.find(name))
     settings = make_settings(find_protocol(job["protocol"]).Settings, job["settings"], job["id"])
     return Job(job["id"], job["protocol"], job["model"], settings, job["identity"], job["cases"])

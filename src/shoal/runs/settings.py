@@ -118,7 +118,6 @@ def _table_in_list(hint: Any) -> type[Any] | None:
 
 
 def _types(kind: type[Any]) -> dict[str, tuple[Any, ...]]:
-    """Return the allowed types of each field."""
     hints = get_type_hints(kind)
     return {
         field.name: get_args(hints[field.name])

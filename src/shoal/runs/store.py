@@ -14,6 +14,7 @@
           measures.json           scored again from cases and answers whenever scoring changes
           outcomes.jsonl          values by case, in blocks
           error.txt               only if the last attempt failed
+      comparisons/                measures across the jobs of a plan, made again whenever one of the jobs changes
       checkpoints/, features/     stages of training that several jobs share (`training.py`)
       midway/                     trainings in progress
 
@@ -21,7 +22,6 @@ The files are the only state: no database, no status field. Locks are those of t
 process.
 """
 
-import json
 import os
 import shutil
 import tempfile
@@ -39,20 +39,17 @@ from filelock import Timeout
 
 from ..core.errors import DataError, StoreError
 from ..core.files import digest, read_json_lines, sweep, writing
-from ..core.records import NAN, Answer, Case, LazyCases
+from ..core.records import NAN, Answer, Case, Lazy
 from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Progress, silent
-from .plan import Job
+from .plan import Job, short_hash
 from .store_files import (
-    ERRORS,
-    OWNER,
     VALUES,
     DamagedError,
     MemoryAnswers,
     PartialAnswers,
-    StoredColumn,
     acquire_lock,
     answer_line,
     cache_built,
@@ -61,20 +58,20 @@ from .store_files import (
     load_once,
     making,
     read_plain_json,
+    read_seal,
     read_sealed_json,
     save_built,
-    seal_words,
+    stored_column,
     write_columns,
     write_sealed_json,
 )
 
-FORMAT = 3
+FORMAT = 4
 """Format of a job's files. Raised when older files would be misread; reading them is then an error."""
 JOB = {"format", "id", "protocol", "model", "settings", "identity", "cases"}
-CHECK = {"name", "ok", "detail"}
-"""Keys of `job.json`, and of each check."""
+"""Keys of `job.json`."""
 LONGEST_ERROR = 8_000
-"""Bytes of `error.txt` that are read."""
+"""Characters of `error.txt` that are shown."""
 PATIENCE = 2.0
 """Seconds of waiting for another process before the wait is reported."""
 
@@ -87,7 +84,6 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._cases: dict[tuple[str, int], LazyCases] = {}
         self._recent: dict[str, Sequence[Answer]] = {}
 
     def __repr__(self) -> str:
@@ -96,7 +92,6 @@ class RunStore:
     # Cases
 
     def cases_file(self, job: Job) -> Path:
-        """Return the file of a job's cases."""
         return self.folder / "cases" / f"{job.cases}.jsonl"
 
     def built(self, job: Job, progress: Progress) -> Built:
@@ -127,15 +122,12 @@ class RunStore:
             self._build(job, progress)
 
     def lazy_cases(self, job: Job, length: int, progress: Progress) -> Sequence[Case]:
-        """Return the cases of a finished job, read at the first access; jobs that share cases share the object."""
-        if (job.cases, length) not in self._cases:
-            self._cases[job.cases, length] = LazyCases(length, lambda: self.built(job, progress).cases)
-        return self._cases[job.cases, length]
+        """Return the cases of a finished job, read at the first access."""
+        return Lazy(length, lambda: self.built(job, progress).cases)
 
     # Jobs
 
     def job_folder(self, job_id: str) -> Path:
-        """Return the folder of a job."""
         return self.folder / "jobs" / job_id
 
     def is_done(self, job_id: str) -> bool:
@@ -143,13 +135,8 @@ class RunStore:
         return (self.job_folder(job_id) / "answers.jsonl").exists()
 
     def error(self, job_id: str) -> str:
-        """Return the error of the last attempt; empty if it did not fail."""
         path = self.job_folder(job_id) / "error.txt"
-        try:
-            with path.open("rb") as stream:
-                return stream.read(LONGEST_ERROR).decode(errors="replace")
-        except OSError:
-            return ""
+        return path.read_text(errors="replace")[:LONGEST_ERROR] if path.exists() else ""
 
     def kept(self, job_id: str) -> int:
         """Return the number of stored answers of an unfinished job."""
@@ -172,7 +159,6 @@ class RunStore:
         return matching[0]
 
     def job_ids(self) -> list[str]:
-        """Return the id of every job that was started."""
         return sorted(path.parent.name for path in self.folder.glob("jobs/*/job.json"))
 
     def answered_on(self, job_id: str) -> str:
@@ -181,7 +167,6 @@ class RunStore:
         return time.strftime("%Y-%m-%d", time.gmtime(path.stat().st_mtime)) if path.exists() else ""
 
     def read_job(self, job_id: str) -> dict[str, Any]:
-        """Return the content of `job.json`."""
         path = self.job_folder(job_id) / "job.json"
         _refuse_other_format(path)
         job = read_sealed_json(path) or {}
@@ -191,7 +176,6 @@ class RunStore:
         return {name: value for name, value in job.items() if name != "format"}
 
     def write_job(self, job: Job) -> None:
-        """Write `job.json`."""
         folder = self.job_folder(job.id)
         _refuse_other_format(folder / "job.json")
         with making(folder):
@@ -224,7 +208,10 @@ class RunStore:
             holder = self._holder(name)
             try:
                 with suppress(OSError):  # informative only: a full disk must not stop the holder
-                    holder.write_text(json.dumps({"pid": os.getpid(), "host": node(), "since": time.time()}))
+                    since = time.strftime("%Y-%m-%d %H:%M:%S")
+                    holder.write_text(
+                        f"process {os.getpid()} on {node()}, which works on {name} since {since}"
+                    )
                 yield True
             finally:
                 with suppress(OSError):
@@ -236,16 +223,14 @@ class RunStore:
 
     def waiting_for(self, name: str) -> str:
         """Return a message that names the process that holds a lock."""
-        holder = read_plain_json(self._holder(name))
-        if not isinstance(holder, dict) or not isinstance(holder.get("since"), float | int):
+        try:
+            return f"waiting for {self._holder(name).read_text(errors='replace')}"
+        except OSError:
             return f"waiting for another process, which works on {name}"
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(holder["since"]))
-        return f"waiting for process {holder.get('pid')} on {holder.get('host')}, which works on {name} since {since}"
 
     # Checks
 
     def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
-        """Write the self-checks of a job's model."""
         write_sealed_json(self.job_folder(job_id) / "checks.json", {"checks": list(checks)})
 
     def add_check(self, job_id: str, check: dict[str, Any]) -> None:
@@ -254,7 +239,6 @@ class RunStore:
         self.write_checks(job_id, [*others, check])
 
     def has_checks(self, job_id: str) -> bool:
-        """Return whether the self-checks were made and are readable."""
         return self._checks_in(self.job_folder(job_id) / "checks.json") is not None
 
     def read_checks(self, job_id: str) -> list[dict[str, Any]]:
@@ -266,11 +250,8 @@ class RunStore:
         return checks or []
 
     def _checks_in(self, path: Path) -> list[dict[str, Any]] | None:
-        checks = (read_sealed_json(path) or {}).get("checks")
-        is_known = isinstance(checks, list) and all(
-            isinstance(check, dict) and check.keys() == CHECK for check in checks
-        )
-        return checks if is_known else None
+        checks: list[dict[str, Any]] | None = (read_sealed_json(path) or {}).get("checks")
+        return checks
 
     # Measures
 
@@ -281,39 +262,58 @@ class RunStore:
         folder = self.job_folder(job_id)
         write_columns(columns, folder / "outcomes.jsonl")
         beside = {"names": list(columns), "digest": digest(folder / "outcomes.jsonl")}
-        answers = seal_words(folder / "answers.jsonl")[:1]
+        answers = read_seal(folder / "answers.jsonl").get("digest")
         write_sealed_json(folder / "measures.json", {**scored, "beside": beside, "answers": answers})
 
-    def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> dict[str, StoredColumn] | None:
+    def read_columns(self, job_id: str, scored: Mapping[str, Any]) -> dict[str, Lazy[Any]] | None:
         """Return the columns that belong to these measures; None if they are missing or damaged."""
         path, known = self.job_folder(job_id) / "outcomes.jsonl", scored.get("beside")
         if known is None or not path.exists() or digest(path) != known["digest"]:
             return None
         length = len(scored["outcomes"])
         return {
-            name: StoredColumn(path, number, length, NAN if name == VALUES else None)
+            name: stored_column(path, number, length, NAN if name == VALUES else None)
             for number, name in enumerate(known["names"])
         }
 
     def read_measures(self, job_id: str) -> dict[str, Any] | None:
         """Return the measures; None if they are missing, damaged, or made from other answers."""
         path, answers = (self.job_folder(job_id) / name for name in ("measures.json", "answers.jsonl"))
-        if not path.exists() or path.stat().st_mtime_ns < answers.stat().st_mtime_ns:
-            return None
         scored = read_sealed_json(path)
-        if scored is None or not _is_owner(answers, job_id):
-            return None
-        return scored if scored.get("answers") == seal_words(answers)[:1] else None
+        sealed = read_seal(answers)
+        is_current = scored is not None and scored.get("answers") == sealed.get("digest")
+        return scored if is_current and sealed.get("job") == job_id else None
+
+    # Comparisons
+
+    def content_of(self, job_id: str) -> list[str]:
+        """Return digests of a job's answers and measures."""
+        folder = self.job_folder(job_id)
+        path = folder / "measures.json"
+        return [str(read_seal(folder / "answers.jsonl")), digest(path) if path.exists() else ""]
+
+    def _comparison_file(self, key: Mapping[str, Any]) -> Path:
+        jobs = [job["id"] for job in key["jobs"]]
+        return self.folder / "comparisons" / f"{short_hash({'jobs': jobs}, 16)}.json"
+
+    def write_comparison(self, key: Mapping[str, Any], compared: Mapping[str, Any]) -> None:
+        """Store what a protocol makes of several jobs together."""
+        path = self._comparison_file(key)
+        with making(path.parent):
+            write_sealed_json(path, {"key": short_hash(key, 64), **compared})
+
+    def read_comparison(self, key: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the stored comparison; None if something that decides it has changed."""
+        compared = read_sealed_json(self._comparison_file(key))
+        return compared if compared is not None and compared["key"] == short_hash(key, 64) else None
 
     # Errors
 
     def write_error(self, job_id: str, text: str) -> None:
-        """Write the error of a failed attempt."""
         with making(self.job_folder(job_id)), writing(self.job_folder(job_id) / "error.txt") as stream:
             stream.write(text)
 
     def failed_since(self, job_id: str, moment: float) -> bool:
-        """Return whether an attempt failed after this moment."""
         path = self.job_folder(job_id) / "error.txt"
         return path.exists() and path.stat().st_mtime > moment
 
@@ -324,7 +324,6 @@ class RunStore:
         return PartialAnswers(self.job_folder(job_id), sizes)
 
     def read_answers(self, job_id: str) -> list[Answer]:
-        """Return all answers of a job."""
         return list(self.answers(job_id))
 
     def answers(self, job_id: str) -> Iterable[Answer]:
@@ -338,7 +337,7 @@ class RunStore:
 
     def _answers_on_disk(self, job_id: str) -> Iterator[Answer]:
         path = self.job_folder(job_id) / "answers.jsonl"
-        if not seal_words(path):
+        if not read_seal(path):
             raise StoreError(
                 f"{path}: damaged",
                 why="its digest is missing",
@@ -347,7 +346,7 @@ class RunStore:
             )
         if not is_kept(path):
             raise _damaged_answers(path, "the content has changed since it was written")
-        if not _is_owner(path, job_id):
+        if read_seal(path).get("job") != job_id:
             raise _damaged_answers(path, "these are the answers of another job")
         try:
             for _, row in read_json_lines(path):
@@ -363,10 +362,8 @@ class RunStore:
 
     def errors(self, job_id: str) -> int:
         """Return the number of answers that are errors."""
-        words = seal_words(self.job_folder(job_id) / "answers.jsonl")
-        if len(words) >= 3 and words[1] == ERRORS and words[2].isdecimal() and len(words[2]) < 19:
-            return int(words[2])
-        return sum(bool(row.error) for row in self.answers(job_id))
+        count = read_seal(self.job_folder(job_id) / "answers.jsonl").get("errors")
+        return count if isinstance(count, int) else sum(bool(row.error) for row in self.answers(job_id))
 
     def reopen(self, job_id: str, rows: Sequence[Answer]) -> None:
         """Return a finished job to the state in which it has only these answers."""
@@ -376,13 +373,11 @@ class RunStore:
         self.remove_answers(job_id)
 
     def remove_answers(self, job_id: str) -> None:
-        """Remove the answers of a job."""
         (self.job_folder(job_id) / "answers.jsonl").unlink(missing_ok=True)
 
     # Cost of remote models
 
     def spent(self, job_id: str) -> dict[str, int]:
-        """Return the requests and tokens spent so far."""
         return read_spending(self.job_folder(job_id) / "spent.jsonl")
 
     def keep_spending(self, job_id: str, spending: Any) -> None:
@@ -410,18 +405,15 @@ class MemoryStore(RunStore):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def built(self, job: Job, progress: Progress) -> Built:
-        """Return the cases of a job, built once."""
         if job.cases not in self._built:
             self._built[job.cases] = find_protocol(job.protocol).build(job.settings, progress)
         return self._built[job.cases]
 
     @contextmanager
     def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
-        """Yield True: no other process uses this store."""
         yield True
 
     def is_done(self, job_id: str) -> bool:
-        """Return whether the job has all its answers."""
         return job_id in self._answers
 
     def write_job(self, job: Job) -> None:
@@ -431,19 +423,15 @@ class MemoryStore(RunStore):
         """Repair nothing."""
 
     def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
-        """Hold the self-checks of a job's model."""
         self._checks[job_id] = list(checks)
 
     def has_checks(self, job_id: str) -> bool:
-        """Return whether the self-checks were made."""
         return job_id in self._checks
 
     def read_checks(self, job_id: str) -> list[dict[str, Any]]:
-        """Return the self-checks."""
         return self._checks.get(job_id, [])
 
     def read_measures(self, job_id: str) -> dict[str, Any] | None:
-        """Return None: measures are always computed."""
         return None
 
     def write_measures(
@@ -455,11 +443,9 @@ class MemoryStore(RunStore):
         """Write nothing."""
 
     def partial(self, job_id: str, sizes: Iterable[int]) -> PartialAnswers:
-        """Return an object that collects a job's answers in memory."""
         return MemoryAnswers(self._answers, job_id)
 
     def answers(self, job_id: str) -> Iterable[Answer]:
-        """Return all answers of a job."""
         batches = self._answers[job_id]
         return batches[0] if len(batches) == 1 else chain.from_iterable(batches)
 
@@ -492,8 +478,3 @@ def _is_job(job: Any) -> bool:
 def _damaged_answers(path: Path, why: str) -> StoreError:
     fix = f"rm {path}, then shoal run PLAN queries the model again"
     return StoreError(f"{path}: damaged", why=why, fix=fix)
-
-
-def _is_owner(path: Path, job_id: str) -> bool:
-    """Return whether answers belong to this job."""
-    return seal_words(path)[3:5] == [OWNER, job_id]

@@ -12,8 +12,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
-from itertools import islice
+from functools import lru_cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,13 +26,12 @@ from ..core.files import (
     collector_paused,
     digest,
     json_object,
-    no_space,
     read_lines,
     refusing,
     replacing,
     writing,
 )
-from ..core.records import Answer, Case, Large, as_json, from_json
+from ..core.records import Answer, Case, Large, Lazy, as_json, from_json
 from ..protocols.base import Built
 
 # Cases
@@ -42,7 +41,8 @@ class DamagedError(StoreError):
     """A file of cases is incomplete or changed; it can be built again."""
 
 
-CASES_FORMAT = 2
+CASES_FORMAT = 3
+DIGEST = "digest of the lines above"
 SHARED = ("groups", "meta")
 ASKED, WHOLE = "asked", "whole"
 LONG_LINE = 16_384
@@ -58,16 +58,13 @@ def save_built(built: Built, path: Path) -> None:
         "about": built.about,
         "measures": [as_json(measure) for measure in built.measures],
     }
-    content, count = hashlib.sha256(), 0
-    first = json.dumps(head, ensure_ascii=False)
+    content = hashlib.sha256()
     with writing(path) as stream:
-        stream.write(first + "\n")
-        for row in _case_rows(built):
-            count += 1
+        for row in chain([head], _case_rows(built)):
             line = _encode(row)
             content.update(_bytes(line))
             stream.write(line + "\n")
-        stream.write(json.dumps(_end(first, count, content)) + "\n")
+        stream.write(json.dumps({DIGEST: content.hexdigest()[:16]}) + "\n")
 
 
 def _case_rows(built: Built) -> Iterator[dict[str, Any]]:
@@ -99,14 +96,8 @@ def load_built(path: Path) -> Built:
     """Read what `save_built` wrote; raise DamagedError if the file is incomplete or changed."""
     try:
         return _load(path)
-    except (DataError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as problem:
+    except (DataError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise _damaged(path, str(problem).splitlines()[0]) from None
-
-
-def _end(first: str, count: int, content: "hashlib._Hash") -> dict[str, Any]:
-    """Return the last line of a file of cases: it covers all lines before it."""
-    head = hashlib.sha256(_bytes(first)).hexdigest()[:16]
-    return {"cases": count, "digest": content.hexdigest()[:16], "head": head}
 
 
 def _damaged(path: Path, why: str) -> DamagedError:
@@ -120,21 +111,19 @@ def _bytes(line: str) -> bytes:
 def _load(path: Path) -> Built:
     lines = read_lines(path)
     _, first = next(lines, (1, "{}"))
-    head = json_object(first)
+    head = json_object(first, str(path))
     if head.get("shoal cases") != CASES_FORMAT:
         raise _damaged(path, "these are not cases of this version of shoal")
-    whole, asked = [], []
+    whole, asked, has_parts = [], [], False
     shared: dict[str, Any] = {"groups": {}, "meta": {}}
-    content, count, end = hashlib.sha256(), 0, {}
-    alike = Alike()
+    content, end, alike = hashlib.sha256(_bytes(first)), "", Alike()
     with collector_paused():
         for _, line in lines:
-            row = json_object(line)
-            if "cases" in row and "id" not in row:
-                end = row
+            row = json_object(line, str(path))
+            if DIGEST in row:
+                end = row[DIGEST]
                 break
             content.update(_bytes(line))
-            count += 1
             if len(line) > LONG_LINE and "meta" in row:
                 row["meta"] = Large(row["meta"])
             if "groups" in row:
@@ -142,11 +131,12 @@ def _load(path: Path) -> Built:
             shared = {name: row.get(name, shared[name]) for name in SHARED}
             case = _case(row, shared, alike)
             only = row.get("only")
+            has_parts = has_parts or only is not None
             if only != ASKED:
                 whole.append(case)
             if only != WHOLE:
                 asked.append(case)
-    if end != _end(first, count, content):
+    if end != content.hexdigest()[:16]:
         raise _damaged(path, "the file is incomplete or was changed")
     labels = head["labels"]
     return Built(
@@ -155,7 +145,7 @@ def _load(path: Path) -> Built:
         head["asks"],
         [from_json(measure) for measure in head["measures"]],
         head["about"],
-        () if len(whole) == len(asked) == count else whole,
+        whole if has_parts else (),
     )
 
 
@@ -189,7 +179,6 @@ def is_whole(path: Path) -> bool:
 
 
 def cache_built(path: Path, built: Built) -> None:
-    """Hold the content of a file of cases in memory."""
     while len(_built) >= MOST_CACHED:
         del _built[next(iter(_built))]
     _built[path, path.stat().st_mtime_ns] = built
@@ -199,7 +188,6 @@ def cache_built(path: Path, built: Built) -> None:
 
 BLOCK = 10_000
 """Answers written at a time: stored predictions arrive as one batch."""
-ERRORS, OWNER = "errors", "job"
 
 
 class PartialAnswers:
@@ -216,16 +204,13 @@ class PartialAnswers:
         self._errors = sum(bool(row.error) for row in self.read()) if self.done else 0
 
     def read(self) -> list[Answer]:
-        """Return the answers stored so far."""
         return [Answer(**json.loads(raw)) for raw in self._lines.read()]
 
     def restart(self) -> None:
-        """Discard the stored answers."""
         self._lines.restart()
         self.done = self._errors = 0
 
     def add(self, rows: Sequence[Answer]) -> None:
-        """Store a batch."""
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
             self._lines.append(map(answer_line, block))
@@ -241,12 +226,10 @@ class PartialAnswers:
 
     def finish(self) -> None:
         """Rename the file: from now on the job has its answers."""
-        try:
+        with refusing(self.final):
             self._lines.settle()
             write_seal(self.path, self.final, self._errors)
             self.path.replace(self.final)
-        except OSError as problem:
-            raise no_space(self.final, problem) from None
 
     def __enter__(self) -> Self:
         return self
@@ -265,19 +248,15 @@ class MemoryAnswers(PartialAnswers):
         self._answers, self._job_id = answers, job_id
 
     def add(self, rows: Sequence[Answer]) -> None:
-        """Store a batch."""
         self._batches.append(rows)
 
     def read(self) -> list[Answer]:
-        """Return nothing: a store in memory is never resumed."""
         return []
 
     def arrange(self, rows: Sequence[Answer]) -> None:
-        """Replace the stored answers."""
         self._batches = [rows]
 
     def finish(self) -> None:
-        """Hand the answers to the store."""
         self._answers[self._job_id] = self._batches
 
     def __exit__(self, *exception: object) -> None:
@@ -322,51 +301,33 @@ def write_columns(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
         stream.writelines(f"{_encode(list(column))}\n" for column in columns.values())
 
 
-class StoredColumn(Sequence[Any]):
-    """A column that `write_columns` wrote, read at the first access."""
+def stored_column(path: Path, number: int, length: int, missing: float | None = None) -> Lazy[Any]:
+    """Return a column that `write_columns` wrote, read at the first access; `missing` replaces null."""
+    known = path.stat()
 
-    def __init__(self, path: Path, number: int, length: int, missing: float | None = None) -> None:
-        self._path, self._number, self._length = path, number, length
-        self._missing = missing  # stands for null
-        self._stamp = self._current_stamp()
+    def read() -> list[Any]:
+        state = path.stat()
+        if (state.st_mtime_ns, state.st_ino) != (known.st_mtime_ns, known.st_ino):
+            raise StoreError(f"{path}: scored again by another process", fix="run the same command again")
+        with path.open("rb") as stream:
+            rows = json.loads(next(islice(stream, number, None)))
+        return [missing if row is None else row for row in rows]
 
-    def _current_stamp(self) -> tuple[int, int]:
-        state = self._path.stat()
-        return state.st_mtime_ns, state.st_ino
-
-    @cached_property
-    def _rows(self) -> list[Any]:
-        if self._current_stamp() != self._stamp:
-            raise StoreError(
-                f"{self._path}: scored again by another process", fix="run the same command again"
-            )
-        with self._path.open("rb") as stream:
-            rows = json.loads(next(islice(stream, self._number, None)))
-        return [self._missing if row is None else row for row in rows]
-
-    def __len__(self) -> int:
-        return self._length
-
-    def __getitem__(self, place: int | slice) -> Any:
-        return self._rows[place]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._rows)
+    return Lazy(length, read)
 
 
 # Digests
 
 
 def seal(path: Path) -> Path:
-    """Return the file that holds the digest of another."""
     return path.with_suffix(".digest")
 
 
 def write_seal(content: Path, path: Path, errors: int | None = None) -> None:
     """Write the digest of a file; for answers also the number of errors and the job they belong to."""
+    about = {} if errors is None else {"errors": errors, "job": path.parent.name}
     with writing(seal(path)) as stream:
-        owner = f"{ERRORS} {errors}\n{OWNER} {path.parent.name}\n"
-        stream.write(f"{digest(content)}\n" + ("" if errors is None else owner))
+        json.dump({"digest": digest(content), **about}, stream)
 
 
 @contextmanager
@@ -379,15 +340,13 @@ def sealing(path: Path) -> Iterator[Path]:
 
 def is_kept(path: Path) -> bool:
     """Return whether a file exists and matches its digest; other files are made again."""
-    return path.exists() and _matches(path, path.stat().st_mtime_ns, " ".join(seal_words(path)[:1]))
+    return path.exists() and _matches(path, path.stat().st_mtime_ns, str(read_seal(path).get("digest")))
 
 
-def seal_words(path: Path) -> list[str]:
-    """Return the words of a file's digest file; none if it cannot be read."""
-    try:
-        return seal(path).read_text(errors="replace").split()
-    except OSError:
-        return []
+def read_seal(path: Path) -> dict[str, Any]:
+    """Return the content of a file's digest file; nothing if it cannot be read."""
+    content = read_plain_json(seal(path))
+    return content if isinstance(content, dict) else {}
 
 
 @lru_cache(maxsize=1024)
@@ -396,7 +355,6 @@ def _matches(path: Path, _changed: int, known: str) -> bool:
 
 
 def read_plain_json(path: Path) -> Any:
-    """Return the content of a JSON file; None if it is missing or damaged."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError, RecursionError):
@@ -411,7 +369,6 @@ def write_sealed_json(path: Path, plain: Mapping[str, Any]) -> None:
 
 
 def read_sealed_json(path: Path) -> dict[str, Any] | None:
-    """Return an object that `write_sealed_json` wrote; None if it is missing or damaged."""
     content = read_plain_json(path)
     return content if isinstance(content, dict) and content.pop("digest", "") == _digest_of(content) else None
 

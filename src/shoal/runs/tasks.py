@@ -50,8 +50,6 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of a task."""
-
     task: Task
     problem: str | None = None
     """The error; None if the task succeeded."""
@@ -189,7 +187,6 @@ class Queue:
         return self._tasks[self._ready.pop(0)] if self._ready else None
 
     def problem_before(self, task: Task) -> str | None:
-        """Return the error of a task that this one needs."""
         return next((self._problems[name] for name in task.needs if name in self._problems), None)
 
     def put_back(self, task: Task, lock: str = "") -> None:
@@ -208,7 +205,6 @@ class Queue:
                 progress(store.waiting_for(lock), 0, 0)
 
     def end(self, task: Task, problem: str | None) -> Ended:
-        """Record the end of a task."""
         self._locks.clear()  # locks that are still held will be met again
         if problem is not None:
             self._problems[task.name] = problem

@@ -204,7 +204,6 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
 
 
 def search_name(search: Search) -> str:
-    """Return a name for the result of a search, from everything that decides it."""
     return short_hash(dict(search.identity), 16)
 
 
@@ -242,7 +241,6 @@ def _restore(training: Training, store: RunStore, model: Any, up_to: int | None 
 
 
 def checkpoint(store: RunStore, name: str) -> Path:
-    """Return the file with the weights after a stage."""
     return store.folder / "checkpoints" / f"{name}.safetensors"
 
 
@@ -258,12 +256,10 @@ def is_trained(store: RunStore, name: str, stage: Stage) -> bool:
 
 
 def midway(store: RunStore, name: str) -> Path:
-    """Return the file with the state of a stage in progress."""
     return store.folder / "midway" / f"{name}.safetensors"
 
 
 def remove_midway(store: RunStore, names: Sequence[str]) -> None:
-    """Remove the state of stages in progress."""
     for name in names:
         midway(store, name).unlink(missing_ok=True)
 
@@ -304,7 +300,6 @@ def _freeze(
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Use this number of torch threads in the block."""
     import torch
 
     before = torch.get_num_threads()

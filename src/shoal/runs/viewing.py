@@ -30,7 +30,6 @@ EXPLAINED, EXAMPLES = 5, 2
 
 
 def result_sections(result: Result) -> list[Section]:
-    """Return the sections of one job."""
     module = find_protocol(result.job["protocol"])
     return module.view(result.settings, [result], (), result.findings)
 
@@ -38,7 +37,6 @@ def result_sections(result: Result) -> list[Section]:
 def plan_sections(
     plan: Plan, results: Mapping[str, Sequence[Result]], compared: Mapping[str, Compared]
 ) -> list[Section]:
-    """Return the sections of a plan, protocol by protocol."""
     sections = []
     for protocol, together in compared.items():
         sections += find_protocol(protocol).view(

@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # scipy.special takes 0.2 s to import: it is imported at its first use
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ def sign_test(only_a: int, only_b: int) -> float:
     if tossed <= EXACT_TOSSES:
         patterns: int = 2**tossed
         return min(1.0, 2 * sum(math.comb(tossed, k) for k in range(smaller + 1)) / patterns)
-    return min(1.0, 2 * float(special.bdtr(smaller, tossed, 0.5)))
+    return min(1.0, 2 * float(scipy.special.bdtr(smaller, tossed, 0.5)))
 
 
 def sign_flip_test(differences: ArrayLike, rng: Generator | None = None, shuffles: int = 10_000) -> float:
@@ -122,7 +122,9 @@ def _exact_whole(sizes: NDArray[np.int64], clusters: NDArray[np.int64], observed
     chances = np.ones(1)
     for size, number in zip(sizes.tolist(), clusters.tolist(), strict=True):
         grid = np.zeros(size * number + 1)
-        grid[::size] = np.exp(special.gammaln(number + 1) - number * math.log(2) - _log_factorials(number))
+        grid[::size] = np.exp(
+            scipy.special.gammaln(number + 1) - number * math.log(2) - _log_factorials(number)
+        )
         chances = np.convolve(chances, grid)
     reaches = np.abs(2 * np.arange(total + 1) - total) >= observed
     return float(min(1.0, chances[reaches].sum()))
@@ -130,5 +132,5 @@ def _exact_whole(sizes: NDArray[np.int64], clusters: NDArray[np.int64], observed
 
 def _log_factorials(number: int) -> Floats:
     k = np.arange(number + 1)
-    both: Floats = special.gammaln(k + 1) + special.gammaln(number - k + 1)
+    both: Floats = scipy.special.gammaln(k + 1) + scipy.special.gammaln(number - k + 1)
     return both

@@ -4,8 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from importlib import import_module
-from typing import Any
 
 from ...core.errors import PlanError, nearest
 from ...models import is_remote
@@ -14,6 +12,7 @@ from ..plan import Job
 from ..resources import Resources
 from ..store import RunStore
 from ..tasks import Ended, Executor, tasks_of
+from . import local
 
 EXECUTORS: dict[str, str] = {
     "here": "one job after the other, in this process",
@@ -21,8 +20,6 @@ EXECUTORS: dict[str, str] = {
     "ray": "a running Ray cluster, or a new local one; ray:auto, ray:HOST:PORT or ray://HOST:10001 name a cluster",
 }
 """Name to description, for `shoal list executors`."""
-FUNCTIONS = {"here": "local:here", "processes": "local:processes", "ray": "ray:execute"}
-"""Name to module and function."""
 
 
 def find_executor(on: str) -> Executor:
@@ -34,10 +31,11 @@ def find_executor(on: str) -> Executor:
             why=f"known: {', '.join(EXECUTORS)}",
             fix=nearest(name, EXECUTORS) or "one of those",
         )
-    module, _, function = FUNCTIONS[name].partition(":")
-    executor: Any = getattr(import_module(f".{module}", __name__), function)
-    found: Executor = partial(executor, address=on if "//" in address else address) if address else executor
-    return found
+    if name != "ray":
+        return local.here if name == "here" else local.processes
+    from .ray import execute  # imports ray
+
+    return partial(execute, address=on if "//" in address else address)
 
 
 def run_jobs(

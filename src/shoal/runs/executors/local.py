@@ -56,8 +56,6 @@ def here(tasks: Sequence[Task], store: RunStore, progress: Progress, workers: in
 
 @dataclass(slots=True)
 class Worker:
-    """A process and its current task."""
-
     process: BaseProcess
     pipe: "Connection[Task | None, Report | str | None]"
     task: Task | None = field(default=None)
@@ -94,7 +92,6 @@ class Worker:
 def processes(
     tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int = 2
 ) -> Iterator[Ended]:
-    """Run the tasks in several processes."""
     queue, lost = Queue(tasks), Counter[str]()
     count = min(workers, len(tasks))
     progress(f"starting {count} worker{'s' * (count > 1)}", 0, 0)

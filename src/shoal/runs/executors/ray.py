@@ -21,7 +21,7 @@ import time
 import warnings
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,21 +31,19 @@ from uuid import uuid4
 
 from ... import __version__
 from ...core.errors import MissingExtra, PlanError, ShoalError
-from ...core.files import without_fsync
 from ...core.records import Answer
 from ...training.stage import Progress, silent
 from ..answer_sources import Batches, DirectAnswers
 from ..execute import load_for
 from ..object_transfer import (
     Files,
-    Held,
     Workplace,
     files_in,
     forget_middles,
     inputs_of,
     keep_only,
     kept_for,
-    locks_for,
+    lock_for,
     put_in_place,
 )
 from ..resources import Resources
@@ -62,8 +60,8 @@ except ModuleNotFoundError as problem:
 
 BETWEEN_MAILS = 2.0
 """Seconds between two looks for new files: the most work that a lost node costs, apart from its current batch."""
-TRIES, TRIES_OF_NODES = 3, 20
-"""Attempts at a task whose worker is lost alone, and whose node is lost: the first is more likely the task's fault."""
+TRIES = 5
+"""Attempts at a task whose worker or node is lost."""
 REFERENCES = 32
 """Files kept in the object store for later tasks; files of running tasks stay anyway."""
 BLOCK = 4
@@ -113,7 +111,6 @@ def _cluster(address: str) -> Iterator[None]:
 
 
 def _not_connected(on: str, trouble: Exception) -> PlanError:
-    """Return the error for a failed connection."""
     lines = [line.strip() for line in str(trouble).splitlines() if line.strip()] or [type(trouble).__name__]
     if "ersion" in lines[0]:  # version of Ray or of Python
         return PlanError(
@@ -147,11 +144,9 @@ def _knock(address: str, on: str) -> None:
 
 @dataclass(slots=True)
 class _Flight:
-    """A running task."""
-
     task: Task
     attempt: int
-    held: Held
+    lock: ExitStack
 
 
 class _Driver:
@@ -164,7 +159,7 @@ class _Driver:
         self.mailbox = _mailbox()
         self.flights: dict[Any, _Flight] = {}  # by the reference to its result
         self.attempts = 0
-        self.lost, self.lost_with_node = Counter[str](), Counter[str]()
+        self.lost = Counter[str]()
         self.references: OrderedDict[tuple[str, object], Any] = OrderedDict()
         self.looked, self.mailed = 0.0, time.monotonic()
         self.nodes: list[Mapping[str, float]] = []
@@ -188,7 +183,7 @@ class _Driver:
             ray.wait(swept, num_returns=len(swept), timeout=10)
             ray.kill(self.mailbox)
         for flight in self.flights.values():
-            flight.held.release()
+            flight.lock.close()
 
     # Sending
 
@@ -215,9 +210,9 @@ class _Driver:
         return self.queue.take() if len(self.flights) < room else None
 
     def _send(self, task: Task) -> None:
-        held = Held()
-        if lock := held.take(self.store, locks_for(task, self.store)):
-            self.queue.put_back(task, lock)
+        lock = ExitStack()
+        if not lock.enter_context(self.store.lock(lock_for(task), wait=False)):
+            self.queue.put_back(task, lock_for(task))
             return
         takes = _takes(task)
         places = self._places(takes)
@@ -235,7 +230,7 @@ class _Driver:
             self.mailbox,
             places if len(self.flights) < places // 2 or places > self.queue.left else 1,
         )
-        self.flights[work.options(**_demand(takes)).remote(order)] = _Flight(task, self.attempts, held)
+        self.flights[work.options(**_demand(takes)).remote(order)] = _Flight(task, self.attempts, lock)
 
     def _kept(self, name: str) -> tuple[object, Any]:
         """Return the version of a stored file and a reference to its content."""
@@ -287,7 +282,7 @@ class _Driver:
             try:
                 yield from self._take_back(flight, reference)
             finally:
-                flight.held.release()
+                flight.lock.close()
 
     def _take_back(self, flight: _Flight, reference: Any) -> Iterator[Ended]:
         task = flight.task
@@ -296,9 +291,10 @@ class _Driver:
         except RayError as trouble:
             if isinstance(trouble, RayTaskError) and not isinstance(trouble.cause, LOSSES):
                 yield self.queue.end(task, record_failure(task, self.store, _not_begun(trouble.cause)))
-            elif self._is_hopeless(task, trouble):
+            elif self.lost[task.name] + 1 >= TRIES:
                 yield self.queue.end(task, record_failure(task, self.store, _lost(trouble)))
             else:
+                self.lost[task.name] += 1
                 self.references.clear()  # some may be lost too
                 self.queue.put_back(task)
             return
@@ -309,25 +305,13 @@ class _Driver:
             forget_middles(task, self.store)
         yield self.queue.end(task, problem)
 
-    def _is_hopeless(self, task: Task, trouble: RayError) -> bool:
-        """Return whether a task was lost too often to be attempted again."""
-        counter, most = (
-            (self.lost_with_node, TRIES_OF_NODES)
-            if isinstance(trouble, NodeDiedError)
-            else (self.lost, TRIES)
-        )
-        counter[task.name] += 1
-        return counter[task.name] >= most
-
     def _read_mail(self) -> None:
         """Write the files that running tasks have sent."""
         self.mailed = time.monotonic()
-        flying = {flight.attempt: flight for flight in self.flights.values()}
+        flying = {flight.attempt for flight in self.flights.values()}
         for attempt, files in ray.get(self.mailbox.take.remote()):
             if attempt in flying:
                 put_in_place(files, self.store)
-                for name in files:
-                    flying[attempt].held.release_for(name)
 
 
 def _mailbox() -> Any:
@@ -358,14 +342,12 @@ def _demand(takes: Resources) -> dict[str, Any]:
 
 
 def _on(node: str) -> dict[str, Any]:
-    """Return the options for a task that must run on this node."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     return {"scheduling_strategy": NodeAffinitySchedulingStrategy(node, soft=False)}
 
 
 def _not_begun(cause: Exception) -> str:
-    """Return the error of a worker that could not start its task."""
     if isinstance(cause, ShoalError):
         return str(cause)
     last = (str(cause).strip().splitlines() or [""])[-1].strip()
@@ -415,11 +397,9 @@ class Mailbox:
         self._letters: list[tuple[int, Files]] = []
 
     def send(self, attempt: int, files: Files) -> None:
-        """Add the new files of an attempt."""
         self._letters.append((attempt, files))
 
     def take(self) -> list[tuple[int, Files]]:
-        """Return everything added since the last call."""
         letters, self._letters = self._letters, []
         return letters
 
@@ -434,7 +414,7 @@ def work(order: Order) -> tuple[str | None, Files, list[str]]:
     place = _prepared(order)
     distribute = partial(_distribute, order) if order.copies > 1 else None
     try:
-        with _mailing(place, order), without_fsync():
+        with _mailing(place, order):
             problem = run_task(order.task, place.store, distribute=distribute)
         return problem, place.news(done=True), place.names(order.task.job)
     finally:
@@ -543,7 +523,7 @@ def _distribute(
 
 def _answered(block: Any, reference: Any, begin: Callable[[Any], Any]) -> list[Sequence[Answer]]:
     """Return the answers to a block; send it again if its node is lost."""
-    for _ in range(TRIES_OF_NODES):
+    for _ in range(TRIES):
         try:
             answers: list[Sequence[Answer]] = ray.get(reference)
             return answers
