@@ -18,7 +18,7 @@ from scipy.special import ndtr
 
 from ..core.claims import ALPHA
 from ..core.errors import DataError, PlanError, nearest, some
-from ..core.measures import quantity, shown, shown_p
+from ..core.measures import quantity, shown
 from ..core.records import Case, Measure, Measures, Result, verdicts_of
 from ..stats.hits import hits_of
 from ..stats.intervals import UNDEFINED, normal_quantile, wilson, wilson_cases
@@ -29,6 +29,7 @@ from .cases import CASES, Quantity, comparable, judgeable, scoring_of, unusable
 from .pairs import compare, difference_of
 from .rows import Choices
 from .rules import EVERY, Rule
+from .wording import p_text
 
 Floats = NDArray[np.float64]
 Status = Literal["met", "failed", "error", "undefined", "not judged", "passed over"]
@@ -94,12 +95,7 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
         judged = [_verdict(rule, measure, differences) for measure in measures]
         if rule.judge != "observed":
             evidence = _Evidence(result, baseline if rule.is_relative else None)
-            judged = [
-                _if_decidable(verdict, measure, evidence, number)
-                for verdict, measure in zip(judged, measures, strict=True)
-            ]
-            by_test = _on_evidence if rule.is_family and rule.judge == "upper bound" else _by_exact_test
-            judged = by_test(judged, measures, evidence)
+            judged = _by_tests(judged, measures, evidence, number)
         verdicts += judged
     return [*_unusable(result), *verdicts]
 
@@ -198,10 +194,9 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure], candidates: Seque
 
 
 def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Difference] | None") -> Verdict:
-    _refuse_per_cent(rule, measure)
+    _check_unit(rule, measure)
     judged_measure, difference = measure, None
     if rule.is_relative:
-        _refuse_no_direction(rule, measure)
         absent = Difference(Measure("difference", None, 0, measure.groups, reason="not in the baseline"))
         difference = (differences or {}).get(_key(measure), absent)
         judged_measure = difference.measure
@@ -221,46 +216,37 @@ def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Difference] |
 
 
 def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None") -> str:
-    """Return the counts behind a verdict, and what its limit allows."""
+    """Return the counts behind a verdict, what its limit allows, and the bound that was judged."""
     rule, row = verdict.rule, verdict.measure
+    is_rate = measure.basis.mean_over == CASES
     parts = []
-    if difference is not None:
-        if difference.changes is None:
-            parts.append(UNPAIRED)
-        else:
-            lost, gained = difference.changes
-            parts.append(f"{lost:,} newly failing, {gained:,} fixed")
-            if measure.basis.mean_over == CASES:
-                parts.append(f"{int(rule.limit * row.n + SLACK):,} net allowed")
-    elif measure.basis.mean_over == CASES and row.value is not None and quantity(row).unit == "share":
-        parts.append(
-            f"{round(row.value * row.n):,} of {row.n:,} pass" if _counts(row) else f"{row.n:,} cases"
-        )
+    if difference is not None and difference.changes is None:
+        parts.append(UNPAIRED)
+    elif difference is not None and difference.changes is not None:
+        lost, gained = difference.changes
+        allowed = f" ({int(rule.limit * row.n + SLACK):,} net allowed)" if is_rate else ""
+        parts.append(f"{lost:,} newly failing, {gained:,} fixed{allowed}")
+    elif is_rate and row.value is not None and quantity(row).unit == "share":
+        passes = row.value * row.n
+        counts = row.name.endswith("pass rate") and abs(passes - round(passes)) < 1e-6
+        parts.append(f"{round(passes):,} of {row.n:,} pass" if counts else f"{row.n:,} cases")
     if rule.judge != "observed" and verdict.judged is not None:
-        what = quantity(row.of or row.name)
         end = "lower" if (rule.judge == "lower bound") == (rule.kind != "at_most") else "upper"
-        parts.append(f"{end} bound {shown(_worth(rule, row, verdict.judged), what, signed=rule.is_relative)}")
+        bound = shown(
+            _worth(rule, row, verdict.judged), quantity(row.of or row.name), signed=rule.is_relative
+        )
+        parts.append(f"{end} bound {bound}")
     return "; ".join(parts)
 
 
-def _counts(row: Measure) -> bool:
-    """Return whether a rate counts passes: the cases times the rate is a whole number."""
-    passes = (row.value or 0.0) * row.n
-    return row.name.endswith("pass rate") and abs(passes - round(passes)) < 1e-6
-
-
-def _refuse_per_cent(rule: Rule, measure: Measure) -> None:
-    if quantity(measure).unit == "share" and not 0 <= rule.limit <= 1:
+def _check_unit(rule: Rule, measure: Measure) -> None:
+    """Raise an error for a limit in per cent, and for a difference of a measure that has no better direction."""
+    what = quantity(measure)
+    if what.unit == "share" and not 0 <= rule.limit <= 1:
         fix = f"{rule.kind} = {rule.limit / 100:g}" if 1 < rule.limit <= 100 else f"{rule.kind} = 0.9"
         raise PlanError(f"{rule}: a fraction between 0 and 1 is expected", fix=fix)
-
-
-def _refuse_no_direction(rule: Rule, measure: Measure) -> None:
-    if quantity(measure).direction not in ("higher", "lower"):
-        raise PlanError(
-            f"{rule}: {measure.name} has no better direction",
-            fix="at_least, at_most or both in two rules",
-        )
+    if rule.is_relative and what.direction not in ("higher", "lower"):
+        raise PlanError(f"{rule}: {measure.name} has no better direction", fix="at_least or at_most")
 
 
 def _worth(rule: Rule, measure: Measure, value: float) -> float:
@@ -290,7 +276,26 @@ def _why_undefined(measure: Measure) -> str:
     return "the model answered no case" if measure.errors else "it has no value"
 
 
-# Rules that no result of this size could meet, or miss
+# The tests behind bounds
+
+
+def _by_tests(
+    verdicts: Sequence[Verdict], measures: Sequence[Measure], evidence: "_Evidence", number: int
+) -> list[Verdict]:
+    """Return the verdicts of a rule on a bound, decided by exact tests.
+
+    The end of Wilson's interval is not such a test: twenty cases at a rate of .95 are below it in 7.5 %, not in 2.5.
+    """
+    verdicts = [
+        _if_decidable(verdict, measure, evidence, number)
+        for verdict, measure in zip(verdicts, measures, strict=True)
+    ]
+    if verdicts[0].rule.is_family and verdicts[0].rule.judge == "upper bound":
+        return _by_adjusted_test(verdicts, measures, evidence)
+    return [
+        _by_exact_test(verdict, measure, evidence)
+        for verdict, measure in zip(verdicts, measures, strict=True)
+    ]
 
 
 def _if_decidable(verdict: Verdict, measure: Measure, evidence: "_Evidence", number: int) -> Verdict:
@@ -298,40 +303,28 @@ def _if_decidable(verdict: Verdict, measure: Measure, evidence: "_Evidence", num
     if verdict.status not in ("met", "failed") or (problem := evidence.undecidable(verdict, measure)) is None:
         return verdict
     if not verdict.rule.is_family:
-        bound = verdict.rule.judge
         raise PlanError(
             f"rule {number}: {verdict.rule}: {problem}",
-            why=f'judge = "{bound}" on {verdict.measure.n:,} cases',
+            why=f'judge = "{verdict.rule.judge}" on {verdict.measure.n:,} cases',
             fix='judge = "observed", more cases, or another limit',
         )
     return replace(verdict, status="not judged", judged=None, reason=problem)
 
 
-# The test behind a bound
+def _by_exact_test(verdict: Verdict, measure: Measure, evidence: "_Evidence") -> Verdict:
+    """Confirm what the end of an interval concludes by a one-sided test at half the level."""
+    proves = verdict.rule.judge == "lower bound"
+    p = None
+    if verdict.status == ("met" if proves else "failed"):
+        p = evidence.of_limit(verdict, measure, "for" if proves else "against")
+    if p is None or p <= ALPHA / 2:
+        return verdict
+    reason = f"exact one-sided p = {p:.3g} is above {ALPHA / 2:g}"
+    status: Status = "failed" if proves else "met"
+    return replace(verdict, status=status, reason="; ".join(filter(None, [verdict.reason, reason])))
 
 
-def _by_exact_test(
-    verdicts: Sequence[Verdict], measures: Sequence[Measure], evidence: "_Evidence"
-) -> list[Verdict]:
-    """Confirm what the end of an interval concludes by a one-sided test at half the level.
-
-    The end of Wilson's interval is not such a test: twenty cases at a rate of .95 are below it in 7.5 %, not in 2.5.
-    """
-    judged = []
-    for verdict, measure in zip(verdicts, measures, strict=True):
-        concluded: Status = "met" if verdict.rule.judge == "lower bound" else "failed"
-        way: Way = "for" if concluded == "met" else "against"
-        p = evidence.of_limit(verdict, measure, way) if verdict.status == concluded else None
-        if p is None or p <= ALPHA / 2:
-            judged.append(verdict)
-            continue
-        status: Status = "failed" if concluded == "met" else "met"
-        reason = f"{verdict.reason}; exact one-sided p = {p:.3g} is above {ALPHA / 2:g}"
-        judged.append(replace(verdict, status=status, reason=reason.removeprefix("; ")))
-    return judged
-
-
-def _on_evidence(
+def _by_adjusted_test(
     verdicts: Sequence[Verdict], measures: Sequence[Measure], evidence: "_Evidence"
 ) -> list[Verdict]:
     """Fail those of many whose one-sided p, adjusted by Holm over all of them, is at most .05.
@@ -345,14 +338,12 @@ def _on_evidence(
     ]
     judged = []
     for verdict, known, p in zip(verdicts, decided, holm(raw).tolist(), strict=True):
-        if not known:
-            judged.append(verdict)
-            continue
-        shown_value = shown_p(p)
-        words = f"adjusted p {shown_value if shown_value.startswith('<') else '= ' + shown_value}"
-        status: Status = "failed" if p <= ALPHA else "met"
-        reason = "; ".join(filter(None, [verdict.reason, words if status == "failed" else ""]))
-        judged.append(replace(verdict, status=status, reason=reason))
+        if known and p <= ALPHA:
+            reason = f"{verdict.reason}; adjusted p {p_text(p)}".removeprefix("; ")
+            verdict = replace(verdict, status="failed", reason=reason)
+        elif known:
+            verdict = replace(verdict, status="met")
+        judged.append(verdict)
     return judged
 
 
@@ -396,38 +387,42 @@ class _Evidence:
 
     def of_limit(self, verdict: Verdict, measure: Measure, way: Way) -> float | None:
         """Return the one-sided p value for "the limit is kept", or against it; None if only the interval is known."""
+        rule, value = verdict.rule, verdict.measure.value or 0.0
+        side = _side(rule, way)
         if not self.known:
-            return None if self.relative else _of_interval(verdict, way)
-        rule, value, side = verdict.rule, verdict.measure.value or 0.0, _side(verdict.rule, way)
-        limit = -rule.limit if rule.is_relative else rule.limit
+            n = None if self.relative else wilson_cases(value, verdict.measure.interval or UNDEFINED)
+            return None if n is None or not 0 < rule.limit < 1 else binomial_p(value, n, rule.limit, side)
         quantity = self._quantity(measure)
-        if quantity is None:
+        if quantity is None or (self.relative and _lower_is_better(measure)):
             return None
         members, owners = [positions for _, positions in quantity.parts], self._owners(quantity)
         shared = sharing([owners[each] for each in members], [self.values[each] for each in members])
         if self.relative:
-            if _lower_is_better(measure):
-                return None
             tables = [paired_table(self.hits[0][each], self.hits[1][each], owners[each]) for each in members]
-            return difference_p([table for table in tables if table.totals[-1]], limit, side, shared)
+            return difference_p([table for table in tables if table.totals[-1]], -rule.limit, side, shared)
+        if not 0 < rule.limit < 1:
+            return _p_of_rate(value, 0, rule.limit, side)
         rates = [cluster_table(self.hits[0][each], owners[each]) for each in members]
-        rates = [table for table in rates if table.totals[-1]]
-        if not 0 < limit < 1:  # nothing is below 0, and one failure is all the evidence against 1
-            return 0.0 if (value < limit if side == "below" else value > limit) else 1.0
-        return rate_p(rates, limit, side, shared)
+        return rate_p([table for table in rates if table.totals[-1]], rule.limit, side, shared)
 
     def undecidable(self, verdict: Verdict, measure: Measure) -> str | None:
         """Return why a rule on one group of cases can never fail, or never pass, at its size; None if it can."""
         rule, n = verdict.rule, self._cases(measure)
-        if n is None or _lower_is_better(measure):
+        proves = rule.judge == "lower bound"
+        if n is None or _lower_is_better(measure) or (proves and self.relative):
             return None
-        best, worst = (1.0, 0.0) if rule.kind != "at_most" else (0.0, 1.0)
-        if rule.judge == "lower bound" and not self.relative and not _passes(rule, n, best):
-            return f"even {_outcome(rule, n)} cannot show that the limit is kept"
-        if rule.judge == "upper bound" and not _fails(rule, n, worst, self.relative):
-            what = f"{n} newly failing of {n}" if self.relative else _outcome(rule, n, worst=True)
-            return f"even {what} does not fail it"
-        return None
+        extreme = float((rule.kind == "at_most") != proves)
+        if self.relative:
+            p = difference_p([paired_table(np.zeros(n), np.ones(n))], -rule.limit, "below")
+        else:
+            p = _p_of_rate(extreme, n, rule.limit, _side(rule, "for" if proves else "against"))
+        low, high = wilson(extreme * n, n)
+        ends_right = low >= rule.limit if rule.kind == "at_least" else high <= rule.limit
+        level = ALPHA if rule.is_family and not proves else ALPHA / 2
+        if p <= level and (ends_right or not proves):
+            return None
+        outcome = f"{n} newly failing of {n}" if self.relative else f"{round(extreme * n)} of {n}"
+        return f"even {outcome} {'cannot show that the limit is kept' if proves else 'does not fail it'}"
 
     def _cases(self, measure: Measure) -> int | None:
         """Return how many cases a rate is a mean over; None if it is a mean over groups, or unpaired."""
@@ -453,50 +448,23 @@ class _Evidence:
         return np.arange(len(self.clusters)) if quantity.has_templates else self.clusters
 
 
-def _passes(rule: Rule, n: int, rate: float) -> bool:
-    """Return whether a rule on the confident bound is met at this rate of n cases."""
-    low, high = wilson(rate * n, n)
-    if not 0 < rule.limit < 1:
-        return (low >= rule.limit) if rule.kind == "at_least" else (high <= rule.limit)
-    p = binomial_p(rate, n, rule.limit, _side(rule, "for"))
-    return p <= ALPHA / 2 and (low >= rule.limit if rule.kind == "at_least" else high <= rule.limit)
-
-
-def _fails(rule: Rule, n: int, rate: float, relative: bool) -> bool:
-    """Return whether the worst outcome of n cases is evidence against a rule."""
-    level = ALPHA if rule.is_family else ALPHA / 2
-    if relative:
-        return difference_p([paired_table(np.zeros(n), np.ones(n))], -rule.limit, "below") <= level
-    if not 0 < rule.limit < 1:
-        return rate < rule.limit if rule.kind == "at_least" else rate > rule.limit
-    return binomial_p(rate, n, rule.limit, _side(rule, "against")) <= level
-
-
-def _outcome(rule: Rule, n: int, *, worst: bool = False) -> str:
-    """Return the best or the worst outcome of n cases for a rule, as a count."""
-    return f"{n} of {n}" if (rule.kind == "at_least") != worst else f"0 of {n}"
+def _p_of_rate(rate: float, n: float, limit: float, side: Side) -> float:
+    """Return the one-sided p of a rate of n cases."""
+    if not 0 < limit < 1:  # nothing is below 0, and one failure is all the evidence against 1
+        return 0.0 if (rate < limit if side == "below" else rate > limit) else 1.0
+    return binomial_p(rate, n, limit, side)
 
 
 def _side(rule: Rule, way: Way) -> Side:
     return "above" if (rule.kind == "at_most") == (way == "against") else "below"
 
 
-def _of_interval(verdict: Verdict, way: Way) -> float | None:
-    """Return the one-sided p value of a rate from the sample size behind its Wilson interval; None if it has none."""
-    value, limit = verdict.measure.value or 0.0, verdict.rule.limit
-    n = wilson_cases(value, verdict.measure.interval or UNDEFINED)
-    return None if n is None or not 0 < limit < 1 else binomial_p(value, n, limit, _side(verdict.rule, way))
-
-
 def _from_interval(verdict: Verdict, limit: float) -> float:
-    """Return the same from the ends of the interval, by the normal approximation."""
-    low, high = verdict.measure.interval or (math.nan, math.nan)
+    """Return the p value against "the limit is kept" from the ends of the interval, by the normal approximation."""
+    low, high = verdict.measure.interval or UNDEFINED
     error = (high - low) / 2 / normal_quantile(0.95)
-    away = (
-        (_worth(verdict.rule, verdict.measure, verdict.measure.value or 0.0) - limit) / error
-        if error
-        else math.nan
-    )
+    value = _worth(verdict.rule, verdict.measure, verdict.measure.value or 0.0)
+    away = (value - limit) / error if error else math.nan
     away = -away if verdict.rule.kind == "at_most" else away
     return 1.0 if math.isnan(away) else float(ndtr(away))
 
@@ -561,26 +529,21 @@ def _made_under(result: Result) -> dict[str, Any]:
 def _independent(new: Measure, old: Measure) -> Measure:
     """Return the difference of two unpaired rates, from their intervals (Newcombe 1998, method 10)."""
     if new.value is None or old.value is None:
-        why = (
-            _why_undefined(new) if new.value is None else f"the baseline is undefined: {_why_undefined(old)}"
-        )
-        return Measure(
-            "difference", None, 0, new.groups, None, "", new.na, new.errors, why, of=new.name, reason=why
-        )
-    interval = None
+        why = _why_undefined(new)
+        why = why if new.value is None else f"the baseline is undefined: {_why_undefined(old)}"
+        return Measure("difference", None, 0, new.groups, na=new.na, of=new.name, reason=why)
+    difference, interval = new.value - old.value, None
     if new.interval and old.interval:
         below = math.hypot(new.value - new.interval[0], old.interval[1] - old.value)
         above = math.hypot(new.interval[1] - new.value, old.value - old.interval[0])
-        interval = (new.value - old.value - below, new.value - old.value + above)
-    method = "newcombe" if interval else ""
-    difference = new.value - old.value
+        interval = (difference - below, difference + above)
     return Measure(
         "difference",
         difference,
         new.n,
         new.groups,
         interval,
-        method,
+        "newcombe" if interval else "",
         new.na,
         new.errors,
         UNPAIRED,
