@@ -146,21 +146,14 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
 
 def _headline(rows: Sequence[Measure], rule: Rule, number: int) -> list[Measure]:
     """Return what the protocol is about: marked as such, or the first with the fewest groups."""
-    marked = [row for row in rows if row.headline]
-    if marked:
-        return marked[:1]
     if not rows:
         raise PlanError(
             f"rule {number} matches nothing: {rule}",
             why="the result has nothing to judge",
             fix="a result with measures: shoal try … --json, or a job that is done",
         )
-    fewest = min(_restricting(row) for row in rows)
-    return [row for row in rows if _restricting(row) == fewest][:1]
-
-
-def _restricting(row: Measure) -> int:
-    return sum(value != "all" for value in row.groups.values())
+    marked = [row for row in rows if row.headline]
+    return [min(marked or rows, key=lambda row: sum(value != "all" for value in row.groups.values()))]
 
 
 def _agrees(wanted: Mapping[str, str], groups: Mapping[str, str]) -> bool:
@@ -171,23 +164,18 @@ def _agrees(wanted: Mapping[str, str], groups: Mapping[str, str]) -> bool:
 
 
 def _nothing(rule: Rule, number: int, rows: Sequence[Measure], candidates: Sequence[Measure]) -> PlanError:
+    """Return the error for a rule without a measure: an unknown value, an unknown group, or groups that do not meet."""
+    problem = f"rule {number} matches nothing: {rule}"
     for group, value in rule.groups.items():
         known = list(dict.fromkeys(row.groups[group] for row in candidates if group in row.groups))
         if known and value not in (EVERY, *known):
-            why = f"the result has {some(known, 8)}"
-            return PlanError(
-                f"rule {number} matches nothing: {rule}",
-                why=why,
-                fix=nearest(value, known) or 'one of those, or "*" for each of them',
-            )
+            fix = nearest(value, known) or 'one of those, or "*" for each of them'
+            return PlanError(problem, why=f"the result has {some(known, 8)}", fix=fix)
     groups = list(dict.fromkeys(group for row in rows for group in row.groups))
     unknown = next((group for group in rule.groups if group not in groups), "")
     why = f"the result has no {unknown}" if unknown else "no measure has all of these groups"
-    return PlanError(
-        f"rule {number} matches nothing: {rule}",
-        why=f"{why}; its groups are {some(groups, 8)}" if groups else why,
-        fix=nearest(unknown, groups) or "groups and values that stand together in shoal try … --json",
-    )
+    fix = nearest(unknown, groups) or "groups and values that stand together in shoal try … --json"
+    return PlanError(problem, why=f"{why}; its groups are {some(groups, 8)}" if groups else why, fix=fix)
 
 
 # Judging
@@ -497,7 +485,7 @@ def _differences(result: Result, baseline: Result) -> dict[Key, Difference]:
             Difference(difference_of(row, compared), (row.lost, row.gained)) for row in compared.rows
         ]
         return {_key(difference.measure): difference for difference in differences}
-    _comparable(result, baseline)
+    _same_origin(result, baseline)
     before = {_key(row): row for row in judgeable(baseline.measures)}
     return {
         _key(row): Difference(_independent(row, before[_key(row)]))
@@ -506,7 +494,7 @@ def _differences(result: Result, baseline: Result) -> dict[Key, Difference]:
     }
 
 
-def _comparable(result: Result, baseline: Result) -> None:
+def _same_origin(result: Result, baseline: Result) -> None:
     """Refuse a baseline that was made from other cases or under other rules."""
     new, old = _made_under(result), _made_under(baseline)
     differing = [

@@ -131,17 +131,18 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
     # fsum: the same number, up to its sign, whatever the order of groups and of the two models.
     observed = math.fsum(difference(part.table) for part in known) / len(known) + 0.0
     shared = _shared(known, sides)
-    interval = _defined(macro_difference_interval([part.table for part in known], shared=shared))
+    tables = [part.table for part in known]
+    interval = macro_difference_interval(tables, shared=shared)
     flips = _flips(known, sides, shared)
     p, test = _test(known, choices, flips[0], shared)
     return Estimate(
         observed,
-        None if interval is None else in_agreement(interval, p),
+        None if math.isnan(interval[0]) else in_agreement(interval, p),
         ONE_INTERVAL if len(known) == 1 else MEAN_INTERVAL,
         p,
         test,
         flips,
-        tables=[part.table for part in known],
+        tables=tables,
         shared=shared,
     )
 
@@ -230,10 +231,6 @@ def _added(
     return added[most > 0], most[most > 0]
 
 
-def _defined(interval: Interval) -> Interval | None:
-    return None if math.isnan(interval[0]) else interval
-
-
 def _flips(known: Sequence[Part], sides: Sides, shared: float) -> tuple[Floats, Floats]:
     """Return what each cluster adds to the mean over groups, by its weight in the mean, and the most it could add."""
     if shared > 1:  # a cluster that several groups share flips in all of them at once
@@ -247,16 +244,16 @@ def _flips(known: Sequence[Part], sides: Sides, shared: float) -> tuple[Floats, 
 
 def _test(known: Sequence[Part], choices: Choices, flips: Floats, shared: float) -> tuple[float, str]:
     """Return p and the name of a paired test: the exact sign test of single cases, else sign flips."""
-    rng = np.random.default_rng(choices.seed)
+    rng, name = np.random.default_rng(choices.seed), "sign flips"
     if len(known) == 1:
         (part,) = known
         if part.is_counted:
-            gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
-            return sign_test(gained, lost), "exact sign test"
-        what = "clusters" if part.is_clustered else "cases"
-        return sign_flip_test(part.flips, rng, choices.shuffles), f"sign flips of {len(flips):,} {what}"
-    which = f" of {len(flips):,} clusters" if shared > 1 else ""
-    return sign_flip_test(flips, rng, choices.shuffles), f"sign flips{which}"
+            return sign_test(int((flips > 0).sum()), int((flips < 0).sum())), "exact sign test"
+        name += f" of {len(flips):,} {'clusters' if part.is_clustered else 'cases'}"
+        flips = part.flips
+    elif shared > 1:
+        name += f" of {len(flips):,} clusters"
+    return sign_flip_test(flips, rng, choices.shuffles), name
 
 
 def detectable_drop(estimate: Estimate, alpha: float) -> float | None:
@@ -316,10 +313,6 @@ def level_of(rows: Sequence[Row], level: str, adjust: Adjust = "holm") -> float:
     return holm_level(raw) if adjust == "holm" else ALPHA
 
 
-def _excludes(interval: Interval | None, null: float) -> bool:
-    return interval is not None and not interval[0] <= null <= interval[1]
-
-
 def with_margin(
     rows: Sequence[Row], estimates: Sequence[Estimate], margin: float, adjust: Adjust
 ) -> list[Row]:
@@ -347,6 +340,11 @@ def _inferior_p(row: Row, estimate: Estimate, margin: float) -> float | None:
     if estimate.tables:
         side: Side = "above" if direction == "higher" else "below"
         return difference_p(estimate.tables, limit, side, estimate.shared)
-    two_sided = p_where(lambda level: _excludes(estimate.at(level), limit))
+
+    def excludes(level: float) -> bool:
+        low, high = estimate.at(level) or (-math.inf, math.inf)
+        return not low <= limit <= high
+
+    two_sided = p_where(excludes)
     is_better = row.difference > limit if direction == "higher" else row.difference < limit
     return two_sided / 2 if is_better else 1 - two_sided / 2
