@@ -95,7 +95,10 @@ def compare_command(
     choices = Choices(adjust=adjust, over=over, margin=margin)
     comparison = compare(a, b, choices)
     if out:
-        _write_comparison(comparison, out)
+        from ..render.page import comparison_page
+        from ..render.writing import write_page
+
+        write_page(comparison_page(comparison), out, [result.job for result in (*a, *b)])
     if form:
         return _print_comparison(comparison, form, changed)
     from ..comparing.view import comparison_sections
@@ -149,13 +152,6 @@ def _query(
         return find_results(
             specs, protocol or next(iter(PROTOCOLS)), parse_pairs(pairs), into, progress, keep=keep
         )
-
-
-def _write_comparison(comparison: Any, out: Path) -> None:
-    from ..render.page import comparison_page
-    from ..render.writing import write_page
-
-    write_page(comparison_page(comparison), out, [result.job for result in (*comparison.a, *comparison.b)])
 
 
 def _print_comparison(comparison: Any, form: str, changed: bool) -> None:

@@ -22,16 +22,9 @@ def describe_suite(suite: Suite) -> dict[str, Any]:
     """Return the content of a suite as plain data."""
     rows: dict[str, dict[str, Any]] = {}
     for case in suite.cases:
-        name = case.groups["functionality"]
-        start = {
-            "functionality": name,
-            "capability": case.groups["capability"],
-            "test type": case.groups["test type"],
-            "rule": case.meta["expect"].rule,
-            "cases": 0,
-            "examples": 0,
-        }
-        row = rows.setdefault(name, start)
+        about = {name: case.groups[name] for name in ("functionality", "capability", "test type")}
+        start = {**about, "rule": case.meta["expect"].rule, "cases": 0, "examples": 0}
+        row = rows.setdefault(case.groups["functionality"], start)
         row["cases"] += 1
         row["examples"] += len(case.examples)
     return {
@@ -63,28 +56,24 @@ def suite_sections(description: dict[str, Any], hygiene: Hygiene) -> list[Sectio
 def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
     if not hygiene.findings:
         return [Section(text=Words(f"Hygiene: {len(CHECKS)} checks, no problem.", "good"))]
-    counts = [(len(hygiene.of(severity)), severity) for severity in SEVERITIES]
+    counts = {severity: n for severity in SEVERITIES if (n := len(hygiene.of(severity)))}
     pieces: list[Words | str] = [Words("Hygiene: ", "strong")]
-    for position, (n, severity) in enumerate(pair for pair in counts if pair[0]):
-        pieces += [
-            ", " if position else "",
-            Words(f"{n:,} {severity}{'s' if n > 1 else ''}", TONES[severity]),
-        ]
+    for severity, n in counts.items():
+        pieces.append(", " if len(pieces) > 1 else "")
+        pieces.append(Words(f"{n:,} {severity}{'s' if n > 1 else ''}", TONES[severity]))
     kinds: dict[str, list[Finding]] = {}
     for finding in hygiene.findings:
         kinds.setdefault(finding.kind, []).append(finding)
-    shortened = any(len(findings) > FINDINGS[findings[0].severity] for findings in kinds.values())
-    notes = [f"{hygiene.unique_cases:,} different cases of {hygiene.cases:,}"]
-    notes = notes if hygiene.unique_cases < hygiene.cases else []
-    total = sum(hygiene.labels.values())
-    shares = [f"{label} {100 * n / total:.0f} %" for label, n in hygiene.labels.items()]
-    notes += [f"Expected labels: {', '.join(shares)}"] if shares else []
-    notes += ["Every finding: shoal check FILE --json"] if shortened else []
-    return [
-        Section(
-            text=pieces, blocks=[block for found in kinds.values() for block in _kind(found)], notes=notes
-        )
-    ]
+    notes = []
+    if hygiene.unique_cases < hygiene.cases:
+        notes.append(f"{hygiene.unique_cases:,} different cases of {hygiene.cases:,}")
+    if total := sum(hygiene.labels.values()):
+        shares = [f"{label} {100 * n / total:.0f} %" for label, n in hygiene.labels.items()]
+        notes.append(f"Expected labels: {', '.join(shares)}")
+    if any(len(findings) > FINDINGS[findings[0].severity] for findings in kinds.values()):
+        notes.append("Every finding: shoal check FILE --json")
+    blocks = [block for findings in kinds.values() for block in _kind(findings)]
+    return [Section(text=pieces, blocks=blocks, notes=notes)]
 
 
 def _kind(findings: Sequence[Finding]) -> list[Block]:
@@ -127,12 +116,11 @@ def import_sections(suite: Suite, lost: Sequence[str], out: Path) -> list[Sectio
     lines = [f"{len(suite.functionalities)} functionalities in {len(capabilities)} capabilities"]
     lines += [f"labels: {some(suite.labels, LABELS)}"] if suite.labels else []
     lines += [f"{templates:,} templates, kept as clusters"] if templates else []
-    if suite.labels is None and not any(case.meta.get("reading") for case in suite.cases[:1]):
+    if suite.labels is None:
         numbers = sorted({str(label) for case in suite.cases for label in case.labels or ()})[:5]
-        if numbers:
+        if numbers and not suite.cases[0].meta.get("reading"):
             lines.append(
                 f"labels: the numbers {', '.join(numbers)}; to name them: --labels {numbers[0]}=NAME"
             )
-    pieces: list[Words | str] = [f"{out}: {len(suite.cases):,} cases ({kinds}), {examples:,} examples"]
-    pieces += [f"\n  {line}" for line in lines]
-    return [Section(text=[*pieces, *(Words(f"\n  not imported: {what}", "doubt") for what in lost)])]
+    text = "\n  ".join([f"{out}: {len(suite.cases):,} cases ({kinds}), {examples:,} examples", *lines])
+    return [Section(text=[text, *(Words(f"\n  not imported: {what}", "doubt") for what in lost)])]

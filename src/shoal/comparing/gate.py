@@ -218,7 +218,8 @@ def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None")
         passes = row.value * row.n
         counts = row.name.endswith("pass rate") and abs(passes - round(passes)) < 1e-6
         parts.append(f"{round(passes):,} of {row.n:,} pass" if counts else f"{row.n:,} cases")
-    if rule.judge != "observed" and verdict.judged is not None:
+    is_by_p = rule.is_family and rule.judge == "upper bound"
+    if rule.judge != "observed" and not is_by_p and verdict.judged is not None:
         end = "lower" if (rule.judge == "lower bound") == (rule.kind != "at_most") else "upper"
         bound = shown(
             _worth(rule, row, verdict.judged), quantity(row.of or row.name), signed=rule.is_relative
