@@ -3,8 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import binom
 
 from shoal import Measure, Measures, Result
@@ -35,19 +33,6 @@ def statuses(rules: list[Rule], result: Result, baseline: Result | None = None) 
 def test_the_rule_says_what_is_compared_with_its_limit(make, judged, limit, status):
     result = make({"f": [1] * 95 + [0] * 5})
     assert statuses([Rule({"functionality": "f"}, at_least=limit, judge=judged)], result) == [("f", status)]
-
-
-@given(st.integers(0, 30), st.integers(1, 30), st.floats(0, 1))
-def test_lower_bound_is_stricter_than_observed_and_observed_than_upper_bound(make, passes, more, limit):
-    result = make({"f": [1] * passes + [0] * (more - 1) + [1]})
-    every = {"functionality": "*"}
-    met = {
-        kind: judge([Rule(every, at_least=limit, judge=kind)], result)[0].is_met  # type: ignore[arg-type]
-        for kind in ("lower bound", "observed")
-    }
-    (upper,) = judge([Rule(every, at_least=limit, judge="upper bound")], result)
-    assert met["lower bound"] <= met["observed"]
-    assert upper.status == "not judged" or met["observed"] <= upper.is_met
 
 
 @pytest.mark.parametrize("limit", [0.5, 0.56, 0.8, 0.9, 0.95, 0.99])
@@ -175,14 +160,6 @@ def test_newcombes_interval_as_he_worked_it(make):
     (verdict,) = judge([Rule({"functionality": "f"}, no_worse_than_baseline_by=0)], new, rates)
     assert verdict.measure.value == pytest.approx(0.2)
     assert verdict.measure.interval == pytest.approx((0.0524, 0.3339), abs=5e-5)
-
-
-def test_a_planted_regression_fails_in_its_functionality_only(make):
-    old = make({f"f{k}": [1] * 100 for k in range(5)})
-    new = make({f"f{k}": [0] * 16 * (k == 3) + [1] * (100 - 16 * (k == 3)) for k in range(5)})
-    rule = Rule({"functionality": "*"}, no_worse_than_baseline_by=0.05, judge="upper bound")
-    assert [name for name, status in statuses([rule], new, old) if status == "failed"] == ["f3"]
-    assert all(verdict.is_met for verdict in judge([rule], old, new))
 
 
 def test_a_baseline_under_other_settings_is_refused(make):

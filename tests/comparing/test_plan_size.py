@@ -5,9 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.random import Generator
 
 from shoal import Result
 from shoal.comparing.pairs import Choices, compare
@@ -25,14 +23,6 @@ def pair(make: Make, changes: dict[str, Sequence[int]]) -> tuple[Result, Result]
         {name: [int(change != side) for change in own] for name, own in changes.items()} for side in (1, -1)
     )
     return make(a), make(b)
-
-
-def drawn(
-    make: Make, sizes: dict[str, int], churn: float, drop: float, rng: Generator
-) -> tuple[Result, Result]:
-    """Return a pair in which each case newly fails with the chance `drop`, and a share of `churn` changes anyway."""
-    shares = [churn / 2 + drop, churn / 2, 1 - churn - drop]
-    return pair(make, {name: rng.choice([-1, 1, 0], size, p=shares) for name, size in sizes.items()})
 
 
 def test_the_size_named_is_the_smallest_with_the_power_of_the_exact_test(make: Make) -> None:
@@ -58,49 +48,6 @@ def test_a_row_is_planned_at_the_level_of_its_table(make: Make) -> None:
     alone, among = (plan_size(*sides, 0.2, row="f0") for sides in (single, (a, b)))
     assert (alone.level, among.level) == (0.05, 0.005)
     assert alone.needed is not None and among.needed is not None and among.needed > alone.needed
-
-
-def one_model(folder: Path, sizes: dict[str, int]) -> tuple[str, str]:
-    """Write a suite and a model that is right everywhere; return the model's spec and the suite's setting."""
-    keys = [(name, at) for name, size in sizes.items() for at in range(size)]
-    groups = {"capability": "c", "type": "MFT", "labels": 1}
-    cases = [
-        {"functionality": name, "case_id": at, "examples": [{"text": f"{name} {at}"}], **groups}
-        for name, at in keys
-    ]
-    header = {"suite": "toy", "label_names": ["negative", "positive"]}
-    answers = [{"functionality": name, "case_id": at, "pred": 1, "conf": 0.9} for name, at in keys]
-    for name, rows in (("suite", [header, *cases]), ("answers", answers)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return f"predictions:{folder / 'answers.jsonl'}", f"suite={folder / 'suite.jsonl'}"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("sizes", "churn"),
-    [
-        ({"f": 100}, 0.0),
-        pytest.param({"f": 100}, 0.15, marks=pytest.mark.nightly),
-        pytest.param({"f": 20, "g": 80}, 0.0, marks=pytest.mark.nightly),
-        pytest.param({"f": 20, "g": 80}, 0.15, marks=pytest.mark.nightly),
-    ],
-)
-def test_the_size_named_keeps_its_promise_and_the_level(
-    make: Make, shoal: Callable[..., Any], tmp_path: Path, sizes: dict[str, int], churn: float
-) -> None:
-    rng, repetitions, drop = np.random.default_rng(1), 300, 0.1
-    model, suite = one_model(tmp_path, sizes)
-    options = ("--difference", drop, "--differing", churn + drop, "--json")
-    done = json.loads(shoal("plan-size", model, "--set", suite, *options).stdout)
-    (needed,) = [row["value"] for row in done["measures"] if row["name"] == "cases needed"]
-    larger = {name: round(needed / 100 * size) for name, size in sizes.items()}
-
-    def detected(size_of_drop: float) -> float:
-        pairs = (drawn(make, larger, churn, size_of_drop, rng) for _ in range(repetitions))
-        return float(np.mean([compare([a], [b], AS_USUAL).headline.significant for a, b in pairs]))
-
-    assert detected(drop) == pytest.approx(0.8, abs=0.07)  # three standard errors
-    assert detected(0.0) <= 0.05 + 0.04
 
 
 def test_a_pilot_that_cannot_be_planned_from_is_an_error(make: Make) -> None:
