@@ -44,7 +44,8 @@ class PowerPlan:
             for size, share in self.powers.items()
         ]
         reason = "" if self.needed else f"more than {MOST:,}"
-        return [*rows, Measure("cases needed", self.needed, n, reason=reason, facts=about)]
+        needed = self.needed and float(self.needed)
+        return [*rows, Measure("cases needed", needed, n, reason=reason, facts=about)]
 
 
 def plan_size(
