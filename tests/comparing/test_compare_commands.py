@@ -103,7 +103,6 @@ def test_several_runs_are_given_by_side(shoal, predicting, suite):
         (["x.json", "y"], 1, "x.json: no such file"),
         (["x", "y", "--set", "suite=s"], 1, "--set is for models that are scored here"),
         (["predictions:x", "predictions:y", "--set", "suite=absent"], 1, "suite 'absent' is neither a file"),
-        (["x", "y", "--adjust", "sidak"], 2, "'sidak' is not one of"),
     ],
 )
 def test_what_is_wrong_is_said(shoal, arguments, code, message, tmp_path, monkeypatch):

@@ -262,6 +262,14 @@ def test_a_curve_breaks_where_a_value_is_undefined_and_its_band_with_it():
     assert '<polyline points="48,197.6 190,155.2"/>' in text
 
 
+def test_a_dot_beyond_its_scale_is_a_triangle_at_the_end():
+    scale = (-1.0, 1.0)
+    dots = [Measure("effect size", value, 8) for value in (-2.0, 0.0, 0.5)]
+    text = html(strip_table([("test", dots)], scale, 0.0))
+    assert re.findall(r'<circle cx="([^"]+)"', text) == ["100", "150"]
+    assert re.findall(r'<polygon points="([^"]+)"', text) == ["-5,8 0,3 0,13"]
+
+
 def test_a_picture_of_nothing_says_so():
     for block in (Curves("x", []), Scatter(("a", "b"), [("p", rate(None), rate(0.5))])):
         assert "Nothing to draw: no value is defined." in html(block)

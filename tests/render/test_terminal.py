@@ -46,7 +46,7 @@ def rate(value: float | None, n: int = 140, low: float = 0.0, high: float = 1.0)
 def rates() -> Table:
     titles = ("functionality", "type", "pass rate", "", "95 % CI", "n")
     columns = [
-        Column(title, "left" if i in (0, 1, 3) else "right", spare=i == 3) for i, title in enumerate(titles)
+        Column(title, "left" if i in (0, 1, 3) else "right", spare=i == 1) for i, title in enumerate(titles)
     ]
 
     def row(name: str, kind: str, measure: Measure, tone: str = "") -> Row:
@@ -63,18 +63,18 @@ def rates() -> Table:
     return Table(columns, rows, "rates", legend=["▼ the lowest"])
 
 
-def test_a_narrow_table_leaves_its_dots_out_and_says_so():
-    assert "●─" in lines(rates(), 120) and "Hidden" not in lines(rates(), 120)
+def test_a_narrow_table_hides_spare_columns_and_says_so():
+    assert "INV" in lines(rates(), 80) and "Hidden" not in lines(rates(), 80)
     assert (
-        lines(rates(), 80)
+        lines(rates(), 68)
         == """
-functionality                         type  pass rate       95 % CI    n
-negation                                         54.5  50.0 –  60.0  280
-▼ negated_praise_is_negative          MFT        12.0   7.0 –  18.0  140
-  a_negated_question_is_no_statement  INV       100.0  97.0 – 100.0  140
+functionality                         pass rate       95 % CI    n
+negation                                   54.5  50.0 –  60.0  280
+▼ negated_praise_is_negative               12.0   7.0 –  18.0  140
+  a_negated_question_is_no_statement      100.0  97.0 – 100.0  140
 
-suite score                                         –                  0
-Hidden (terminal too narrow): dots.
+suite score                                   –                  0
+Hidden (terminal too narrow): type.
 ▼ the lowest
 """
     )
@@ -124,29 +124,6 @@ name       0.0      10.0      20.0      30.0
 
       column_4  column_5  column_6  column_7
 name      40.0      50.0      60.0      70.0
-"""
-    )
-
-
-def test_a_strip_shows_the_dots_where_they_meet_and_what_lies_beyond_its_ends():
-    def dots(*values: float, interval: tuple[float, float] | None = None) -> Dots:
-        return Dots([Measure("effect size", v, 8, {}, interval) for v in values], (-2.0, 2.0), 0.0)
-
-    columns = [Column("test", "left"), Column("", scale=(-2.0, 2.0), spare=True)]
-    rows = [
-        Row(["one, with its interval", dots(1.0, interval=(0.5, 1.5))]),
-        Row(["three, two of them together", dots(-1.0, 1.0, 1.0)]),
-        Row(["twelve in a place", dots(*[0.5] * 12)]),
-        Row(["beyond both ends", dots(-2.5, 3.0)]),
-    ]
-    assert (
-        lines(Table(columns, rows), 80)
-        == """
-test                         −2                         +2
-one, with its interval       ··············│···───●───····
-three, two of them together  ·······●······│······2·······
-twelve in a place            ··············│···+··········
-beyond both ends             ‹·············│·············›
 """
     )
 

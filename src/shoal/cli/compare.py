@@ -39,13 +39,6 @@ GATE_NOT_MET = 3
 @SEEDS_B
 @inputs
 @INTO
-@click.option(
-    "--adjust",
-    type=click.Choice(["holm", "none"]),
-    default="holm",
-    show_default=True,
-    help="Adjust p within each level.",
-)
 @OVER
 @click.option(
     "--margin", type=float, metavar="SHARE", help="Test whether B is worse by less than this, such as 0.02."
@@ -67,7 +60,6 @@ def compare_command(
     full: bool,
     form: str | None,
     out: Path | None,
-    adjust: Any,
     over: Any,
     margin: float | None,
     **query: Any,
@@ -92,7 +84,7 @@ def compare_command(
     sides = _sides(names, seeds_a, seeds_b)
     refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
     a, b = find_sides(*sides, **query)
-    choices = Choices(adjust=adjust, over=over, margin=margin)
+    choices = Choices(over=over, margin=margin)
     comparison = compare(a, b, choices)
     if out:
         from ..render.page import comparison_page

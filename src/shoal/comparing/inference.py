@@ -23,7 +23,7 @@ from ..stats.resampling import ClusterTable, difference, paired_table, sharing
 from ..stats.seeds import SeedError, error_of_difference, moderated_errors
 from ..stats.sums import sum_t
 from .cases import Sides
-from .rows import Adjust, Choices, Row
+from .rows import Choices, Row
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -286,16 +286,16 @@ def churn(estimate: Estimate) -> float:
 # Many rows at once
 
 
-def with_adjusted_p(rows: Sequence[Row], adjust: Adjust) -> list[Row]:
-    """Return the rows with p adjusted within their level: a functionality never pays for capabilities."""
-    adjusted = _adjusted(rows, [row.p for row in rows], adjust)
+def with_adjusted_p(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with p adjusted by Holm within their level: a functionality never pays for capabilities."""
+    adjusted = _adjusted(rows, [row.p for row in rows])
     return [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
 
 
-def _adjusted(rows: Sequence[Row], raw: Sequence[float | None], adjust: Adjust) -> list[float | None]:
+def _adjusted(rows: Sequence[Row], raw: Sequence[float | None]) -> list[float | None]:
     """Return the p values of rows, adjusted within each level; None where there is no test."""
     adjusted = list(raw)
-    for level in {row.level for row in rows} if adjust == "holm" else ():
+    for level in {row.level for row in rows}:
         places = [place for place, row in enumerate(rows) if row.level == level and raw[place] is not None]
         for place, p in zip(places, holm([raw[place] or 0.0 for place in places]).tolist(), strict=True):
             adjusted[place] = p
@@ -307,15 +307,12 @@ def tests_in(rows: Sequence[Row], level: str) -> int:
     return sum(row.p is not None for row in rows if row.level == level)
 
 
-def level_of(rows: Sequence[Row], level: str, adjust: Adjust = "holm") -> float:
+def level_of(rows: Sequence[Row], level: str) -> float:
     """Return the significance level at which an unmarked row of this level was tested."""
-    raw = [row.p for row in rows if row.p is not None and row.level == level]
-    return holm_level(raw) if adjust == "holm" else ALPHA
+    return holm_level([row.p for row in rows if row.p is not None and row.level == level])
 
 
-def with_margin(
-    rows: Sequence[Row], estimates: Sequence[Estimate], margin: float, adjust: Adjust
-) -> list[Row]:
+def with_margin(rows: Sequence[Row], estimates: Sequence[Estimate], margin: float) -> list[Row]:
     """Return the rows with p of "worse by the margin or more", adjusted within their level."""
     raw = [_inferior_p(row, estimate, margin) for row, estimate in zip(rows, estimates, strict=True)]
     if all(p is None for p in raw):
@@ -324,7 +321,7 @@ def with_margin(
             why="a margin needs an interval and a measure with a better direction",
             fix="leave out --margin",
         )
-    adjusted = _adjusted(rows, raw, adjust)
+    adjusted = _adjusted(rows, raw)
     return [
         replace(row, inferior_p=p, inferior_adjusted=by_level)
         for row, p, by_level in zip(rows, raw, adjusted, strict=True)

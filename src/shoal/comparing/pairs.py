@@ -44,7 +44,7 @@ from .inference import (
     with_adjusted_p,
     with_margin,
 )
-from .rows import ADJUSTMENTS, Choices, Row
+from .rows import Choices, Row
 from .wording import row_note
 
 __all__ = ["Choices", "Comparison", "Row", "compare"]
@@ -163,15 +163,15 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         for place, quantity in enumerate(wanted)
     ]
     estimates = [estimate for _, estimate in made]
-    rows = with_adjusted_p([row for row, _ in made], choices.adjust)
+    rows = with_adjusted_p([row for row, _ in made])
     if choices.power:
-        levels = {row.level: level_of(rows, row.level, choices.adjust) for row in rows}
+        levels = {row.level: level_of(rows, row.level) for row in rows}
         rows = [
             replace(row, mde=detectable_drop(estimate, levels[row.level]))
             for row, estimate in zip(rows, estimates, strict=True)
         ]
     if choices.margin is not None:
-        rows = with_margin(rows, estimates, choices.margin, choices.adjust)
+        rows = with_margin(rows, estimates, choices.margin)
     return Comparison(a, b, choices, rows, sides.changes, estimates)
 
 
@@ -336,7 +336,7 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
         headline=row.is_headline,
         basis=Basis(templates=row.templates),
     )
-    adjustment = f"{ADJUSTMENTS[choices.adjust]} over {tests_in(comparison.rows, row.level)} tests"
+    adjustment = f"Holm over {tests_in(comparison.rows, row.level)} tests"
     undetectable = "" if row.mde is not None else "no drop is detected with 80 % power" if row.n else note
     tests = [
         ("p value", row.p, row.test or note),

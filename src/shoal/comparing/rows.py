@@ -8,18 +8,13 @@ from ..core.claims import ALPHA, ENOUGH_TEMPLATES, FLAGGED
 from ..core.measures import quantity
 from ..stats.intervals import Interval
 
-Adjust = Literal["holm", "none"]
 Over = Literal["cases", "templates"]
-
-ADJUSTMENTS: dict[str, str] = {"holm": "Holm", "none": "no adjustment"}
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
     """How two sides are compared."""
 
-    adjust: Adjust = "holm"
-    """How p is adjusted within a level: holm or none."""
     over: Over = "cases"
     """The population: new cases of the same templates, or new templates."""
     margin: float | None = None

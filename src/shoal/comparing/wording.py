@@ -11,7 +11,7 @@ from ..core.measures import quantity, shown, shown_interval, shown_p, unit_word
 from ..core.records import Measure, Result
 from ..protocols.base import differing
 from .cases import EXCUSED_CHECKS, TEMPLATES
-from .rows import ADJUSTMENTS, Row
+from .rows import Row
 
 if TYPE_CHECKING:
     from .gate import Verdict
@@ -203,15 +203,11 @@ def claim(comparison: "Comparison") -> str:
 
 def provenance(comparison: "Comparison") -> list[str]:
     """Return how the numbers were computed."""
-    adjust = comparison.choices.adjust
-    adjusted = (
-        f"p adjusted by {ADJUSTMENTS[adjust]} within each level" if adjust != "none" else "p not adjusted"
-    )
     tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
     absent = [row.name for row in comparison.rows if row.difference is None]
     return [
         f"Claim: {claim(comparison)}.",
-        f"95 % intervals; tests: {', '.join(tests) or 'none'}; {adjusted}.",
+        f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
         "Rates are on the cases that apply to both. Detectable drop: spread evenly over cases, 80 % power.",
         *([f"No common applicable case: {some(absent, 8)}."] if absent else []),
     ]
@@ -237,10 +233,9 @@ def caption(comparison: "Comparison") -> str:
     """Return what a reader of the table must know."""
     sides = (comparison.a, comparison.b)
     a, b = (", ".join(str(result.job.get("model", "")) for result in side) for side in sides)
-    adjust = ADJUSTMENTS[comparison.choices.adjust]
     return (
         f"A: {a}. B: {b}. Rates in per cent on the cases that apply to both; differences in points, B minus A; "
-        f"p: {adjust} within each level; claim: {claim(comparison)}."
+        f"p: Holm within each level; claim: {claim(comparison)}."
     )
 
 
