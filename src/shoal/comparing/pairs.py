@@ -21,6 +21,7 @@ and changes no p. Pure: nothing here queries a model or reads a file.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,20 +131,7 @@ class Comparison:
 def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = None) -> Comparison:
     """Compare two models on the same cases, B against A; several results a side are seeds of one recipe."""
     choices = choices or Choices()
-    if not a or not b:
-        raise PlanError(
-            "a comparison needs a result on each side", fix="give the results of A and those of B"
-        )
-    if not all(result.outcomes for result in (*a, *b)):
-        raise DataError(
-            "a result without outcomes cannot be compared: how each case went is not in it",
-            fix="the model itself, or the job of a store",
-        )
-    if choices.margin is not None and not 0 < choices.margin < math.inf:
-        raise PlanError(
-            f"a margin of {choices.margin:g}: it says how much worse B may be",
-            fix="--margin 0.02 for two points",
-        )
+    _check(a, b, choices)
     sides = sides_of(a, b)
     wanted = comparable(a[0], a[0].cases)
     if not wanted:
@@ -175,6 +163,19 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     return Comparison(a, b, choices, rows, sides.changes, estimates)
 
 
+def _check(a: Sequence[Result], b: Sequence[Result], choices: Choices) -> None:
+    if not a or not b:
+        raise PlanError("a comparison needs a result on each side", fix="give those of A and those of B")
+    if not all(result.outcomes for result in (*a, *b)):
+        raise DataError(
+            "a result without outcomes cannot be compared: how each case went is not in it",
+            fix="the model itself, or the job of a store",
+        )
+    if choices.margin is not None and not 0 < choices.margin < math.inf:
+        problem = f"a margin of {choices.margin:g}: it says how much worse B may be"
+        raise PlanError(problem, fix="--margin 0.02 for two points")
+
+
 def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides) -> dict[int, SeedError]:
     """Return the error over runs of each pass rate, by its place; rows of one level share what they know of it."""
     levels: dict[str, dict[int, Part]] = {}
@@ -204,18 +205,12 @@ def _row(
     estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
     if over_templates and not sides.several and templates < ENOUGH_TEMPLATES:
         estimate = Estimate(estimate.difference)
-    row = Row(
-        measure=quantity.measure.name,
-        level=quantity.level,
-        name=quantity.name,
-        groups=quantity.measure.groups,
+    rates = (None, None) if missing else _mean_rates(known, weights, quantity.measure.basis.constant)
+    return _row_of(
+        quantity,
+        estimate,
         n=int((~np.isnan(changes)).sum()),
-        rates=(None, None) if missing else _mean_rates(known, weights, quantity.measure.basis.constant),
-        difference=estimate.difference,
-        interval=estimate.interval,
-        interval_method=estimate.method,
-        p=estimate.p,
-        test=estimate.test,
+        rates=rates,
         gained=int((changes >= 0.5).sum()),
         lost=int((changes <= -0.5).sum()),
         applicability=_applicability(sides, members),
@@ -227,6 +222,22 @@ def _row(
         by_run=estimate.runs is not None,
         absent=tuple(part.name for part in parts if not part.n) if known else (),
         templates=templates if over_templates else None,
+    )
+
+
+def _row_of(quantity: Quantity, estimate: Estimate, **fields: Any) -> tuple[Row, Estimate]:
+    """Return the row of a quantity with its estimate."""
+    row = Row(
+        quantity.measure.name,
+        quantity.level,
+        quantity.name,
+        quantity.measure.groups,
+        difference=estimate.difference,
+        interval=estimate.interval,
+        interval_method=estimate.method,
+        p=estimate.p,
+        test=estimate.test,
+        **fields,
     )
     return row, estimate
 
@@ -277,24 +288,16 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
             most = 1.0 if kind.unit == "share" and not kind.signed else math.inf
             interval = within((observed - reach, observed + reach), -most, most)
             estimate = Estimate(observed, interval, "welch t over runs", seeds.p(observed), WELCH, runs=seeds)
-    row = Row(
-        measure=measure.name,
-        level=quantity.level,
-        name=quantity.name,
-        groups=measure.groups,
+    return _row_of(
+        quantity,
+        estimate,
         n=measure.n,
         rates=(means[0], means[1]),
-        difference=observed,
-        interval=estimate.interval,
-        interval_method=estimate.method,
-        p=estimate.p,
-        test=estimate.test,
         na=measure.na,
         is_paired=False,
         runs=(len(a), len(b)),
         by_run=estimate.p is not None,
     )
-    return row, estimate
 
 
 def _value(result: Result, measure: Measure) -> float | None:
