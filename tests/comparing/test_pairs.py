@@ -16,8 +16,6 @@ from shoal.comparing.pairs import Choices, Comparison, Row, compare
 from shoal.comparing.wording import row_note
 from shoal.core.errors import DataError, PlanError
 from shoal.protocols.behaviour.score import measure
-from shoal.protocols.learning.iid import IID
-from shoal.protocols.learning.score import iid_score
 from shoal.stats.multiplicity import holm
 
 QUICK = Choices(shuffles=500, power=False)
@@ -42,22 +40,6 @@ def random_hits(rng: np.random.Generator, rates: dict[str, float], n: int) -> di
 
 
 # By hand
-
-
-def test_iid_cases_beside_a_suite_are_compared_apart():
-    def trained(suite: Hits, iid: Hits) -> Result:
-        both = result({"f": suite, IID: iid})
-        groups = {"functionality": IID, "capability": IID, "test type": "MFT"}
-        cases = [replace(case, groups=groups) if case.id.startswith(IID) else case for case in both.cases]
-        asked = len(suite)
-        rows = measure(cases[:asked], both.outcomes[:asked], without={"capability": IID})
-        return replace(both, cases=cases, measures=Measures([*rows, iid_score(both.outcomes[asked:])]))
-
-    comparison = one(trained([1, 1, 1, 1], [1, 0]), trained([0, 0, 1, 1], [1, 1]))
-    compared = {row.measure: (row.difference, row.n) for row in comparison.rows if not row.level}
-    assert compared == {"pass rate": (-0.5, 4), "suite score": (-0.5, 4), "iid score": (0.5, 2)}
-    (kind,) = comparison.by("test type")
-    assert (kind.difference, kind.n) == (-0.5, 4)
 
 
 def test_a_functionality_by_hand():
