@@ -404,24 +404,17 @@ def gate_verdict(verdicts: Sequence[Verdict]) -> tuple[str, bool]:
     missed = {id(verdict.rule) for verdict in verdicts if not verdict.is_met}
     count = len({id(verdict.rule) for verdict in verdicts})
     total = f"{count} rule{'' if count == 1 else 's'}"
-    return (
-        (f"Gate not met: {len(missed)} of {total} failed", False)
-        if missed
-        else (f"Gate met: {total} passed", True)
-    )
+    if missed:
+        return f"Gate not met: {len(missed)} of {total} failed", False
+    return f"Gate met: {total} passed", True
 
 
 def _verdict_row(verdict: Verdict) -> TableRow:
-    mark, tone, quiet = ("✓", "good", "quiet") if verdict.is_met else ("✗", "bad", "")
-    return TableRow(
-        [
-            Words(mark, tone),
-            Words(verdict.name, "" if verdict.is_met else tone),
-            observed(verdict),
-            Words(short_limit(verdict), "quiet"),
-            Words(verdict.reason, quiet),
-        ]
-    )
+    limit = Words(short_limit(verdict), "quiet")
+    if verdict.is_met:
+        reason = Words(verdict.reason, "quiet")
+        return TableRow([Words("✓", "good"), verdict.name, observed(verdict), limit, reason])
+    return TableRow([Words("✗", "bad"), Words(verdict.name, "bad"), observed(verdict), limit, verdict.reason])
 
 
 def verdict_as_json(verdict: Verdict) -> dict[str, Any]:

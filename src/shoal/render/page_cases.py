@@ -52,7 +52,8 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
         _answers(result, [place for of, place in chosen if of == job]) for job, result in enumerate(jobs)
     ]
     numbers: dict[tuple[str, Any], int] = {}
-    cases, rows = [], []
+    cases: list[dict[str, Any]] = []
+    rows = []
     for job, place in chosen:
         case, outcome = jobs[job].cases[place], jobs[job].outcomes[place]
         number = numbers.setdefault((case.id, case.examples), len(numbers))

@@ -52,12 +52,12 @@ def _sign_test_powers(n: int, discordances: Floats, difference: float, alpha: fl
     fewest, most = (n * discordances - spread).min(), (n * discordances + spread).max()
     tossed = np.arange(max(0, math.floor(fewest)), min(n, math.ceil(most)) + 1)
     # The largest count of the rarer side that the exact test rejects.
-    rejected = binom.ppf(alpha / 2, tossed, 0.5)
-    rejected = rejected - (2 * binom.cdf(rejected, tossed, 0.5) > alpha)
+    quantiles = np.asarray(binom.ppf(alpha / 2, tossed, 0.5))
+    rejected = quantiles - (2 * binom.cdf(quantiles, tossed, 0.5) > alpha)
     differing = np.maximum(discordances, 1e-300)[:, None]
     share = (1 + difference / differing) / 2
     both_sides = binom.cdf(rejected, tossed, share) + binom.cdf(rejected, tossed, 1 - share)
-    powers: Floats = (binom.pmf(tossed, n, differing) * both_sides).sum(axis=1)
+    powers: Floats = np.sum(binom.pmf(tossed, n, differing) * both_sides, axis=1)
     return powers
 
 
