@@ -66,7 +66,7 @@ def rates() -> Table:
 def test_a_narrow_table_hides_spare_columns_and_says_so():
     assert "INV" in lines(rates(), 80) and "Hidden" not in lines(rates(), 80)
     assert (
-        lines(rates(), 68)
+        lines(rates(), 66)
         == """
 functionality                         pass rate       95 % CI    n
 negation                                   54.5  50.0 –  60.0  280
