@@ -102,8 +102,17 @@ def section_lines(
         hidden = 0 if full else max(0, len(section.notes) - NOTES)
         notes = [*section.notes[: len(section.notes) - hidden]]
         notes += [f"{hidden} more note{'s' if hidden > 1 else ''}: {more}"] if hidden else []
-        for part in filter(None, _parts(replace(section, notes=notes), width, coloured=coloured)):
+        for part in filter(
+            None, map(_trimmed, _parts(replace(section, notes=notes), width, coloured=coloured))
+        ):
             lines += [Line(""), *part] if lines else part
+    return lines
+
+
+def _trimmed(lines: list[Line]) -> list[Line]:
+    """Return lines without empty ones at the end."""
+    while lines and not lines[-1].plain:
+        lines = lines[:-1]
     return lines
 
 
