@@ -33,7 +33,7 @@ Way = Literal["for", "against"]
 """Evidence that a limit is kept, or that it is missed."""
 
 
-def worth(rule: Rule, measure: Measure, value: float) -> float:
+def oriented(rule: Rule, measure: Measure, value: float) -> float:
     """Return a number for which more is better, for a rule about a difference of a measure that is better lower."""
     return -value if rule.is_relative and lower_is_better(measure) else value
 
@@ -226,7 +226,7 @@ def _from_interval(verdict: "Verdict", limit: float) -> float:
     """Return the p value against "the limit is kept" from the ends of the interval, by the normal approximation."""
     low, high = verdict.measure.interval or UNDEFINED
     error = (high - low) / 2 / normal_quantile(0.95)
-    value = worth(verdict.rule, verdict.measure, verdict.measure.value or 0.0)
+    value = oriented(verdict.rule, verdict.measure, verdict.measure.value or 0.0)
     away = (value - limit) / error if error else math.nan
     away = -away if verdict.rule.kind == "at_most" else away
     return 1.0 if math.isnan(away) else float(ndtr(away))

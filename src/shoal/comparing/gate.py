@@ -15,7 +15,7 @@ from typing import Any, Literal
 from ..core.errors import DataError, PlanError, nearest, some
 from ..core.measures import quantity, shown
 from ..core.records import Measure, Measures, Result
-from .bounds import Evidence, by_tests, worth
+from .bounds import Evidence, by_tests, oriented
 from .cases import CASES, judgeable, scoring_of, unusable
 from .pairs import compare, difference_of
 from .rows import Choices
@@ -207,7 +207,9 @@ def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None")
     is_by_p = rule.is_family and rule.judge == "upper bound"
     if rule.judge != "observed" and not is_by_p and verdict.judged is not None:
         end = "lower" if (rule.judge == "lower bound") == (rule.kind != "at_most") else "upper"
-        bound = shown(worth(rule, row, verdict.judged), quantity(row.of or row.name), signed=rule.is_relative)
+        bound = shown(
+            oriented(rule, row, verdict.judged), quantity(row.of or row.name), signed=rule.is_relative
+        )
         parts.append(f"{end} bound {bound}")
     return "; ".join(parts)
 
@@ -227,7 +229,7 @@ def _judged(rule: Rule, measure: Measure) -> float | None:
     if measure.value is None or (not observed and measure.interval is None):
         return None
     ends = [measure.value] if observed else list(measure.interval or ())
-    worth = sorted(worth(rule, measure, end) for end in ends)
+    worth = sorted(oriented(rule, measure, end) for end in ends)
     confident = 0 if rule.judge == "lower bound" else -1
     return worth[confident if rule.kind != "at_most" else -1 - confident]
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..core.claims import ALPHA
 from ..core.errors import some
 from ..core.measures import quantity, shown, shown_p
-from ..core.records import Basis, Measure, Result
+from ..core.records import Basis, Case, Measure, Result
 from ..core.views import (
     Block,
     CaseList,
@@ -263,6 +263,10 @@ def _not_inferior(row: Row) -> Words:
 # The cases that changed
 
 
+_FIXED: tuple[str, Tone] = ("fixed", "good")
+_FAILING: tuple[str, Tone] = ("newly failing", "bad")
+
+
 def _examples(comparison: Comparison) -> list[Block]:
     """Return a few newly failing cases of the row that lost most."""
     rows = comparison.by(comparison.finest) if comparison.finest else []
@@ -270,29 +274,32 @@ def _examples(comparison: Comparison) -> list[Block]:
     if not rows or not rows[0].is_paired or not rows[0].lost:
         return []
     row = rows[0]
-    lost = [case for case, better in comparison.changed(row) if not better]
+    lost = [change for change in comparison.changed(row) if not change[1]]
     title: Cell = [
         Words("Newly failing in " if row.has_direction else "Only A counts, in ", "strong"),
         Words(row.name, "bad"),
         f": {row.lost:,} of {row.n:,}",
     ]
     total = sum(other.gained + other.lost for other in rows)
-    shown_cases = [_shown(comparison, case) for case in lost[:EXAMPLES]]
-    return [CaseList(shown_cases, title, [f"All {total:,} changed cases: --changed"])]
+    return [CaseList(_shown(comparison, lost[:EXAMPLES]), title, [f"All {total:,} changed cases: --changed"])]
 
 
-def _shown(comparison: Comparison, case: Any, mark: str = "", tone: Tone = "") -> ShownCase:
-    return ShownCase(case, None, expected_words(case), _answers(comparison, case), tone, mark)
-
-
-def _answers(comparison: Comparison, case: Any) -> list[str]:
-    """Return each side's answer to every example, if the results keep them."""
-    position = next(p for p, other in enumerate(comparison.cases) if other is case)
-    sides = [side[0].columns.get("said") for side in (comparison.a, comparison.b)]
-    if not all(sides) or comparison.several_seeds:
-        return []
-    a, b = (side[position] for side in sides if side is not None)
-    return [f"A {old}, B {new}" for old, new in zip(a, b, strict=True)]
+def _shown(
+    comparison: Comparison, changes: Sequence[tuple[Case, bool]], *, marked: bool = False
+) -> list[ShownCase]:
+    """Return changed cases with each side's answers, if the results keep them."""
+    answers: list[dict[str, Sequence[str]]] = [
+        dict(zip((case.id for case in side.cases), side.columns.get("said", ()), strict=False))
+        for side in (comparison.a[0], comparison.b[0])
+        if not comparison.several_seeds
+    ]
+    shown_cases = []
+    for case, is_fixed in changes:
+        pairs = zip(*(side.get(case.id, ()) for side in answers), strict=True)
+        words = [f"A {old}, B {new}" for old, new in pairs]
+        mark, tone = (_FIXED if is_fixed else _FAILING) if marked else ("", "")
+        shown_cases.append(ShownCase(case, None, expected_words(case), words, tone, mark))
+    return shown_cases
 
 
 def _every_change(comparison: Comparison) -> Iterator[Block]:
@@ -302,10 +309,7 @@ def _every_change(comparison: Comparison) -> Iterator[Block]:
         changes = comparison.changed(row)
         if changes:
             count = f"   {row.lost:,} newly failing, {row.gained:,} fixed"
-            cases = [
-                _shown(comparison, case, *(("fixed", "good") if up else ("newly failing", "bad")))
-                for case, up in changes
-            ]
+            cases = _shown(comparison, changes, marked=True)
             yield CaseList(cases, [Words(row.name, "strong"), Words(count, "quiet")])
     lost, gained = (sum(getattr(row, name) for row in rows) for name in ("lost", "gained"))
     yield Text([Words(f"{lost:,} cases newly fail in B, {gained:,} are fixed.", "quiet")])
