@@ -295,7 +295,7 @@ def _shown(
     ]
     shown_cases = []
     for case, is_fixed in changes:
-        pairs = zip(*(side.get(case.id, ()) for side in answers), strict=True)
+        pairs = zip(*(side.get(case.id, ()) for side in answers), strict=False)
         words = [f"A {old}, B {new}" for old, new in pairs]
         mark, tone = (_FIXED if is_fixed else _FAILING) if marked else ("", "")
         shown_cases.append(ShownCase(case, None, expected_words(case), words, tone, mark))
