@@ -429,7 +429,7 @@ def _planned(tally: Tally, churn: float, rate: float, number: int) -> None:
         return tests.result(lost | (~won & both)), tests.result(won | (~lost & both))
 
     old, new = drawn(81, 0.0)
-    needed = plan_size([old], [new], 0.1, row="f0").needed or 1
+    needed = plan_size(old, new, 0.1, row="f0").needed or 1
     for _ in range(5):
         before, after = drawn(needed, 0.1)
         row = compare([before], [after], QUICK).by("functionality")[0]

@@ -142,12 +142,6 @@ def test_list_shows_every_table(what):
     assert done.stdout.splitlines()[0].strip() in shoal("list").stdout
 
 
-def test_the_demo_runs_on_what_the_package_embeds():
-    done = shoal("try", "behaviour", "predictions:example", "--set", "suite=sentiment")
-    assert done.exit_code == 0, done.output
-    assert "suite score" in done.stdout
-
-
 def test_the_example_predictions_are_those_of_their_model():
     code = "import sys; sys.path.insert(0, 'tools'); from example_predictions import OUT, predictions; import gzip;"
     code += "sys.exit(gzip.decompress(OUT.read_bytes()) != gzip.decompress(predictions()))"

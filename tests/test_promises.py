@@ -61,13 +61,6 @@ def test_promises_are_kept_at_all_sizes_together(verb: str) -> None:
         assert wrong[what, promised] / of <= allowed + chance, (what, wrong[what, promised], of)
 
 
-@pytest.mark.slow
-def test_repetitions_do_not_depend_on_how_they_are_cut() -> None:
-    world = next(verbs.worlds())
-    whole, first, rest = (verbs.repeated(world, *part) for part in ((0, 6), (0, 2), (2, 4)))
-    assert whole == {name: first[name] + rest[name] for name in whole}
-
-
 def test_what_is_kept_is_of_these_cells_and_no_promise_is_broken() -> None:
     cells = {cell.name: cell for cell in verbs.cells()}
     kept = verbs.kept(verbs.KEPT)

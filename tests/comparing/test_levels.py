@@ -68,39 +68,6 @@ def test_a_recipe_that_is_worse_is_found_and_covered():
     assert found >= 72 and covered >= 72
 
 
-def template_rates(cases: list[Case], rng: np.random.Generator, spread: float = 0.1) -> np.ndarray:
-    """Return a pass rate for each case, that of its template."""
-    rates = {name: rng.uniform(-spread, spread) for name in dict.fromkeys(case.cluster for case in cases)}
-    return np.array([0.85 + rates[case.cluster] for case in cases])
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("functionalities", "size", "templates"), [(30, 5, 2), (5, 20, 5), (1, 40, 8)])
-def test_the_suite_score_is_covered_for_new_cases_of_the_same_templates(functionalities, size, templates):
-    rng, cases = np.random.default_rng(functionalities), cases_of(functionalities, size, templates)
-    covered = 0
-    for _ in range(200):
-        rates = template_rates(cases, rng)
-        score = result(cases, rng.random(len(cases)) < rates).measures.where("suite score")[0]
-        assert score.interval is not None
-        covered += score.interval[0] <= rates.mean() <= score.interval[1]
-    assert covered / 200 >= 0.91
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("templates", [0, 3])
-def test_a_gate_on_every_functionality_rarely_fails_a_model_that_is_as_good(templates):
-    rng, cases = np.random.default_rng(templates), cases_of(23, 40, templates)
-    relative = Rule({"functionality": "*"}, no_worse_than_baseline_by=0.0, judge="upper bound")
-    absolute = Rule({"functionality": "*"}, at_least=0.8, judge="upper bound")
-    failed = {"relative": 0, "absolute": 0}
-    for _ in range(60):
-        old, new = (result(cases, rng.random(len(cases)) < 0.8) for _ in range(2))
-        failed["relative"] += not all(verdict.is_met for verdict in judge([relative], new, old))
-        failed["absolute"] += not all(verdict.is_met for verdict in judge([absolute], new))
-    assert max(failed.values()) <= 7  # 5 % of 60 is 3
-
-
 def test_a_planted_failure_among_thirty_is_found():
     rng, cases = np.random.default_rng(0), cases_of(30, 60)
     hits = rng.random(len(cases)) < 0.95

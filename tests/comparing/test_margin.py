@@ -5,11 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 from shoal import Result
 from shoal.comparing.pairs import Choices, compare
-from shoal.core.errors import PlanError
 
 Make = Callable[..., Result]
 
@@ -42,27 +40,6 @@ def test_a_model_that_is_as_good_is_shown_not_to_be_inferior(make: Make) -> None
     assert row.interval is not None and row.interval[0] > -0.05
     strict = compare([a], [b], Choices(margin=0.001, shuffles=50)).headline
     assert not strict.not_inferior
-
-
-def test_seeds_count_in_a_margin_too(make: Make) -> None:
-    rng = np.random.default_rng(2)
-
-    def runs(shift: float, spread: float) -> list[Result]:
-        shifts = 0.7 + shift + rng.normal(0, spread, 4)
-        return [make({"f": (rng.random(300) < rate).astype(int).tolist()}) for rate in shifts]
-
-    steady = compare(runs(0, 0), runs(0, 0), Choices(margin=0.1)).headline
-    shaky = compare(runs(0, 0.15), runs(0, 0.15), Choices(margin=0.1)).headline
-    assert steady.inferior_p is not None and shaky.inferior_p is not None
-    assert steady.not_inferior and not shaky.not_inferior
-    # The same question as the interval's lower end, at one half of its level.
-    assert (steady.interval or (0, 0))[0] > -0.1 and (shaky.interval or (0, 0))[0] < -0.1
-
-
-def test_a_margin_is_a_positive_share(make: Make) -> None:
-    result = make({"f": [1, 0, 1]})
-    with pytest.raises(PlanError, match="how much worse B may be"):
-        compare([result], [result], Choices(margin=0.0))
 
 
 def test_the_command_says_what_the_margin_shows(

@@ -331,22 +331,6 @@ def test_dark_and_light_follow_the_system_until_they_are_chosen(two_models, open
     assert watched.value(ground) == "rgb(251, 251, 250)"
 
 
-def test_on_paper_there_is_the_report_and_none_of_its_buttons(two_models, opened):
-    watched = opened(two_models, color_scheme="dark")
-    watched.cases()
-    watched.page.emulate_media(media="print")
-    assert watched.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert watched.page.locator("nav").is_hidden() and watched.page.locator("form").is_hidden()
-    assert watched.page.locator("article table").first.is_visible()
-    assert watched.page.pdf().startswith(b"%PDF")
-    fold = watched.page.locator("#provenance details")
-    assert fold.is_hidden(), "nothing to read in it while it is folded"
-    watched.value("dispatchEvent(new Event('beforeprint'))")
-    assert fold.is_visible() and "shoal 9.9" in fold.inner_text()
-    watched.value("dispatchEvent(new Event('afterprint'))")
-    assert fold.is_hidden()
-
-
 # Hostile and large
 
 

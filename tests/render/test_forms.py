@@ -21,7 +21,7 @@ from shoal.core.views import (
     Table,
     strip_table,
 )
-from shoal.render.figures import FIGURES, charts_of, draw_figures
+from shoal.render.figures import FIGURES, draw_figures
 from shoal.render.page import Page, Part
 from shoal.render.writing import write_forms
 
@@ -80,13 +80,6 @@ def test_figures_are_pdf_and_svg_and_the_same_twice(tmp_path):
             assert TEXT in "".join(ElementTree.parse(path).getroot().itertext()) or path.stem == "scores"
         else:
             assert path.read_bytes().startswith(b"%PDF")
-
-
-def test_a_picture_without_a_value_is_not_drawn_and_dots_of_a_table_are():
-    empty = Section(blocks=[strip_table([("a", [rate(None)])]), Table([Column("a")], [Row(["b"])])])
-    assert charts_of([empty]) == []
-    (drawn,) = charts_of([Section("S", blocks=[page().parts[0].sections[0].blocks[0]])])
-    assert drawn.title == "S"
 
 
 def test_without_matplotlib_the_extra_is_named(tmp_path, monkeypatch):

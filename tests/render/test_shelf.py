@@ -52,11 +52,6 @@ def test_a_case_that_two_jobs_were_asked_is_there_once():
     assert len(held["cases"]) == 2 and len(held["rows"]) == 4
 
 
-def test_what_an_edit_changed_is_every_second_piece():
-    (case,) = shelf({"m": result("0")})["cases"]
-    assert case["texts"] == [[["A ", "good", " film 0"]], [["A ", "bad", " film 0"]]]
-
-
 def test_the_same_results_give_the_same_and_no_sign_of_markup_is_left():
     hostile = "</script><b>&\u2028 good"
     first, second = (as_script(shelf({"m": result("010", text=hostile)})) for _ in range(2))

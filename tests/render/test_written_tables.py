@@ -192,21 +192,6 @@ def test_a_name_that_is_taken_gets_a_number_and_what_has_none_is_left_out():
     ]
 
 
-def test_several_numbers_and_words_in_a_cell_become_columns_of_their_own():
-    cell = [Number(measure(0.5)), " of ", Number(measure(0.25, "accuracy"))]
-    dots = Dots([measure(0.5), measure(None)], (0.0, 1.0))
-    table = Table([Column("a"), Column("")], [Row([cell, dots])], "t")  # type: ignore[list-item]
-    row = rows_of(tables_of([Section(blocks=[table])])["t"])[0]
-    assert (row["a"], row["a n"], row["a 2"], row["a 2 high"], row["a words"]) == (
-        "0.5",
-        "140",
-        "0.25",
-        "0.625",
-        "of",
-    )
-    assert row["dots"] == "[0.5, null]"
-
-
 @pytest.mark.parametrize(
     ("text", "written"),
     [
@@ -284,9 +269,3 @@ a,0.5,0.25,0.75,140,0.25,0.125,0.625,140
 def test_a_chart_has_its_table():
     written = {kind: tables_of([Section(blocks=[block])]) for kind, (block, _) in PICTURES.items()}
     assert written == {kind: {"picture": expected} for kind, (_, expected) in PICTURES.items()}
-
-
-def test_a_chart_in_markdown_is_its_table_with_intervals():
-    assert "| age | 50.0 (25.0 – 75.0) |" in as_markdown([Section(blocks=[PICTURES["strips"][0]])])
-    text = as_markdown([Section(blocks=[PICTURES["heat map"][0]])])
-    assert "| **suite score** |  | 50.0 |  |\n| **words** |  |  |  |\n| negation | MFT |  | 25.0 |" in text

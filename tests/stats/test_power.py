@@ -4,17 +4,26 @@ from math import comb
 
 import numpy as np
 import pytest
-from scipy.stats import binom, t, ttest_ind
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, t
 
 from shoal.stats.paired import sign_flip_test, sign_test
 from shoal.stats.power import (
     Cases,
+    even_drop_power,
     sign_test_power,
     smallest_difference,
     smallest_even_drop,
     smallest_mean_difference,
-    welch_power,
 )
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(30, 1_000), st.floats(0.01, 0.9))
+def test_more_cases_find_smaller_differences(n: int, discordance: float) -> None:
+    few, many = smallest_difference(n, discordance), smallest_difference(4 * n, discordance)
+    assert few is not None and many is not None and many < few
 
 
 def test_exact_power_is_that_of_all_counts() -> None:
@@ -27,6 +36,36 @@ def test_exact_power_is_that_of_all_counts() -> None:
     assert sign_test_power(n, discordance, difference) == pytest.approx(detected)
     assert sign_test_power(n, discordance, -difference) == pytest.approx(detected)
     assert sign_test_power(n, 0.0, 0.0) == 0.0
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(6, 300), st.floats(0.02, 1), st.sampled_from([0.05, 0.05 / 30]))
+def test_the_smallest_difference_has_its_power_and_is_none_only_where_all_of_them_are_missed(
+    n: int, discordance: float, alpha: float
+) -> None:
+    smallest = smallest_difference(n, discordance, alpha, known=True)
+    if smallest is None:
+        assert 2.0 ** (1 - n) > alpha  # even n of n, all one way
+    else:
+        assert sign_test_power(n, max(discordance, smallest), smallest, alpha) == pytest.approx(0.8, abs=2e-3)
+
+
+def test_what_the_smallest_p_cannot_show_cannot_be_seen() -> None:
+    assert smallest_difference(5, 1.0) is None and smallest_difference(6, 1.0) is not None
+    assert smallest_difference(10, 1.0, alpha=0.05 / 30) is None  # ten of ten give p = .00195
+    assert smallest_mean_difference(0.5, 3) is None and smallest_mean_difference(0.0, 3) is None
+
+
+def test_a_planted_difference_is_found_as_often_as_promised() -> None:
+    rng = np.random.default_rng(1)
+    for n, discordance, alpha in ((60, 1.0, 0.05), (436, 0.08, 0.05), (40, 0.1, 0.05 / 30), (20, 0.05, 0.05)):
+        smallest = smallest_difference(n, discordance, alpha, known=True)
+        assert smallest is not None
+        differing = max(discordance, smallest)
+        shares = [(differing + smallest) / 2, (differing - smallest) / 2, 1 - differing]
+        draws = rng.multinomial(n, shares, size=2000).tolist()
+        detected = np.mean([sign_test(only_a, only_b) <= alpha for only_a, only_b, _ in draws])
+        assert detected == pytest.approx(0.8, abs=0.03)
 
 
 # Spreads that are estimated
@@ -70,11 +109,7 @@ def test_sign_flips_with_unequal_weights_find_the_smallest_even_drop_as_often_as
     assert found == pytest.approx(0.8, abs=0.07)
 
 
-@pytest.mark.parametrize("runs", [2, 4])
-def test_welchs_test_finds_a_difference_as_often_as_its_power_says(runs: int) -> None:
-    """The spread is estimated from a pilot first."""
-    rng, number, degrees = np.random.default_rng(6), 10_000, 4
-    pilots = np.sqrt(rng.chisquare(degrees, (number, 1)) / degrees)
-    a, b = rng.normal(0, 1, (2, number, runs))
-    found = ttest_ind(a + 4 * pilots, b, axis=1, equal_var=False).pvalue <= 0.05
-    assert found.mean() == pytest.approx(welch_power(runs, 1.0, degrees, 4.0), abs=0.015)
+def test_equal_weights_are_the_exact_sign_test() -> None:
+    cases = Cases.weighted(np.full(80, 1 / 80))
+    assert even_drop_power(cases, 0.1, 0.1) == sign_test_power(80, 0.2, 0.1)
+    assert smallest_even_drop(Cases.weighted(np.full(5, 0.2)), 0.0) is None  # five never reach .05

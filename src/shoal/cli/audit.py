@@ -1,11 +1,14 @@
 """The verbs `try`, `explain` and `list`."""
 
+import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from ..core.errors import DataError, PlanError
-from .options import AS_JSON, OVER, echo_json, echo_object, inputs, refuse_dead
+from ..core.text import printable
+from .options import AS_JSON, OVER, SHORT, echo_json, echo_object, inputs, refuse_dead
 
 TABLES = ["protocols", "models", "prompts", "suites", "rules", "formats", "profiles", "executors"]
 TABLES += ["explainers", "factors"]
@@ -80,6 +83,18 @@ def try_command(
     else:
         print_sections(result_sections(result), full=full)
     refuse_dead([result])
+    if not (as_json or only):
+        click.echo(_next_commands(protocol, model, pairs))
+
+
+def _next_commands(protocol: str, model: str, pairs: Sequence[str]) -> str:
+    """Return the commands that compare and gate the same model."""
+    words = [model, *(["--protocol", protocol] if protocol != "behaviour" else [])]
+    for pair in pairs:
+        name, _, value = pair.partition("=")
+        words += [f"--{name}", value] if name in SHORT else ["--set", pair]
+    same = printable(shlex.join(words))
+    return f"\nNext: shoal compare OTHER {same}\n      shoal gate {same} --rules gate.toml"
 
 
 @click.command("explain")

@@ -39,13 +39,6 @@ GATE_NOT_MET = 3
 @SEEDS_B
 @inputs
 @INTO
-@click.option(
-    "--adjust",
-    type=click.Choice(["holm", "none"]),
-    default="holm",
-    show_default=True,
-    help="Adjust p within each level.",
-)
 @OVER
 @click.option(
     "--margin", type=float, metavar="SHARE", help="Test whether B is worse by less than this, such as 0.02."
@@ -67,7 +60,6 @@ def compare_command(
     full: bool,
     form: str | None,
     out: Path | None,
-    adjust: Any,
     over: Any,
     margin: float | None,
     **query: Any,
@@ -92,10 +84,13 @@ def compare_command(
     sides = _sides(names, seeds_a, seeds_b)
     refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
     a, b = find_sides(*sides, **query)
-    choices = Choices(adjust=adjust, over=over, margin=margin)
+    choices = Choices(over=over, margin=margin)
     comparison = compare(a, b, choices)
     if out:
-        _write_comparison(comparison, out)
+        from ..render.page import comparison_page
+        from ..render.writing import write_page
+
+        write_page(comparison_page(comparison), out, [result.job for result in (*a, *b)])
     if form:
         return _print_comparison(comparison, form, changed)
     from ..comparing.view import comparison_sections
@@ -149,13 +144,6 @@ def _query(
         return find_results(
             specs, protocol or next(iter(PROTOCOLS)), parse_pairs(pairs), into, progress, keep=keep
         )
-
-
-def _write_comparison(comparison: Any, out: Path) -> None:
-    from ..render.page import comparison_page
-    from ..render.writing import write_page
-
-    write_page(comparison_page(comparison), out, [result.job for result in (*comparison.a, *comparison.b)])
 
 
 def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
@@ -225,7 +213,7 @@ def gate_command(
     except PlanError as problem:
         raise problem.at(str(rules)) from None
     if junit:
-        write_junit(verdicts, judged, junit)
+        write_junit(verdicts, junit)
     if as_json:
         rows = [verdict.measure for verdict in verdicts]
         more = [verdict_as_json(verdict) for verdict in verdicts]
@@ -237,9 +225,7 @@ def gate_command(
 
 
 @click.command("plan-size")
-@click.argument("names", nargs=-1, metavar="[A [B]]")
-@SEEDS_A
-@SEEDS_B
+@click.argument("names", nargs=-1, metavar="A [B]", required=True)
 @click.option(
     "--difference", "drop", type=float, required=True, metavar="SHARE", help="The drop; 0.05 is five points."
 )
@@ -252,8 +238,6 @@ def gate_command(
 @AS_JSON
 def plan_size_command(
     names: tuple[str, ...],
-    seeds_a: tuple[str, ...],
-    seeds_b: tuple[str, ...],
     pairs: tuple[str, ...],
     into: Path,
     protocol: str | None,
@@ -262,24 +246,22 @@ def plan_size_command(
 ) -> None:
     """Estimate the sample size for a comparison.
 
-    The pilot is one model or job with --differing, two of them, or several runs with --a and --b.
+    The pilot is one model or job with --differing, or two of them.
 
     \b
     Examples:
       shoal plan-size predictions:old.jsonl predictions:new.jsonl --suite suite.jsonl --difference 0.03
       shoal plan-size 3f9c1a2b --into runs --difference 0.05 --differing 0.1
-      shoal plan-size --a seed1 --a seed2 --a seed3 --into runs --difference 0.02
     """
     from ..comparing.power import plan_sections, plan_size
     from ..render.terminal import print_sections
 
-    if bool(names) == bool(seeds_a) or (names and seeds_b) or len(names) > 2:
-        raise click.UsageError("give a model A, or two, A and B; or runs with --a A1 --a A2")
-    side_a, side_b = (names[:1], names[1:]) if names else (seeds_a, seeds_b)
-    a, b = find_sides(side_a, side_b, protocol, pairs, into)
-    plan = plan_size(a, b, **options)
+    if len(names) > 2:
+        raise click.UsageError("give a model A, or two, A and B")
+    (a,), b = find_sides(names[:1], names[1:], protocol, pairs, into)
+    plan = plan_size(a, b[0] if b else None, **options)
     if as_json:
-        echo_object([result.job for result in (*a, *b)], plan.measures, ())
+        echo_object([result.job for result in (a, *b)], plan.measures, ())
     else:
         print_sections(plan_sections(plan))
 

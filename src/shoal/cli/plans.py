@@ -262,7 +262,7 @@ def _with_gate(page: "Page", path: Path) -> "Page":
     """Return the page with the verdict of a gate: of its only model, or of the second against the first."""
     from ..comparing.gate import judge
     from ..comparing.rules import read_rules
-    from ..comparing.view import verdict_sections
+    from ..comparing.view import gate_verdict, verdict_sections
     from ..render.page import with_gate
 
     rules, results = read_rules(path), list(page.results.values())
@@ -271,11 +271,8 @@ def _with_gate(page: "Page", path: Path) -> "Page":
     if len(results) == 1 and any(rule.is_relative for rule in rules):
         raise PlanError(f"{path}: a relative rule needs a baseline", fix="a plan with two models")
     verdicts = judge(rules, results[-1], results[0] if len(results) == 2 else None)
-    missed = [verdict for verdict in verdicts if not verdict.is_met]
-    failed = len({id(verdict.rule) for verdict in missed})
-    count = f"{len(rules)} rule{'' if len(rules) == 1 else 's'}"
-    words = f"Gate not met: {failed} of {count} failed" if missed else f"Gate met: {count} passed"
-    return with_gate(page, verdict_sections(verdicts, results[-1]), words, is_met=not missed)
+    words, is_met = gate_verdict(verdicts)
+    return with_gate(page, verdict_sections(verdicts, results[-1]), words, is_met=is_met)
 
 
 def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":

@@ -26,18 +26,18 @@ TONES: dict[str, Tone] = {"done": "good", "failed": "bad", "to do": "quiet"}
 
 def state(job: Job, store: RunStore) -> tuple[str, str]:
     """Return a job's state (done, failed, begun or to do) and a note about it."""
-    spent = _spent(job, store)
     if store.is_done(job.id):
         failed = store.errors(job.id)
         word, note = "done", f"{failed:,} answers are errors: shoal run PLAN --retry-errors" if failed else ""
     elif error := store.error(job.id).strip():
-        line = error.splitlines()[-1 if error.startswith("Traceback") else 0]
-        cut = f"{line[:LONGEST_NOTE]} … (the rest: error.txt in jobs/{job.id})"
-        word, note = "failed", line if len(line) <= LONGEST_NOTE else cut
+        word, note = "failed", error.splitlines()[-1 if error.startswith("Traceback") else 0]
+        if len(note) > LONGEST_NOTE:
+            note = f"{note[:LONGEST_NOTE]} … (the rest: error.txt in jobs/{job.id})"
+    elif kept := store.kept(job.id):
+        word, note = "begun", f"{kept:,} answers kept"
     else:
-        kept = store.kept(job.id)
-        word, note = ("begun", f"{kept:,} answers kept") if kept else ("to do", "")
-    return word, "; ".join(filter(None, [note, spent]))
+        word, note = "to do", ""
+    return word, "; ".join(filter(None, [note, _spent(job, store)]))
 
 
 def _spent(job: Job, store: RunStore) -> str:
@@ -45,23 +45,24 @@ def _spent(job: Job, store: RunStore) -> str:
     spent = store.spent(job.id)
     if not spent["requests"]:
         return ""
-    tokens = (
-        f"{spent['requests']:,} requests, {spent['input']:,} input tokens, {spent['output']:,} output tokens"
-    )
+    tokens = "{requests:,} requests, {input:,} input tokens, {output:,} output tokens".format(**spent)
     price = spec_price(job.model)
     return f"{tokens}: {price.cost(spent['input'], spent['output']):.4g} spent" if price else tokens
 
 
 def plan_sections(jobs: Sequence[Job], estimate: "Estimate | None", bill: "Bill | None") -> list[Section]:
     """Return the size of a plan, its expected time and cost, and its jobs."""
-    costs = [estimate_section(estimate)] if estimate else []
-    costs += [bill_section(bill)] if bill else []
-    columns = [Column("job", "left"), Column("model", "left")]
+    lines = [f"The plan is valid: {_count(len(jobs), 'job')}."]
+    lines += [_time(estimate)] if estimate else []
+    lines += [_cost(bill)] if bill else []
     shown = jobs if len(jobs) <= MANY_JOBS else jobs[:FIRST_JOBS]
-    more = f"{len(jobs) - len(shown)} more; `--json` lists all." if len(shown) < len(jobs) else ""
-    table = Table(columns, [Row([job.id, job.model]) for job in shown])
-    answer = Section(text=f"The plan is valid: {_count(len(jobs), 'job')}.")
-    return [answer, *costs, Section(blocks=[table], notes=[more] if more else [])]
+    more = [f"{len(jobs) - len(shown)} more; `--json` lists all."] if len(shown) < len(jobs) else []
+    table = Table(_left("job", "model"), [Row([job.id, job.model]) for job in shown])
+    return [*(Section(text=line) for line in lines), Section(blocks=[table], notes=more)]
+
+
+def _left(*titles: str) -> list[Column]:
+    return [Column(title, "left") for title in titles]
 
 
 def job_sections(jobs: Sequence[Job], store: RunStore) -> list[Section]:
@@ -74,43 +75,37 @@ def job_sections(jobs: Sequence[Job], store: RunStore) -> list[Section]:
         if note or len(jobs) <= MANY_JOBS or word not in ("done", "to do")
     ]
     summary = ", ".join(f"{count} {word}" for word, count in counts.items())
-    columns = [Column(title, "left") for title in ("state", "job", "model", "note")]
     text = f"{_count(len(jobs), 'job')}: {summary}" if jobs else "0 jobs"
-    return [Section(text=text, blocks=[Table(columns, rows)] if rows else [])]
+    return [Section(text=text, blocks=[Table(_left("state", "job", "model", "note"), rows)] if rows else [])]
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def estimate_section(estimate: "Estimate") -> Section:
+def _time(estimate: "Estimate") -> str:
     """Return the expected time of a plan with trainings."""
     tries = f", {_count(estimate.tries, 'tuning trial')}" if estimate.tries else ""
-    text = (
+    return (
         f"{_count(estimate.trainings, 'training')}{tries}, {estimate.steps:,} steps, {estimate.questions:,} "
         f"questions: about {duration(estimate.seconds)} in one process on this machine."
     )
-    return Section(text=text)
 
 
-def bill_section(bill: "Bill") -> Section:
+def _cost(bill: "Bill") -> str:
     """Return the expected cost of a plan with remote models."""
-    cost = f" Cost: {bill.cost:.4g}." if bill.cost is not None else " Set price= to estimate the cost."
-    text = (
+    cost = f"Cost: {bill.cost:.4g}." if bill.cost is not None else "Set price= to estimate the cost."
+    return (
         f"Upper estimate: {_count(bill.requests, 'request')}, {bill.read:,} input tokens, at most "
-        f"{bill.written:,} output tokens.{cost}"
+        f"{bill.written:,} output tokens. {cost}"
     )
-    return Section(text=text)
 
 
 def reproduction_sections(reproduction: "Reproduction") -> list[Section]:
     """Return how many cells of a published table match, by column, and the mismatches."""
     total, missed = len(reproduction.cells), reproduction.mismatches
-    answer = (
-        Words(f"{total - len(missed):,} of {total:,} cells match.", ("strong", "bad"))
-        if missed
-        else Words(f"All {total:,} cells match.", ("strong", "good"))
-    )
+    text = f"{total - len(missed):,} of {total:,} cells match." if missed else f"All {total:,} cells match."
+    answer = Words(text, ("strong", "bad" if missed else "good"))
     cells = Counter(cell.column for cell in reproduction.cells)
     wrong = Counter(cell.column for cell in missed)
     counts = [
@@ -123,14 +118,7 @@ def reproduction_sections(reproduction: "Reproduction") -> list[Section]:
             Row([Words("✗", "bad"), cell.row, cell.column, cell.published, cell.found])
             for cell in missed[:MISMATCHES]
         ]
-        columns = [
-            Column("", "left"),
-            Column("", "left"),
-            Column("", "left"),
-            Column("published"),
-            Column("found"),
-        ]
-        blocks.append(Table(columns, rows))
+        blocks.append(Table([*_left("", "", ""), Column("published"), Column("found")], rows))
     if len(missed) > MISMATCHES:
         blocks.append(Text([Words(f"{len(missed) - MISMATCHES:,} more mismatches: --json", "quiet")]))
     return [Section(reproduction.title, [answer], blocks)]

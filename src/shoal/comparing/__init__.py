@@ -6,7 +6,7 @@
                              rows        the typed rows
 
     gate.toml ──► rules ──► Rule ──┐
-    result ────────────────────────┼──► gate ──► Verdict, one per rule and group ──► exit code, table, JUnit
+    result ────────────────────────┼──► gate, bounds ──► Verdict, one per rule and group ──► exit code, table, JUnit
     baseline, if any ──────────────┘
 
 `power` plans sample sizes, `wording` has the sentences, `view` lays them out. A protocol describes its measures by

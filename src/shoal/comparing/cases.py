@@ -46,11 +46,6 @@ class Quantity:
         return self.measure.basis.column
 
     @property
-    def over_runs(self) -> bool:
-        """Whether only several runs show how far it varies."""
-        return not self.parts
-
-    @property
     def has_templates(self) -> bool:
         """Whether the clusters of its cases are templates, which are the unit on request only."""
         return self.measure.basis.templates is not None
@@ -69,36 +64,27 @@ def judgeable(measures: Iterable[Measure]) -> list[Measure]:
 
 
 def comparable(result: Result, cases: Sequence[Case]) -> list[Quantity]:
-    """Return the measures of a result that can be compared, the whole first, then level by level."""
+    """Return the measures of a result that can be compared: the whole first, the finest level last."""
     measures = judgeable(result.measures)
+    keys = dict.fromkeys(key for row in measures for key in row.groups)
     # A group with the same value in all measures, such as the diagnostic, does not tell them apart.
-    alike = {key for key in _keys(measures) if len({row.groups.get(key) for row in measures}) == 1}
+    alike = {key for key in keys if len({row.groups.get(key) for row in measures}) == 1}
     choosing = [
         {key: value for key, value in row.groups.items() if value != "all" and key not in alike}
         for row in measures
     ]
     firsts = [next(iter(groups), "") for groups in choosing]
-    times = Counter(
+    labels = [
         (row.name, level, groups.get(level, ""))
         for row, level, groups in zip(measures, firsts, choosing, strict=True)
-    )
-    quantities, index = [], CaseIndex(cases)
-    for row, level, groups in zip(measures, firsts, choosing, strict=True):
-        alone = times[row.name, level, groups.get(level, "")] == 1
-        name = row.name if not level else groups[level] if alone else " · ".join(groups.values())
-        quantities.append(_quantity(row, level, name, groups, index))
-    order = {level: number for number, level in enumerate(_levels(quantities))}
-    return sorted(quantities, key=lambda quantity: order[quantity.level])
-
-
-def _keys(measures: Sequence[Measure]) -> list[str]:
-    return list(dict.fromkeys(key for row in measures for key in row.groups))
-
-
-def _levels(quantities: Sequence[Quantity]) -> list[str]:
-    """Return the whole first, then the levels with the fewest rows: the finest comes last."""
-    counts = Counter(quantity.level for quantity in quantities)
-    return sorted(counts, key=lambda level: (level != "", counts[level]))
+    ]
+    times, quantities, index = Counter(labels), [], CaseIndex(cases)
+    for row, label, groups in zip(measures, labels, choosing, strict=True):
+        own = label[2] if times[label] == 1 else " · ".join(groups.values())
+        quantities.append(_quantity(row, label[1], own if label[1] else row.name, groups, index))
+    counts = Counter(firsts)
+    order = sorted(counts, key=lambda level: (level != "", counts[level]))
+    return sorted(quantities, key=lambda quantity: order.index(quantity.level))
 
 
 def _quantity(
@@ -118,11 +104,6 @@ def _quantity(
     return Quantity(
         measure, level, name, groups, list(parts.items()), list(weights.values()) if weights else ()
     )
-
-
-def members_of(cases: Sequence[Case], groups: Mapping[str, str]) -> Integers:
-    """Return the cases whose groups agree with these; groups that cases do not have, and "all", restrict nothing."""
-    return CaseIndex(cases).members(groups)
 
 
 class CaseIndex:
@@ -209,29 +190,26 @@ def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Side
 
 def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
     """Refuse results that were scored by different rules: their difference is not the models'."""
-    first = scoring_of(a[0])
-    for side, results in (("A", a), ("B", b)):
-        for result in results:
-            if result.job.get("protocol") != a[0].job.get("protocol"):
-                raise DataError(
-                    f"A is a result of {a[0].job.get('protocol')}, {side} of {result.job.get('protocol')}",
-                    fix="two results of one protocol",
-                )
-            scoring = scoring_of(result)
-            differing = [
-                f"{key}: {first[key]!r} for A, {scoring[key]!r} for {side}"
-                for key in first
-                if key in scoring
-                and scoring[key] != first[key]  # else it decides on the cases, which are looked at
-            ]
-            if differing:
-                raise DataError(
-                    "A and B were scored under different settings"
-                    if side == "B"
-                    else "the seeds of A were scored under different settings",
-                    why="; ".join(differing),
-                    fix="score both under the same settings; it takes seconds and asks no model",
-                )
+    protocol, first = a[0].job.get("protocol"), scoring_of(a[0])
+    for side, result in [*(("A", result) for result in a), *(("B", result) for result in b)]:
+        if result.job.get("protocol") != protocol:
+            raise DataError(
+                f"A is a result of {protocol}, {side} of {result.job.get('protocol')}",
+                fix="two results of one protocol",
+            )
+        scoring = scoring_of(result)
+        # A setting that only one of them has decides on the cases, which are checked later.
+        differing = [
+            f"{key}: {first[key]!r} for A, {scoring[key]!r} for {side}"
+            for key in first.keys() & scoring.keys()
+            if scoring[key] != first[key]
+        ]
+        if differing:
+            raise DataError(
+                f"{'A and B' if side == 'B' else 'the seeds of A'} were scored under different settings",
+                why="; ".join(sorted(differing)),
+                fix="score both under the same settings; it takes seconds and asks no model",
+            )
 
 
 EXCUSED_CHECKS = ("every example is answered", "known by what it reads", "same answer when asked again")
@@ -283,7 +261,7 @@ def _order_of(cases: Sequence[Case], result: Result, side: str, runs: int, numbe
         if other is not case and (what := _what_differs(case, other)):
             raise DataError(
                 f"case {case.id!r} is not the same for A and {who}",
-                why=f"{what} differ: {_shown(case, what)} and {_shown(other, what)}",
+                why=what,
                 fix="score both on one version of the suite",
             )
     return np.array(order, np.int64)
@@ -292,13 +270,8 @@ def _order_of(cases: Sequence[Case], result: Result, side: str, runs: int, numbe
 def _what_differs(case: Case, other: Case) -> str:
     for what in ("examples", "labels", "groups", "cluster"):
         if getattr(case, what) != getattr(other, what):
-            return what
-    return "expectations" if case.meta.get("expect") != other.meta.get("expect") else ""
-
-
-def _shown(case: Case, what: str) -> str:
-    text = repr(case.meta.get("expect") if what == "expectations" else getattr(case, what))
-    return text if len(text) < 80 else text[:77] + "…"
+            return f"{what} differ: {getattr(case, what)!r:.80} and {getattr(other, what)!r:.80}"
+    return "expectations differ" if case.meta.get("expect") != other.meta.get("expect") else ""
 
 
 def _hits(result: Result, column: str = "") -> Floats:

@@ -30,7 +30,7 @@ from ..stats.power import Cases, smallest_even_drop, smallest_mean_difference
 from ..stats.resampling import ClusterTable, difference, paired_table, sharing
 from ..stats.seeds import SeedError, error_of_difference, moderated_errors
 from .cases import Sides
-from .rows import Adjust, Choices, Row
+from .rows import Choices, Row
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -138,17 +138,18 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
     # fsum: the same number, up to its sign, whatever the order of groups and of the two models.
     observed = math.fsum(difference(part.table) for part in known) / len(known) + 0.0
     shared = _shared(known, sides)
-    interval = _defined(macro_difference_interval([part.table for part in known], shared=shared))
+    tables = [part.table for part in known]
+    interval = macro_difference_interval(tables, shared=shared)
     flips = _flips(known, sides, shared)
     p, test = _test(known, choices, flips[0], shared)
     return Estimate(
         observed,
-        None if interval is None else in_agreement(interval, p),
+        None if math.isnan(interval[0]) else in_agreement(interval, p),
         ONE_INTERVAL if len(known) == 1 else MEAN_INTERVAL,
         p,
         test,
         flips,
-        tables=[part.table for part in known],
+        tables=tables,
         shared=shared,
     )
 
@@ -237,10 +238,6 @@ def _added(
     return added[most > 0], most[most > 0]
 
 
-def _defined(interval: Interval) -> Interval | None:
-    return None if math.isnan(interval[0]) else interval
-
-
 def _flips(known: Sequence[Part], sides: Sides, shared: float) -> tuple[Floats, Floats]:
     """Return what each cluster adds to the mean over groups, by its weight in the mean, and the most it could add."""
     if shared > 1:  # a cluster that several groups share flips in all of them at once
@@ -254,16 +251,16 @@ def _flips(known: Sequence[Part], sides: Sides, shared: float) -> tuple[Floats, 
 
 def _test(known: Sequence[Part], choices: Choices, flips: Floats, shared: float) -> tuple[float, str]:
     """Return p and the name of a paired test: the exact sign test of single cases, else sign flips."""
-    rng = np.random.default_rng(choices.seed)
+    rng, name = np.random.default_rng(choices.seed), "sign flips"
     if len(known) == 1:
         (part,) = known
         if part.is_counted:
-            gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
-            return sign_test(gained, lost), "exact sign test"
-        what = "clusters" if part.is_clustered else "cases"
-        return sign_flip_test(part.flips, rng, choices.shuffles), f"sign flips of {len(flips):,} {what}"
-    which = f" of {len(flips):,} clusters" if shared > 1 else ""
-    return sign_flip_test(flips, rng, choices.shuffles), f"sign flips{which}"
+            return sign_test(int((flips > 0).sum()), int((flips < 0).sum())), "exact sign test"
+        name += f" of {len(flips):,} {'clusters' if part.is_clustered else 'cases'}"
+        flips = part.flips
+    elif shared > 1:
+        name += f" of {len(flips):,} clusters"
+    return sign_flip_test(flips, rng, choices.shuffles), name
 
 
 def detectable_drop(estimate: Estimate, alpha: float) -> float | None:
@@ -296,16 +293,16 @@ def churn(estimate: Estimate) -> float:
 # Many rows at once
 
 
-def with_adjusted_p(rows: Sequence[Row], adjust: Adjust) -> list[Row]:
-    """Return the rows with p adjusted within their level: a functionality never pays for capabilities."""
-    adjusted = _adjusted(rows, [row.p for row in rows], adjust)
+def with_adjusted_p(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with p adjusted by Holm within their level: a functionality never pays for capabilities."""
+    adjusted = _adjusted(rows, [row.p for row in rows])
     return [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
 
 
-def _adjusted(rows: Sequence[Row], raw: Sequence[float | None], adjust: Adjust) -> list[float | None]:
+def _adjusted(rows: Sequence[Row], raw: Sequence[float | None]) -> list[float | None]:
     """Return the p values of rows, adjusted within each level; None where there is no test."""
     adjusted = list(raw)
-    for level in {row.level for row in rows} if adjust == "holm" else ():
+    for level in {row.level for row in rows}:
         places = [place for place, row in enumerate(rows) if row.level == level and raw[place] is not None]
         for place, p in zip(places, holm([raw[place] or 0.0 for place in places]).tolist(), strict=True):
             adjusted[place] = p
@@ -317,19 +314,12 @@ def tests_in(rows: Sequence[Row], level: str) -> int:
     return sum(row.p is not None for row in rows if row.level == level)
 
 
-def level_of(rows: Sequence[Row], level: str, adjust: Adjust = "holm") -> float:
+def level_of(rows: Sequence[Row], level: str) -> float:
     """Return the significance level at which an unmarked row of this level was tested."""
-    raw = [row.p for row in rows if row.p is not None and row.level == level]
-    return holm_level(raw) if adjust == "holm" else ALPHA
+    return holm_level([row.p for row in rows if row.p is not None and row.level == level])
 
 
-def _excludes(interval: Interval | None, null: float) -> bool:
-    return interval is not None and not interval[0] <= null <= interval[1]
-
-
-def with_margin(
-    rows: Sequence[Row], estimates: Sequence[Estimate], margin: float, adjust: Adjust
-) -> list[Row]:
+def with_margin(rows: Sequence[Row], estimates: Sequence[Estimate], margin: float) -> list[Row]:
     """Return the rows with p of "worse by the margin or more", adjusted within their level."""
     raw = [_inferior_p(row, estimate, margin) for row, estimate in zip(rows, estimates, strict=True)]
     if all(p is None for p in raw):
@@ -338,7 +328,7 @@ def with_margin(
             why="a margin needs an interval and a measure with a better direction",
             fix="leave out --margin",
         )
-    adjusted = _adjusted(rows, raw, adjust)
+    adjusted = _adjusted(rows, raw)
     return [
         replace(row, inferior_p=p, inferior_adjusted=by_level)
         for row, p, by_level in zip(rows, raw, adjusted, strict=True)
@@ -354,6 +344,11 @@ def _inferior_p(row: Row, estimate: Estimate, margin: float) -> float | None:
     if estimate.tables:
         side: Side = "above" if direction == "higher" else "below"
         return difference_p(estimate.tables, limit, side, estimate.shared)
-    two_sided = p_where(lambda level: _excludes(estimate.at(level), limit))
+
+    def excludes(level: float) -> bool:
+        low, high = estimate.at(level) or (-math.inf, math.inf)
+        return not low <= limit <= high
+
+    two_sided = p_where(excludes)
     is_better = row.difference > limit if direction == "higher" else row.difference < limit
     return two_sided / 2 if is_better else 1 - two_sided / 2

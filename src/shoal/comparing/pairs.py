@@ -1,12 +1,4 @@
-"""Two models on the same cases: what differs, and how sure that is.
-
-`docs/method/beyond.md` 7.2 to 7.7.
-
-    Results of A, Results of B ──► Comparison ──► a Row for every measure that the protocol says can be compared
-                                                  the cases that changed, both ways
-                                                  measures, as `--json` shows them
-
-For any protocol: a measure's `Basis` says which cases it is a mean of, or that only several runs show its variance.
+"""Two models on the same cases: what differs, and how sure that is (`docs/method/beyond.md` 7.2 to 7.7).
 
 Every difference is B minus A on the cases that apply to both. The population is new cases of the same templates; with
 `over="templates"` it is new templates, from six templates on. Premises and texts are always the unit. If either side
@@ -21,18 +13,15 @@ has several runs, the run is the unit.
     the same, by group     moderated t: variance pooled over groups       the same
     one run against many   as with one run a side, on the mean outcomes   the same
 
-If the unadjusted test does not reject, the interval reaches zero. p is adjusted within a level (overall, test type,
-capability, functionality); each interval is for its own row.
-
-With a `margin`, each row gets a second test: is B worse by less than that (non-inferiority)? One-sided, at half the
-level, so that it agrees with the lower end of a 95 % interval.
-
-Exchanging A and B flips every sign and changes no p. Pure: nothing here queries a model or reads a file.
+If the unadjusted test does not reject, the interval reaches zero. p is adjusted within a level. With a `margin`, each
+row gets a second test: is B worse by less than that? One-sided, at half the level. Exchanging A and B flips every sign
+and changes no p. Pure: nothing here queries a model or reads a file.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +32,7 @@ from ..core.measures import quantity as kind_of
 from ..core.records import Basis, Case, Finding, Measure, Measures, Result
 from ..stats.intervals import within
 from ..stats.seeds import SeedError, error_of_difference
-from .cases import TEMPLATES, Quantity, Sides, comparable, in_any, members_of, sides_of, unusable
+from .cases import TEMPLATES, CaseIndex, Quantity, Sides, comparable, in_any, sides_of, unusable
 from .inference import (
     WELCH,
     Estimate,
@@ -56,7 +45,7 @@ from .inference import (
     with_adjusted_p,
     with_margin,
 )
-from .rows import ADJUSTMENTS, Choices, Row
+from .rows import Choices, Row
 from .wording import row_note
 
 __all__ = ["Choices", "Comparison", "Row", "compare"]
@@ -113,7 +102,7 @@ class Comparison:
         changes = np.nan_to_num(self.changes)
         positions = np.flatnonzero(np.abs(changes) >= 0.5)
         if row is not None:
-            positions = np.intersect1d(positions, members_of(self.cases, row.groups))
+            positions = np.intersect1d(positions, CaseIndex(self.cases).members(row.groups))
         changed = [(self.cases[position], bool(changes[position] > 0)) for position in positions.tolist()]
         return sorted(changed, key=lambda change: change[1])
 
@@ -142,20 +131,7 @@ class Comparison:
 def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = None) -> Comparison:
     """Compare two models on the same cases, B against A; several results a side are seeds of one recipe."""
     choices = choices or Choices()
-    if not a or not b:
-        raise PlanError(
-            "a comparison needs a result on each side", fix="give the results of A and those of B"
-        )
-    if not all(result.outcomes for result in (*a, *b)):
-        raise DataError(
-            "a result without outcomes cannot be compared: how each case went is not in it",
-            fix="the model itself, or the job of a store",
-        )
-    if choices.margin is not None and not 0 < choices.margin < math.inf:
-        raise PlanError(
-            f"a margin of {choices.margin:g}: it says how much worse B may be",
-            fix="--margin 0.02 for two points",
-        )
+    _check(a, b, choices)
     sides = sides_of(a, b)
     wanted = comparable(a[0], a[0].cases)
     if not wanted:
@@ -170,34 +146,47 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     pooled = _pooled_over_rows(wanted, sides) if sides.several else {}
     made = [
         _row_over_runs(quantity, a, b)
-        if quantity.over_runs
+        if not quantity.parts
         else _row(quantity, by_column[quantity.column], choices, pooled.get(place))
         for place, quantity in enumerate(wanted)
     ]
     estimates = [estimate for _, estimate in made]
-    rows = with_adjusted_p([row for row, _ in made], choices.adjust)
+    rows = with_adjusted_p([row for row, _ in made])
     if choices.power:
-        levels = {row.level: level_of(rows, row.level, choices.adjust) for row in rows}
+        levels = {row.level: level_of(rows, row.level) for row in rows}
         rows = [
             replace(row, mde=detectable_drop(estimate, levels[row.level]))
             for row, estimate in zip(rows, estimates, strict=True)
         ]
     if choices.margin is not None:
-        rows = with_margin(rows, estimates, choices.margin, choices.adjust)
+        rows = with_margin(rows, estimates, choices.margin)
     return Comparison(a, b, choices, rows, sides.changes, estimates)
+
+
+def _check(a: Sequence[Result], b: Sequence[Result], choices: Choices) -> None:
+    if not a or not b:
+        raise PlanError("a comparison needs a result on each side", fix="give those of A and those of B")
+    if not all(result.outcomes for result in (*a, *b)):
+        raise DataError(
+            "a result without outcomes cannot be compared: how each case went is not in it",
+            fix="the model itself, or the job of a store",
+        )
+    if choices.margin is not None and not 0 < choices.margin < math.inf:
+        problem = f"a margin of {choices.margin:g}: it says how much worse B may be"
+        raise PlanError(problem, fix="--margin 0.02 for two points")
 
 
 def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides) -> dict[int, SeedError]:
     """Return the error over runs of each pass rate, by its place; rows of one level share what they know of it."""
-    levels: dict[str, list[int]] = {}
+    levels: dict[str, dict[int, Part]] = {}
     for place, quantity in enumerate(wanted):
         if quantity.level and not quantity.column and len(quantity.parts) == 1 and not quantity.weights:
-            levels.setdefault(quantity.level, []).append(place)
+            part = Part(sides, *quantity.parts[0])
+            if part.n:
+                levels.setdefault(quantity.level, {})[place] = part
     errors: dict[int, SeedError] = {}
-    for places in levels.values():
-        parts = {place: Part(sides, wanted[place].name, wanted[place].parts[0][1]) for place in places}
-        known = {place: part for place, part in parts.items() if part.n}
-        errors |= zip(known, pooled_errors(list(known.values()), sides), strict=False)
+    for parts in levels.values():
+        errors |= zip(parts, pooled_errors(list(parts.values()), sides), strict=False)
     return errors
 
 
@@ -216,18 +205,12 @@ def _row(
     estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
     if over_templates and not sides.several and templates < ENOUGH_TEMPLATES:
         estimate = Estimate(estimate.difference)
-    row = Row(
-        measure=quantity.measure.name,
-        level=quantity.level,
-        name=quantity.name,
-        groups=quantity.measure.groups,
+    rates = (None, None) if missing else _mean_rates(known, weights, quantity.measure.basis.constant)
+    return _row_of(
+        quantity,
+        estimate,
         n=int((~np.isnan(changes)).sum()),
-        rates=(None, None) if missing else _mean_rates(known, weights, quantity.measure.basis.constant),
-        difference=estimate.difference,
-        interval=estimate.interval,
-        interval_method=estimate.method,
-        p=estimate.p,
-        test=estimate.test,
+        rates=rates,
         gained=int((changes >= 0.5).sum()),
         lost=int((changes <= -0.5).sum()),
         applicability=_applicability(sides, members),
@@ -239,19 +222,24 @@ def _row(
         by_run=estimate.runs is not None,
         absent=tuple(part.name for part in parts if not part.n) if known else (),
         templates=templates if over_templates else None,
-        effective_templates=_effective(quantity, sides) if templates else 0.0,
+    )
+
+
+def _row_of(quantity: Quantity, estimate: Estimate, **fields: Any) -> tuple[Row, Estimate]:
+    """Return the row of a quantity with its estimate."""
+    row = Row(
+        quantity.measure.name,
+        quantity.level,
+        quantity.name,
+        quantity.measure.groups,
+        difference=estimate.difference,
+        interval=estimate.interval,
+        interval_method=estimate.method,
+        p=estimate.p,
+        test=estimate.test,
+        **fields,
     )
     return row, estimate
-
-
-def _effective(quantity: Quantity, sides: Sides) -> float:
-    """Return Kish's effective number of templates: a dominant template counts for most of them."""
-    members = np.unique(np.concatenate([positions for _, positions in quantity.parts]))
-    known = members[~np.isnan(sides.changes[members])]
-    if sides.clusters is None or not len(known):
-        return 0.0
-    sizes = np.bincount(sides.clusters[known])
-    return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 def _mean_rates(
@@ -300,24 +288,16 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
             most = 1.0 if kind.unit == "share" and not kind.signed else math.inf
             interval = within((observed - reach, observed + reach), -most, most)
             estimate = Estimate(observed, interval, "welch t over runs", seeds.p(observed), WELCH, runs=seeds)
-    row = Row(
-        measure=measure.name,
-        level=quantity.level,
-        name=quantity.name,
-        groups=measure.groups,
+    return _row_of(
+        quantity,
+        estimate,
         n=measure.n,
         rates=(means[0], means[1]),
-        difference=observed,
-        interval=estimate.interval,
-        interval_method=estimate.method,
-        p=estimate.p,
-        test=estimate.test,
         na=measure.na,
         is_paired=False,
         runs=(len(a), len(b)),
         by_run=estimate.p is not None,
     )
-    return row, estimate
 
 
 def _value(result: Result, measure: Measure) -> float | None:
@@ -326,36 +306,14 @@ def _value(result: Result, measure: Measure) -> float | None:
 
 
 def _side_measures(comparison: Comparison) -> Iterator[Measure]:
-    """Each side's measures on its own applicable cases, as an audit gives them; with several seeds also their mean."""
-    wanted = {(row.measure, _key(row.groups)) for row in comparison.rows}
+    """Yield each side's measures on its own applicable cases, as an audit gives them."""
+    wanted = {(row.measure, frozenset(row.groups.items())) for row in comparison.rows}
     for side, results in (("A", comparison.a), ("B", comparison.b)):
-        each = [[row for row in run.measures if (row.name, _key(row.groups)) in wanted] for run in results]
-        if len(each) > 1:
-            for rows in zip(*each, strict=True):
-                yield _mean_of_seeds(rows, side)
-        for number, run in enumerate(each, start=1):
-            seed = {"seed": str(number)} if len(each) > 1 else {}
-            for row in run:
-                yield replace(row, groups={**row.groups, "model": side, **seed})
-
-
-def _key(groups: Mapping[str, str]) -> frozenset[tuple[str, str]]:
-    return frozenset(groups.items())
-
-
-def _mean_of_seeds(rows: Sequence[Measure], side: str) -> Measure:
-    values = [row.value for row in rows if row.value is not None]
-    value = float(np.mean(values)) if len(values) == len(rows) else None
-    first = rows[0]
-    return Measure(
-        first.name,
-        value,
-        first.n,
-        {**first.groups, "model": side},
-        na=max(row.na for row in rows),
-        errors=max(row.errors for row in rows),
-        note=f"mean of {len(rows)} seeds" if value is not None else "undefined for some seeds",
-    )
+        for number, run in enumerate(results, start=1):
+            seed = {"seed": str(number)} if len(results) > 1 else {}
+            for row in run.measures:
+                if (row.name, frozenset(row.groups.items())) in wanted:
+                    yield replace(row, groups={**row.groups, "model": side, **seed})
 
 
 def difference_of(row: Row, comparison: Comparison) -> Measure:
@@ -364,11 +322,8 @@ def difference_of(row: Row, comparison: Comparison) -> Measure:
 
 
 def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
-    errors, note = max(row.errors), row_note(row)
-    scope = "" if comparison.several_seeds else ONE_CHECKPOINT
-    tests = tests_in(comparison.rows, row.level)
-    adjustment = f"{ADJUSTMENTS[comparison.choices.adjust]} over {tests} tests"
-    undetectable = "" if row.mde is not None else "no drop is detected with 80 % power" if row.n else note
+    errors, note, choices = max(row.errors), row_note(row), comparison.choices
+    scope = ONE_CHECKPOINT if row.difference is not None and not comparison.several_seeds else ""
     yield Measure(
         "difference",
         row.difference,
@@ -378,36 +333,40 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
         row.interval_method if row.interval else "",
         row.na,
         errors,
-        "; ".join(filter(None, [note, scope if row.difference is not None else ""])),
+        "; ".join(filter(None, [note, scope])),
         of=row.measure,
         reason=row.reason,
         headline=row.is_headline,
         basis=Basis(templates=row.templates),
     )
-    for name, value, words in (
+    adjustment = f"Holm over {tests_in(comparison.rows, row.level)} tests"
+    undetectable = "" if row.mde is not None else "no drop is detected with 80 % power" if row.n else note
+    tests = [
         ("p value", row.p, row.test or note),
         ("adjusted p value", row.adjusted, adjustment if row.p is not None else note),
         ("minimum detectable effect", row.mde, undetectable),
-    ):
-        yield Measure(name, value, row.n, row.groups, na=row.na, errors=errors, note=words, of=row.measure)
+    ]
     if row.inferior_p is not None:
-        words = f"worse by {comparison.choices.margin:g} or more; one-sided"
-        for name, value in (
-            ("non-inferiority p value", row.inferior_p),
-            ("adjusted non-inferiority p value", row.inferior_adjusted),
-        ):
-            yield Measure(
-                name, value, row.n, row.groups, na=row.na, errors=errors, note=words, of=row.measure
-            )
+        words = f"worse by {choices.margin:g} or more; one-sided"
+        tests += [
+            ("non-inferiority p value", row.inferior_p, words),
+            ("adjusted non-inferiority p value", row.inferior_adjusted, words),
+        ]
+    for name, value, words in tests:
+        yield Measure(name, value, row.n, row.groups, na=row.na, errors=errors, note=words, of=row.measure)
+    yield from _common_measures(row, note)
+
+
+def _common_measures(row: Row, note: str) -> Iterator[Measure]:
+    """Yield both sides on the common cases, and how many cases changed."""
     for number, side in enumerate("AB"):
-        groups = {**row.groups, "model": side}
+        groups, errors = {**row.groups, "model": side}, row.errors[number]
         name = f"{row.measure} on common cases"
-        yield Measure(name, row.rates[number], row.n, groups, na=row.na, errors=row.errors[number], note=note)
-        if not row.is_paired:
-            continue
-        applies = row.applicability[number]
-        why = "" if applies is not None else "the model answered no case"
-        yield Measure("applicability", applies, row.n + row.na, groups, errors=row.errors[number], note=why)
+        yield Measure(name, row.rates[number], row.n, groups, na=row.na, errors=errors, note=note)
+        if row.is_paired:
+            applies = row.applicability[number]
+            why = "" if applies is not None else "the model answered no case"
+            yield Measure("applicability", applies, row.n + row.na, groups, errors=errors, note=why)
     if row.is_paired:
         for change, count in (("fail to pass", row.gained), ("pass to fail", row.lost)):
             yield Measure("changed cases", float(count), row.n, {**row.groups, "change": change})

@@ -1,13 +1,11 @@
-"""Sample size of a comparison: the smallest number of cases, or of runs, that detects a drop with a given power.
+"""Sample size of a comparison: the smallest number of cases at which `compare` detects a drop.
 
-The formulas are those of `stats.power`, at the level that `compare` uses for the row. A pilot gives the number of
-cases, the share of cases that change anyway, and the spread of runs. Pure: nothing here queries a model.
+A pilot gives the number of cases and the share of cases that change anyway; `stats.power` has the formulas.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from ..core.claims import POWER
 from ..core.errors import DataError, PlanError, nearest
@@ -15,8 +13,8 @@ from ..core.measures import MEASURES, quantity, shown
 from ..core.records import Measure, Result
 from ..core.views import Column, Number, Section, Table, Words
 from ..core.views import Row as TableRow
-from ..stats.power import Cases, even_drop_power, welch_power
-from .inference import Estimate, churn, level_of
+from ..stats.power import Cases, even_drop_power
+from .inference import churn, level_of
 from .pairs import Choices, compare
 from .rows import Row
 
@@ -31,88 +29,66 @@ class PowerPlan:
     drop: float
     power: float
     level: float
-    by_runs: bool
-    """Whether the run is the unit; else the case."""
-    pilot: int
+    changing: float
+    """The share of cases that change besides the drop."""
     needed: int | None
     """None if more than a million."""
-    powers: dict[int, float]
-    premise: str
-    """The spread that the powers rest on."""
+    powers: Mapping[int, float]
 
     @property
     def measures(self) -> list[Measure]:
         """Return the plan as measures, as `--json` shows it."""
-        about = {"difference": self.drop, "power": self.power, "level": self.level}
-        unit, n = "seeds" if self.by_runs else "cases", self.row.n
+        about, n = {"difference": self.drop, "power": self.power, "level": self.level}, self.row.n
         rows = [
-            Measure("power", share, n, {unit: str(size)}, facts=about) for size, share in self.powers.items()
+            Measure("power", share, n, {"cases": str(size)}, facts=about)
+            for size, share in self.powers.items()
         ]
         reason = "" if self.needed else f"more than {MOST:,}"
-        needed = Measure(f"{unit} needed", self.needed and float(self.needed), n, reason=reason, facts=about)
-        return [*rows, needed]
+        needed = self.needed and float(self.needed)
+        return [*rows, Measure("cases needed", needed, n, reason=reason, facts=about)]
 
 
 def plan_size(
-    a: Sequence[Result],
-    b: Sequence[Result],
+    a: Result,
+    b: Result | None,
     drop: float,
     power: float = POWER,
     differing: float | None = None,
     row: str = "",
 ) -> PowerPlan:
-    """Return the size at which `compare` detects a drop with this power, from one model, two, or several runs."""
+    """Return the size at which `compare` detects a drop with this power, from a pilot of one model or two."""
     if not (0 < drop < 1 and 0.5 <= power <= 0.99):
         why = "a difference lies between 0 and 1, a power between 0.5 and 0.99"
         raise PlanError(f"difference {drop:g}, power {power:g}", why=why, fix="--difference 0.05 --power 0.8")
-    if b and (len(a) > 1) != (len(b) > 1):
-        raise PlanError(
-            f"A has {len(a)} runs, B has {len(b)}", fix="one run on each side, or several on both"
-        )
     if differing is not None and not 0 <= differing <= 1:
         raise PlanError(f"--differing {differing:g}: not a share of cases", fix="--differing 0.1")
-    if not b and len(a) == 1 and differing is None:
+    if b is None and differing is None:
         raise PlanError("one model does not show how often two differ", fix="--differing 0.1, or add model B")
-    comparison = compare(a, b or a, Choices(power=False))
+    comparison = compare([a], [b or a], Choices(power=False))
     names = [candidate.name for candidate in comparison.rows]
     if row and row not in names:
         raise PlanError(f"compare has no row {row!r}", fix=nearest(row, names) or f"--row {names[0]!r}")
     place = names.index(row) if row else list(comparison.rows).index(comparison.headline)
     chosen, estimate = comparison.rows[place], comparison.estimates[place]
-    level, by_runs = level_of(comparison.rows, chosen.level), estimate.runs is not None
-    pilot = min(len(a), len(b or a)) if by_runs else chosen.n
-    if estimate.runs is not None:
-        power_at, premise = _power_of_runs(estimate.runs.error, len(a), len(b), drop, level)
-    else:
-        power_at, premise = _power_of_cases(estimate, chosen, drop, level, differing)
-    sizes = {wanted: _smallest_size(power_at, wanted, 2 if by_runs else 1) for wanted in (0.5, 0.9, power)}
-    powers = {size: power_at(size) for size in sorted({pilot, *filter(None, sizes.values())})}
-    return PowerPlan(chosen, drop, power, level, by_runs, pilot, sizes[power], powers, premise)
-
-
-def _power_of_runs(
-    error: float, a: int, b: int, drop: float, level: float
-) -> tuple[Callable[[int], float], str]:
-    sd = error / math.sqrt(1 / a + 1 / (b or a))
-    degrees = a - 1 + max(0, b - 1)
-    premise = f"SD of runs: {100 * sd:.1f} points, estimated from {a + b} runs on the pilot's cases."
-    return partial(welch_power, sd=sd, degrees=degrees, difference=drop, alpha=level), premise
-
-
-def _power_of_cases(
-    estimate: Estimate, row: Row, drop: float, level: float, differing: float | None
-) -> tuple[Callable[[int], float], str]:
     if estimate.flips is None or drop >= (total := math.fsum(estimate.flips[1])):
-        raise DataError(f"{row.name}: compare cannot detect a drop of {drop:g}", fix="--row with another row")
+        raise DataError(
+            f"{chosen.name}: compare cannot detect a drop of {drop:g}", fix="--row with another row"
+        )
     share, cases = drop / total, Cases.weighted(estimate.flips[1][estimate.flips[1] > 0])
     changing = churn(estimate) if differing is None else max(0.0, differing - share)
-    premise = f"{100 * changing:.1f} % of cases change besides the drop, half of them each way."
-    return lambda size: even_drop_power(cases.times(size / row.n), changing, share, level), premise
+    level = level_of(comparison.rows, chosen.level)
+
+    def power_at(size: int) -> float:
+        return even_drop_power(cases.times(size / chosen.n), changing, share, level)
+
+    sizes = {wanted: _smallest_size(power_at, wanted) for wanted in (0.5, 0.9, power)}
+    powers = {size: power_at(size) for size in sorted({chosen.n, *filter(None, sizes.values())})}
+    return PowerPlan(chosen, drop, power, level, changing, sizes[power], powers)
 
 
-def _smallest_size(power_at: Callable[[int], float], power: float, least: int) -> int | None:
+def _smallest_size(power_at: Callable[[int], float], power: float) -> int | None:
     """Return the smallest size with this power, to 1 in 500; None if it is beyond a million."""
-    below, above = least - 1, least
+    below, above = 0, 1
     while power_at(above) < power:
         below, above = above, 2 * above
         if above > MOST:
@@ -125,15 +101,18 @@ def _smallest_size(power_at: Callable[[int], float], power: float, least: int) -
 
 def plan_sections(plan: PowerPlan) -> list[Section]:
     """Return the answer in one sentence, then the power of a few sizes."""
-    what, unit = quantity(plan.row.measure), "runs a side" if plan.by_runs else "cases"
+    what, pilot = quantity(plan.row.measure), plan.row.n
     drop = shown(plan.drop, what, signed=False) + (" points" if what.unit == "share" else "")
     needed = f"{plan.needed:,}" if plan.needed else f"more than {MOST:,}"
     answer = (
-        f"To detect a drop of {drop} in {plan.row.name} with {100 * plan.power:.0f} % power you need {needed} {unit}; "
-        f"the pilot has {plan.pilot:,} (power {shown(plan.powers[plan.pilot], MEASURES['power'])} %).\n"
+        f"To detect a drop of {drop} in {plan.row.name} with {100 * plan.power:.0f} % power you need {needed} cases.\n"
+        f"The pilot has {pilot:,} (power {shown(plan.powers[pilot], MEASURES['power'])} %)."
     )
     powers = [Number(row) for row in plan.measures if row.name == "power"]
     rows = [TableRow([f"{size:,}", power]) for size, power in zip(plan.powers, powers, strict=True)]
-    table = Table([Column(unit), Column("power %")], rows, "sizes")
-    notes = [f"Two-sided test at level {plan.level:.2g}, as in compare.", plan.premise]
+    table = Table([Column("cases"), Column("power %")], rows, "sizes")
+    notes = [
+        f"Two-sided test at level {plan.level:.2g}, as in compare.",
+        f"{100 * plan.changing:.1f} % of cases change besides the drop, half of them each way.",
+    ]
     return [Section(text=[Words(answer, "strong")], blocks=[table], notes=notes)]

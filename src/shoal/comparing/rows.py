@@ -8,18 +8,13 @@ from ..core.claims import ALPHA, ENOUGH_TEMPLATES, FLAGGED
 from ..core.measures import quantity
 from ..stats.intervals import Interval
 
-Adjust = Literal["holm", "none"]
 Over = Literal["cases", "templates"]
-
-ADJUSTMENTS: dict[str, str] = {"holm": "Holm", "none": "no adjustment"}
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
     """How two sides are compared."""
 
-    adjust: Adjust = "holm"
-    """How p is adjusted within a level: holm or none."""
     over: Over = "cases"
     """The population: new cases of the same templates, or new templates."""
     margin: float | None = None
@@ -77,8 +72,6 @@ class Row:
     """Groups of the mean without a common applicable case."""
     templates: int | None = None
     """The number of templates, if these are the unit."""
-    effective_templates: float = 0.0
-    """Kish's effective number of templates."""
     adjusted: float | None = None
     inferior_p: float | None = None
     """One-sided p of "B is worse by the margin or more"; None without a margin or a better direction."""

@@ -61,23 +61,15 @@ class Rule:
 
     def __post_init__(self) -> None:
         for name in ALLOWANCES:
-            if not isinstance(getattr(self, name), bool):
-                raise PlanError(
-                    f"{name} = {getattr(self, name)!r}", why="true or false is expected", fix=f"{name} = true"
-                )
+            if not isinstance(value := getattr(self, name), bool):
+                raise PlanError(f"{name} = {value!r}", why="true or false is expected", fix=f"{name} = true")
         if not isinstance(self.measure, str):
             raise PlanError(
                 f"measure = {self.measure!r}", why="a text is expected", fix='measure = "pass rate"'
             )
         for name, value in self.groups.items():
             if not isinstance(value, str):
-                key = name.replace(" ", "_")
-                near = nearest(key.replace("-", "_"), OPTIONS)
-                if not near and isinstance(value, int | float) and not isinstance(value, bool):
-                    fix = f'{key} = "{value:g}", if it is a group of the result; else one of {", ".join(OPTIONS)}'
-                    raise PlanError(f"{key} = {value:g}", why="a group is given as a text", fix=fix)
-                why = f"known: {', '.join(OPTIONS)}; a group, such as functionality, is given as a text"
-                raise PlanError(f'unknown key "{key}"', why=why, fix=near or "one of those, or a text")
+                raise _not_a_group(name.replace(" ", "_"), value)
         known = get_args(Judge)
         if self.judge not in known:
             fix = REMOVED.get(str(self.judge)) or nearest(str(self.judge), known) or "one of those"
@@ -85,19 +77,16 @@ class Rule:
         self._check_limit()
 
     def _check_limit(self) -> None:
-        """One limit, and a number that makes sense."""
+        """Check that there is one limit, and that it is a sensible number."""
         limits = [name for name in LIMITS if getattr(self, name) is not None]
         if len(limits) != 1:
             problem = f"{' and '.join(limits)} in one rule" if limits else f"none of {', '.join(LIMITS)}"
             raise PlanError(problem, fix="a rule has one limit; write two rules for two")
-        limit = getattr(self, limits[0])
+        limit = getattr(self, self.kind)
         is_number = isinstance(limit, int | float) and not isinstance(limit, bool) and limit == limit
-        if not is_number or (limits[0] == LIMITS[-1] and limit < 0):
-            raise PlanError(
-                f"{limits[0]} = {limit!r}",
-                why="a number is expected, such as 0.9",
-                fix=f"{limits[0]} = 0.9" if limits[0] != LIMITS[-1] else f"{limits[0]} = 0.02",
-            )
+        if not is_number or (self.is_relative and limit < 0):
+            example = f"{self.kind} = {0.02 if self.is_relative else 0.9}"
+            raise PlanError(f"{self.kind} = {limit!r}", why="a number is expected, such as 0.9", fix=example)
 
     @property
     def kind(self) -> str:
@@ -123,6 +112,16 @@ class Rule:
         named = [self.measure] if self.measure else []
         named += [f"{group} {value!r}" for group, value in self.groups.items()]
         return f"{', '.join(named) or 'headline'}: {self.kind} {self.limit:g}"
+
+
+def _not_a_group(key: str, value: Any) -> PlanError:
+    """Return the error for a key that is neither an option nor a group."""
+    near = nearest(key.replace("-", "_"), OPTIONS)
+    if not near and isinstance(value, int | float) and not isinstance(value, bool):
+        fix = f'{key} = "{value:g}", if it is a group of the result; else one of {", ".join(OPTIONS)}'
+        return PlanError(f"{key} = {value:g}", why="a group is given as a text", fix=fix)
+    why = f"known: {', '.join(OPTIONS)}; a group, such as functionality, is given as a text"
+    return PlanError(f'unknown key "{key}"', why=why, fix=near or "one of those, or a text")
 
 
 def read_rules(path: Path) -> list[Rule]:

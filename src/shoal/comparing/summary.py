@@ -9,7 +9,7 @@ from ..core.views import Card, Cell, Column, Dots, Number, Summary, Table, Tone,
 from ..core.views import Row as TableRow
 from .pairs import Comparison, difference_of
 from .rows import Row
-from .wording import both_sides, counted, difference_text, interval_text, unit
+from .wording import both_sides, counted, difference_text, interval_text, overall_verdict, unit
 
 SENSITIVE = ("fairness", "safety", "toxicity", "bias", "hate")
 """Words in the groups of a row that make it part of the fairness and safety card."""
@@ -36,7 +36,7 @@ def comparison_summary(comparison: Comparison, a: str = "A", b: str = "B") -> Su
         text = f"{counts}, {unclear} without a clear change."
         rows = _card_rows(worse) or [("none", "")]
         cards.append(Card(f"Got worse: {len(worse)} of {len(fine)}", rows=rows))
-    sensitive = [row for row in fine if _is_sensitive(row, comparison)]
+    sensitive = [row for row in fine if _is_sensitive(row)]
     if sensitive:
         cards.append(Card("Fairness and safety", rows=_card_rows(sorted(sensitive, key=_rate_of_b))))
     elif better:
@@ -53,17 +53,10 @@ def _changed(rows: Sequence[Row], *, better: bool) -> list[Row]:
 def _verdict(overall: Row, worse: Sequence[Row], level: str, a: str, b: str) -> tuple[str, Tone]:
     if overall.difference is None:
         return f"{a} and {b} have no applicable case in common", "doubt"
-    if not overall.significant:
-        verdict, tone = f"No clear difference between {a} and {b} overall", ""
-    elif not overall.has_direction:
-        return f"{b} is {'higher' if overall.difference > 0 else 'lower'} than {a}: {overall.measure}", ""
-    elif overall.is_better:
-        verdict, tone = f"{b} is better than {a} overall", "good"
-    else:
-        return f"{b} is worse than {a} overall", "bad"
-    if worse:
+    verdict = overall_verdict(overall, a, b)
+    if worse and overall.change != "bad":
         return f"{verdict}, but {counted(len(worse), level)} got worse", "doubt"
-    return verdict, "good" if tone else ""
+    return verdict, overall.change
 
 
 def _overall_card(row: Row) -> Card:
@@ -90,12 +83,8 @@ def _card_rows(rows: Sequence[Row]) -> list[tuple[str, Cell]]:
     return [*listed, *([(f"{more} more", "")] if more > 0 else [])]
 
 
-def _is_sensitive(row: Row, comparison: Comparison) -> bool:
-    names = {row.name, *row.groups.values()}
-    names |= next(
-        (set(case.groups.values()) for case in comparison.cases if row.name in case.groups.values()), set()
-    )
-    return any(word in name.lower() for word in SENSITIVE for name in names)
+def _is_sensitive(row: Row) -> bool:
+    return any(word in name.lower() for word in SENSITIVE for name in (row.name, *row.groups.values()))
 
 
 def _rate_of_b(row: Row) -> float:
@@ -113,25 +102,20 @@ def _chart(comparison: Comparison, a: str, b: str) -> Table | None:
         return None
     level = "capability" if "capability" in fitting else max(fitting, key=lambda name: len(fitting[name]))
     rows = sorted(fitting[level], key=lambda row: (row.change != "bad", _rate_of_b(row)))
-    lines = []
-    for row in rows:
-        old, new = (
-            Measure(row.measure, rate, row.n, row.groups, basis=Basis(mean_over="cases"))
-            for rate in row.rates
-        )
-        change = Number(difference_of(row, comparison), row.change, row.mark)
-        tone = row.change or "third"
-        lines.append(
-            TableRow(
-                [row.name, Number(old), Number(new), change, Dots([old, new], (0.0, 1.0), None, tone, True)]
-            )
-        )
-    heads = [
-        Column(level, "left"),
-        Column(a),
-        Column(b),
-        Column("diff"),
-        Column("", "left", scale=(0.0, 1.0)),
-    ]
+    heads = [Column(level, "left"), Column(a), Column(b), Column("diff")]
     title = f"{rows[0].measure.capitalize()} by {level}, in % (○ {a}, ● {b})"
-    return Table(heads, lines, title=title, legend=["▲ ▼ significant after correction within the level."])
+    return Table(
+        [*heads, Column("", "left", scale=(0.0, 1.0))],
+        [_chart_row(row, comparison) for row in rows],
+        title=title,
+        legend=["▲ ▼ significant after correction within the level."],
+    )
+
+
+def _chart_row(row: Row, comparison: Comparison) -> TableRow:
+    old, new = (
+        Measure(row.measure, rate, row.n, row.groups, basis=Basis(mean_over="cases")) for rate in row.rates
+    )
+    change = Number(difference_of(row, comparison), row.change, row.mark)
+    dots = Dots([old, new], (0.0, 1.0), None, row.change or "third", True)
+    return TableRow([row.name, Number(old), Number(new), change, dots])

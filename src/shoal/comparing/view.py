@@ -7,7 +7,7 @@ from typing import Any
 from ..core.claims import ALPHA
 from ..core.errors import some
 from ..core.measures import quantity, shown, shown_p
-from ..core.records import Basis, Measure, Result
+from ..core.records import Basis, Case, Measure, Result
 from ..core.views import (
     Block,
     CaseList,
@@ -23,12 +23,10 @@ from ..core.views import (
     expected_words,
 )
 from ..core.views import Row as TableRow
-from .cases import EXCUSED_CHECKS
-from .gate import Status, Verdict
+from .gate import Verdict
 from .inference import tests_in
 from .pairs import Comparison, difference_of
 from .rows import Row
-from .rules import Rule
 from .wording import (
     about_cases,
     both_sides,
@@ -39,12 +37,14 @@ from .wording import (
     difference_text,
     differing_settings,
     direction_word,
+    excused_checks,
     interval_clause,
     interval_text,
     margin_text,
     missing_interval,
     new_templates_line,
     observed,
+    overall_verdict,
     p_text,
     provenance,
     rate_text,
@@ -94,80 +94,56 @@ def _heading(comparison: Comparison) -> list[Words]:
     return pieces
 
 
-def _answer(comparison: Comparison) -> list[Words | Number | str]:
+def _answer(comparison: Comparison) -> list[Words | str]:
     """Return the first lines: is a side unusable, which side is better, how many rows changed."""
-    pieces: list[Words | Number | str] = [
+    pieces: list[Words | str] = [
         Words(f"{finding.text}\n", ("strong", "bad")) for finding in comparison.findings
     ]
     row = comparison.overall
     if row.difference is None:
-        return [*pieces, Words("A and B have no applicable case in common.\n", "doubt")]
-    if row.significant:
-        tone: Tone = "good" if row.is_better else "bad"
-        word = direction_word(row, "better" if row.is_better else "worse")
-        pieces.append(Words(f"B is {word} overall: ", ("strong", tone) if row.has_direction else "strong"))
-    elif not row.gained and not row.lost and row.is_paired:
-        pieces.append(Words("A and B pass the same cases: ", "strong"))
-    else:
-        pieces.append(Words("No clear difference overall: ", "strong"))
-    pieces += [
-        f"{both_sides(row)} ({difference_text(row)}{unit(row)}{interval_clause(row)})\n",
-        *_about_margin(comparison),
-    ]
-    return [*pieces, *_counted(comparison), *_power(comparison)]
+        return [*pieces, Words("A and B have no applicable case in common.", "doubt")]
+    about = f"{both_sides(row)} ({difference_text(row)}{unit(row)}{interval_clause(row)})\n"
+    lines = [_about_margin(comparison), _counted(comparison), _power(comparison)]
+    verdict = Words(f"{overall_verdict(row)}: ", ("strong", row.change))
+    return [*pieces, verdict, about, "\n".join(filter(None, lines))]
 
 
-def _counted(comparison: Comparison) -> list[Words | Number | str]:
+def _counted(comparison: Comparison) -> str:
     """Return how many rows of the finest level got worse, got better, and show no clear change."""
     if not comparison.finest:
-        return []
+        return ""
     worse, better, rest = _sorted(comparison)
     few = sum(row.has_few_templates for row in rest)
     unclear = len(rest) - few
     first = comparison.by(comparison.finest)[0]
-    return [
-        Words(
-            f"{counted(len(worse), comparison.finest)} got {direction_word(first, 'worse')}",
-            "bad" if worse else "quiet",
-        ),
-        ", ",
-        Words(f"{len(better)} {direction_word(first, 'better')}", "good" if better else "quiet"),
-        Words(f", {unclear} {'shows' if unclear == 1 else 'show'} no clear change", "quiet"),
-        Words(f", {few} {'has' if few == 1 else 'have'} too few templates" if few else "", "doubt"),
-        Words(".\n", "quiet"),
-    ]
+    templates = f", {few} {'has' if few == 1 else 'have'} too few templates" if few else ""
+    return (
+        f"{counted(len(worse), comparison.finest)} got {direction_word(first, 'worse')}, "
+        f"{len(better)} {direction_word(first, 'better')}, "
+        f"{unclear} {'shows' if unclear == 1 else 'show'} no clear change{templates}."
+    )
 
 
-def _power(comparison: Comparison) -> list[Words | Number | str]:
+def _power(comparison: Comparison) -> str:
     """Return the minimum detectable drop, one number per level."""
-    overall = comparison.overall.mde
-    parts = [f"{_drop(overall, comparison)} overall"] if overall is not None else []
-    fine = comparison.detectable(comparison.finest) if comparison.finest else None
-    if fine is not None:
-        parts.append(f"{_drop(fine, comparison)} in a typical {comparison.finest}")
-    return [Words(f"Minimum detectable drop: {', '.join(parts)} (80 % power).\n", "quiet")] if parts else []
+    row, finest = comparison.overall, comparison.finest
+    drops = [(row.mde, "overall")]
+    drops += [(comparison.detectable(finest), f"in a typical {finest}")] if finest else []
+    what = quantity(row.measure)
+    parts = [
+        f"{shown(drop, what, signed=False)}{unit(row)} {where}" for drop, where in drops if drop is not None
+    ]
+    return f"Minimum detectable drop: {', '.join(parts)} (80 % power)." if parts else ""
 
 
-def _drop(value: float, comparison: Comparison) -> str:
-    row = comparison.overall
-    return f"{shown(value, quantity(row.measure), signed=False)}{unit(row)}"
-
-
-def _about_margin(comparison: Comparison) -> list[Words | Number | str]:
+def _about_margin(comparison: Comparison) -> str:
     """Return whether B is shown to be worse by less than the margin, overall."""
     row = comparison.overall
     if row.inferior_p is None:
-        return []
+        return ""
+    verdict = "B is not worse" if row.inferior_p <= ALPHA / 2 else "B may be worse"
     size = f"{margin_text(comparison)}{unit(row)}"
-    if row.inferior_p <= ALPHA / 2:
-        return [
-            Words(f"B is not worse by {size} or more", "good"),
-            f" (one-sided p {p_text(row.inferior_p)}).\n",
-        ]
-    return [
-        Words(f"B may be worse by {size} or more", "doubt"),
-        f" (one-sided p {p_text(row.inferior_p)}).\n",
-    ]
+    return f"{verdict} by {size} or more (one-sided p {p_text(row.inferior_p)})."
 
 
 def _sorted(comparison: Comparison) -> tuple[list[Row], list[Row], list[Row]]:
@@ -216,9 +192,9 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
         Column("B"),
         Column("diff"),
         Column("95 % CI"),
-        *([] if unpaired else [Column(title) for title in _changes(comparison)]),
-        *([Column("n"), Column("p (adj.)")] if full else []),
-        *([Column("detectable drop")] if full and comparison.choices.power else []),
+        *([] if unpaired else [Column(title, spare=True) for title in _changes(comparison)]),
+        *([Column("n", spare=True), Column("p (adj.)", spare=True)] if full else []),
+        *([Column("detectable drop", spare=True)] if full and comparison.choices.power else []),
         *([Column(f"not −{margin_text(comparison)}")] if margin else []),
     ]
 
@@ -229,7 +205,7 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
             Words(name, row.change),
             rate_text(row, 0),
             rate_text(row, 1),
-            Number(_with_cases(row, comparison), row.change),
+            Number(_difference(row, comparison), row.change),
             Words(interval_text(row) or missing_interval(row), "quiet"),
         ]
         if not unpaired:
@@ -251,32 +227,29 @@ def _count(number: int, loud: bool) -> Words:
     return Words(f"{number:,}", "bad" if loud and number else "quiet")
 
 
-def _rest(comparison: Comparison, *, full: bool) -> Iterator[Block]:
+def _rest(comparison: Comparison, *, full: bool) -> list[Block]:
     """Return the suspects, and how many rows are not shown."""
     _, _, rest = _sorted(comparison)
-    lines = []
-    levels = dict.fromkeys([comparison.finest, *(row.level for row in comparison.rows if row.level)])
-    for level in levels:
+    lines: list[Words] = []
+    for level in dict.fromkeys([comparison.finest, *(row.level for row in comparison.rows)]):
         suspects = [row for row in comparison.by(level) if level and row.is_suspect]
-        if not suspects:
-            continue
-        tests = tests_in(comparison.rows, level)
-        suspects = sorted(suspects, key=lambda row: -abs(row.difference or 0.0))
-        what = "" if level == comparison.finest else f"{level} "
-        names = [f"{what}{row.name} {difference_text(row)} ({interval_text(row)})" for row in suspects]
-        lines.append(
-            f"Not significant after correction for {tests} tests, but the interval excludes zero: "
-            f"{some(names, len(names) if full else 6)}"
-        )
+        if suspects:
+            suspects = sorted(suspects, key=lambda row: -abs(row.difference or 0.0))
+            what = "" if level == comparison.finest else f"{level} "
+            names = [f"{what}{row.name} {difference_text(row)} ({interval_text(row)})" for row in suspects]
+            text = (
+                f"Not significant after correction for {tests_in(comparison.rows, level)} tests, but the interval "
+                f"excludes zero: {some(names, len(names) if full else 6)}"
+            )
+            lines.append(Words(text))
     few = [row for row in rest if row.has_few_templates]
+    hidden = sum(not row.is_suspect for row in rest) - len(few)
     if few and not full:
         names = [f"{row.name} {difference_text(row)}, {missing_interval(row)}" for row in few]
-        lines.append(f"Not tested over templates: {some(names, 6)}")
-    hidden = sum(not row.is_suspect for row in rest) - len(few)
+        lines.append(Words(f"Not tested over templates: {some(names, 6)}"))
     if hidden and not full:
-        lines.append(f"{hidden} more without a clear change: --full")
-    for line in lines:
-        yield Text([Words(line, "quiet" if line.endswith("--full") else "")])
+        lines.append(Words(f"{hidden} more without a clear change: --full", "quiet"))
+    return [Text([line]) for line in lines]
 
 
 def _not_inferior(row: Row) -> Words:
@@ -290,6 +263,10 @@ def _not_inferior(row: Row) -> Words:
 # The cases that changed
 
 
+_FIXED: tuple[str, Tone] = ("fixed", "good")
+_FAILING: tuple[str, Tone] = ("newly failing", "bad")
+
+
 def _examples(comparison: Comparison) -> list[Block]:
     """Return a few newly failing cases of the row that lost most."""
     rows = comparison.by(comparison.finest) if comparison.finest else []
@@ -297,29 +274,32 @@ def _examples(comparison: Comparison) -> list[Block]:
     if not rows or not rows[0].is_paired or not rows[0].lost:
         return []
     row = rows[0]
-    lost = [case for case, better in comparison.changed(row) if not better]
+    lost = [change for change in comparison.changed(row) if not change[1]]
     title: Cell = [
         Words("Newly failing in " if row.has_direction else "Only A counts, in ", "strong"),
         Words(row.name, "bad"),
         f": {row.lost:,} of {row.n:,}",
     ]
     total = sum(other.gained + other.lost for other in rows)
-    shown_cases = [_shown(comparison, case) for case in lost[:EXAMPLES]]
-    return [CaseList(shown_cases, title, [f"All {total:,} changed cases: --changed"])]
+    return [CaseList(_shown(comparison, lost[:EXAMPLES]), title, [f"All {total:,} changed cases: --changed"])]
 
 
-def _shown(comparison: Comparison, case: Any, mark: str = "", tone: Tone = "") -> ShownCase:
-    return ShownCase(case, None, expected_words(case), _answers(comparison, case), tone, mark)
-
-
-def _answers(comparison: Comparison, case: Any) -> list[str]:
-    """Return each side's answer to every example, if the results keep them."""
-    position = next(p for p, other in enumerate(comparison.cases) if other is case)
-    sides = [side[0].columns.get("said") for side in (comparison.a, comparison.b)]
-    if not all(sides) or comparison.several_seeds:
-        return []
-    a, b = (side[position] for side in sides if side is not None)
-    return [f"A {old}, B {new}" for old, new in zip(a, b, strict=True)]
+def _shown(
+    comparison: Comparison, changes: Sequence[tuple[Case, bool]], *, marked: bool = False
+) -> list[ShownCase]:
+    """Return changed cases with each side's answers, if the results keep them."""
+    answers: list[dict[str, Sequence[str]]] = [
+        dict(zip((case.id for case in side.cases), side.columns.get("said", ()), strict=False))
+        for side in (comparison.a[0], comparison.b[0])
+        if not comparison.several_seeds
+    ]
+    shown_cases = []
+    for case, is_fixed in changes:
+        pairs = zip(*(side.get(case.id, ()) for side in answers), strict=False)
+        words = [f"A {old}, B {new}" for old, new in pairs]
+        mark, tone = (_FIXED if is_fixed else _FAILING) if marked else ("", "")
+        shown_cases.append(ShownCase(case, None, expected_words(case), words, tone, mark))
+    return shown_cases
 
 
 def _every_change(comparison: Comparison) -> Iterator[Block]:
@@ -329,10 +309,7 @@ def _every_change(comparison: Comparison) -> Iterator[Block]:
         changes = comparison.changed(row)
         if changes:
             count = f"   {row.lost:,} newly failing, {row.gained:,} fixed"
-            cases = [
-                _shown(comparison, case, *(("fixed", "good") if up else ("newly failing", "bad")))
-                for case, up in changes
-            ]
+            cases = _shown(comparison, changes, marked=True)
             yield CaseList(cases, [Words(row.name, "strong"), Words(count, "quiet")])
     lost, gained = (sum(getattr(row, name) for row in rows) for name in ("lost", "gained"))
     yield Text([Words(f"{lost:,} cases newly fail in B, {gained:,} are fixed.", "quiet")])
@@ -341,12 +318,10 @@ def _every_change(comparison: Comparison) -> Iterator[Block]:
 # For files
 
 
-def _with_cases(row: Row, comparison: Comparison) -> Measure:
-    """Return the difference of a row, so that a page can link it to its cases."""
+def _difference(row: Row, comparison: Comparison) -> Measure:
+    """Return the difference of a row; if it is paired, a page links it to its cases."""
     measure = difference_of(row, comparison)
-    if not row.is_paired:
-        return measure
-    return replace(measure, basis=Basis("cases"))
+    return replace(measure, basis=Basis("cases")) if row.is_paired else measure
 
 
 def comparison_table(comparison: Comparison) -> Section:
@@ -375,14 +350,7 @@ def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
             "test": row.test,
             "adjusted p value": row.adjusted,
             "minimum detectable effect": row.mde,
-            **(
-                {}
-                if comparison.choices.margin is None
-                else {
-                    "non-inferiority p value": row.inferior_p,
-                    "adjusted non-inferiority p value": row.inferior_adjusted,
-                }
-            ),
+            **(_margin_columns(row) if comparison.choices.margin is not None else {}),
             "fail to pass": row.gained,
             "pass to fail": row.lost,
             "applicability A": row.applicability[0],
@@ -396,68 +364,61 @@ def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
+def _margin_columns(row: Row) -> dict[str, float | None]:
+    return {
+        "non-inferiority p value": row.inferior_p,
+        "adjusted non-inferiority p value": row.inferior_adjusted,
+    }
+
+
 # Gates
 
 
-VERDICT_TONES: dict[Status, Tone] = {
-    "met": "good",
-    "failed": "bad",
-    "error": "bad",
-    "undefined": "bad",
-    "not judged": "bad",
-    "passed over": "quiet",
-}
 FAILED, TIGHTEST = 20, 3
 """How many failed, and how many passed, things of one rule are listed."""
 
 
 def verdict_sections(verdicts: Sequence[Verdict], result: Result) -> list[Section]:
-    """Return the verdict, then a line for each thing that failed, then one for each that passed."""
-    failed = [verdict for verdict in verdicts if not verdict.is_met]
-    passed = [verdict for verdict in verdicts if verdict.is_met]
+    """Return the verdict, then a line for each thing that failed, worst first, then the tightest that passed."""
     rules = list({id(verdict.rule): verdict.rule for verdict in verdicts}.values())
-    missed = [rule for rule in rules if any(verdict.rule is rule for verdict in failed)]
-    total = f"{len(rules)} rule{'s' if len(rules) != 1 else ''}"
-    answer = (
-        Words(f"Gate not met: {len(missed)} of {total} failed (exit code 3).", ("strong", "bad"))
-        if failed
-        else Words(f"Gate met: {total} passed (exit code 0).", ("strong", "good"))
-    )
-    tightest = sorted(passed, key=lambda verdict: verdict.room)
-    rows = [row for rule in rules for row in _verdict_rows(failed, rule, "failed")]
-    rows += [row for rule in rules for row in _verdict_rows(tightest, rule, "passed")]
-    notes = [
-        f"! {check['name']}: {check['detail']}"
-        for check in result.job.get("checks", ())
-        if check["ok"] is False and check["name"] in EXCUSED_CHECKS
-    ]
-    titles = ("", "", "observed", "limit", "")
-    columns = [Column(title, "right" if title == "observed" else "left") for title in titles]
-    return [Section(text=[answer], blocks=[Table(columns, rows)], notes=notes[:3])]
-
-
-def _verdict_rows(verdicts: Sequence[Verdict], rule: Rule, went: str) -> list[TableRow]:
-    """Return the lines of one rule; of many that passed, the tightest and a count."""
-    of_rule = [verdict for verdict in verdicts if verdict.rule is rule]
-    most = FAILED if went == "failed" else TIGHTEST
-    lines = [TableRow(_verdict_cells(verdict)) for verdict in of_rule[:most]]
-    if len(of_rule) > most:
-        lines.append(
-            TableRow(["", "", "", "", Words(f"… {len(of_rule) - most} more {went}: --json", "quiet")])
+    answer, is_met = gate_verdict(verdicts)
+    code = 0 if is_met else 3
+    rows: list[TableRow] = []
+    for met, most, went in ((False, FAILED, "failed"), (True, TIGHTEST, "passed")):
+        # What could not be judged comes last.
+        some_verdicts = sorted(
+            (verdict for verdict in verdicts if verdict.is_met is met),
+            key=lambda verdict: (verdict.judged is None, verdict.room),
         )
-    return lines
+        for rule in rules:
+            of_rule = [verdict for verdict in some_verdicts if verdict.rule is rule]
+            rows += [_verdict_row(verdict) for verdict in of_rule[:most]]
+            if len(of_rule) > most:
+                more = Words(f"… {len(of_rule) - most} more {went}: --json", "quiet")
+                rows.append(TableRow(["", more, "", "", ""]))
+    notes = [f"! {check}" for check in excused_checks(result)]
+    columns = [Column(title, "left") for title in ("", "", "observed", "limit", "")]
+    columns[2] = Column("observed")
+    text = [Words(f"{answer} (exit code {code}).", ("strong", "good" if is_met else "bad"))]
+    return [Section(text=text, blocks=[Table(columns, rows)], notes=notes[:NOTES])]
 
 
-def _verdict_cells(verdict: Verdict) -> list[Cell]:
-    tone = VERDICT_TONES[verdict.status]
-    mark = "✓" if verdict.is_met else "✗"
-    return [
-        Words(mark, tone),
-        Words(verdict.name, "" if verdict.is_met else tone),
-        observed(verdict),
-        Words(short_limit(verdict), "quiet"),
-        Words(verdict.reason, "quiet" if verdict.is_met else ""),
-    ]
+def gate_verdict(verdicts: Sequence[Verdict]) -> tuple[str, bool]:
+    """Return whether a gate is met, in words and as a fact."""
+    missed = {id(verdict.rule) for verdict in verdicts if not verdict.is_met}
+    count = len({id(verdict.rule) for verdict in verdicts})
+    total = f"{count} rule{'' if count == 1 else 's'}"
+    if missed:
+        return f"Gate not met: {len(missed)} of {total} failed", False
+    return f"Gate met: {total} passed", True
+
+
+def _verdict_row(verdict: Verdict) -> TableRow:
+    limit = Words(short_limit(verdict), "quiet")
+    if verdict.is_met:
+        reason = Words(verdict.reason, "quiet")
+        return TableRow([Words("✓", "good"), verdict.name, observed(verdict), limit, reason])
+    return TableRow([Words("✗", "bad"), Words(verdict.name, "bad"), observed(verdict), limit, verdict.reason])
 
 
 def verdict_as_json(verdict: Verdict) -> dict[str, Any]:

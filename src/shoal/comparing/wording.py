@@ -11,7 +11,7 @@ from ..core.measures import quantity, shown, shown_interval, shown_p, unit_word
 from ..core.records import Measure, Result
 from ..protocols.base import differing
 from .cases import EXCUSED_CHECKS, TEMPLATES
-from .rows import ADJUSTMENTS, Row
+from .rows import Row
 
 if TYPE_CHECKING:
     from .gate import Verdict
@@ -43,7 +43,7 @@ def row_note(row: Row) -> str:
     if not row.is_paired and row.interval is None:
         notes.append("cannot be paired by case: compare two or more runs a side")
     if row.applicability_differs:
-        notes.append("applies to {:.0%} of the cases for A and to {:.0%} for B".format(*row.applicability))
+        notes.append(f"applies to {_percent(row, 0)} of the cases for A, {_percent(row, 1)} for B")
     return "; ".join(notes)
 
 
@@ -58,7 +58,8 @@ def about_cases(result: Result) -> str:
         or (isinstance(value, tuple) and all(isinstance(word, str) for word in value))
     ]
     if not any(word.startswith("suite ") for word in words):
-        words.insert(0, str(result.job.get("protocol", "")))
+        suite = getattr(settings, "suite", None)
+        words.insert(0, f"suite {suite}" if isinstance(suite, str) else str(result.job.get("protocol", "")))
     return ", ".join([*words, f"the same {len(result.cases):,} cases"])
 
 
@@ -85,6 +86,16 @@ def _setting(value: Any) -> str:
     if isinstance(value, tuple):
         return " / ".join(map(str, value))
     return "none" if value is None or value == "" else str(value)
+
+
+def overall_verdict(row: Row, a: str = "", b: str = "B") -> str:
+    """Return which side is better overall."""
+    if row.significant:
+        word = direction_word(row, "better" if row.is_better else "worse")
+        return f"{b} is {word} than {a} overall" if a else f"{b} is {word} overall"
+    if row.is_paired and not row.gained and not row.lost:
+        return f"{a or 'A'} and {b} pass the same cases"
+    return f"No clear difference between {a} and {b} overall" if a else "No clear difference overall"
 
 
 def both_sides(row: Row) -> str:
@@ -149,21 +160,25 @@ def p_text(value: float | None) -> str:
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
 
 
-def caveats(comparison: "Comparison") -> list[str]:
-    """Return what could change the decision, the most important first."""
-    lines = [
-        f"! {side}: {check['name']}: {check['detail']}"
-        for side, results in (("A", comparison.a), ("B", comparison.b))
-        for result in results
+def excused_checks(result: Result) -> list[str]:
+    """Return the failed self-checks that do not make a result unusable."""
+    return [
+        f"{check['name']}: {check['detail']}"
         for check in result.job.get("checks", ())
         if check["ok"] is False and check["name"] in EXCUSED_CHECKS
     ]
+
+
+def caveats(comparison: "Comparison") -> list[str]:
+    """Return what could change the decision, the most important first."""
+    sides = [*(("A", result) for result in comparison.a), *(("B", result) for result in comparison.b)]
+    lines = [f"! {side}: {check}" for side, result in sides for check in excused_checks(result)]
     a, b = comparison.overall.errors
     if a or b:
         lines.append(f"! A left {a:,} cases unanswered, B {b:,}. No difference includes them.")
     flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
     if flagged:
-        names = [f"{row.name} ({_applicability(row)})" for row in flagged]
+        names = [f"{row.name} (A {_percent(row, 0)}, B {_percent(row, 1)})" for row in flagged]
         lines.append(f"! Tests apply to different shares of the cases: {some(names, NAMED)}.")
     if min(len(comparison.a), len(comparison.b)) == 1 < max(len(comparison.a), len(comparison.b)):
         lines.append("! One run against several: the test is by case, for these runs only.")
@@ -174,9 +189,8 @@ def caveats(comparison: "Comparison") -> list[str]:
     return lines
 
 
-def _applicability(row: Row) -> str:
-    a, b = (100 * (share or 0) for share in row.applicability)
-    return f"A {a:.0f} %, B {b:.0f} %"
+def _percent(row: Row, side: int) -> str:
+    return f"{100 * (row.applicability[side] or 0):.0f} %"
 
 
 def claim(comparison: "Comparison") -> str:
@@ -189,20 +203,13 @@ def claim(comparison: "Comparison") -> str:
 
 def provenance(comparison: "Comparison") -> list[str]:
     """Return how the numbers were computed."""
-    adjust = comparison.choices.adjust
-    adjusted = (
-        f"p adjusted by {ADJUSTMENTS[adjust]} within each level" if adjust != "none" else "p not adjusted"
-    )
     tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
     absent = [row.name for row in comparison.rows if row.difference is None]
     return [
         f"Claim: {claim(comparison)}.",
-        f"95 % intervals; tests: {', '.join(tests) or 'none'}; {adjusted}.",
+        f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
         "Rates are on the cases that apply to both. Detectable drop: spread evenly over cases, 80 % power.",
         *([f"No common applicable case: {some(absent, 8)}."] if absent else []),
-        *list(dict.fromkeys(f"{row.name}: {row_note(row)}." for row in comparison.rows if not row.is_paired))[
-            :1
-        ],
     ]
 
 
@@ -215,7 +222,7 @@ def new_templates_line(comparison: "Comparison | None") -> list[str]:
         return []
     row = next((row for row in comparison.by("") if row in rows), rows[0])
     few = sum(other.has_few_templates for other in comparison.by(comparison.finest))
-    number = f"{row.templates:,} templates, effective {row.effective_templates:.1f}"
+    number = f"{row.templates:,} templates"
     counts = f"; too few templates in {few} of {len(comparison.by(comparison.finest))}" if few else ""
     return [
         f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)} ({number}){counts}."
@@ -226,10 +233,9 @@ def caption(comparison: "Comparison") -> str:
     """Return what a reader of the table must know."""
     sides = (comparison.a, comparison.b)
     a, b = (", ".join(str(result.job.get("model", "")) for result in side) for side in sides)
-    adjust = ADJUSTMENTS[comparison.choices.adjust]
     return (
         f"A: {a}. B: {b}. Rates in per cent on the cases that apply to both; differences in points, B minus A; "
-        f"p: {adjust} within each level; claim: {claim(comparison)}."
+        f"p: Holm within each level; claim: {claim(comparison)}."
     )
 
 
@@ -241,7 +247,7 @@ def observed(verdict: "Verdict") -> str:
     row = verdict.measure
     if row.value is None:
         return {"error": "unusable", "passed over": "none"}.get(verdict.status, "undefined")
-    return f"{shown(row.value, quantity(row))}{unit_word(row)}"
+    return f"{shown(row.value, quantity(row))}{unit_word(row).replace(' points', '')}"
 
 
 def short_limit(verdict: "Verdict") -> str:

@@ -121,7 +121,6 @@ MEASURES: dict[str, Quantity] = {
     "adjusted p value": P,
     "power": SHARE,
     "cases needed": COUNT,
-    "seeds needed": COUNT,
     "non-inferiority p value": P,
     "adjusted non-inferiority p value": P,
     "minimum detectable effect": Quantity("share", "", None, 1),

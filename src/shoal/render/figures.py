@@ -24,6 +24,8 @@ INK, QUIET = "#1c2127", "#56606b"
 COLOURS = ("#1c67a8", "#d96818", "#0b6e66", "#7a3f9d", "#855c00", "#646d76")
 """Distinguishable for colour-blind readers and, with their strokes, in grey."""
 STROKES = ("-", "--", ":", "-.", (0, (8, 2)), (0, (1, 3)))
+LONGEST, NAMED_POINTS, FEW_PLACES = 44, 20, 12
+"""Characters of a name; points that are named; places on an axis that each get a tick."""
 TONES = {"first": 0, "second": 2, "third": 5, "bad": 1, "doubt": 4, "good": 2, "quiet": 5}
 """The colour of each tone."""
 SETTINGS: Any = {
@@ -120,16 +122,13 @@ def _text(text: str) -> str:
     return on_one_line(" ".join(text.split())).replace("$", r"\$")
 
 
-LONGEST = 44
-"""Characters of a name; a longer one loses its middle, because the end of a path identifies a file."""
+def _short(name: str) -> str:
+    """Return a name without its middle if it is long, because the end of a path identifies a file."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST // 3]}…{name[-2 * LONGEST // 3 :]}"
 
 
 def _name(name: str) -> str:
     return _text(_short(name))
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST // 3]}…{name[-2 * LONGEST // 3 :]}"
 
 
 def _scaled(measure: Measure, value: float | None = None) -> float:
@@ -175,11 +174,9 @@ def draw_heat_map(block: HeatMap, axes: Any) -> None:
     for (i, j), measure in block.cells.items():
         text = f"{_scaled(measure):.0f}" if shares and is_defined(measure) else value_text(measure)
         axes.text(j, i, text.replace("-", "−"), ha="center", va="center", fontsize=6, color=INK)
-    names = [_name(f"{group} {name}".strip()) for name, group in block.columns]
-    axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
-    kinds = block.kinds or [""] * len(block.rows)
-    rows = [_name(f"{name}  {kind}".strip()) for (name, _), kind in zip(block.rows, kinds, strict=True)]
-    axes.set_yticks(range(len(rows)), rows)
+    rows, columns = _heat_map_names(block)
+    axes.set_xticks(range(len(columns)), map(_text, columns), rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(rows)), map(_text, rows))
     groups = [group for _, group in block.rows]
     for i in range(1, len(groups)):
         if groups[i] != groups[i - 1]:
@@ -208,13 +205,10 @@ def draw_curves(block: Curves, axes: Any) -> None:
     if len(places) <= FEW_PLACES:
         axes.set_xticks(places, [place_text(place) for place in places])
     axes.set_xlabel(_text(block.axis))
-    names = {_unit(row) for line in block.lines for _, row in line.points}
-    axes.set_ylabel(_text(names.pop()) if len(names) == 1 else "%" if _all_shares(block) else "")
+    measures = [row for line in block.lines for _, row in line.points]
+    names, shares = set(map(_unit, measures)), all(quantity(row).unit == "share" for row in measures)
+    axes.set_ylabel(_text(names.pop()) if len(names) == 1 else "%" if shares else "")
     axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
-
-
-def _all_shares(block: Curves) -> bool:
-    return all(quantity(row).unit == "share" for line in block.lines for _, row in line.points)
 
 
 def draw_dots(block: Table, axes: Any) -> None:
@@ -250,25 +244,22 @@ def _inside(measures: Sequence[Measure], scale: tuple[float, float]) -> bool:
 def draw_scatter(block: Scatter, axes: Any) -> None:
     """Draw a point for each name, with the names if there are few."""
     known = [(name, x, y) for name, x, y in block.points if is_defined(x) and is_defined(y)]
-    axes.plot(
-        [_scaled(x) for _, x, _ in known],
-        [_scaled(y) for _, _, y in known],
-        "o",
-        markersize=4,
-        color=COLOURS[0],
-        alpha=0.7,
-    )
+    style = {"markersize": 4, "color": COLOURS[0], "alpha": 0.7}
+    points = [(_scaled(x), _scaled(y)) for _, x, y in known]
+    axes.plot([x for x, _ in points], [y for _, y in points], "o", **style)
     if len(known) <= NAMED_POINTS:
-        for name, x, y in known:
-            axes.annotate(
-                _name(name), (_scaled(x), _scaled(y)), xytext=(4, 3), textcoords="offset points", fontsize=6
-            )
+        for (name, *_), point in zip(known, points, strict=True):
+            axes.annotate(_name(name), point, xytext=(4, 3), textcoords="offset points", fontsize=6)
     axes.axline((0, 0), slope=1, color=QUIET, linewidth=0.8, linestyle=":")
     axes.set_xlabel(_name(block.axes[0]))
     axes.set_ylabel(_name(block.axes[1]))
 
 
-NAMED_POINTS, FEW_PLACES = 20, 12
+def _heat_map_names(block: HeatMap) -> tuple[list[str], list[str]]:
+    """Return the names of rows, with their kinds, and of columns, with their groups."""
+    kinds = block.kinds or [""] * len(block.rows)
+    rows = [_short(f"{name}  {kind}".strip()) for (name, _), kind in zip(block.rows, kinds, strict=True)]
+    return rows, [_short(f"{group} {name}".strip()) for name, group in block.columns]
 
 
 def _inches(names: Sequence[str]) -> float:
@@ -276,17 +267,17 @@ def _inches(names: Sequence[str]) -> float:
     return 0.085 * max(map(len, names), default=0)
 
 
-def _size_of_rows(names: Sequence[str]) -> tuple[float, float]:
-    return max(5.5, 3.5 + _inches(names)), 1.2 + 0.22 * len(names)
-
-
 def _heat_map_size(block: HeatMap) -> tuple[float, float]:
-    kinds = block.kinds or [""] * len(block.rows)
-    columns = [_short(f"{group} {name}") for name, group in block.columns]
-    across = _inches(columns)  # rotated: needs room to the left and below
-    beside = _inches([_short(f"{name}  {kind}") for (name, _), kind in zip(block.rows, kinds, strict=True)])
-    width = max(2.6, 1.2 + max(beside, across)) + 0.42 * len(block.columns)
-    return width, max(1.2, 1.2 + 0.8 * across) + 0.17 * len(block.rows)
+    rows, columns = map(
+        _inches, _heat_map_names(block)
+    )  # columns are rotated: they need room to the left and below
+    width = max(2.6, 1.2 + max(rows, columns)) + 0.42 * len(block.columns)
+    return width, max(1.2, 1.2 + 0.8 * columns) + 0.17 * len(block.rows)
+
+
+def _dots_size(block: Table) -> tuple[float, float]:
+    names = [_short(name) for name, _ in _dots_of(block)]
+    return max(5.5, 3.5 + _inches(names)), 1.2 + 0.22 * len(names)
 
 
 FIGURES: Mapping[type, Callable[[Any, Any], None]] = {
@@ -300,7 +291,7 @@ FIGURES: Mapping[type, Callable[[Any, Any], None]] = {
 SIZES: Mapping[type, Callable[[Any], tuple[float, float]]] = {
     HeatMap: _heat_map_size,
     Curves: lambda block: (5.5, 3.0),
-    Table: lambda block: _size_of_rows([_short(name) for name, _ in _dots_of(block)]),
+    Table: _dots_size,
     Scatter: lambda block: (4.0, 3.2),
 }
 """Width and height of each kind of figure, in inches."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..core.measures import quantity
+from ..core.measures import quantity, shown
 from ..core.records import Measure
 from ..core.views import (
     WEAK,
@@ -155,14 +155,13 @@ def _cell(row: Row, position: int, table: Table, *, heat: bool) -> Markup:
     if heat and isinstance(cell, Number):
         return _heat(cell.measure)
     content = joined(_piece(piece, column, row) for piece in pieces_of(cell))
-    if position == _name_column(table):
-        if not content.striptags():
-            return Markup("<td></td>")
-        inside = "inside" if plain(cell).startswith(" ") else ""
-        return Markup('<th scope="row"{}>{}</th>').format(
-            classes(inside, _broad(content)), breakable(content)
-        )
-    return Markup("<td{}>{}</td>").format(classes(_side(column) or _broad(content)), content)
+    broad = "broad" if len(content.striptags()) > LONG else ""
+    if position != _name_column(table):
+        return Markup("<td{}>{}</td>").format(classes(_side(column) or broad), content)
+    if not content.striptags():
+        return Markup("<td></td>")
+    inside = "inside" if plain(cell).startswith(" ") else ""
+    return Markup('<th scope="row"{}>{}</th>').format(classes(inside, broad), breakable(content))
 
 
 def _name_column(table: Table) -> int:
@@ -172,10 +171,6 @@ def _name_column(table: Table) -> int:
         if column.align == "left" and (column.title.strip() or any(len(name) > 1 for name in names)):
             return position
     return -1
-
-
-def _broad(content: Markup) -> str:
-    return "broad" if len(content.striptags()) > LONG else ""
 
 
 def breakable(name: Markup) -> Markup:
@@ -210,12 +205,9 @@ def _heat(measure: Measure | None) -> Markup:
     middle = 0.0 if what.signed else 0.5
     side = "low" if what.direction == "higher" and value < middle else "high"
     depth = abs(value - middle) / (1 - middle) if what.direction == "higher" else abs(value)
-    text = f"{100 * value:{'+' if what.signed else ''}.0f}".replace("-", "−")
-    if what.inside and text in ("0", "100"):
-        text = "<1" if text == "0" else ">99"
-    return Markup('<td class="cell {}" style="--depth:{:.2f}">{}</td>').format(
-        side, min(1.0, depth), number_html(measure, text)
-    )
+    number = number_html(measure, shown(value, replace(what, digits=0)))
+    cell = Markup('<td class="cell {}" style="--depth:{:.2f}">{}</td>')
+    return cell.format(side, min(1.0, depth), number)
 
 
 def chart_html(block: Curves | Scatter) -> Markup:
@@ -285,20 +277,15 @@ def weighed_html(block: WeighedWords) -> Markup:
 
 
 def _weighed(example: Weighed, text: Sequence[tuple[str, float | None]]) -> Markup:
+    weight = Markup('<span class="w {}" style="--depth:{:.2f}" title="{}">{}</span>')
     parts = []
     for word, value in text:
         share = example.share(value)
         if value is None or abs(share) < WEAK:
             parts.append(words(word))
-            continue
-        parts.append(
-            Markup('<span class="w {}" style="--depth:{:.2f}" title="{}">{}</span>').format(
-                "for" if value > 0 else "against",
-                abs(share),
-                words(f"{word.strip()}: {attribution(value)}"),
-                words(word),
-            )
-        )
+        else:
+            side, hint = "for" if value > 0 else "against", f"{word.strip()}: {attribution(value)}"
+            parts.append(weight.format(side, abs(share), words(hint), words(word)))
     return Markup('<p class="original" dir="auto">{}</p>').format(joined(parts))
 
 

@@ -4,8 +4,9 @@ Text from data is always escaped, and every number shows its basis on hovering. 
 and text sizes. Coordinates have one decimal, so that the same data give the same bytes.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import ceil, floor, isfinite, log10
 from urllib.parse import urlencode
 
@@ -148,14 +149,7 @@ def curves_svg(block: Curves) -> Markup:
         return Markup("")
     places = [place for place, _ in points]
     plane = Plane((min(places), max(places)), span([measure for _, measure in known]))
-    parts = [
-        _y_axis(plane, known[0][1]),
-        *(
-            _label(plane.across(tick), HEIGHT - BOTTOM + 20, place_text(tick), "middle")
-            for tick in ticks(plane.x)
-        ),
-        _label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, block.axis, "middle"),
-    ]
+    parts = [_axes(plane, block.axis, place_text, known[0][1])]
     if block.marked is not None and plane.x[0] <= block.marked <= plane.x[1]:
         x = plane.across(block.marked)
         line = Markup('<line class="marked" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>')
@@ -163,50 +157,49 @@ def curves_svg(block: Curves) -> Markup:
     parts += [_line(line, plane, number) for number, line in enumerate(block.lines)]
     names = [" ".join(line.name.split()) for line in block.lines]
     items = [
-        Markup('<li class="s{} {}">{}</li>').format(
-            number % len(SERIES), _series_class(line.tone, number), words(name)
-        )
+        Markup('<li class="{}">{}</li>').format(_series(line.tone, number), words(name))
         for number, (line, name) in enumerate(zip(block.lines, names, strict=True))
     ]
     picture = _svg(joined(parts), f"{block.title or 'curves'}: {', '.join(names)} by {block.axis}")
     return picture + Markup('<ul class="lines">{}</ul>').format(joined(items))
 
 
-def _series_class(tone: Tones, number: int) -> str:
-    """Return the class of a line: its tone, or the next of the series."""
-    return tone_classes(tone) or SERIES[number % len(SERIES)]
+def _series(tone: Tones, number: int) -> str:
+    """Return the classes of a line: its stroke, and its tone or the next of the series."""
+    place = number % len(SERIES)
+    return f"s{place} {tone_classes(tone) or SERIES[place]}"
 
 
 def _line(line: Line, plane: Plane, number: int) -> Markup:
-    """Draw band, line and points; missing data leave a gap."""
+    """Draw bands, lines and points; missing data leave a gap."""
     points = sorted(line.points, key=lambda point: point[0])
-    runs: list[list[tuple[float, Measure]]] = [[]]
-    for place, measure in points:
-        if is_defined(measure) and isfinite(place):
-            runs[-1].append((place, measure))
-        else:
-            runs.append([])
-    parts = [_run(run, plane) for run in runs if run]
+    gaps = groupby(points, key=lambda point: is_defined(point[1]) and isfinite(point[0]))
+    runs = [list(run) for is_known, run in gaps if is_known]
     name = " ".join(line.name.split())
+    dot = Markup('<circle cx="{}" cy="{}" r="3"><title>{}</title></circle>')
     dots = [
-        Markup('<circle cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
-            _n(plane.across(place)), _n(plane.up(measure.value or 0.0)),
+        dot.format(
+            _n(plane.across(place)),
+            _n(plane.up(measure.value or 0.0)),
             words(f"{name} at {place_text(place)}: {basis_words(measure)}"),
         )
-        for run in runs for place, measure in run
-    ]  # fmt: skip
-    return Markup('<g class="line s{} {}">{}{}</g>').format(
-        number % len(SERIES), _series_class(line.tone, number), joined(parts), joined(dots)
+        for run in runs
+        for place, measure in run
+    ]
+    return Markup('<g class="line {}">{}{}</g>').format(
+        _series(line.tone, number), joined(_run(run, plane) for run in runs), joined(dots)
     )
 
 
 def _run(run: Sequence[tuple[float, Measure]], plane: Plane) -> Markup:
+    """Draw the band and the line of neighbouring points."""
     path = [(plane.across(place), plane.up(measure.value or 0.0)) for place, measure in run]
+    line = Markup('<polyline points="{}"/>').format(_points(path))
+    if len(run) < 2 or not any(measure.interval for _, measure in run):
+        return line
     ends = [(plane.across(place), measure.interval or (measure.value or 0.0,) * 2) for place, measure in run]
     band = [(x, plane.up(high)) for x, (_, high) in ends] + [(x, plane.up(low)) for x, (low, _) in ends[::-1]]
-    has_band = len(run) > 1 and any(measure.interval for _, measure in run)
-    shade = Markup('<polygon class="band" points="{}"/>').format(_points(band)) if has_band else Markup("")
-    return shade + Markup('<polyline points="{}"/>').format(_points(path))
+    return Markup('<polygon class="band" points="{}"/>').format(_points(band)) + line
 
 
 # Scatter
@@ -220,13 +213,8 @@ def scatter_svg(block: Scatter) -> Markup:
     plane = Plane(span([x for _, x, _ in known]), span([y for _, _, y in known]))
     what = quantity(known[0][1])
     parts = [
-        _y_axis(plane, known[0][2]),
+        _axes(plane, block.axes[0], lambda tick: tick_text(tick, what), known[0][2]),
         _diagonal(plane),
-        *(
-            _label(plane.across(tick), HEIGHT - BOTTOM + 20, tick_text(tick, what), "middle")
-            for tick in ticks(plane.x)
-        ),
-        _label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, block.axes[0], "middle"),
         _label(4, TOP - 14, block.axes[1], "start"),
         *(_point(plane, name, x, y) for name, x, y in known),
     ]
@@ -338,17 +326,17 @@ def tick_text(value: float, what: Quantity) -> str:
     return f"{round(100 * value, 9) if what.unit == 'share' else value:g}".replace("-", "−")
 
 
-def _y_axis(plane: Plane, measure: Measure) -> Markup:
-    """Draw horizontal lines at round numbers."""
-    what = quantity(measure)
-    lines = []
+def _axes(plane: Plane, name: str, text: Callable[[float], str], measure: Measure) -> Markup:
+    """Draw ticks and the name of the horizontal axis, and horizontal lines at round numbers of a measure."""
+    below = HEIGHT - BOTTOM + 20
+    parts = [_label(plane.across(tick), below, text(tick), "middle") for tick in ticks(plane.x)]
+    parts.append(_label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, name, "middle"))
     for value in ticks(plane.y):
         y = plane.up(value)
-        line = Markup('<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>').format(
-            LEFT, WIDTH - RIGHT, _n(y)
-        )
-        lines += [line, _label(LEFT - 8, y + 4, tick_text(value, what), "end")]
-    return joined(lines)
+        line = Markup('<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>')
+        parts.append(line.format(LEFT, WIDTH - RIGHT, _n(y)))
+        parts.append(_label(LEFT - 8, y + 4, tick_text(value, quantity(measure)), "end"))
+    return joined(parts)
 
 
 def _label(x: float, y: float, text: str, anchor: str) -> Markup:

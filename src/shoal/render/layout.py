@@ -27,7 +27,6 @@ class ShownColumn:
     align: Literal["left", "right"] = "right"
     folds: bool = False
     spare: bool = False
-    is_picture: bool = False
     name: str = ""
     """Its name in the line about hidden columns."""
     tall: Sequence[Text] = ()
@@ -79,22 +78,19 @@ def lay_out(grid: Grid, width: int) -> list[Text]:
 
 
 def _fitting(grid: Grid, width: int) -> tuple[list[ShownColumn], list[str]]:
-    """Return the shown columns, and the names of the hidden ones: dots first, then from the right."""
-    spare = [i for i, column in enumerate(grid.columns) if column.spare]
-    pictures = [i for i in spare if grid.columns[i].is_picture]
-    steps = [[], *([pictures] if pictures else []), *([i] for i in reversed(spare) if i not in pictures)]
-    dropped: list[int] = []
-    for step in steps:
-        dropped += step
-        kept = [column for i, column in enumerate(grid.columns) if i not in dropped]
+    """Return the shown columns, and the names of the hidden ones, which go from the right."""
+    kept, hidden = list(grid.columns), list[str]()
+    spare = [column for column in kept if column.spare]
+    while True:
         tall = [
             replace(column, cells=column.tall, align="left") if column.tall else column for column in kept
         ]
         fitting = next((columns for columns in (kept, tall) if _need(columns, grid.gap) <= width), None)
-        if fitting:
-            break
-    hidden = [grid.columns[i].name or grid.columns[i].title for i in sorted(dropped)]
-    return fitting or tall, list(dict.fromkeys(hidden))
+        if fitting or not spare:
+            return fitting or tall, list(dict.fromkeys(reversed(hidden)))
+        hidden.append(spare[-1].name or spare[-1].title)
+        kept = [column for column in kept if column is not spare[-1]]
+        spare.pop()
 
 
 def _need(columns: Sequence[ShownColumn], gap: int, longest: int = LONG_WORD) -> int:

@@ -17,7 +17,7 @@ from ..comparing.summary import comparison_summary
 from ..comparing.view import comparison_sections
 from ..core.claims import ENOUGH_SEEDS
 from ..core.errors import ModelError, ShoalError, some
-from ..core.measures import FEW_CASES, lowest_first, quantity, unit_word
+from ..core.measures import lowest_first, quantity, unit_word
 from ..core.records import Finding, Measure, Result, verdicts_of
 from ..core.views import Card, Cell, Column, Row, Section, Strip, Summary, Table, Words, strip_table
 from ..protocols import PROTOCOLS, find_protocol
@@ -266,38 +266,32 @@ def _comparison(results: Sequence[Result]) -> Comparison | None:
 
 def _summary(results: Mapping[str, Result], conclusions: Sequence[Finding]) -> Summary:
     """Return the first conclusion, or the overall number; the headline measures as cards; and one chart."""
-    headlines = {name: _headlines(result) for name, result in results.items() if not _trains(result)}
-    if len(results) > MANY_JOBS:
-        headlines = {}
-    first = next((rows[0] for rows in headlines.values() if rows), None)
     verdict = conclusions[0].text if conclusions else ""
+    alone = {name: result for name, result in results.items() if not _trains(result)}
+    headlines = {
+        name: [row for row in result.measures if row.headline and is_defined(row)]
+        for name, result in alone.items()
+        if len(results) <= MANY_JOBS
+    }
+    first = next((rows[0] for rows in headlines.values() if rows), None)
     if len(headlines) == 1:
-        (result,) = results.values()
-        cards = [_number_card(row) for row in _headlines(result)[:2]]
+        (result,), (rows,) = results.values(), headlines.values()
         weak = _coarse(result)
-        if len(weak) > 1:
-            group = next(iter(weak[0].groups))
-            rows = [(row.groups[group], f"{value_text(row)}{unit_word(row)}") for row in weak[:WEAKEST]]
-            cards.append(Card(f"Weakest {group}", rows=rows))
+        cards = [*map(_number_card, rows[:2]), *([_weakest_card(weak)] if len(weak) > 1 else [])]
         drawn: list[Strip] = [(next(iter(row.groups.values())), [row]) for row in weak]
-        return Summary(verdict or _sentence(first), cards=cards[:CARDS], chart=_chart(drawn))
+        sentence = f"{_named(first).capitalize()}: {_with_unit(first)}" if first else ""
+        return Summary(verdict or sentence, cards=cards[:CARDS], chart=_chart(drawn))
     drawn = [
         (name, [rows[0]]) for name, rows in headlines.items() if rows and first and rows[0].name == first.name
     ]
-    chart = _chart(drawn)
-    if not verdict and drawn:
+    if not verdict and first and drawn and quantity(first).direction == "higher":
         best, (row,) = max(drawn, key=lambda item: item[1][0].value or 0.0)
-        if quantity(row).direction == "higher":
-            verdict = f"Highest {row.name}: {best}, {value_text(row)}{unit_word(row)}"
-    return Summary(verdict, chart=chart)
+        verdict = f"Highest {row.name}: {best}, {_with_unit(row)}"
+    return Summary(verdict, chart=_chart(drawn))
 
 
-def _headlines(result: Result) -> list[Measure]:
-    return [row for row in result.measures if row.headline and is_defined(row)]
-
-
-def _sentence(row: Measure | None) -> str:
-    return f"{_named(row).capitalize()}: {value_text(row)}{unit_word(row)}" if row is not None else ""
+def _with_unit(row: Measure) -> str:
+    return f"{value_text(row)}{unit_word(row)}"
 
 
 def _named(row: Measure) -> str:
@@ -306,24 +300,22 @@ def _named(row: Measure) -> str:
 
 
 def _number_card(row: Measure) -> Card:
-    interval = interval_text(row)
-    lines = [f"95 % CI {interval}"] if interval else []
-    return Card(_named(row).capitalize(), f"{value_text(row)}{unit_word(row)}", [*lines, f"n = {row.n:,}"])
+    lines = [f"95 % CI {interval}"] if (interval := interval_text(row)) else []
+    return Card(_named(row).capitalize(), _with_unit(row), [*lines, f"n = {row.n:,}"])
+
+
+def _weakest_card(weak: Sequence[Measure]) -> Card:
+    group = next(iter(weak[0].groups))
+    return Card(f"Weakest {group}", rows=[(row.groups[group], _with_unit(row)) for row in weak[:WEAKEST]])
 
 
 def _coarse(result: Result) -> list[Measure]:
     """Return the rates by the first group that has a few values, the lowest first."""
-    rates = [
-        row
-        for row in result.measures
-        if row.basis.mean_over
-        and is_defined(row)
-        and len(row.groups) == 1
-        and quantity(row).direction == "higher"
-    ]
     groups: dict[tuple[str, str], list[Measure]] = {}
-    for row in rates:
-        groups.setdefault((row.name, next(iter(row.groups))), []).append(row)
+    for row in result.measures:
+        is_rate = row.basis.mean_over and is_defined(row) and quantity(row).direction == "higher"
+        if is_rate and len(row.groups) == 1:
+            groups.setdefault((row.name, next(iter(row.groups))), []).append(row)
     fitting = [rows for rows in groups.values() if 1 < len(rows) <= CHARTED]
     return lowest_first(max(fitting, key=len, default=[]))
 
@@ -349,13 +341,10 @@ def _findings(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequen
         for result in results:
             if protocol in compared and _trains(result):
                 continue
-            for finding in result.findings:
+            for finding in (finding for finding in result.findings if finding not in together):
                 # The same sentence about several models is about none of them in particular.
-                model = (
-                    {} if finding.text in by_text else {"model": str(result.job["model"]), **finding.groups}
-                )
-                if finding not in together:
-                    by_text[finding.text] = replace(finding, groups=model)
+                model = {"model": str(result.job["model"]), **finding.groups}
+                by_text[finding.text] = replace(finding, groups={} if finding.text in by_text else model)
         queues.append(_ordered(list(by_text.values())))
     return [finding for turn in zip_longest(*queues) for finding in turn if finding is not None]
 
@@ -390,14 +379,6 @@ def _caveats(results: Mapping[str, Result], limits: Sequence[Finding]) -> Iterat
         yield f"{name}: {finding.text}" if name else finding.text
     if not any(finding.kind == "limits" for finding in limits):
         yield from _seed_caveats(list(results.values()))
-    few = {
-        tuple(row.groups.items())
-        for result in results.values()
-        for row in result.measures
-        if row.basis.mean_over == "cases" and 0 < row.n < FEW_CASES
-    }
-    if few:
-        yield f"{len(few):,} rate{'' if len(few) == 1 else 's'} with fewer than {FEW_CASES} cases."
 
 
 def _seed_caveats(results: Sequence[Result]) -> Iterator[str]:
@@ -431,18 +412,10 @@ def _provenance(results: Mapping[str, Result], dates: Mapping[str, str]) -> list
     versions = sorted({str(result.job["shoal"]) for result in results.values() if "shoal" in result.job})
     rows, checks = [], []
     for name, result in results.items():
-        identity = str(result.job.get("id", ""))
-        cells: list[Cell] = [
-            name,
-            str(result.job["model"]),
-            str(result.job["protocol"]),
-            str(getattr(result.settings, "profile", "")),
-            _other_settings(result),
-            _label_mapping(result),
-            dates.get(identity, ""),
-            Words(identity, "quiet"),
-        ]
-        rows.append(Row(cells))
+        identity, profile = str(result.job.get("id", "")), str(getattr(result.settings, "profile", ""))
+        cells: list[Cell] = [name, str(result.job["model"]), str(result.job["protocol"]), profile]
+        cells += [_other_settings(result), _label_mapping(result), dates.get(identity, "")]
+        rows.append(Row([*cells, Words(identity, "quiet")]))
         checks += [
             Row([name, str(check["name"]), _outcome(check), str(check["detail"])])
             for check in result.job.get("checks", ())
@@ -450,10 +423,9 @@ def _provenance(results: Mapping[str, Result], dates: Mapping[str, str]) -> list
     jobs = Table([Column(title, "left") for title in JOB_COLUMNS], rows)
     sections = [Section("Jobs and settings", f"shoal {', '.join(versions)}" if versions else "", [jobs])]
     if checks:
-        columns = [
-            Column(title, "left", once=title == "job") for title in ("job", "self-check", "", "detail")
-        ]
-        sections.append(Section("Self-checks", "", [Table(columns, checks)]))
+        columns = [Column("job", "left", once=True)]
+        columns += [Column(title, "left") for title in ("self-check", "", "detail")]
+        sections.append(Section("Self-checks", blocks=[Table(columns, checks)]))
     return sections
 
 

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.measures import quantity
 from ..core.records import Case, Example, Outcome, Result, values_of, verdicts_of
 from ..core.text import printable
@@ -49,34 +51,34 @@ def shelf(results: Mapping[str, Result], room: int = ROOM) -> dict[str, Any]:
     answers = [
         _answers(result, [place for of, place in chosen if of == job]) for job, result in enumerate(jobs)
     ]
-    cases: dict[tuple[str, Any], int] = {}
-    written: list[dict[str, Any]] = []
+    numbers: dict[tuple[str, Any], int] = {}
+    cases: list[dict[str, Any]] = []
     rows = []
     for job, place in chosen:
-        case = jobs[job].cases[place]
-        key = (case.id, case.examples)
-        if key not in cases:
-            cases[key] = len(written)
-            written.append(_case(case, values))
-        rows.append([job, cases[key], *_went(jobs[job].outcomes[place], answers[job].get(place, ()))])
+        case, outcome = jobs[job].cases[place], jobs[job].outcomes[place]
+        number = numbers.setdefault((case.id, case.examples), len(numbers))
+        if number == len(cases):
+            cases.append(_case(case, values))
+        said = [printable(str(answer)) for answer in answers[job].get(place, ())]
+        rows.append([job, number, verdict(outcome), said, printable(outcome.error)])
+    groups = [{"name": printable(name), "values": [*map(printable, known)]} for name, known in values.items()]
+    about = [
+        _job(name, result, [held[job, kind] for kind in range(4)])
+        for job, (name, result) in enumerate(results.items())
+    ]
+    return {"jobs": about, "groups": groups, "cases": cases, "rows": rows}
+
+
+def _job(name: str, result: Result, held: Sequence[int]) -> dict[str, Any]:
+    verdicts = verdicts_of(result.outcomes)
     return {
-        "jobs": [
-            {
-                "name": printable(name),
-                "id": printable(str(result.job.get("id", ""))),
-                "model": printable(str(result.job["model"])),
-                "seed": str(result.job.get("settings", {}).get("seed", "")),
-                "words": outcome_words(result),
-                "counts": _counts(result),
-                "held": [held[job, kind] for kind in range(4)],
-            }
-            for job, (name, result) in enumerate(results.items())
-        ],
-        "groups": [
-            {"name": printable(name), "values": list(map(printable, known))} for name, known in values.items()
-        ],
-        "cases": written,
-        "rows": rows,
+        "name": printable(name),
+        "id": printable(str(result.job.get("id", ""))),
+        "model": printable(str(result.job["model"])),
+        "seed": str(result.job.get("settings", {}).get("seed", "")),
+        "words": outcome_words(result),
+        "counts": [verdicts.count(letter) for letter in KINDS],
+        "held": held,
     }
 
 
@@ -110,11 +112,6 @@ def is_pass_or_fail(held: Mapping[str, Any]) -> bool:
     return all(job["words"] == PASS_OR_FAIL for job in held["jobs"])
 
 
-def _counts(result: Result) -> list[int]:
-    verdicts = verdicts_of(result.outcomes)
-    return [verdicts.count(letter) for letter in KINDS]
-
-
 def _values(cases: Sequence[Case]) -> dict[str, dict[str, int]]:
     """Return the groups of the cases, with a number for each value."""
     values: dict[str, dict[str, int]] = {}
@@ -131,7 +128,7 @@ def _chosen(results: Sequence[Result], room: int) -> list[Place]:
     for job, result in enumerate(results):
         verdicts, values = verdicts_of(result.outcomes), values_of(result.outcomes)
         turns: Counter[tuple[str, str]] = Counter()
-        for place in sorted(range(len(verdicts)), key=lambda place: _finite(values[place])):
+        for place in sorted(range(len(verdicts)), key=lambda place: np.nan_to_num(values[place])):
             letter, group = verdicts[place], next(iter(result.cases[place].groups.values()), "")
             queue.append((ORDER.index(KINDS.index(letter)), turns[letter, group], job, place))
             turns[letter, group] += 1
@@ -147,10 +144,6 @@ def _chosen(results: Sequence[Result], room: int) -> list[Place]:
             break
         chosen.append((job, place))
     return sorted(chosen, key=lambda place: _rank(results, place))
-
-
-def _finite(value: float) -> float:
-    return 0.0 if value != value else value
 
 
 def _rank(results: Sequence[Result], place: Place) -> tuple[int, float, int, int]:
@@ -197,7 +190,3 @@ def _answers(result: Result, places: Sequence[int]) -> dict[int, Sequence[str]]:
     """Return the model's answers at these places; sorted, because the column may be a file."""
     column = result.columns.get("said")
     return {} if column is None else {place: column[place] for place in sorted(places)}
-
-
-def _went(outcome: Outcome, answers: Sequence[str]) -> list[Any]:
-    return [verdict(outcome), [printable(str(answer)) for answer in answers], printable(outcome.error)]

@@ -244,14 +244,23 @@ def column_cells(table: Table, position: int) -> list[Cell]:
     return [cell_of(row, position) for row in table.rows if is_full(row, table)]
 
 
-def without_dots(table: Table) -> Table:
-    """Return the table for renderers that write text: without dots whose values another column has."""
+def without_dots(table: Table, *, all_dots: bool = False) -> Table:
+    """Return the table for renderers that write text: without dots whose values another column has, or without any."""
     table = without_repeats(table)
-    kept = [i for i in range(len(table.columns)) if not is_copy(table, i, ("dots",))]
+    kept = [
+        i
+        for i in range(len(table.columns))
+        if not (has_dots(table, i) if all_dots else is_copy(table, i, ("dots",)))
+    ]
     rows = [
         Row([cell_of(row, i) for i in kept], row.tone) if is_full(row, table) else row for row in table.rows
     ]
     return replace(table, columns=[table.columns[i] for i in kept], rows=rows)
+
+
+def has_dots(table: Table, position: int) -> bool:
+    """Return whether a column has dots."""
+    return any(isinstance(piece, Dots) for cell in column_cells(table, position) for piece in pieces_of(cell))
 
 
 def without_repeats(table: Table) -> Table:

@@ -3,10 +3,9 @@
 To show a new kind of block: write a function from block and width to lines, and add it to BLOCKS.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from rich.cells import cell_len
@@ -24,7 +23,6 @@ from ..core.views import (
     Cell,
     Column,
     Curves,
-    Dots,
     HeatMap,
     Number,
     Piece,
@@ -49,21 +47,17 @@ from .tables import (
     is_defined,
     is_full,
     is_replaced,
-    measures_in,
     number_text,
     piece_text,
     pieces_of,
-    scale_ends,
     tone_of,
     tones_of,
     value_text,
-    without_repeats,
+    without_dots,
 )
 
 NOTES, EXAMPLES, POINTS = 3, 3, 20
 """The number of notes, of texts of a case and of points of a scatter that are shown."""
-STRIP = 29
-"""Characters of a strip of dots; odd, so that it has a middle."""
 UNFOLDED = 10_000
 STYLES: dict[Tone, str] = {
     "": "",
@@ -108,8 +102,17 @@ def section_lines(
         hidden = 0 if full else max(0, len(section.notes) - NOTES)
         notes = [*section.notes[: len(section.notes) - hidden]]
         notes += [f"{hidden} more note{'s' if hidden > 1 else ''}: {more}"] if hidden else []
-        for part in filter(None, _parts(replace(section, notes=notes), width, coloured=coloured)):
+        for part in filter(
+            None, map(_trimmed, _parts(replace(section, notes=notes), width, coloured=coloured))
+        ):
             lines += [Line(""), *part] if lines else part
+    return lines
+
+
+def _trimmed(lines: list[Line]) -> list[Line]:
+    """Return lines without empty ones at the end."""
+    while lines and not lines[-1].plain:
+        lines = lines[:-1]
     return lines
 
 
@@ -164,8 +167,8 @@ def table_lines(block: Table, width: int) -> list[Line]:
 
 
 def grid_of(table: Table) -> Grid:
-    """Return a table's columns, and its headings and gaps between the rows."""
-    table = without_repeats(table)
+    """Return a table's columns, and its headings and gaps between the rows; only pages and figures draw dots."""
+    table = without_dots(table, all_dots=True)
     rows = [row for row in table.rows if is_full(row, table)]
     above: dict[int, list[Line]] = {}
     position = 0
@@ -178,12 +181,11 @@ def grid_of(table: Table) -> Grid:
             above.setdefault(position, []).append(heading)
     if not any(above.get(len(rows), ())):
         above.pop(len(rows), None)  # a gap at the end
-    return Grid([_column(table.columns[i], i, rows) for i in range(len(table.columns))], above)
+    return Grid([_column(column, i, rows) for i, column in enumerate(table.columns)], above)
 
 
 def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
     cells = [pieces_of(cell_of(row, position)) for row in rows]
-    dots = any(isinstance(piece, Dots) for cell in cells for piece in cell)
     has_intervals = any(isinstance(piece, Number) and piece.part == BOTH for cell in cells for piece in cell)
     widths = _field_widths(cells)
     texts, tall = (
@@ -193,25 +195,16 @@ def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
         ]
         for is_tall in (False, True)
     )
+    title = printable(column.title)
     return ShownColumn(
-        _heading(column, cells),
+        title,
         texts,
-        "left" if dots else column.align,
-        folds=column.align == "left" and not dots,
+        column.align,
+        folds=column.align == "left",
         spare=column.spare,
-        is_picture=dots,
-        name=" ".join(printable(column.title).split()) or ("dots" if dots else "a column"),
+        name=" ".join(title.split()) or "a column",
         tall=tall if has_intervals else (),
     )
-
-
-def _heading(column: Column, cells: Sequence[Sequence[Piece]]) -> str:
-    title = printable(column.title)
-    if column.scale is None:
-        return title
-    measure = next((row for cell in cells for piece in cell for row in measures_in(piece)), None)
-    low, high = scale_ends(column.scale, measure)
-    return f"{title}\n" * bool(title) + low + " " * (STRIP - len(low) - len(high)) + high
 
 
 BOTH = "value and interval"
@@ -241,9 +234,7 @@ def _cell(
     text = Line()
     for position, piece in enumerate(cell):
         style = style_of(tone_of(piece, *outer))
-        if isinstance(piece, Dots):
-            text.append_text(strip(piece, style))
-        elif any(_fields(piece)):
+        if any(_fields(piece)):
             text.append_text(_number(piece, widths[position], style, tall=tall))
         else:
             text.append(on_one_line(piece_text(piece)), style)
@@ -263,36 +254,6 @@ def _number(piece: Piece, widths: Sequence[int], style: str, *, tall: bool) -> L
         line.append(" " if value else "")
         line.append(low.rjust(widths[2]) + (dash if low else " " * len(dash)) + high.rjust(widths[3]), "dim")
     return line
-
-
-def strip(dots: Dots, style: str) -> Line:
-    """Draw values on a scale: ● for each, a digit where several meet (+ from ten), ‹ › beyond the ends."""
-    scale, last = dots.scale, STRIP - 1
-    known = [measure for measure in dots.measures if is_defined(measure)]
-    values = [measure.value or 0.0 for measure in known]
-    bold = f"bold {style}".strip()
-    cells = [("·", "dim")] * STRIP
-    span = tuple(values) if dots.change else known[0].interval if len(dots.measures) == 1 and known else None
-    if span:
-        for position in range(_place(min(span), scale), _place(max(span), scale) + 1):
-            cells[position] = ("─", style)
-    if dots.middle is not None:
-        cells[_place(dots.middle, scale)] = ("│", "dim")
-    for position, many in Counter(_place(value, scale) for value in values).items():
-        cells[position] = ("●" if many == 1 or dots.change else str(many) if many < 10 else "+", bold)
-    if dots.change and len(values) > 1 and _place(values[0], scale) != _place(values[1], scale):
-        cells[_place(values[0], scale)] = ("○", bold)
-    if any(value < scale[0] for value in values):
-        cells[0] = ("‹", bold)
-    if any(value > scale[1] for value in values):
-        cells[last] = ("›", bold)
-    stretches = groupby(cells, key=lambda cell: cell[1])
-    return Line.assemble(*(("".join(letter for letter, _ in part), look) for look, part in stretches))
-
-
-def _place(value: float, scale: tuple[float, float]) -> int:
-    share = (value - scale[0]) / ((scale[1] - scale[0]) or 1.0)
-    return min(STRIP - 1, max(0, round(share * (STRIP - 1))))
 
 
 # Charts

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from ..core.errors import StoreError
 from ..core.files import collector_paused, stands_alone, writing
-from ..core.records import Result, as_json, finding_as_json
+from ..core.records import Measure, Result, as_json, finding_as_json
 from ..core.views import Card, Cell, Section, Words, to_read
 from ..runs.viewing import case_lines
 from .csv_tables import rows_as_csv, tables_of
@@ -98,14 +98,8 @@ def page_html(page: Page, held: Mapping[str, Any] | None = None, all_cases: str 
     environment = Environment(loader=PackageLoader("shoal.render"), autoescape=True, trim_blocks=True)
     script = environment.get_template("script.js").render()
     held = shelf(page.results) if held is None else held
-    page = replace(
-        page,
-        parts=renamed(page.parts, page.names),
-        title=renamed(page.title, page.names),
-        summary=renamed(page.summary, page.names),
-        findings=renamed(page.findings, page.names),
-        caveats=renamed(page.caveats, page.names),
-    )
+    shown_parts = ("parts", "title", "summary", "findings", "caveats")
+    page = replace(page, **{name: renamed(getattr(page, name), page.names) for name in shown_parts})
     only = renamed(page.models[0], page.names) if len(page.models) == 1 else ""
     summary = page.summary
     return environment.get_template("page.html").render(
@@ -145,11 +139,8 @@ def _card(card: Card) -> dict[str, Any]:
 
 def _part(part: Part, page: Page) -> Markup:
     """Return the sections of a part, without titles, warnings and sentences that the page has shown already."""
-    shown = [
-        *page.caveats,
-        *(finding.text for finding in page.findings),
-        *failed_checks(page.results.values()),
-    ]
+    shown = [*page.caveats, *(finding.text for finding in page.findings)]
+    shown += failed_checks(page.results.values())
     shown += [page.summary.verdict] if page.summary else []
     html, titles = [], [part.title, page.title]
     for section in to_read(part.sections):
@@ -170,9 +161,7 @@ def _sections(page: Page) -> list[Section]:
     summary = page.summary
     verdict: Cell = [Words(f"{summary.verdict}\n", "strong"), summary.text] if summary else ""
     findings = [
-        Section(
-            text=[Words(f"{name}: " if (name := subject(finding)) else ""), Words(finding.text, "strong")]
-        )
+        Section(text=[f"{name}: " if (name := subject(finding)) else "", Words(finding.text, "strong")])
         for finding in page.findings
     ]
     return [Section(page.title, verdict, warnings=page.caveats), *findings, *page.sections]
@@ -181,23 +170,21 @@ def _sections(page: Page) -> list[Section]:
 def measures_csv(page: Page) -> str:
     """Return a row per measure, with a column for each group that any of them has."""
     groups = list(dict.fromkeys(name for measure in page.measures for name in measure.groups))
-    rows = []
-    for measure in page.measures:
-        row = as_json(measure)
-        low, high = measure.interval or (None, None)
-        rows.append(
-            {
-                "measure": measure.name,
-                **{f"group: {name}": measure.groups.get(name, "") for name in groups},
-                "value": measure.value,
-                "low": low,
-                "high": high,
-                "n": measure.n,
-                **{name: row[name] for name in ("interval_method", "na", "errors")},
-                "facts": json.dumps(row["facts"], ensure_ascii=False, default=str) if row["facts"] else "",
-            }
-        )
-    return rows_as_csv(rows)
+    return rows_as_csv([_measure_row(measure, groups) for measure in page.measures])
+
+
+def _measure_row(measure: Measure, groups: Sequence[str]) -> dict[str, Any]:
+    low, high = measure.interval or (None, None)
+    facts = dict(measure.facts)
+    return {
+        "measure": measure.name,
+        **{f"group: {name}": measure.groups.get(name, "") for name in groups},
+        "value": measure.value,
+        "low": low,
+        "high": high,
+        **{name: getattr(measure, name) for name in ("n", "interval_method", "na", "errors")},
+        "facts": json.dumps(facts, ensure_ascii=False, default=str) if facts else "",
+    }
 
 
 TEXTS: dict[str, Callable[[Page], str]] = {

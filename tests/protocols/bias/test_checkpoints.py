@@ -160,7 +160,7 @@ def test_one_checkpoint_is_shown_by_category():
     assert "The model shows no clear preference: stereotype score 66.7 %" in text
     assert "! One checkpoint: seed variance was not measured." in text
     (line,) = [line for line in text.splitlines() if line.startswith("all")]
-    assert line.split()[:6] == ["all", "66.7", "30.0", "–", "90.3", "6"] and "●" in line
+    assert line.split()[:6] == ["all", "66.7", "30.0", "–", "90.3", "6"]
 
 
 def test_tables_of_a_plan_have_every_checkpoint_and_number():
