@@ -1,6 +1,8 @@
 """Endpoints that attack: no traceback, no key on screen or disk, readable answers, bounded waits."""
 
+import base64
 import json
+import logging
 import stat
 import time
 from pathlib import Path
@@ -17,9 +19,11 @@ from shoal.cli import main
 from shoal.core.errors import ModelError
 from shoal.models.prompted import client
 from shoal.models.prompted.client import PATIENCE, retry_after
-from shoal.models.prompted.response import MASK, clean
+from shoal.models.prompted.response import MASK, clean, clean_page
+from shoal.models.prompted.spending import read_spending
 
 KEY = "sk-planted-0123456789-abcdefghij-KLMN"
+ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in KEY}
 LABELS = ("negative", "neutral", "positive")
 HARMLESS = tuple(name for name in ATTACKS if name.startswith("usage") or name == "surrogate")
 ANSWERED = (
@@ -210,6 +214,40 @@ def test_stores_of_endpoints_are_for_their_owner_only(server, tmp_path):
 def test_short_keys_are_placeholders_and_do_not_change_answers():
     assert clean("none of them", "none") == "none of them"
     assert clean(f"a {KEY}{KEY} b {KEY[:11]}", KEY) == f"a {MASK}{MASK} b {KEY[:11]}"
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        KEY.swapcase(),
+        " ".join(KEY),
+        "\u200b".join(KEY),
+        f"{KEY[:11]}\n{KEY[11:22]}\n{KEY[22:]}",
+        KEY.encode("utf-16").decode(errors="replace"),
+        KEY.encode().hex(" "),
+        "".join(f"%{byte:02x}" for byte in KEY.encode()),
+        base64.urlsafe_b64encode(b"to" + KEY.encode()).decode(),
+    ],
+)
+def test_a_disguised_key_is_masked(disguise):
+    assert MASK in clean(f"the key {disguise} is wrong", KEY)
+
+
+def test_escapes_do_not_hide_the_key_in_a_body_that_is_not_json():
+    for escaped in ("".join(f"&#{ord(letter)};" for letter in KEY), json.dumps(KEY).translate(ESCAPED)):
+        assert MASK in clean_page(f"<p>{escaped}</p>", KEY)
+
+
+def test_a_cookie_that_cannot_be_read_is_not_logged(server, caplog):
+    model_of(server, "fake").classify([("good",)], LABELS)
+    logging.getLogger("aiohttp.client").warning("Can not load cookies: Illegal cookie name %r", KEY)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("line", ['{"input": 1e308, "output": 1e308}', '{"input": -9, "output": 9}'])
+def test_impossible_token_counts_in_a_spending_file_are_ignored(tmp_path, line):
+    (tmp_path / "spent.jsonl").write_text(f'{line}\n{line}\n{{"input": 3, "output": 4}}\n')
+    assert read_spending(tmp_path / "spent.jsonl") == {"input": 3, "output": 4, "requests": 1, "estimated": 0}
 
 
 def test_jinja2_is_required_with_its_sandbox_fixes():

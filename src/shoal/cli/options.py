@@ -86,18 +86,31 @@ def form(name: str, about: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", "form", flag_value=name, default=None, help=about)
 
 
-def refuse_overwrite(out: Path | None, sources: "Iterable[str]") -> None:
-    """Raise an error if a file to write is one that the command reads: a name, a model's spec or KEY=FILE."""
+def refuse_overwrite(out: Path | None, sources: "Iterable[str]", folder: Path | None = None) -> None:
+    """Raise an error if a file to write is one that the command reads: a name, a model's spec or KEY=FILE.
+
+    Names may also be relative to `folder`. A page also writes PAGE.json and files named PAGE-TABLE.
+    """
     from ..core.files import is_file
 
-    for source in sources if out and out.exists() else ():
-        for name in (source, source.partition("=")[2], source.partition(":")[2].partition("?")[0]):
-            if name and is_file(Path(name)) and out.samefile(name):  # type: ignore[union-attr]
+    for source in sources if out else ():
+        name = source.partition(":")[2].partition("?")[0]
+        module = f"{name.partition(':')[0]}.py"
+        names = filter(None, (source, source.partition("=")[2], name, module))
+        for path in [place / file for file in names for place in (Path(), folder or Path())]:
+            if is_file(path) and _would_write(out, path):  # type: ignore[arg-type]
                 raise ShoalError(
-                    f"{out}: both read and written",
+                    f"{path}: both read and written",
                     why="the file that you bring would be lost",
                     fix="name another file to write",
                 )
+
+
+def _would_write(out: Path, path: Path) -> bool:
+    if out.exists() and out.samefile(path):
+        return True
+    is_beside = out.resolve().parent == path.resolve().parent
+    return is_beside and (path.name == f"{out.stem}.json" or path.name.startswith(f"{out.stem}-"))
 
 
 def echo_object(

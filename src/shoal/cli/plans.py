@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import ModelError, PlanError, ShoalError, some
-from ..core.files import is_file, stands_alone
+from ..core.files import is_file, read_toml, stands_alone
 from .options import (
     AS_JSON,
     EXISTING,
@@ -21,7 +21,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..protocols.base import Compared
     from ..render.page import Page
@@ -245,7 +245,9 @@ def report(
     from ..render.page import with_explanations
     from ..render.writing import SUFFIXES, write_figures, write_forms
 
-    refuse_overwrite(out, (plan,))
+    is_plan = plan.endswith(".toml") and is_file(Path(plan))
+    named = _texts_in(read_toml(Path(plan), "a plan")) if is_plan else ()
+    refuse_overwrite(out, (plan, *named), Path(plan).parent)
     page, jobs, count, problems = _page_of(plan, into)
     page = with_explanations(page, explain) if explain else page
     page = _with_gate(page, rules) if rules else page
@@ -256,6 +258,15 @@ def report(
         click.echo(f"{figures}: {write_figures(page, figures)} figures", err=alone)
     click.echo(f"{path}: {count}", err=alone)
     refuse_absent(problems)
+
+
+def _texts_in(value: object) -> "Iterator[str]":
+    """Yield every text in a plan: some of them name files."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(part)
 
 
 def _with_gate(page: "Page", path: Path) -> "Page":

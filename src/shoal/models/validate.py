@@ -129,6 +129,7 @@ def _is_number(word: str) -> bool:
 
 def _check_shapes(answers: Answers, count: int, who: str) -> None:
     width = len(answers.labels)
+    wanted: list[tuple[str, Any, tuple[int, ...]]]
     wanted = [("labels", answers.predictions, (count,)), ("confidences", answers.confidences, (count,))]
     wanted += [("probabilities", answers.probabilities, (count, width))]
     if not answers.labels:

@@ -177,7 +177,9 @@ def find_source(
     """Return the answer source for a model."""
     if isinstance(model, RemoteModel):
         return RemoteAnswers(job, model, built)
-    return DistributedAnswers(job, model, built, distribute) if distribute else DirectAnswers(job, model, built)
+    return (
+        DistributedAnswers(job, model, built, distribute) if distribute else DirectAnswers(job, model, built)
+    )
 
 
 # Remote answers

@@ -137,6 +137,7 @@ def test_a_prompt_that_ships_shows_its_texts_once_and_what_may_be_said(name):
         ("{{ text }}{{ text | join('x') }}", "only labels can be joined"),
         ("{{ text }}{% for a in labels %}{% for b in labels %}{% endfor %}{% endfor %}", "inside another loop"),
         ("x" * 100_001 + "{{ text }}", "longer than 100,000"),
+        ("{{ text }}{{ " + "9" * 90_000 + " }}", "not a valid template"),
     ],
 )  # fmt: skip
 def test_a_template_that_would_do_too_much_is_an_error_at_once(template, why):

@@ -130,3 +130,12 @@ def test_groups_of_merge_compare_the_text_of_each_example(shoal):
     done = shoal(*command)
     assert done.exit_code == 1, done.output
     assert "6 of 6 texts in column 'text' differ" in done.output
+
+
+def test_shifted_texts_in_the_rows_of_a_suite_are_an_error(shoal):
+    rows = [
+        {"id": str(n), "examples": [{"text": text}], "pred": "positive"} for n, text in enumerate(SHIFTED)
+    ]
+    write("p.jsonl", rows)
+    done = shoal(*BEHAVIOUR)
+    assert done.exit_code == 1 and "texts in column 'examples' differ" in done.output

@@ -12,6 +12,7 @@ Every request reads the key from the environment. `response.py` removes the key 
 
 import asyncio
 import json
+import logging
 import os
 import random
 import re
@@ -33,7 +34,7 @@ from weakref import finalize
 
 from ...core.errors import ModelError
 from ..validate import shortened
-from .response import Completion, clean, read_completion, read_json
+from .response import Completion, clean, clean_page, read_completion, read_json
 from .spending import Spending, estimated_tokens
 
 RETRYABLE = (408, 409, 429)
@@ -202,7 +203,7 @@ class Client:
         error = body.get("error", body) if isinstance(body, dict) else None
         message = error.get("message") if isinstance(error, dict) else error
         if not isinstance(message, str) or not message:
-            message = clean(text.strip() or response.reason or "", key)
+            message = clean_page(text.strip() or response.reason or "", key)
         location = response.headers.get("Location", "") if 300 <= response.status < 400 else ""
         return Failure(
             self._shown(f"the server says {response.status}: {message}", key),
@@ -280,6 +281,8 @@ class Client:
     def _session(self) -> Any:
         import aiohttp
 
+        # Some versions of aiohttp log a cookie that they cannot read, and a server may have put the key there.
+        logging.getLogger("aiohttp.client").addFilter(_is_not_about_cookies)
         # Compressed bodies are decompressed in `_body`, up to a limit. Cookies are not kept.
         session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
@@ -300,6 +303,10 @@ class Client:
         """
         parts = urlsplit(self.url)
         return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+
+
+def _is_not_about_cookies(record: logging.LogRecord) -> bool:
+    return "cookie" not in record.getMessage().lower()
 
 
 def _close(session: Any, loop: asyncio.AbstractEventLoop) -> None:

@@ -168,7 +168,7 @@ class Endpoint:
                 outcome = await self._reply(examples[position])
             except Exception as problem:
                 outcome = problem
-            tasks.discard(asyncio.current_task())  # type: ignore[arg-type]
+            tasks.discard(asyncio.current_task())
             arrived.put((position, outcome))
 
         def start(count: int) -> int:

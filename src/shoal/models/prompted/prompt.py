@@ -26,7 +26,7 @@ from ...core.errors import ModelError, nearest, some
 from ...core.files import read_toml
 from ...core.records import Example
 from ..options import Options
-from ..validate import exception_text
+from ..validate import exception_text, shortened
 from .template import Template, TemplateError
 
 TASKS: dict[str, tuple[str, ...]] = {
@@ -193,9 +193,11 @@ def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
 def _check_names(template: str, known: set[str], where: str) -> None:
     try:
         unknown = sorted(Template(template).names - known)
-    except TemplateError as problem:
+    except (TemplateError, ValueError) as problem:  # ValueError: a number of thousands of digits
         raise ModelError(
-            f"{where}: not a valid template", why=str(problem), fix="{{ text }}; docs/how-to/llm-endpoint.md"
+            f"{where}: not a valid template",
+            why=shortened(str(problem)),
+            fix='user = "Review: {{ text }}"; docs/how-to/llm-endpoint.md describes templates',
         ) from None
     if unknown:
         names = ", ".join(sorted(known))

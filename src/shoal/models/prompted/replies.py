@@ -20,8 +20,8 @@ from .prompt import Prompt
 
 AROUND = " \t\r\n\f\v\u00a0\"'`“”‘’«»*_"
 """White space, quotes and markdown emphasis."""
-LONGEST = 20
-"""The most words of a reply in which a verbaliser may stand anywhere."""
+LONGEST, LONGEST_TEXT = 20, 400
+"""The most words, and characters, of a reply in which a verbaliser may stand anywhere."""
 DENIALS = ("not", "no", "never", "neither", "nor")
 BEFORE = 3
 """The words before a verbaliser in which a negation counts."""
@@ -137,7 +137,7 @@ def parse(said: str, verbalisers: Sequence[str]) -> int | None:
     for letter, at in letters:
         if bare == letter or (bare.startswith(letter) and bare[1] in AFTER_A_LETTER):
             return at
-    if len(text.split()) > LONGEST:
+    if len(text) > LONGEST_TEXT or len(text.split()) > LONGEST:
         return None
     occurrences = list(_occurrences(text, long))
     denied = any(_is_negated(text[:start]) for start, _ in occurrences)
@@ -147,12 +147,7 @@ def parse(said: str, verbalisers: Sequence[str]) -> int | None:
 
 def stripped(said: str) -> str:
     """Return a reply without surrounding white space, quotes and full stops."""
-    while True:
-        bare = said.strip(AROUND)
-        bare = bare.removesuffix(".")
-        if bare == said:
-            return bare
-        said = bare
+    return said.lstrip(AROUND).rstrip(AROUND + ".")
 
 
 def without_thinking(said: str) -> str | None:

@@ -6,12 +6,14 @@ Token counts are the exception. An answer is never thrown away because its usage
 import json
 import math
 import re
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from html import unescape
 from typing import Any
-from urllib.parse import quote
+
+from .spending import is_token_count
 
 MASK = "•••"
 SHORTEST_KEY = 8
@@ -19,9 +21,10 @@ SHORTEST_KEY = 8
 PART = 12
 """This many characters of the key in a row are masked even if the rest is missing."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_COUNTED, _SEPARATORS = re.compile("[0-9A-Za-z]"), re.compile("[^0-9A-Za-z]+")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 MASS_TOLERANCE = 0.01
 """Servers round log-probabilities, so their probabilities may sum to slightly more than 1."""
-MOST_TOKENS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +82,7 @@ def _usage(given: Any) -> tuple[int, int] | None:
     if not isinstance(given, dict):
         return None
     read, written = (given.get(name) for name in ("prompt_tokens", "completion_tokens"))
-    is_valid = all(type(count) is int and 0 <= count <= MOST_TOKENS for count in (read, written))
-    return (read, written) if is_valid else None  # type: ignore[return-value]
+    return (read, written) if is_token_count(read) and is_token_count(written) else None
 
 
 def _first_tokens(given: Any) -> list[tuple[str, float]] | None:
@@ -113,24 +115,19 @@ def _first_tokens(given: Any) -> list[tuple[str, float]] | None:
 def clean(text: str, key: str) -> str:
     """Return text of a server without the key, in characters that can be written.
 
-    >>> clean("no key sk-0123456789abcdef here, nor 123456789abc", "sk-0123456789abcdef")
+    Only ASCII letters and digits count, in either case: other characters between those of the key do not hide it.
+
+    >>> clean("no key sk-0123456789abcdef here, nor 1 2 3 4 5 6 7 8 9 A B C", "sk-0123456789abcdef")
     'no key ••• here, nor •••'
     """
     if not text.isascii():
         text = _SURROGATE.sub("\ufffd", text)
     if len(key) < SHORTEST_KEY:
         return text
-    parts, halves, size = _parts(key)
-    half = size // 2
-    # Every part covers one of these places, so that megabytes of other text cost little.
-    near = [at for at in range(0, len(text), half) if text[at : at + half] in halves]
-    starts = {
-        start
-        for at in near
-        for start in range(max(0, at - half + 1), at + 1)
-        if text[start : start + size] in parts
-    }
-    return _masked(text, sorted(starts), size) if starts else text
+    if len(_squeezed(key)) < SHORTEST_KEY:
+        return text.replace(key, MASK)
+    starts, size = _matches(_squeezed(text), key)
+    return _masked(text, starts, size) if starts else text
 
 
 def clean_json(value: Any, key: str) -> Any:
@@ -144,26 +141,52 @@ def clean_json(value: Any, key: str) -> Any:
     return value
 
 
+def clean_page(text: str, key: str) -> str:
+    """Return a body that is not JSON without the key, also if HTML entities or JSON escapes spell it."""
+    plain = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), unescape(text))
+    return clean(plain, key)
+
+
+def _squeezed(text: str) -> str:
+    return _SEPARATORS.sub("", text).lower()
+
+
+def _matches(text: str, key: str) -> tuple[list[int], int]:
+    """Return where parts of the key begin in a squeezed text, and their length."""
+    parts, halves, size = _parts(key)
+    half = size // 2
+    # Every part covers one of these places, so that megabytes of other text cost little.
+    near = [at for at in range(0, len(text), half) if text[at : at + half] in halves]
+    starts = {
+        start
+        for at in near
+        for start in range(max(0, at - half + 1), at + 1)
+        if text[start : start + size] in parts
+    }
+    return sorted(starts), size
+
+
 def _masked(text: str, starts: list[int], size: int) -> str:
     """Replace every stretch covered by the matched parts with one mask."""
+    places = [match.start() for match in _COUNTED.finditer(text)]
     pieces, end = [], 0
     for start in starts:
-        if start >= end:
-            pieces += [text[end:start], MASK]
-        end = start + size
+        if places[start] >= end:
+            pieces += [text[end : places[start]], MASK]
+        end = places[start + size - 1] + 1
     return "".join([*pieces, text[end:]])
 
 
 @lru_cache(maxsize=8)
 def _parts(key: str) -> tuple[frozenset[str], frozenset[str], int]:
     """Return all stretches of the key and of its encodings, those of half the length, and the length."""
-    raw, size = key.encode(), min(PART, len(key))
-    forms = [key, key.lower(), key.upper(), quote(key, safe=""), raw.hex(), raw.hex().upper()]
-    forms += ["".join(f"%{byte:02x}" for byte in raw), "".join(f"%{byte:02X}" for byte in raw)]
+    raw = key.encode()
+    forms = [key, raw.hex()]  # percent-encoding is hex with separators
     for offset, unsure in enumerate((0, 2, 3)):
-        for encode in (b64encode, urlsafe_b64encode):
-            # Characters at both ends also depend on the neighbours of the key.
-            forms.append(encode(b"\0" * offset + raw).decode().rstrip("=")[unsure:-1])
+        # Characters at both ends also depend on the neighbours of the key.
+        forms.append(b64encode(b"\0" * offset + raw).decode().rstrip("=")[unsure:-1])
+    forms = [_squeezed(form) for form in forms]
+    size = min(PART, len(forms[0]))
     parts, halves = (
         frozenset(form[at : at + long] for form in forms for at in range(len(form) - long + 1))
         for long in (size, size // 2)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 from weakref import finalize
 
 from ...core.errors import ModelError, StoreError
@@ -20,6 +20,7 @@ MILLION = 1_000_000
 LETTERS_PER_TOKEN = 3
 """Fewer than in English prose, so that an estimate is rather too high."""
 TOKENS_PER_MESSAGE = 8
+MOST_TOKENS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,11 @@ class Spending:
             ) from None
 
 
+def is_token_count(value: Any) -> TypeGuard[int]:
+    """Return whether a value can be a number of tokens."""
+    return type(value) is int and 0 <= value <= MOST_TOKENS
+
+
 def read_spending(path: Path) -> dict[str, int]:
     """Return the totals of a spending file: tokens, requests, and requests whose tokens are estimates."""
     total = {"input": 0, "output": 0, "requests": 0, "estimated": 0}
@@ -138,8 +144,10 @@ def read_spending(path: Path) -> dict[str, int]:
     for line in path.read_text(errors="replace").splitlines():
         try:
             row: dict[str, Any] = json.loads(line)
-            read, written = int(row["input"]), int(row["output"])
-        except (ValueError, TypeError, KeyError, OverflowError):  # a line that was cut off
+            read, written = row["input"], row["output"]
+        except (ValueError, TypeError, KeyError, RecursionError):  # a line that was cut off
+            continue
+        if not is_token_count(read) or not is_token_count(written):
             continue
         total["input"] += read
         total["output"] += written

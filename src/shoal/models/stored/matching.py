@@ -182,8 +182,8 @@ def text_columns(cases: Sequence[Case], names: Iterable[str], rows: Sequence[Map
     if not examples:
         return []
     usual = SINGLE if len(examples[0]) == 1 else PAIRED
-    values = {name: [row[name] for row in rows if isinstance(row.get(name), str)] for name in names}
-    chosen = {name for name in values if name.lower() in usual}
+    values = {name: [text for row in rows if (text := text_in(row, name))] for name in names}
+    chosen = {name for name in values if name.lower() in usual or is_nested(rows[0].get(name))}
     others = {name: texts for name, texts in values.items() if name not in chosen and texts}
     if others:
         known = {normalised(text) for case in cases for example in case.examples for text in example}
@@ -193,6 +193,24 @@ def text_columns(cases: Sequence[Case], names: Iterable[str], rows: Sequence[Map
             if 2 * sum(normalised(t) in known for t in texts) > len(rows)
         }
     return [name for name in values if name in chosen]
+
+
+def is_nested(value: object) -> bool:
+    """Return whether a field has objects with texts, such as `"examples": [{"text": "…"}]`."""
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and any(str(name).lower() in (*SINGLE, *PAIRED) for name in first)
+
+
+def text_in(row: Mapping[str, Any], name: str) -> str | None:
+    """Return the text in a field of a row; of several examples the one that `example_idx` names."""
+    value = row.get(name)
+    if isinstance(value, list):
+        place = row.get("example_idx", 0)
+        value = value[place] if type(place) is int and 0 <= place < len(value) else None
+    if isinstance(value, dict):
+        named = (part for field, part in value.items() if str(field).lower() in (*SINGLE, *PAIRED))
+        return " ".join(part for part in named if isinstance(part, str)) or None
+    return value if isinstance(value, str) else None
 
 
 def refuse_other_texts(path: Path, column: str, rows: Iterable[tuple[str, object, Example]]) -> None:

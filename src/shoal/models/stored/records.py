@@ -14,7 +14,7 @@ from ...core.errors import DataError, nearest, some
 from ...core.files import Alike
 from ..labels import Spellings
 from .columns import Columns, Key, Prediction, not_a_probability, number_from, shown
-from .matching import text_columns
+from .matching import text_columns, text_in
 from .request import Request
 
 IDS = frozenset(("case_id", "id"))
@@ -80,7 +80,7 @@ def read_records(request: Request, records: Records) -> Columns:
         try:
             add(number, row)
             for name, texts in columns.texts.items():
-                texts.append(row.get(name))
+                texts.append(text_in(row, name))
         except DataError as problem:
             raise problem.at(f"{request.path}, {records.unit} {number}") from None
     return columns
