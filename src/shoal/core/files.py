@@ -352,6 +352,19 @@ class Alike:
 
 
 @contextmanager
+def for_owner_only(wanted: bool = True) -> Iterator[None]:
+    """Create files that only their owner can read, in this process and its children, while the block runs."""
+    if not wanted:
+        yield
+        return
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@contextmanager
 def collector_paused() -> Iterator[None]:
     """Pause the garbage collector, which takes a third of the time while many rows are created."""
     was_on = gc.isenabled()

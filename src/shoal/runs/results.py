@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.errors import DataError, PlanError, StoreError, some
-from ..core.files import is_file, read_lines
+from ..core.files import for_owner_only, is_file, read_lines
 from ..core.records import Finding, Measure, Measures, Result
-from ..models import SCHEMES
+from ..models import SCHEMES, is_remote
 from ..models.python import as_model
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Form, WritesForms, identity, only_part
@@ -74,7 +74,9 @@ def audit_all(
         values = _as_files(settings, temporary.folder)
         chosen = only_part(module, make_settings(module.Settings, values, where))
         if store is not None:
-            return [execute(make_job(protocol, model, chosen), store, progress) for model in models]
+            jobs = [make_job(protocol, model, chosen) for model in models]
+            with for_owner_only(any(is_remote(job.model) for job in jobs)):
+                return [execute(job, store, progress) for job in jobs]
         return [execute(_temporary_job(protocol, model, chosen), temporary, progress) for model in models]
 
 

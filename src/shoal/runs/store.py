@@ -53,6 +53,7 @@ from .store_files import (
     acquire_lock,
     answer_line,
     cache_built,
+    is_answer,
     is_kept,
     is_whole,
     load_once,
@@ -141,7 +142,7 @@ class RunStore:
     def kept(self, job_id: str) -> int:
         """Return the number of stored answers of an unfinished job."""
         path = self.job_folder(job_id) / "answers.partial.jsonl"
-        return path.read_bytes().count(b"\n") if path.exists() else 0
+        return path.read_bytes().count(b"\n") if path.is_file() else 0
 
     def find(self, name: str) -> str:
         """Return the id of the only job whose id contains this name."""
@@ -350,7 +351,10 @@ class RunStore:
             raise _damaged_answers(path, "these are the answers of another job")
         try:
             for _, row in read_json_lines(path):
-                yield Answer(**row)
+                answer = Answer(**row)
+                if not is_answer(answer):
+                    raise TypeError("a line is not an answer")
+                yield answer
         except (DataError, TypeError) as problem:
             raise _damaged_answers(path, str(problem).splitlines()[0]) from None
 

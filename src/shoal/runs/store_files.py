@@ -9,6 +9,7 @@ Columns   values by case, such as scores, a line per column.
 import errno
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -264,11 +265,14 @@ class MemoryAnswers(PartialAnswers):
 
 
 def _is_answer(raw: bytes) -> bool:
-    """Return whether a line holds an answer; someone may have edited the file."""
     try:
-        row = Answer(**json.loads(raw))
+        return is_answer(Answer(**json.loads(raw)))
     except (ValueError, TypeError, RecursionError):
         return False
+
+
+def is_answer(row: Answer) -> bool:
+    """Return whether a row that was read is an answer; someone may have edited the file."""
     is_text = all(isinstance(word, str) for word in (row.example_id, row.kind, row.error, row.mark))
     if not is_text or row.error or row.kind not in ("label", "probabilities"):
         return is_text
@@ -276,7 +280,7 @@ def _is_answer(raw: bytes) -> bool:
     return (
         isinstance(probabilities, dict)
         and isinstance(row.data.get("label"), str)
-        and all(isinstance(value, int | float) for value in probabilities.values())
+        and all(isinstance(value, int | float) and math.isfinite(value) for value in probabilities.values())
     )
 
 

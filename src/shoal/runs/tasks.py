@@ -4,6 +4,7 @@ A task is plain data and can be sent to any worker. An executor runs tasks whose
 how each ended.
 """
 
+import os
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
@@ -144,6 +145,9 @@ def _run_job(
     task: Task, store: RunStore, progress: Progress, distribute: BatchDistributor | None
 ) -> str | None:
     job = task.job
+    if store.is_done(job.id) and not task.retry_errors and not os.access(store.folder, os.W_OK):
+        execute(job, store, progress)  # reads the result; a finished store may be read-only
+        return None
     with store.lock(job.id, wait=False) as is_ours:
         if not is_ours:
             return f"{BUSY}{job.id}"

@@ -1,11 +1,11 @@
 """Executors: where tasks run. Results do not depend on it: a job has its own seed and number of threads."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ...core.errors import PlanError, nearest
+from ...core.files import for_owner_only
 from ...models import is_remote
 from ...training.stage import Progress, silent
 from ..plan import Job
@@ -67,13 +67,10 @@ def run_jobs(
 
 
 def _privately(endings: Iterator[Ended]) -> Iterator[Ended]:
-    """Run the tasks with files that only their owner can read, in this process and its children."""
+    """Run the tasks with files that only their owner can read."""
     while True:
-        before = os.umask(0o077)
-        try:
+        with for_owner_only():  # not while the caller works with what is yielded
             ended = next(endings, None)
-        finally:
-            os.umask(before)
         if ended is None:
             return
         yield ended
