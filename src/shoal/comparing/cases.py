@@ -50,12 +50,17 @@ class Quantity:
         """Whether the clusters of its cases are templates, which are the unit on request only."""
         return self.measure.basis.templates is not None
 
-    def templates(self, clusters: Integers | None, values: Floats) -> int:
-        """Return the number of templates with a value."""
-        if clusters is None:
-            return 0
-        known = [members[~np.isnan(values[members])] for _, members in self.parts]
-        return len(np.unique(clusters[np.concatenate(known)])) if known else 0
+    def template_sizes(self, clusters: Integers | None, values: Floats) -> Floats:
+        """Return the number of cases with a value, per template."""
+        members = np.unique(np.concatenate([positions for _, positions in self.parts]))
+        known = members[~np.isnan(values[members])]
+        sizes = np.bincount(clusters[known]) if clusters is not None and len(known) else np.zeros(0)
+        return sizes[sizes > 0].astype(np.float64)
+
+
+def effective_number(sizes: Floats) -> float:
+    """Return Kish's effective number of templates: a dominant template counts for most of them."""
+    return float(sizes.sum() ** 2 / (sizes**2).sum()) if len(sizes) else 0.0
 
 
 def judgeable(measures: Iterable[Measure]) -> list[Measure]:

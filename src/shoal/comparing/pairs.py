@@ -32,7 +32,17 @@ from ..core.measures import quantity as kind_of
 from ..core.records import Basis, Case, Finding, Measure, Measures, Result
 from ..stats.intervals import within
 from ..stats.seeds import SeedError, error_of_difference
-from .cases import TEMPLATES, CaseIndex, Quantity, Sides, comparable, in_any, sides_of, unusable
+from .cases import (
+    TEMPLATES,
+    CaseIndex,
+    Quantity,
+    Sides,
+    comparable,
+    effective_number,
+    in_any,
+    sides_of,
+    unusable,
+)
 from .inference import (
     WELCH,
     Estimate,
@@ -194,7 +204,7 @@ def _row(
     quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None
 ) -> tuple[Row, Estimate]:
     over_templates = quantity.has_templates and choices.over == TEMPLATES
-    templates = quantity.templates(sides.clusters, sides.changes) if over_templates else 0
+    templates = quantity.template_sizes(sides.clusters, sides.changes) if over_templates else np.zeros(0)
     sides = sides.case_by_case() if quantity.has_templates and not over_templates else sides
     parts = [Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
@@ -203,7 +213,7 @@ def _row(
     weights = list(quantity.weights)
     missing = bool(weights) and len(known) < len(parts)
     estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
-    if over_templates and not sides.several and templates < ENOUGH_TEMPLATES:
+    if over_templates and not sides.several and len(templates) < ENOUGH_TEMPLATES:
         estimate = Estimate(estimate.difference)
     rates = (None, None) if missing else _mean_rates(known, weights, quantity.measure.basis.constant)
     return _row_of(
@@ -221,7 +231,8 @@ def _row(
         runs=sides.runs,
         by_run=estimate.runs is not None,
         absent=tuple(part.name for part in parts if not part.n) if known else (),
-        templates=templates if over_templates else None,
+        templates=len(templates) if over_templates else None,
+        effective_templates=effective_number(templates),
     )
 
 

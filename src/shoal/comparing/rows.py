@@ -72,6 +72,8 @@ class Row:
     """Groups of the mean without a common applicable case."""
     templates: int | None = None
     """The number of templates, if these are the unit."""
+    effective_templates: float = 0.0
+    """Kish's effective number of templates."""
     adjusted: float | None = None
     inferior_p: float | None = None
     """One-sided p of "B is worse by the margin or more"; None without a margin or a better direction."""

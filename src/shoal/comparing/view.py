@@ -192,7 +192,7 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
         Column("B"),
         Column("diff"),
         Column("95 % CI"),
-        *([] if unpaired else [Column(title, spare=True) for title in _changes(comparison)]),
+        *([] if unpaired else [Column(title, spare=full) for title in _changes(comparison)]),
         *([Column("n", spare=True), Column("p (adj.)", spare=True)] if full else []),
         *([Column("detectable drop", spare=True)] if full and comparison.choices.power else []),
         *([Column(f"not −{margin_text(comparison)}")] if margin else []),

@@ -222,7 +222,7 @@ def new_templates_line(comparison: "Comparison | None") -> list[str]:
         return []
     row = next((row for row in comparison.by("") if row in rows), rows[0])
     few = sum(other.has_few_templates for other in comparison.by(comparison.finest))
-    number = f"{row.templates:,} templates"
+    number = f"{row.templates:,} templates, effective {row.effective_templates:.1f}"
     counts = f"; too few templates in {few} of {len(comparison.by(comparison.finest))}" if few else ""
     return [
         f"For new templates: {measure_name(row)} {difference_text(row)}{interval_clause(row)} ({number}){counts}."

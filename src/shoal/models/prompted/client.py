@@ -366,16 +366,20 @@ class RateLimiter:
         self._in_flight = 0
         self._sent: deque[tuple[float, int]] = deque()  # time and tokens, over the last minute
         self._tokens = 0  # their sum
-        self._freed = asyncio.Event()
+        self._waiters: deque[asyncio.Future[None]] = deque()
         self._slowed_at, self._calm_answers = -CALM, 0
 
     @asynccontextmanager
     async def slot(self, tokens: int) -> AsyncIterator[None]:
         """Wait for a slot for one request of this size, and hold it."""
         while (seconds := self.seconds_to_wait(tokens)) > 0:
-            self._freed.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._freed.wait(), seconds)
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            try:
+                await asyncio.wait((waiter,), timeout=seconds)
+            finally:
+                if not waiter.done():
+                    self._waiters.remove(waiter)
         self._in_flight += 1
         if self._requests_per_minute or self._tokens_per_minute:
             self._sent.append((self._clock(), tokens))
@@ -384,7 +388,7 @@ class RateLimiter:
             yield
         finally:
             self._in_flight -= 1
-            self._freed.set()
+            self._wake()
 
     def seconds_to_wait(self, tokens: int) -> float:
         """Return the seconds until it is worth looking again; 0 if a slot is free."""
@@ -410,7 +414,11 @@ class RateLimiter:
         self._calm_answers += 1
         if self._calm_answers >= PATIENT and self.limit < self.concurrency:
             self.limit, self._calm_answers = self.limit + 1, 0
-            self._freed.set()
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._waiters and self._in_flight < self.limit:
+            self._waiters.popleft().set_result(None)
 
 
 # The event loop

@@ -13,7 +13,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from itertools import islice
 from queue import SimpleQueue
 from threading import Lock
@@ -159,25 +159,9 @@ class Endpoint:
             return
         self._settle(examples)
         arrived: SimpleQueue[tuple[int, Reply | BaseException]] = SimpleQueue()
-        tasks: set[asyncio.Task[None]] = set()
-        positions, loop = iter(range(len(examples))), event_loop()
-
-        async def answer(position: int) -> None:
-            outcome: Reply | BaseException
-            try:
-                outcome = await self._reply(examples[position])
-            except Exception as problem:
-                outcome = problem
-            tasks.discard(asyncio.current_task())
-            arrived.put((position, outcome))
-
-        def start(count: int) -> int:
-            """Send the next examples, and return how many they are."""
-            batch = list(islice(positions, count))
-            loop.call_soon_threadsafe(lambda: tasks.update(loop.create_task(answer(at)) for at in batch))
-            return len(batch)
-
-        in_flight, problem = start(self.concurrency), None
+        flight = _Flight(self._reply, examples, arrived)
+        positions = iter(range(len(examples)))
+        in_flight, problem = flight.start(islice(positions, self.concurrency)), None
         try:
             while in_flight:
                 outcomes = [arrived.get()]
@@ -193,10 +177,10 @@ class Endpoint:
                     if isinstance(outcome, Reply)
                 ]
                 if problem is None:
-                    in_flight += start(len(outcomes))
+                    in_flight += flight.start(islice(positions, len(outcomes)))
         finally:
             if in_flight:  # the caller stopped
-                loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+                flight.cancel()
             self.client.go_on()
         if problem is not None:
             raise problem
@@ -385,6 +369,45 @@ class Replied:
         others = [example for example in examples if example != self.example]
         replies = iter(self.endpoint._replies(others))
         return [self.reply if example == self.example else next(replies) for example in examples]
+
+
+class _Flight:
+    """Requests in flight on the event loop; each puts its position and outcome into a queue."""
+
+    def __init__(
+        self,
+        reply: Callable[[Example], Coroutine[Any, Any, Reply]],
+        examples: Sequence[Example],
+        arrived: "SimpleQueue[tuple[int, Reply | BaseException]]",
+    ) -> None:
+        self._ask, self._examples, self._arrived = reply, examples, arrived
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = event_loop()
+
+    def start(self, positions: Iterable[int]) -> int:
+        """Send these examples, and return how many they are."""
+        batch = list(positions)
+        if batch:
+            self._loop.call_soon_threadsafe(self._start, batch)
+        return len(batch)
+
+    def _start(self, batch: Sequence[int]) -> None:
+        for position in batch:
+            task = self._loop.create_task(self._answer(position))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, position: int) -> None:
+        outcome: Reply | BaseException
+        try:
+            outcome = await self._ask(self._examples[position])
+        except Exception as problem:
+            outcome = problem
+        self._arrived.put((position, outcome))
+
+    def cancel(self) -> None:
+        """Break off all requests."""
+        self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in self._tasks])
 
 
 def _details(completion: Completion) -> dict[str, Any]:
