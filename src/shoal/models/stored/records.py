@@ -102,7 +102,7 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
             fix=f"?rows={inside}, if the rows are there" if inside else "?id=COLUMN, the column of case ids",
         )
     if records.columns is not None:
-        fields = _choose_columns(request, names, identity)
+        fields = _choose_columns(request, names, identity, first)
     else:
         fields = Fields(identity, options.label or "pred", ("conf",) if chosen is None else chosen)
     is_error = records.columns is None and first.get("error")
@@ -116,7 +116,7 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
     return fields
 
 
-def _choose_columns(request: Request, names: Sequence[str], identity: str) -> Fields:
+def _choose_columns(request: Request, names: Sequence[str], identity: str, first: Row) -> Fields:
     """Choose the columns of a table by their names."""
     answer = request.options.label or _answer_column(request, names)
     chosen = request.options.probabilities
@@ -130,6 +130,9 @@ def _choose_columns(request: Request, names: Sequence[str], identity: str) -> Fi
             why=f"found: {some(names, 12)}; the suite's labels: {str(request.labels) or 'without names'}",
             fix="?label=COLUMN, or ?probabilities=COLUMN,COLUMN&labels=NAME,NAME in the same order",
         )
+    if request.options.probabilities is None and not chosen:
+        used = {*OURS, *ANSWERS, identity, answer}
+        _refuse_overlooked(request, [name for name in names if name not in used], first)
     return Fields(identity, answer, chosen)
 
 
@@ -147,7 +150,14 @@ def _answer_column(request: Request, names: Sequence[str]) -> str:
 def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns with names of labels, in the order of `?labels=` if it lists them."""
     labels = Spellings(request.label_names())
-    by_label = {label: name for name in names if (label := labels.get(name)) is not None}
+    by_label: dict[str, str] = {}
+    for name in names:
+        label = labels.get(name)
+        if label is not None and by_label.setdefault(label, name) != name:
+            raise DataError(
+                f"{request.path}, line 1: columns {by_label[label]!r} and {name!r} are one label, {label}",
+                fix="?probabilities=COLUMN,COLUMN selects columns",
+            )
     listed = request.options.labels.order
     order = [by_label[label] for label in listed if label in by_label]
     columns = order if len(order) == len(listed) > 0 else list(by_label.values())
@@ -158,6 +168,24 @@ def _label_columns(request: Request, names: Sequence[str]) -> tuple[str, ...]:
             fix="one probability column per label, or ?probabilities=no to read labels alone",
         )
     return tuple(columns)
+
+
+def _refuse_overlooked(request: Request, names: Sequence[str], first: Row) -> None:
+    """Raise for columns that look like probabilities but have no label: ignoring them would lose information."""
+    shares: dict[str, float] = {}
+    for name in names:
+        try:
+            number = number_from(first[name])
+        except DataError:
+            continue
+        if 0 <= number <= 1:
+            shares[name] = number
+    if len(shares) > 1 and abs(sum(shares.values()) - 1) < 0.02:
+        raise DataError(
+            f"{request.path}: columns {', '.join(shares)} look like probabilities of unknown labels",
+            why=f"the suite's labels are {str(request.labels) or 'without names'}",
+            fix=f"?probabilities={','.join(shares)}&labels=NAME,NAME in the same order, or ?probabilities=no",
+        )
 
 
 # One row
