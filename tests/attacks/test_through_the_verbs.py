@@ -110,7 +110,7 @@ def long_words(texts): raise RuntimeError("x" * 1_000_000)
         ("nan", "not finite"),
         ("margins", "not probabilities"),
         ("margin", "confidence -3"),
-        ("one_too_many", "answers to"),
+        ("one_too_many", "gave confidences of shape (33,) to 32 examples"),
         ("huge", "not numbers"),
         ("ends_the_program", "sys.exit(7)"),
         ("hangs?timeout=0.2", "no answer within 0.2 seconds"),

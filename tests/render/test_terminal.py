@@ -65,19 +65,9 @@ def rates() -> Table:
 
 def test_a_narrow_table_hides_spare_columns_and_says_so():
     assert "INV" in lines(rates(), 80) and "Hidden" not in lines(rates(), 80)
-    assert (
-        lines(rates(), 66)
-        == """
-functionality                         pass rate       95 % CI    n
-negation                                   54.5  50.0 –  60.0  280
-▼ negated_praise_is_negative               12.0   7.0 –  18.0  140
-  a_negated_question_is_no_statement      100.0  97.0 – 100.0  140
-
-suite score                                   –                  0
-Hidden (terminal too narrow): type.
-▼ the lowest
-"""
-    )
+    narrow = lines(rates(), 50)
+    assert "INV" not in narrow and "Hidden (terminal too narrow): type." in narrow
+    assert "50.0 –  60.0" in narrow and max(map(len, narrow.splitlines())) <= 50
 
 
 def scores() -> Table:

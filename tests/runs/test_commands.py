@@ -42,7 +42,7 @@ def ran(folder: Path) -> str:
 
 def test_run_says_how_each_job_went(folder, ran):
     assert "3 jobs: 0 done, 3 to run" in ran
-    assert ran.count("  done") == 2 and "failed: python:models_for_tests:wrong answers 'purple'" in ran
+    assert ran.count("  done") == 2 and "failed: python:models_for_tests:wrong answers purple" in ran
     assert "Error: 1 of 3 jobs failed" in ran
     again = shoal(folder, "run", "DIR/plan.toml", "--into", "DIR/runs", code=1)
     assert "3 jobs: 2 done, 1 to run" in again
