@@ -121,6 +121,7 @@ def _counted(comparison: Comparison) -> str:
         f"{counted(len(worse), comparison.finest)} got {direction_word(first, 'worse')}, "
         f"{len(better)} {direction_word(first, 'better')}, "
         f"{unclear} {'shows' if unclear == 1 else 'show'} no clear change{templates}."
+        + (f" Worst: {worse[0].name} {difference_text(worse[0])}." if worse else "")
     )
 
 
@@ -417,7 +418,8 @@ def _verdict_row(verdict: Verdict) -> TableRow:
     limit = Words(short_limit(verdict), "quiet")
     if verdict.is_met:
         reason = Words(verdict.reason, "quiet")
-        return TableRow([Words("✓", "good"), verdict.name, observed(verdict), limit, reason])
+        mark = "" if verdict.status == "passed over" else Words("✓", "good")
+        return TableRow([mark, verdict.name, observed(verdict), limit, reason])
     return TableRow([Words("✗", "bad"), Words(verdict.name, "bad"), observed(verdict), limit, verdict.reason])
 
 

@@ -112,7 +112,7 @@ def family_label(diagnostic: str, representation: str) -> str:
 
 def changes(label: str, names: Sequence[str], total: int) -> str:
     if not total:
-        return f"{label}: undefined in too many checkpoints to compare them."
+        return f"{label}: not compared, too few items or checkpoints with a value."
     if not names:
         return f"{label}: no statement of {total} changes between checkpoints."
     listed = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
@@ -148,7 +148,7 @@ def _widest_cluster(measures: Measures) -> str:
         row for row in measures.where("sd over checkpoints") if row.value is not None and row.n >= FEW_CASES
     ]
     if not spreads:
-        return f"No pair of concepts with at least {FEW_CASES} items is defined in several checkpoints."
+        return f"No pair of concepts has {FEW_CASES} items and a value in several checkpoints."
     widest = max(spreads, key=lambda row: row.value or 0.0)
     return f"The largest SD of cluster accuracy is {shown(widest.value, SHARE)} points ({widest.groups['category']})."
 

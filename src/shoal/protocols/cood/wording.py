@@ -58,8 +58,7 @@ def verdict(measures: Measures, groups: Mapping[str, str], over_half: Interval |
     text = (
         f"{partly}: {_value(unseen)} % of unseen combinations are right, {_value(seen)} % of seen ones. It gets "
         f"{_value(beyond)} of {shown(largest, points, signed=False)} possible points beyond the shortcut, "
-        f"{shown(abs(above), points, signed=False)} {'above' if above >= 0 else 'below'} halfway "
-        f"(95 % CI {ends})."
+        f"{shown(above, points, signed=True)} from halfway (95 % CI {ends})."
     )
     return _finding(kind, text, groups, unseen, gap, beyond)
 

@@ -169,11 +169,10 @@ def _lost(scenario: Scenario, base: Scenario, difference: float, p: float) -> Fi
     )
     is_all = difference <= -MUCH
     losses = (hits[1] - hits[0]).mean(axis=0)
-    several = f" in {int((losses >= (MUCH if is_all else POINTS)).sum())} of {len(losses)} runs"
+    count = int((losses >= (MUCH if is_all else POINTS)).sum())
     text = wording.lost_task(
-        scenario.row, is_all=is_all, runs=several if len(losses) > 1 else "", score=hits[0].mean(),
-        before=hits[1].mean(),
-    )  # fmt: skip
+        scenario.row, is_all=is_all, count=count, scores=hits[0].mean(axis=0), before=hits[1].mean()
+    )
     kind = FORGOTTEN if wording.starts_trained(scenario.row) else UNTRAINED
     groups = {"config": scenario.row[0], "method": scenario.row[1]}
     return Finding(kind, text, (ours, theirs), LOST, groups, {"difference": difference, "adjusted p": p})

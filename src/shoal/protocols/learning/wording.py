@@ -162,12 +162,14 @@ def _cost(column: _Column, lost: Collection[Row]) -> Words:
 # Findings about rows
 
 
-def lost_task(row: Row, *, is_all: bool, runs: str, score: float, before: float) -> str:
-    """Return that a row lost the task, or did not learn it."""
+def lost_task(row: Row, *, is_all: bool, count: int, scores: Sequence[float], before: float) -> str:
+    """Return that a row lost the task, or did not learn it, in some of its runs, with the score of each run."""
     verb = "lost" if starts_trained(row) else "did not learn"
     task = "the task" if is_all else "part of the task"
+    runs = f" in {count} of {len(scores)} runs" if len(scores) > 1 else ""
     ignore = " Ignore its other columns." if is_all else ""
-    return f"{row[0]} {row[1]} {verb} {task}{runs} (i.i.d. score {points(before)} → {points(score)}).{ignore}"
+    now = ", ".join(map(points, scores))
+    return f"{row[0]} {row[1]} {verb} {task}{runs} (i.i.d. score {points(before)} → {now}).{ignore}"
 
 
 def starts_trained(row: Row) -> bool:
