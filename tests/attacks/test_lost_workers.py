@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,7 @@ from shoal.runs.executors import local, run_jobs
 from shoal.runs.plan import check_plan
 
 MODELS = """
-import os, signal, time
+import os, signal, threading, time
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -53,6 +55,18 @@ def ignores_the_end(texts):
     (HERE / "asked").touch()
     time.sleep(60)
 
+
+def exits_and_lives_on(texts):
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    raise SystemExit(5)
+
+
+def waits_for_its_killer(texts):
+    if not (HERE / "killed").exists():
+        (HERE / "asked.tmp").write_text(str(os.getpid()))
+        (HERE / "asked.tmp").replace(HERE / "asked")
+        signal.pause()
+    return ["positive" for text in texts]
 """
 
 
@@ -83,6 +97,41 @@ def test_a_killed_worker_is_noticed_replaced_and_its_job_done_again_once(plan_of
     assert (tmp_path / "deaths").read_text() == "xx"
     assert ended["exits"] is not None and "Traceback" not in ended["exits"]
     assert [store.is_done(job.id) for job in jobs] == [True, True, False, False]
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_from_outside_does_not_stop_the_verb(plan_of, tmp_path):
+    """As the kernel does it: the job that was in flight is done by another worker, the verb ends as if nothing was."""
+    plan = plan_of("waits_for_its_killer", "fine")
+    command = [sys.executable, "-c", "from shoal.cli import main; main()", "run", str(plan), "--workers", "2"]
+    run = subprocess.Popen(
+        [*command, "--into", "runs"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    while not (tmp_path / "asked").exists():
+        assert run.poll() is None, run.stdout and run.stdout.read()
+        time.sleep(0.05)
+    (tmp_path / "killed").touch()
+    os.kill(int((tmp_path / "asked").read_text()), signal.SIGKILL)
+    output, _ = run.communicate(timeout=300)
+    assert run.returncode == 0, output
+    assert output.count("  done\n") == 2 and "Traceback" not in output
+    store = RunStore(tmp_path / "runs")
+    assert all(store.is_done(job.id) for job in check_plan(read_plan(plan)))
+
+
+@pytest.mark.slow
+def test_a_worker_that_exits_but_whose_threads_live_on_does_not_hang_the_run(plan_of, tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "GRACE", 0.5)
+    jobs = check_plan(read_plan(plan_of("exits_and_lives_on", "fine")))
+    began = time.monotonic()
+    ended = [problem for _, problem in run_jobs(jobs, RunStore(tmp_path / "runs"), workers=2)]
+    assert ended.count(None) == 1 and any("sys.exit(5)" in (problem or "") for problem in ended)
+    assert not multiprocessing.active_children()
+    assert time.monotonic() - began < 300  # the threads sleep for 600 seconds
 
 
 @pytest.mark.slow

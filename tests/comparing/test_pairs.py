@@ -344,3 +344,14 @@ def test_templates_that_functionalities_share_are_counted_once(fillings):
     assert one(*sides, OVER_TEMPLATES).headline.p == pytest.approx(2 / 2**6)  # six draws, not twenty-four
     assert (one(*sides).headline.p or 1) < 0.01  # the default: twenty-four cases
     assert sides[0].measures.where("suite score")[0].basis.templates == 6
+
+
+@pytest.mark.parametrize("side", ["A", "B"])
+def test_results_that_were_scored_under_different_settings_are_refused(side):
+    run, other = (
+        result({"f": [1, 0, 1]}, settings={"profile": name}) for name in ("recommended", "reference")
+    )
+    sides = ([run, other], [run, run]) if side == "A" else ([run, run], [run, other])
+    who = "the seeds of A" if side == "A" else "A and B"
+    with pytest.raises(DataError, match=rf"{who} were scored under different settings\n  why: .* for A, "):
+        compare(*sides, QUICK)

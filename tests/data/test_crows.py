@@ -42,6 +42,16 @@ def test_what_is_wrong_with_a_file_of_pairs_is_said(tmp_path, text, message):
         read_pairs(write(tmp_path, text))
 
 
+def test_ids_of_json_lines_are_texts_and_present(tmp_path):
+    pair = (
+        '{"id": %s, "sent_more": "a", "sent_less": "b", "stereo_antistereo": "stereo", "bias_type": "age"}\n'
+    )
+    with pytest.raises(DataError, match="line 2: pair '1' is there twice"):
+        read_pairs(write(tmp_path, pair % 1 + pair % '"1"', "pairs.jsonl"))
+    with pytest.raises(DataError, match="line 2: nothing in column 'id'"):
+        read_pairs(write(tmp_path, pair % 1 + pair.replace('"id": %s, ', ""), "pairs.jsonl"))
+
+
 SCORES = "sent_more,sent_less,sent_more_score,sent_less_score\n"
 
 
@@ -60,6 +70,7 @@ def test_stored_scores_are_read_from_tables_and_from_json_lines(tmp_path):
     [
         (SCORES.replace("sent_less_score", "less") + "a,b,1,2\n", "no column 'sent_less_score'"),
         (SCORES + "a,b,1,two\n", "line 2: sent_more_score and sent_less_score must be numbers"),
+        (SCORES + "a,b,1,nan\n", "line 2: sent_more_score and sent_less_score must be numbers"),
         (SCORES + "a,b,1,2\na,b,1,3\n", "line 3: this pair has other scores on an earlier line"),
         (SCORES, "no scores"),
     ],

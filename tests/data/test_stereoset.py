@@ -75,9 +75,10 @@ def test_a_malformed_cluster_is_named(tmp_path, row, message):
 
 def test_other_files_are_refused(tmp_path):
     path = tmp_path / "x.json"
-    path.write_text("[1]")
-    with pytest.raises(DataError, match="not a StereoSet file"):
-        read_clusters(path)
+    for text in ("[1]", '{"data": {"intrasentence": null}}'):
+        path.write_text(text)
+        with pytest.raises(DataError, match="not a StereoSet file"):
+            read_clusters(path)
     path.write_text("{")
     with pytest.raises(DataError, match="not JSON"):
         read_clusters(path)

@@ -143,6 +143,19 @@ def test_a_workbook_of_several_sheets_or_without_names_is_refused(tmp_path):
         open_rows(tmp_path / "twice.xlsx")
 
 
+def test_other_archives_and_old_workbooks_are_told_apart(tmp_path):
+    import zipfile
+
+    pytest.importorskip("openpyxl")
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr("t.csv", "a,b\n")
+    with pytest.raises(DataError, match=r"a zip archive, not a table[\s\S]*try: unzip it"):
+        open_rows(tmp_path / "t.zip")
+    (tmp_path / "t.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+    with pytest.raises(DataError, match="an old Excel file"):
+        open_rows(tmp_path / "t.xls")
+
+
 def test_of_a_dataset_with_splits_one_is_to_be_named(tmp_path):
     (tmp_path / "both").mkdir()
     (tmp_path / "both" / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
@@ -161,6 +174,7 @@ def test_of_a_dataset_with_splits_one_is_to_be_named(tmp_path):
         ('{"_data_files": []}', "flatten_indices"),
         ('{"_data_files": [{"filename": "gone.arrow"}]}', r"not a whole table[\s\S]*gone.arrow"),
         ('{"_data_files": [{"filename": "x"}], "_indices_data_files": [1]}', "flatten_indices"),
+        ('{"_data_files": [{"filename": "x"}], "_indices_files": [1]}', "flatten_indices"),
     ],
 )
 def test_a_folder_that_is_no_saved_dataset_is_refused(tmp_path, state, message):

@@ -144,6 +144,12 @@ def test_a_configuration_that_cannot_be_read_is_named(copy, text):
     refused(copy, r"config.json is not a JSON object[\s\S]*git lfs pull")
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "vocab.txt"])
+def test_a_pointer_of_git_lfs_is_told_from_the_file(copy, name):
+    (copy / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n")
+    refused(copy, rf"{name} is a Git LFS pointer[\s\S]*git lfs pull")
+
+
 # Other things that are named as models
 
 

@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 
 from shoal import load_model  # noqa: E402
 from shoal.core.errors import ModelError  # noqa: E402
+from shoal.models.fresh import make_linear  # noqa: E402
 from shoal.training.checkpointing import load_features, save_features  # noqa: E402
 
 LABELS = ("different", "same", "unsure")
@@ -116,6 +117,17 @@ def test_a_linear_head_reads_the_first_state_and_the_usual_head_does_not(folders
 def test_a_linear_head_on_an_architecture_of_another_kind_is_refused(folders):
     with pytest.raises(ModelError, match=r"no linear head for a GPT2[\s\S]*head = \"own\""):
         load_model(f"hf:{folders['decoder']}").with_fresh_head(LABELS, 0, linear=True)
+
+
+@pytest.mark.parametrize(("kind", "own"), [("Albert", {"embedding_size": 16}), ("Canine", {})])
+def test_a_linear_head_whose_answers_are_not_linear_in_the_first_state_is_refused(kind, own):
+    import transformers
+
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    config = getattr(transformers, f"{kind}Config")(**sizes, **own)
+    network = getattr(transformers, f"{kind}ForSequenceClassification")(config).eval()
+    with pytest.raises(ModelError, match=rf"{kind}ForSequence\w+ are not linear[\s\S]*head = \"own\""):
+        make_linear(network, "hf:x")
 
 
 # Weights

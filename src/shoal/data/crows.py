@@ -4,6 +4,7 @@ A table with columns `sent_more` (more stereotypical), `sent_less`, `stereo_anti
 pair the first states a stereotype about a disadvantaged group; in an *antistereo* pair the second violates one.
 """
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def read_pairs(path: Path) -> list[Pair]:
                 raise DataError(
                     f"stereo_antistereo is {direction!r}", fix="stereo or antistereo, or remove the row"
                 )
-            identity = str(len(pairs)) if id_column is None else row[id_column]
+            identity = str(len(pairs) if id_column is None else filled_cell(row, id_column))
             if identity in pairs:
                 raise DataError(f"pair {identity!r} is there twice", fix="give each pair an id of its own")
         pairs[identity] = Pair(identity, more, less, direction, bias_type)
@@ -61,6 +62,8 @@ def read_pair_scores(path: Path) -> dict[tuple[str, str], tuple[float, float]]:
         more, less, *values = (row[name] for name in SCORES)
         try:
             both = float(values[0]), float(values[1])
+            if math.isnan(sum(both)):
+                raise ValueError
         except (TypeError, ValueError):
             raise DataError(
                 f"{where}: sent_more_score and sent_less_score must be numbers",

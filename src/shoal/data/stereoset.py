@@ -37,7 +37,7 @@ def read_clusters(path: Path) -> list[Cluster]:
     """Return every cluster of the file, intra-sentence ones first."""
     found = read_json(path)
     tasks = found.get("data") if isinstance(found, dict) else None
-    if not isinstance(tasks, dict) or not any(isinstance(tasks.get(task), list) for task in TASKS):
+    if not isinstance(tasks, dict) or not all(isinstance(tasks.get(task, []), list) for task in TASKS):
         raise DataError(
             f"{path}: not a StereoSet file",
             why='"data" must hold lists "intrasentence" and "intersentence"',

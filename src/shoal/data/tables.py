@@ -49,7 +49,7 @@ MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"ARROW1", "arrow"),
     (b"\xff\xff\xff\xff", "stream"),
     (b"PK\x03\x04", "xlsx"),
-    (b"\xd0\xcf\x11\xe0", "xlsx"),  # an old workbook, which openpyxl refuses
+    (b"\xd0\xcf\x11\xe0", "xls"),
 )
 """First bytes of the binary formats."""
 
@@ -173,7 +173,7 @@ def _folder(path: Path) -> Rows:
     try:
         state = json.loads((path / "state.json").read_text(encoding="utf-8"))
         files = [path / Path(file["filename"]).name for file in state["_data_files"]]
-        is_selection = bool(state.get("_indices_data_files")) or not files
+        is_selection = any(state.get(name) for name in ("_indices_data_files", "_indices_files")) or not files
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise DataError(
             f"{path}: not a saved dataset",
@@ -197,6 +197,10 @@ def _xlsx(path: Path) -> Rows:
     with _named_errors(path):
         content = BytesIO(whole_bytes(path))
         with zipfile.ZipFile(content) as archive:
+            if "xl/workbook.xml" not in archive.namelist():
+                raise DataError(
+                    f"{path}: a zip archive, not a table", fix="unzip it, and name the file in it"
+                )
             if sum(part.file_size for part in archive.infolist()) > LARGEST_WHOLE:
                 raise DataError(
                     f"{path}: unzipped, larger than {LARGEST_WHOLE // 2**20} MB", fix="save it as CSV"
@@ -219,6 +223,10 @@ def _xlsx(path: Path) -> Rows:
     return Rows(columns, _sheet_rows(path, columns, lines))
 
 
+def _xls(path: Path) -> Rows:
+    raise DataError(f"{path}: an old Excel file", fix="save it as xlsx or CSV")
+
+
 def _sheet_rows(path: Path, columns: list[str], lines: Iterator[tuple[Any, ...]]) -> Numbered:
     with _named_errors(path):
         for number, cells in enumerate(lines, start=2):
@@ -234,6 +242,7 @@ READERS: dict[str, Callable[[Path], Rows]] = {
     "arrow": lambda path: _arrow_rows(path, [path], _arrow),
     "stream": lambda path: _arrow_rows(path, [path], _stream),
     "xlsx": _xlsx,
+    "xls": _xls,
     "folder": _folder,
 }
 

@@ -33,6 +33,7 @@ TOKENIZER = (
     *("tokenizer*.json", "vocab.*", "merges.txt", "special_tokens_map.json", "added_tokens.json"),
     "*.model",
 )
+LFS = b"version https://git-lfs"
 HEADS = {
     "classify": ("AutoModelForSequenceClassification", "classifier"),
     "extract": ("AutoModelForQuestionAnswering", "span extractor"),
@@ -86,7 +87,14 @@ class Checkpoint:
                 fix="merge it into its base model and save that, or remove adapter_config.json",
             )
         self._json("config.json")
-        _ = self.weights  # pickles are refused there
+        for path in (*self._files(TOKENIZER), *self.weights):  # pickles are refused in weights
+            with path.open("rb") as stream:
+                if stream.read(len(LFS)) == LFS:
+                    raise ModelError(
+                        f"hf:{self.name}: {path.name} is a Git LFS pointer",
+                        why="a vocabulary of its three lines would be read without an error",
+                        fix=f"git lfs pull, in {path.parent}",
+                    )
         self._refuse_code()
         return self.place
 

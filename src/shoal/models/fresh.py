@@ -133,3 +133,17 @@ def make_linear(network: Any, name: str) -> None:
             why="shoal supports models with BERT's pooler or RoBERTa's head",
             fix='head = "own"',
         )
+    tokens = torch.arange(1, 5, device=network.device)[None]
+    with torch.inference_mode():
+        try:
+            state = encoder(input_ids=tokens).last_hidden_state[:, 0]
+            logits = network(input_ids=tokens).logits
+            is_linear = torch.allclose(getattr(head, "out_proj", head)(state), logits, atol=1e-5)
+        except RuntimeError:  # a pooler that reads something else than all states
+            is_linear = False
+    if not is_linear:
+        raise ModelError(
+            f"{name}: the answers of a {type(network).__name__} are not linear in the first token's state",
+            why="its pooler or head reads more than that state",
+            fix='head = "own"',
+        )

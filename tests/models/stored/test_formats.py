@@ -212,7 +212,8 @@ def test_a_datasets_folder_is_known_by_the_content_of_its_files(tmp_path):
 @pytest.mark.parametrize(("library", "name"), [("pyarrow", "p.parquet"), ("openpyxl", "p.xlsx")])
 def test_without_its_library_a_table_names_the_package(tmp_path, suite, ask, monkeypatch, library, name):
     write_table(tmp_path / name, table(label=LABELS))
-    monkeypatch.setitem(sys.modules, library, None)
+    for module in (library, *(module for module in sys.modules if module.startswith(f"{library}."))):
+        monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=rf"{library} is not installed[\s\S]*pip install {library}"):
         ask(tmp_path / name, suite)
 

@@ -251,16 +251,19 @@ def test_further_data_have_the_label_names_of_the_iid_data(tmp_path):
     test = rows_file(tmp_path / "test.tsv", ["fine\tpositive", "poor\tnegative"])
     files = {"iid": rows_file(tmp_path / "train.tsv", BOTH), "iid_test": test}
     data = load_iid(learning(**files))
-    cases = ood_cases(learning(**files, ood=[f"mine={test}"]), data)
+    mine = rows_file(tmp_path / "mine.tsv", ["great\tpositive", "dull\tnegative"])
+    cases = ood_cases(learning(**files, ood=[f"mine={mine}"]), data)
     assert [(made.id, made.labels) for made in cases] == [
         ("mine/0", ("positive",)),
         ("mine/1", ("negative",)),
     ]
     with pytest.raises(PlanError, match="two data sets are named 'test'"):
         ood_cases(learning(**files, ood=[test, test]), data)
-    other = rows_file(tmp_path / "other.tsv", ["fine\tgreat", "poor\tnegative"])
+    other = rows_file(tmp_path / "other.tsv", ["superb\tgreat", "poor\tnegative"])
     with pytest.raises(PlanError, match=r"other.tsv has the labels great[\s\S]*invert"):
         ood_cases(learning(**files, ood=[other]), data)
+    with pytest.raises(PlanError, match="ood: .*test.tsv holds the rows of the i.i.d. test data"):
+        ood_cases(learning(**files, ood=[f"mine={test}"]), data)
 
 
 def test_the_trainings_of_a_plan_are_judged_alike():

@@ -163,6 +163,7 @@ def test_models_that_give_labels_alone_are_ranked_by_what_they_get_right(study, 
         ("RANDOM=better", "takes no direction"),
         ("my_factors:nothing=worse", "no attribute 'nothing'"),
         ("no_such_module:f=worse", "cannot be imported"),
+        ("os:sep=worse", "sep is not a function"),
         ("my_factors:fails=worse", "ZeroDivisionError"),
     ],
 )

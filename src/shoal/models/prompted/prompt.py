@@ -175,7 +175,7 @@ def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
             f"{where}: unknown key {key!r}", why=f"known: {known}", fix=nearest(key, KEYS) or known
         )
     task = table.get("task")
-    if task not in TASKS:
+    if not isinstance(task, str) or task not in TASKS:
         raise ModelError(f"{where}: task = {task!r}", why=f"known: {', '.join(TASKS)}", fix='task = "text"')
     words = {key: table.get(key, "") for key in ("system", "user", "instruction", "unanswerable")}
     for key, value in words.items():

@@ -358,6 +358,12 @@ def ood_cases(settings: "Settings", data: IidData) -> list[Case]:
     for name, path in ood_files(settings).items():
         tested = _rows_of_file(path, data.is_reading)
         rows, answers = [row for row, _ in tested], [right for _, right in tested]
+        if {row.texts for row in rows} == {row.texts for row in (*data.test, *data.validation)}:
+            raise PlanError(
+                f"ood: {path} holds the rows of the i.i.d. test data",
+                why="its score would be the i.i.d. score under another name",
+                fix="other data",
+            )
         if data.is_reading:
             cases += _row_cases(OOD, name, rows, answers)
         else:

@@ -122,7 +122,7 @@ def _read(settings: Settings, columns: Sequence[str] = ()) -> tuple[list[Row], i
         raise DataError(
             f"data {settings.data!r}: no such file",
             why=f"expected a table; {OURS!r}, the built-in problems, has no groups",
-            fix=nearest(settings.data, [OURS]) or "check the path",
+            fix="data = FILE" if columns else nearest(settings.data, [OURS]) or "check the path",
         )
     table = read_labelled(path, settings.text, settings.label, more=columns)
     rows: list[Row] = []

@@ -213,7 +213,8 @@ def check_labels(where: str, labels: Iterable[str], names: Sequence[str]) -> Non
     if unknown:
         raise DataError(
             f"{where}: label {unknown[0]!r} is not one of {some(names, 12)}",
-            fix=nearest(unknown[0], names) or f"labels = [{', '.join(map(repr, [*names, *unknown]))}]",
+            fix=nearest(unknown[0], names)
+            or ("one of those" if where == "classes" else f"labels = {[*names, *unknown]}"),
         )
 
 

@@ -215,6 +215,8 @@ def _load(name: str) -> Callable[..., float | None]:
         sys.path.insert(0, folder)
     try:
         loaded: Callable[..., float | None] = getattr(import_module(module), function)
+        if not callable(loaded):
+            raise TypeError(f"{function} is not a function")
     except Exception as problem:
         raise PlanError(
             f"factor {name!r} cannot be imported",
