@@ -34,7 +34,7 @@ from weakref import finalize
 
 from ...core.errors import ModelError
 from ..validate import shortened
-from .response import Completion, clean, clean_page, read_completion, read_json
+from .response import Completion, clean, read_completion, read_json
 from .spending import Spending, estimated_tokens
 
 RETRYABLE = (408, 409, 429)
@@ -203,7 +203,7 @@ class Client:
         error = body.get("error", body) if isinstance(body, dict) else None
         message = error.get("message") if isinstance(error, dict) else error
         if not isinstance(message, str) or not message:
-            message = clean_page(text.strip() or response.reason or "", key)
+            message = clean(text.strip() or response.reason or "", key)
         location = response.headers.get("Location", "") if 300 <= response.status < 400 else ""
         return Failure(
             self._shown(f"the server says {response.status}: {message}", key),

@@ -122,12 +122,15 @@ def clean(text: str, key: str) -> str:
     """
     if not text.isascii():
         text = _SURROGATE.sub("\ufffd", text)
-    if len(key) < SHORTEST_KEY:
+    if len(key) < SHORTEST_KEY or len(text) < SHORTEST_KEY:
         return text
     if len(_squeezed(key)) < SHORTEST_KEY:
         return text.replace(key, MASK)
-    starts, size = _matches(_squeezed(text), key)
-    return _masked(text, starts, size) if starts else text
+    for written in (text, _unescaped(text)):
+        starts, size = _matches(_squeezed(written), key)
+        if starts:
+            text = _masked(written, starts, size)
+    return text
 
 
 def clean_json(value: Any, key: str) -> Any:
@@ -141,10 +144,11 @@ def clean_json(value: Any, key: str) -> Any:
     return value
 
 
-def clean_page(text: str, key: str) -> str:
-    """Return a body that is not JSON without the key, also if HTML entities or JSON escapes spell it."""
-    plain = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), unescape(text))
-    return clean(plain, key)
+def _unescaped(text: str) -> str:
+    """Return a text with its HTML entities and JSON escapes replaced; empty if it has none."""
+    if "&#" not in text and "\\u" not in text:
+        return ""
+    return _SURROGATE.sub("\ufffd", _ESCAPE.sub(lambda match: chr(int(match[1], 16)), unescape(text)))
 
 
 def _squeezed(text: str) -> str:
