@@ -158,13 +158,16 @@ def test_given_checkpoints_are_fine_tuned_as_by_hand_and_stand_in_table_2(files,
 def test_models_made_here_share_their_pretraining_with_their_diagnostics(files, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{line}\n" for line in (*GOOD, *BAD)) * 20)
+    other = tmp_path / "other.tsv"
+    write(other, [("text", "label"), *((f"{line} black fox .", "yes") for line in GOOD), ("ants .", "no")])
+    of_words = words(files, epochs=1)
     table = {
         "models": ["tiny:masked"],
         "seeds": [0, 1],
         "bias": {
             "diagnostic": "crows", "data": "example", "limit": 10,
             "pretrain": {"text": str(text), "epochs": 1, "width": 16, "vocabulary": 90},
-            "tasks": [words(files, epochs=1), pairs(files)],
+            "tasks": [of_words, {**of_words, "name": "other", "test": str(other)}],
         },
     }  # fmt: skip
     plan = make_plan(table)
@@ -184,26 +187,6 @@ def test_models_made_here_share_their_pretraining_with_their_diagnostics(files, 
     pretrained = model.network("masked").base_model.embeddings.word_embeddings.weight.detach().clone()
     head = model.checkpoint.with_fresh_head(("no", "yes"), 0)
     assert torch.equal(head.base_model.embeddings.word_embeddings.weight, pretrained)
-
-
-def test_two_tests_of_one_training_share_it_behind_a_pretraining(files, tmp_path):
-    """The second finds weights of a head that the model did not have when it was pre-trained."""
-    text = tmp_path / "text.txt"
-    text.write_text("".join(f"{line}\n" for line in (*GOOD, *BAD)) * 20)
-    other = tmp_path / "other.tsv"
-    write(other, [("text", "label"), *((f"{line} black fox .", "yes") for line in GOOD), ("ants .", "no")])
-    of_words = words(files, epochs=1)
-    table = {
-        "models": ["tiny:masked"],
-        "bias": {
-            "diagnostic": [], "data": "example",
-            "pretrain": {"text": str(text), "epochs": 1, "width": 16, "vocabulary": 90},
-            "tasks": [of_words, {**of_words, "name": "other", "test": str(other)}],
-        },
-    }  # fmt: skip
-    jobs = [job for job in check_plan(make_plan(table)) if job.settings.tasks]
-    store = RunStore(tmp_path / "runs")
-    assert [problem for _, problem in run_here(jobs, store)] == [None, None]
 
 
 def test_only_the_last_step_is_table_2():
