@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from bias_results import compare, settings
+from bias_results import settings
 
 torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 
 from shoal.core.errors import DataError, PlanError  # noqa: E402
-from shoal.core.records import Measure, Measures, Result  # noqa: E402
+from shoal.core.records import Measures  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
 from shoal.protocols.bias import training  # noqa: E402
 from shoal.render.csv_tables import tables_of  # noqa: E402
@@ -187,22 +187,3 @@ def test_models_made_here_share_their_pretraining_with_their_diagnostics(files, 
     pretrained = model.network("masked").base_model.embeddings.word_embeddings.weight.detach().clone()
     head = model.checkpoint.with_fresh_head(("no", "yes"), 0)
     assert torch.equal(head.base_model.embeddings.word_embeddings.weight, pretrained)
-
-
-def test_only_the_last_step_is_table_2():
-    results = []
-    for step, score in ((10, 0.5), (20, 0.75)):
-        for run in range(2):
-            row = Measure("downstream score", score, 4, {"task": "sst2"})
-            job = {
-                "model": f"base{run}",
-                "group": "base",
-                "run": run,
-                "step": step,
-                "settings": {"diagnostic": []},
-            }
-            results.append(Result(job, [], [], Measures([row])))
-    (mean,) = compare(results).where("mean over checkpoints", of="downstream score")
-    assert mean.value == 0.75 and mean.interval is not None, (
-        "four examples: tied scores are not known exactly"
-    )
