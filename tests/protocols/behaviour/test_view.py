@@ -117,13 +117,6 @@ def test_a_failing_case_shows_what_the_model_said_of_it():
     assert "expected positive, got negative .80" in text
 
 
-def test_the_band_shows_the_models_own_probability_and_no_distance_between_three():
-    rows = probabilities(2)
-    rows[0] = [0.45, 0.55]
-    text = alone(audited(answers_of(rows, TWO)))
-    assert "expected positive, got neutral (positive .55)" in text and "off by" not in text
-
-
 def test_checks_that_failed_come_before_the_table():
     checks = [{"name": "label order", "ok": False, "detail": "likely wrong"}, {"name": "sums", "ok": True}]
     text = alone(audited(answers_of(probabilities()), checks=checks))

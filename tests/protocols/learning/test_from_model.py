@@ -138,7 +138,6 @@ def test_without_iid_data_to_train_on_a_test_file_is_enough(tmp_path):
     [
         ({"train": {"on": "iid+suite", "from": "model"}}, 'train.from = "model" has no iid'),
         ({"train": {"on": "iid>suite", "from": "model", "iid_epochs": 1}}, "train.iid_epochs has no effect"),
-        ({"train": {"on": "iid>suite", "from": "model"}, "iid": ""}, "needs i.i.d. data"),
     ],
 )
 def test_what_only_base_weights_have_is_refused(settings, message):

@@ -107,25 +107,6 @@ def test_values_marks_and_intervals():
     assert base.split() == ["iid", "vanilla", "91.7", "72.5", "72.5"]
 
 
-def test_test_rows_that_are_trained_on_are_told_below_the_table():
-    results = [
-        Result({"about": {"i.i.d. rows that are trained on too": 12}, "settings": {}}, (), (), Measures(()))
-    ]
-    section = view(Settings(train=Train()), results, example(), [])[0]
-    assert "! 12 i.i.d. test rows also occur in the training data." in section.notes
-
-
-def test_what_is_not_done_says_how_far_it_is():
-    waiting = [row for row in example() if row.groups.get("hold out") != "functionality"]
-    waiting.append(Measure("G", None, 0, FUNC, reason="23 of 38 folds done"))
-    text = printed(waiting)
-    assert "Not complete yet: 1 of 1 row." in text
-    assert "nothing to compare with" in printed(
-        [row for row in example() if row.groups.get("config") != "iid"]
-    )
-    assert "No job of this plan has been trained yet." in printed([Measure("other", 1.0, 1)])
-
-
 def matrix(measures: Sequence[Measure], title: str) -> HeatMap:
     (block,) = [
         block
