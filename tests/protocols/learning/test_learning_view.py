@@ -169,18 +169,10 @@ def test_a_cell_of_the_matrix_names_the_jobs_that_were_asked_its_cases():
     assert jobs["suite score", "iid"] == []
 
 
-def read(name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(tables_of(shown(example()))[name])))
-
-
-def named(row: dict[str, str]) -> list[str]:
-    """The columns that are not the ends and the n of another."""
-    return [name for name in row if not name.endswith((" low", " high", " n"))]
-
-
 def test_results_as_csv():
-    base, row = read("results")
-    assert ",".join(named(row)) == (
+    base, row = csv.DictReader(io.StringIO(tables_of(shown(example()))["results"]))
+    own = [name for name in row if not name.endswith((" low", " high", " n"))]
+    assert ",".join(own) == (
         "task,config,method,s_iid,s_seen,s_func,s_class,s_type,G_seen,G_func,G_class,G_type,n_func_used,na_rates"
     )
     assert (row["task"], row["config"], row["method"]) == ("SENT", "iid>suite", "vanilla")
