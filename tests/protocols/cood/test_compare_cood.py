@@ -64,6 +64,7 @@ def test_the_curve_over_epochs_is_averaged_over_seeds(settings, scored):
         cases = cood.build(part).cases
         right = np.array([LABELS.index(target(case.groups["cell"])) for case in cases])
         missed = np.array([case.groups["cell"] == "fst/sec" and seed == 0 for case in cases])
+        missed |= np.arange(len(cases)) % 7 == 0
         answers = {"1": Answers(LABELS, np.where(missed, 1 - right, right)), "2": Answers(LABELS, right)}
         results.append(scored(part, answers, "m"))
     rows = compared(cood.Settings(), results)
