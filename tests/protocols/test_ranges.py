@@ -19,21 +19,10 @@ from shoal.runs.settings import make_settings
 OUTSIDE = [
     ("tolerance", "5", "from 0 to 2"),
     ("tolerance", "nan", "from 0 to 2"),
-    ("tolerance", "inf", "from 0 to 2"),
-    ("tolerance", "-1", "from 0 to 2"),
     ("resamples", "0", "from 10 to 1,000,000"),
-    ("resamples", "1000000000000", "from 10 to 1,000,000"),
-    ("shuffles", "-1", "from 10 to 10,000,000"),
-    ("limit", "-5", "of 0 or more"),
     ("seed", "-1", "from 0 to 4,294,967,295"),
-    ("seed", str(2**32), "from 0 to 4,294,967,295"),
     ("iid_limit", "-1", "of 0 or more"),
-    ("hold_out_sample", "-1", "of 0 or more"),
     ("train.learning_rate", "0", "above 0, at most 10,"),
-    ("train.iid_learning_rate", "-0.1", "above 0, at most 10,"),
-    ("train.batch", "0", "from 1 to 100,000"),
-    ("train.iid_batch", "0", "from 1 to 100,000"),
-    ("train.epochs", "0", "above 0, at most 10,000,"),
     ("train.iid_epochs", "inf", "above 0, at most 10,000,"),
     ("train.threads", "0", "from 1 to 1,024"),
 ]
@@ -66,10 +55,7 @@ def test_every_default_lies_inside_its_range(protocol):
         (("rank", "a", "b", "--data", "d.csv", "--set", "probe_sizes=5,0"), "1 or more"),
         (("try", "cood", "tiny:sentiment", "--set", "seed=-1"), "from 0 to 4,294,967,295"),
         (("try", "cood", "tiny:sentiment", "--set", "train.warm_up=2"), "from 0 to 1"),
-        (("try", "cood", "tiny:sentiment", "--set", "train.batch=0"), "from 1 to 100,000"),
-        (("try", "cood", "tiny:sentiment", "--set", "per_label=5,0"), "1 or more"),
         (("try", "bias", "tiny:masked", "--set", "seed=-1"), "from 0 to 4,294,967,295"),
-        (("try", "bias", "tiny:masked", "--set", "n_samples=0"), "1 or more"),
     ],
 )
 def test_verbs_refuse_numbers_outside_their_range(command, words, tmp_path, monkeypatch):
@@ -109,9 +95,3 @@ def is_number(hint: Any) -> bool:
 
 def has_range(hint: Any) -> bool:
     return isinstance(hint, Within) or any(has_range(part) for part in get_args(hint))
-
-
-def test_a_number_without_a_range_would_be_seen():
-    assert is_number(int) and is_number(float | None) and is_number(Annotated[int, "x"] | None)
-    assert is_number(tuple[int, ...]) and not is_number(str) and not is_number(tuple[str, ...])
-    assert has_range(tuple[Annotated[int, Within(0)], ...]) and not has_range(tuple[int, ...])

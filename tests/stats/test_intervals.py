@@ -76,16 +76,6 @@ def test_undefined_is_nan_not_zero() -> None:
         assert all(math.isnan(end) for end in interval)
 
 
-@given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=30), min_size=1, max_size=6), st.randoms())
-def test_combined_wilson_holds_the_mean_and_knows_no_order(outcomes, random):
-    tables = [cluster_table(np.array(row, float)) for row in outcomes]
-    low, high = macro_wilson(tables)
-    middle = np.mean([np.mean(row) for row in outcomes])
-    assert 0 <= low <= middle + 1e-12 and middle <= high + 1e-12 and high <= 1 + 1e-12
-    random.shuffle(tables)
-    assert macro_wilson(tables) == (low, high)
-
-
 def templates(rng: np.random.Generator, rate_: float, number: int, size: int, alike: float) -> ClusterTable:
     chances = rng.beta(rate_ * (1 - alike) / alike, (1 - rate_) * (1 - alike) / alike, number)
     return cluster_table(

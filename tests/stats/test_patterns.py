@@ -14,8 +14,6 @@ from shoal.stats.patterns import (
     sample_accuracy,
 )
 
-N = [20, 20, 20]
-
 
 def share(right, n, threshold):
     return float(np.mean(is_solved(right, n, threshold)))
@@ -84,14 +82,3 @@ def test_the_interval_of_a_correlation_covers_it_for_few_problems(premises, mean
         hits += low <= planted <= high or math.isnan(low)
         assert math.isnan(low) or low <= middle <= high
     assert hits / times >= 0.95 - 2 * math.sqrt(0.05 * 0.95 / times)
-
-
-def test_the_interval_of_a_correlation_narrows_and_right_and_wrong_are_mirror_images():
-    rng = np.random.default_rng(4)
-    right = rng.binomial(20, rng.beta(2, 1, size=2000))
-    n, alone = np.full(2000, 20), np.arange(2000)
-    middle, (low, high) = correlation_interval([right], [n], alone)
-    assert middle == pytest.approx(0.25, abs=0.02) and high - low < 0.05
-    few = slice(40)
-    first, second = (correlation_interval([c[few]], [n[few]], alone[few]) for c in (right, n - right))
-    assert first[0] == pytest.approx(second[0]) and first[1] == pytest.approx(second[1])

@@ -19,13 +19,6 @@ from shoal.stats.power import (
 )
 
 
-@settings(deadline=None, max_examples=20)
-@given(st.integers(30, 1_000), st.floats(0.01, 0.9))
-def test_more_cases_find_smaller_differences(n: int, discordance: float) -> None:
-    few, many = smallest_difference(n, discordance), smallest_difference(4 * n, discordance)
-    assert few is not None and many is not None and many < few
-
-
 def test_exact_power_is_that_of_all_counts() -> None:
     n, discordance, difference = 12, 0.6, 0.5
     detected = 0.0

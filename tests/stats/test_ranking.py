@@ -14,7 +14,6 @@ from shoal.stats.ranking import (
     few_shot_accuracy,
     guess,
     order_of,
-    over_models,
     probability_better,
     probe_means,
 )
@@ -108,10 +107,3 @@ def test_models_that_are_equally_good_are_no_pair():
     better, worse = decided_pairs([0.5, 0.9, 0.5])
     assert list(zip(better, worse, strict=True)) == [(1, 0), (1, 2)]
     assert math.isnan(few_shot_accuracy(np.full((2, 2), 0.5), [0.3, 0.3]))
-
-
-def test_an_interval_over_models_needs_three():
-    order = order_of(np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]]))
-    assert over_models(order[:2, :2], [3, 2]) is None
-    low, high = over_models(order, [3, 2, 1]) or (0, 0)
-    assert 0 <= low < few_shot_accuracy(order, [3, 2, 1]) < high == 1

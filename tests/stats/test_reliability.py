@@ -11,7 +11,6 @@ from hypothesis.extra.numpy import arrays
 
 from shoal.stats.reliability import (
     coefficient_interval,
-    disagreement_histogram,
     fleiss_kappa,
     icc_agreement,
     item_floor,
@@ -33,15 +32,6 @@ def test_kappa_is_what_pairs_of_runs_say(matrix: Matrix) -> None:
     by_chance = matrix.mean() ** 2 + (1 - matrix.mean()) ** 2
     expected = (np.mean(pairs) - by_chance) / (1 - by_chance) if by_chance < 1 else NA
     assert fleiss_kappa(matrix) == pytest.approx(expected, abs=1e-9, nan_ok=True)
-
-
-@settings(deadline=None)
-@given(binary)
-def test_disagreement_counts_the_minority(matrix: Matrix) -> None:
-    expected = [min(row.tolist().count(0.0), row.tolist().count(1.0)) for row in matrix]
-    counts, undecided = disagreement_histogram(matrix)
-    assert np.repeat(np.arange(len(counts)), counts).tolist() == sorted(expected) and undecided == 0
-    assert len(counts) == matrix.shape[1] // 2 + 1
 
 
 def shifting(rng: np.random.Generator, items: int, runs: int, sd: float) -> Matrix:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.random import Generator
 
 from shoal.stats.resampling import (
     cluster_table,
@@ -21,10 +20,6 @@ NA = float("nan")
 Cases = list[tuple[int, float, float]]
 outcome = st.sampled_from([0.0, 1.0, NA])
 cases = st.lists(st.tuples(st.integers(0, 6), outcome, outcome), min_size=1, max_size=30)
-
-
-def generator() -> Generator:
-    return np.random.default_rng(7)
 
 
 def columns(rows: Cases) -> tuple[list[int], list[float], list[float]]:
@@ -52,26 +47,6 @@ def test_exchanging_the_models_changes_only_the_sign(rows: Cases) -> None:
     ab, ba = paired_table(a, b, clusters), paired_table(b, a, clusters)
     assert difference(ab) == pytest.approx(-difference(ba), nan_ok=True)
     assert sampling_variance(ab) == pytest.approx(sampling_variance(ba), nan_ok=True)
-
-
-@settings(deadline=None)
-@given(cases)
-def test_a_pair_counts_common_applicable_cases_only(rows: Cases) -> None:
-    _, a, b = columns(rows)
-    common = [(x, y) for x, y in zip(a, b, strict=True) if not math.isnan(x + y)]
-    expected = sum(x - y for x, y in common) / len(common) if common else NA
-    assert difference(paired_table(a, b)) == pytest.approx(expected, nan_ok=True)
-
-
-def test_distinct_rows_are_those_of_numpy() -> None:
-    rng = generator()
-    values, clusters = rng.integers(2, size=500).astype(float), rng.integers(100, size=500)
-    table = cluster_table(values, clusters)
-    index = np.unique(clusters, return_inverse=True)[1]
-    naive = np.column_stack([np.bincount(index, weights=values), np.bincount(index)])
-    rows, counts = np.unique(naive, axis=0, return_counts=True)
-    assert np.array_equal(table.rows, rows) and np.array_equal(table.counts, counts)
-    assert table.clusters == len(np.unique(clusters))
 
 
 def test_degrees_of_freedom() -> None:

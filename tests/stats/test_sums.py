@@ -29,14 +29,3 @@ def test_no_difference_at_all_is_no_certainty(n):
     low, high = sum_t([np.zeros(n)], [np.arange(n)], [1.0]).interval()
     usual = paired_difference_interval(paired_table(np.ones(n), np.ones(n)))
     assert high == -low == pytest.approx(usual[1], rel=0.25)
-
-
-def test_the_order_of_cases_and_the_names_of_clusters_change_nothing():
-    rng = np.random.default_rng(1)
-    values, clusters = rng.random(60) - 0.5, rng.integers(0, 20, 60)
-    order = rng.permutation(60)
-    found = sum_t([values, values[::2]], [clusters, clusters[::2]], [0.7, 0.1])
-    again = sum_t([values[order], values[::2]], [99 - clusters[order], 99 - clusters[::2]], [0.7, 0.1])
-    assert found == again
-    exchanged = sum_t([-values, -values[::2]], [clusters, clusters[::2]], [0.7, 0.1])
-    assert (exchanged.middle, exchanged.error) == (-found.middle, found.error)

@@ -16,11 +16,8 @@ from shoal.stats.paired import (
 )
 from shoal.stats.power import sign_test_power
 from shoal.stats.reliability import (
-    coin_flip_histogram,
-    disagreement_histogram,
     fleiss_kappa,
     icc_agreement,
-    item_floor,
     mean_squares,
 )
 
@@ -34,10 +31,6 @@ def example(name: str) -> dict[str, Any]:
 
 def rows(units: list[str]) -> list[list[int]]:
     return [[int(outcome) for outcome in unit] for unit in units]
-
-
-def hits(vector: list[int | None]) -> list[float]:
-    return [float("nan") if hit is None else float(hit) for hit in vector]
 
 
 def test_generalization_score() -> None:
@@ -71,14 +64,6 @@ def test_intraclass_correlations() -> None:
     expected = example("beyond.icc")
     assert icc_agreement(expected["matrix"]) == pytest.approx(expected["icc21"], abs=1e-6)
     assert mean_squares(expected["matrix"]) == pytest.approx((11.2417, 32.4861, 1.0194), abs=1e-4)
-
-
-def test_disagreement_and_item_noise_floor() -> None:
-    expected = example("diag.disagreement")
-    matrix = rows(expected["matrix"])
-    assert disagreement_histogram(matrix)[0].tolist() == [expected["d"].count(number) for number in range(3)]
-    assert 100 * item_floor(matrix) == pytest.approx(expected["floor_sd"], abs=1e-4)
-    assert coin_flip_histogram(5).tolist() == [0.0625, 0.3125, 0.625]
 
 
 def test_minimum_detectable_effects() -> None:

@@ -49,18 +49,14 @@ def test_cases_that_read_the_same_stay_on_one_side():
 
 
 @pytest.mark.parametrize("profile", ["recommended", "paper", "reference"])
-def test_no_profile_drops_a_case_of_ones_own(tmp_path, profile):
+def test_repeated_cases_are_dropped_only_where_somebody_says_so_and_counted(tmp_path, profile):
     made = suite_of("f", case("a", label=0), case("a", label=0), case("b", label=0), labels=("no", "yes"))
     write_suite(made, tmp_path / "s.jsonl")
     built = build(Settings(suite=str(tmp_path / "s.jsonl"), profile=profile))
     assert [one.id for one in built.cases] == ["f/0", "f/1", "f/2"]
     assert built.about["repeated cases kept"] == 1
 
-
-def test_repeated_cases_are_dropped_where_somebody_says_so_and_counted(tmp_path):
-    made = suite_of("f", case("a", label=0), case("a", label=0), case("b", label=0), labels=("no", "yes"))
-    write_suite(made, tmp_path / "s.jsonl")
-    built = build(Settings(suite=str(tmp_path / "s.jsonl"), duplicates="drop"))
+    built = build(Settings(suite=str(tmp_path / "s.jsonl"), profile=profile, duplicates="drop"))
     assert [one.id for one in built.cases] == ["f/0", "f/2"]
     assert [one.id for one in built.whole] == ["f/0", "f/1", "f/2"]
     assert built.about["repeated cases dropped"] == 1

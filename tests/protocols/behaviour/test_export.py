@@ -73,8 +73,3 @@ def test_texts_that_begin_like_formulas_are_neither_run_nor_changed(tmp_path):
     with (tmp_path / "c.csv").open(newline="") as stream:
         assert [row["text"] for row in csv.DictReader(stream)][:2] == ["@ann Good.", "=1+1"]
     assert export_suite(suite, tmp_path / "c.jsonl") == 4
-
-
-def test_the_suffix_says_what_is_written(tmp_path):
-    with pytest.raises(DataError, match=r"written as .csv or .jsonl\n  try: --out cases.jsonl"):
-        export_suite(suite_of("a", "b"), tmp_path / "cases.xlsx")

@@ -2,7 +2,6 @@
 
 import json
 import random
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,15 +79,44 @@ def test_templates_that_the_suite_does_not_name_are_noted():
     assert not pick(suite, "templates without a cluster")
 
 
+# One fault planted
+
+TORN = [*mixed(), case("Flight 0 was fine.", label=2)]
+ALONE = [case(f"a {i}", f"b {i}") for i in range(27)] + [case(f"c {i}") for i in range(3)]
+COPIED = [case(f"a {i}", f"b {i}", f"{'ac'[i > 5]} {i}") for i in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "planted", "severity", "count", "first", "words"),
+    [
+        (
+            "repeated cases",
+            ("MFT", MFT, mixed() + mixed(10)),
+            "warning",
+            10,
+            "30",
+            "10 of 40 cases (25.0 %) repeat",
+        ),
+        (
+            "label conflict",
+            ("MFT", MFT, TORN),
+            "error",
+            1,
+            "0",
+            "\"Flight 0 was fine.\" is 'negative' and 'positive'",
+        ),
+        ("nothing to compare with", ("INV", INV, ALONE), "warning", 3, "27", ""),
+        ("nothing changed", ("INV", INV, COPIED), "warning", 6, "0", "(6 of their 12)"),
+        ("cases that cannot be passed", ("DIR", DIFFERENT, COPIED), "error", 6, "0", ""),
+    ],
+)
+def test_a_planted_fault_is_found_counted_and_named(kind, planted, severity, count, first, words):
+    finding = pick(clean(("odd", *planted)), kind)[0]
+    assert (finding.severity, finding.where, finding.count) == (severity, ("odd",), count)
+    assert finding.cases[0] == f"odd/{first}" and words in finding.what
+
+
 # Duplicates and the split
-
-
-def test_repeated_cases_are_counted_and_named():
-    finding = pick(clean(("twice", "MFT", MFT, mixed() + mixed(10))), "repeated cases")[0]
-    assert (finding.where, finding.count, finding.share) == (("twice",), 10, 0.25)
-    assert finding.severity == "warning"
-    assert finding.cases == ("twice/30", "twice/31", "twice/32", "twice/33", "twice/34")
-    assert finding.what == "10 of 40 cases (25.0 %) repeat another, leaving 30"
 
 
 def alike(count: int, label: str) -> Suite:
@@ -103,28 +131,9 @@ def alike(count: int, label: str) -> Suite:
     return suite
 
 
-def steps(suite: Suite) -> int:
-    """How many lines of the checks are run through, a loop's each time."""
-    count = 0
-
-    def trace(frame, event, _):
-        nonlocal count
-        count += event == "line"
-        return trace if "hygiene" in frame.f_code.co_filename else None
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        examine(suite)
-    finally:
-        sys.settrace(before)
-    return count
-
-
-def test_conflicts_of_very_many_functionalities_are_one_finding_in_proportional_time():
+def test_conflicts_of_very_many_functionalities_are_one_finding():
     (conflict,) = pick(alike(21, "positive"), "label conflict")
     assert (len(conflict.where), conflict.count, len(conflict.cases)) == (21, 4, 2)
-    assert steps(alike(400, "positive")) < 2.1 * steps(alike(200, "positive"))
 
 
 def test_copies_across_the_split_are_counted_per_functionality_and_for_the_suite():
@@ -136,15 +145,6 @@ def test_copies_across_the_split_are_counted_per_functionality_and_for_the_suite
 
 
 # Labels
-
-
-def test_one_example_with_two_labels_inside_a_functionality():
-    (finding,) = pick(
-        clean(("torn", "MFT", MFT, [*mixed(), case("Flight 0 was fine.", label=2)])), "label conflict"
-    )
-    assert (finding.severity, finding.where, finding.count) == ("error", ("torn",), 1)
-    assert finding.cases == ("torn/0", "torn/30")
-    assert "\"Flight 0 was fine.\" is 'negative' and 'positive'" in finding.what
 
 
 def test_a_rule_that_names_its_label_can_conflict_too():
@@ -167,28 +167,6 @@ def test_a_label_that_nothing_asks_for():
         suite.add_case("words", str(i), case(f"text {i}", label=i % 2))
     finding = only(suite, "labels never asked for")
     assert "'positive', of 3 labels" in finding.what and finding.severity == "warning"
-
-
-# Nothing tested
-
-
-def test_perturbation_cases_without_a_variant():
-    made = [case(f"a {i}", f"b {i}") for i in range(27)] + [case(f"c {i}") for i in range(3)]
-    (finding,) = pick(clean(("inv", "INV", INV, made)), "nothing to compare with")
-    assert (finding.severity, finding.count, finding.share) == ("warning", 3, 0.1)
-
-
-def test_variants_in_which_nothing_changed():
-    made = [case(f"a {i}", f"b {i}", f"{'ac'[i > 5]} {i}") for i in range(30)]
-    (finding,) = pick(clean(("inv", "INV", INV, made)), "nothing changed")
-    assert (finding.count, finding.share) == (6, 0.2)
-    assert "(6 of their 12)" in finding.what
-
-
-def test_a_copy_of_the_original_that_must_be_answered_otherwise_cannot_be_passed():
-    made = [case(f"a {i}", f"b {i}", f"{'ac'[i > 1]} {i}") for i in range(30)]
-    (finding,) = pick(clean(("dir", "DIR", DIFFERENT, made)), "cases that cannot be passed")
-    assert (finding.severity, finding.count, finding.cases) == ("error", 2, ("dir/0", "dir/1"))
 
 
 # Constant predictions
@@ -266,15 +244,6 @@ def test_a_rule_that_cannot_judge_its_cases_says_why():
         clean(("pairs", "DIR", expect, [case(f"a {i}", f"b {i}") for i in range(20)])), "rule cannot judge"
     )
     assert finding.severity == "error" and "needs three examples" in finding.what
-
-
-def test_a_number_that_is_no_label():
-    suite = Suite("numbers")
-    suite.add_functionality("f", "c", "MFT", MFT)
-    for i in range(20):
-        suite.add_case("f", str(i), case(f"text {i}", label=20_240_101 if i == 7 else i % 2))
-    (finding,) = [finding for finding in found(suite) if finding.severity == "error"]
-    assert "label 20240101 is beyond" in finding.what
 
 
 # Sizes and texts

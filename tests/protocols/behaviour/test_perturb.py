@@ -11,9 +11,6 @@ from shoal.protocols.behaviour import perturb
 
 texts = st.text(alphabet="abcXYZ ,.!?'\"éß日1", max_size=40)
 seeds = st.integers(0, 2**32)
-forms = [*perturb.CONTRACTIONS, *(form[0].upper() + form[1:] for form in perturb.CONTRACTIONS)]
-words = st.sampled_from(forms) | st.sampled_from(["it", "is", "not", "do", "have", "the", "late", "They"])
-full_sentences = st.lists(words, max_size=12).map(" ".join)
 
 
 @settings(deadline=None)

@@ -67,14 +67,6 @@ def test_texts_are_clean(name):
             assert not re.search(r"[{}]|None\b(?! of)|\ba [aeioAEIO]|\ban [^aeiohAEIO]", text), case.id
 
 
-@pytest.mark.parametrize("name", SUITES)
-def test_variants_differ_from_the_original_and_from_each_other(name):
-    for case in suite_of(name).cases:
-        assert len(set(case.examples)) == len(case.examples), case.id
-        if case.groups["test type"] != "MFT":
-            assert len(case.examples) >= 2, case.id
-
-
 def test_answers_of_the_reading_suite_stand_in_the_passage():
     for case in suite_of("reading").cases:
         for (passage, _), answer in zip(case.examples, case.labels or (), strict=False):

@@ -13,6 +13,7 @@ from shoal.protocols.behaviour import compare, view
 from shoal.protocols.behaviour.build import built_suite
 from shoal.protocols.behaviour.score import score
 from shoal.protocols.behaviour.settings import Settings
+from shoal.protocols.behaviour.suite import DEFAULTS
 from shoal.render.csv_tables import tables_of
 from shoal.render.terminal import print_sections
 
@@ -53,13 +54,14 @@ def probabilities(labels: int = 3) -> Any:
 
 def audited(
     answers: Answers,
+    suite: Suite | None = None,
     *,
     model: str = "python:m:predict",
     checks: Sequence[dict[str, Any]] = (),
     **settings: Any,
 ) -> Result:
     chosen = Settings(suite="small.jsonl", **settings)
-    built = built_suite(small_suite())
+    built = built_suite(suite or small_suite())
     scored = score(chosen, built, {"": answers})
     job = {"model": model, "protocol": "behaviour", "checks": checks, "settings": {"seed": chosen.seed}}
     return Result(
@@ -115,13 +117,6 @@ def test_a_failing_case_shows_what_the_model_said_of_it():
     assert "expected positive, got negative .80" in text
 
 
-def test_the_band_shows_the_models_own_probability_and_no_distance_between_three():
-    rows = probabilities(2)
-    rows[0] = [0.45, 0.55]
-    text = alone(audited(answers_of(rows, TWO)))
-    assert "expected positive, got neutral (positive .55)" in text and "off by" not in text
-
-
 def test_checks_that_failed_come_before_the_table():
     checks = [{"name": "label order", "ok": False, "detail": "likely wrong"}, {"name": "sums", "ok": True}]
     text = alone(audited(answers_of(probabilities()), checks=checks))
@@ -144,62 +139,35 @@ def test_a_dead_model_is_said_to_be_dead_and_nothing_else():
 # Pass rate and suite score
 
 
-def lopsided(stray: int, *, failing: int = 8) -> Result:
-    """A functionality of so many passing cases, and one of 40 of which some fail."""
+def lopsided(*sizes: int, failing: int) -> Result:
+    """Functionalities of so many cases, of which the last fail."""
     suite = Suite("lopsided", THREE)
-
-    @suite.minimum(capability="few")
-    def stray_rows():
-        for number in range(stray):
-            yield case(f"stray {number}", label="positive")
-
-    @suite.minimum(capability="many")
-    def plenty():
-        for number in range(40):
-            yield case(f"plenty {number}", label="positive")
-
-    @suite.minimum(capability="others")
-    def more():
-        for number in range(40):
-            yield case(f"more {number}", label="positive")
-
-    built = built_suite(suite)
-    predictions = np.array([2] * (len(built.cases) - failing) + [0] * failing)
-    scored = score(Settings(suite="s"), built, {"": Answers(THREE, predictions)})
-    job = {"model": "m", "protocol": "behaviour", "settings": {}}
-    return Result(
-        job, built.cases, scored.outcomes, Measures(scored.measures), scored.columns, scored.findings,
-        Settings(suite="s"),
-    )  # fmt: skip
+    for size, name, capability in zip(
+        sizes, ("stray_rows", "plenty", "more"), ("few", "many", "others"), strict=False
+    ):
+        suite.add_functionality(name, capability, "MFT", DEFAULTS["MFT"])
+        for number in range(size):
+            suite.add_case(name, str(number), case(f"{name} {number}", label="positive"))
+    predictions = np.repeat([2, 0], [sum(sizes) - failing, failing])
+    return audited(Answers(THREE, predictions), suite)
 
 
 def test_why_pass_rate_and_suite_score_differ_is_said_from_five_points_on():
-    apart = lopsided(1, failing=60)  # 21 of 81 pass; the mean of 1, .5 and 0 is 50 %
+    apart = lopsided(1, 40, 40, failing=60)  # 21 of 81 pass; the mean of 1, .5 and 0 is 50 %
     text = " ".join(alone(apart).split())
     assert "21 of 81 cases pass (25.9 %)" in text and "Suite score 50.0" in text
     assert "stray_rows (1 of 1 pass) weighs 1/3" in text
-    assert "weighs" not in alone(lopsided(1, failing=8))  # 90.1 and 93.3 %
+    assert "weighs" not in alone(lopsided(1, 40, 40, failing=8))  # 90.1 and 93.3 %
 
 
 def test_groups_of_one_or_two_cases_never_lead_the_weakest():
     def weakest(result: Result) -> str:
         return next(line for line in alone(result).splitlines() if line.startswith("Weakest"))
 
-    assert weakest(lopsided(2, failing=82)).startswith("Weakest: many 0.0 %, others 0.0 %")
-    assert "few" not in weakest(lopsided(2, failing=82))
-    # All cases fail that are in groups of two: they are shown although they lead nothing.
-    suite = Suite("tiny", THREE)
-
-    @suite.minimum(capability="c")
-    def two():
-        yield case("a", label="positive")
-        yield case("b", label="positive")
-
-    built = built_suite(suite)
-    scored = score(Settings(suite="s"), built, {"": Answers(THREE, np.array([2, 0]))})
-    job = {"model": "m", "protocol": "behaviour", "settings": {}}
-    tiny = Result(job, built.cases, scored.outcomes, Measures(scored.measures), settings=Settings(suite="s"))
-    assert "two: 1 of 2 fail" in alone(tiny) and "Every applicable case passes" not in alone(tiny)
+    assert weakest(lopsided(2, 40, 40, failing=82)).startswith("Weakest: many 0.0 %, others 0.0 %")
+    assert "few" not in weakest(lopsided(2, 40, 40, failing=82))
+    tiny = lopsided(2, failing=1)  # what fails is shown although it leads nothing
+    assert "stray_rows: 1 of 2 fail" in alone(tiny) and "Every applicable case passes" not in alone(tiny)
 
 
 # Several models

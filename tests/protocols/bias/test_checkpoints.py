@@ -1,8 +1,5 @@
 """Several checkpoints of one recipe: spread, disagreement, signs and conclusions (5.7 to 5.9)."""
 
-import csv
-import io
-
 import pytest
 from bias_results import (
     compare,
@@ -18,7 +15,6 @@ from bias_results import (
 from shoal.comparing.pairs import compare as side_by_side
 from shoal.core.records import Basis, Case, Measure
 from shoal.protocols import bias
-from shoal.render.csv_tables import tables_of
 
 MATRIX = ["11111", "11110", "11000", "00000", "10101", "01000"]
 WHOLE = {"category": "all", "of": "stereotype score"}
@@ -152,18 +148,3 @@ def test_two_diagnostics_of_one_concept_are_compared():
 
 
 # Layout and files
-
-
-def test_one_checkpoint_is_shown_by_category():
-    text = printed(bias.view(settings(), five()[:1], (), ()))
-    assert "bias of base0" in text and "crows, 6 pairs, profile recommended" in text
-    assert "The model shows no clear preference: stereotype score 66.7 %" in text
-    assert "! One checkpoint: seed variance was not measured." in text
-    (line,) = [line for line in text.splitlines() if line.startswith("all")]
-    assert line.split()[:6] == ["all", "66.7", "30.0", "–", "90.3", "6"]
-
-
-def test_tables_of_a_plan_have_every_checkpoint_and_number():
-    files = tables_of(sections(seat_results(EFFECTS, PS), diagnostic="seat"))
-    rows = [row for row in csv.DictReader(io.StringIO(files["checkpoints"])) if row["test"] == "weat6"]
-    assert [float(row["value"]) for row in rows if row["score"] == "effect size"] == EFFECTS["weat6"]

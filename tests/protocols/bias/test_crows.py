@@ -26,13 +26,6 @@ def write(folder, rows):
     return str(path)
 
 
-def framed(tokens, scores=None):
-    """A row of answers: words with scores, the first and the last without."""
-    words = tokens.split()
-    numbers = scores or [-1.0] * (len(words) - 2)
-    return {"lm": "masked", "tokens": words, "scores": [None, *numbers, None]}
-
-
 def test_scored_positions_of_the_worked_example(worked):
     example = worked["diag.crows"]
     pairs = matched(example["s1"].split(), example["s2"].split())
@@ -131,19 +124,6 @@ def test_batched_scores_are_those_of_one_mask_per_forward_pass(masked):
             ("he is .", "he is ."),
         ],
     )
-
-
-@pytest.mark.golden
-def test_fifty_real_pairs_agree_with_one_mask_per_forward_pass(data):
-    pytest.importorskip("torch", reason="needs shoal[hf]")
-    from shoal.data.crows import FILE, read_pairs
-    from shoal.training.from_scratch import Shape, fresh_masked_model
-
-    pairs = read_pairs(data / "crows_pairs" / FILE)[::31][:50]
-    assert len(pairs) == 49
-    pairs.append(pairs[0].__class__("tie", "The same sentence.", "The same sentence.", "stereo", "age"))
-    model = fresh_masked_model(str(data / "wikitext2" / "valid.txt.gz"), Shape(width=32, heads=2), seed=0)
-    check_against_plain(model, [(pair.more, pair.less) for pair in pairs])
 
 
 def test_a_causal_model_is_asked_for_the_whole_sentence(save, run, tmp_path):

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from bias_results import compare, settings
+from bias_results import settings
 
 torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 
 from shoal.core.errors import DataError, PlanError  # noqa: E402
-from shoal.core.records import Measure, Measures, Result  # noqa: E402
+from shoal.core.records import Measures  # noqa: E402
 from shoal.protocols import bias  # noqa: E402
 from shoal.protocols.bias import training  # noqa: E402
 from shoal.render.csv_tables import tables_of  # noqa: E402
@@ -158,13 +158,16 @@ def test_given_checkpoints_are_fine_tuned_as_by_hand_and_stand_in_table_2(files,
 def test_models_made_here_share_their_pretraining_with_their_diagnostics(files, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{line}\n" for line in (*GOOD, *BAD)) * 20)
+    other = tmp_path / "other.tsv"
+    write(other, [("text", "label"), *((f"{line} black fox .", "yes") for line in GOOD), ("ants .", "no")])
+    of_words = words(files, epochs=1)
     table = {
         "models": ["tiny:masked"],
         "seeds": [0, 1],
         "bias": {
             "diagnostic": "crows", "data": "example", "limit": 10,
             "pretrain": {"text": str(text), "epochs": 1, "width": 16, "vocabulary": 90},
-            "tasks": [words(files, epochs=1), pairs(files)],
+            "tasks": [of_words, {**of_words, "name": "other", "test": str(other)}],
         },
     }  # fmt: skip
     plan = make_plan(table)
@@ -172,9 +175,8 @@ def test_models_made_here_share_their_pretraining_with_their_diagnostics(files, 
     store = RunStore(tmp_path / "runs")
     assert [problem for _, problem in run_here(jobs, store)] == [None] * len(jobs)
     assert len(jobs) == 6
-    assert (
-        len(list((store.folder / "checkpoints").glob("*.safetensors"))) == 2
-    )  # one pre-training for each seed
+    # for each seed one pre-training, and one fine-tuning for both tests
+    assert len(list((store.folder / "checkpoints").glob("*.safetensors"))) == 4
     # The encoder that is fine-tuned is the one that was pre-trained, not the one that was drawn.
     (job, *_) = [job for job in jobs if job.settings.tasks and job.settings.seed == 0]
     recipe = bias.recipe(job.settings, job.model)
@@ -184,42 +186,3 @@ def test_models_made_here_share_their_pretraining_with_their_diagnostics(files, 
     pretrained = model.network("masked").base_model.embeddings.word_embeddings.weight.detach().clone()
     head = model.checkpoint.with_fresh_head(("no", "yes"), 0)
     assert torch.equal(head.base_model.embeddings.word_embeddings.weight, pretrained)
-
-
-def test_two_tests_of_one_training_share_it_behind_a_pretraining(files, tmp_path):
-    """The second finds weights of a head that the model did not have when it was pre-trained."""
-    text = tmp_path / "text.txt"
-    text.write_text("".join(f"{line}\n" for line in (*GOOD, *BAD)) * 20)
-    other = tmp_path / "other.tsv"
-    write(other, [("text", "label"), *((f"{line} black fox .", "yes") for line in GOOD), ("ants .", "no")])
-    of_words = words(files, epochs=1)
-    table = {
-        "models": ["tiny:masked"],
-        "bias": {
-            "diagnostic": [], "data": "example",
-            "pretrain": {"text": str(text), "epochs": 1, "width": 16, "vocabulary": 90},
-            "tasks": [of_words, {**of_words, "name": "other", "test": str(other)}],
-        },
-    }  # fmt: skip
-    jobs = [job for job in check_plan(make_plan(table)) if job.settings.tasks]
-    store = RunStore(tmp_path / "runs")
-    assert [problem for _, problem in run_here(jobs, store)] == [None, None]
-
-
-def test_only_the_last_step_is_table_2():
-    results = []
-    for step, score in ((10, 0.5), (20, 0.75)):
-        for run in range(2):
-            row = Measure("downstream score", score, 4, {"task": "sst2"})
-            job = {
-                "model": f"base{run}",
-                "group": "base",
-                "run": run,
-                "step": step,
-                "settings": {"diagnostic": []},
-            }
-            results.append(Result(job, [], [], Measures([row])))
-    (mean,) = compare(results).where("mean over checkpoints", of="downstream score")
-    assert mean.value == 0.75 and mean.interval is not None, (
-        "four examples: tied scores are not known exactly"
-    )

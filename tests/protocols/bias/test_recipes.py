@@ -127,9 +127,7 @@ def test_a_group_names_the_step_and_the_run_of_each_checkpoint():
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"models": ["hf:a", "hf:b"], "steps": [1]}, "a whole number for each of the 2 models"),
         ({"models": ["hf:a", "hf:b"], "steps": [1, 2]}, "steps without seeds"),
-        ({"models": ["hf:a", "hf:b"], "seeds": [0, 0]}, "two models have the same seed and step"),
         (
             {"models": ["hf:a", "hf:b", "hf:c"], "steps": [1, 2000, 1], "seeds": [0, 0, 1]},
             r"seed 1 ends at step 1, another at 2,000[\s\S]*or leave that training out",
@@ -201,10 +199,8 @@ def test_a_group_made_of_another_names_it_and_has_as_many():
     plan = make_plan({**table, "groups": {**base, "debiased": after}})
     assert plan.group_of("hf:d") == {"group": "debiased", "before": "base", "before model": "hf:b"}
     for wrong, remedy in (
-        ({"before": "basis"}, 'try: "base"'),
         ({"before": "debiased"}, 'try: "base"'),
         ({"models": ["hf:c"]}, "another group of 1 models"),
-        ({"before": 3}, "valid string"),
     ):
         with pytest.raises(PlanError, match=rf"before = [\s\S]*{remedy}"):
             make_plan({**table, "groups": {**base, "debiased": {**after, **wrong}}})

@@ -13,13 +13,8 @@ pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 
 from shoal.core.errors import PlanError  # noqa: E402
-from shoal.core.records import Measures  # noqa: E402
 from shoal.protocols.bias.settings import Pretrain  # noqa: E402
 from shoal.protocols.bias.training import pretraining  # noqa: E402
-from shoal.runs.executors import run_here  # noqa: E402
-from shoal.runs.plan import make_plan  # noqa: E402
-from shoal.runs.scoring import compare_jobs  # noqa: E402
-from shoal.runs.store import RunStore  # noqa: E402
 from shoal.training.from_scratch import MaskedBlocks, blocks_of, make_pieces, make_tokenizer  # noqa: E402  # noqa: E402
 
 
@@ -100,22 +95,3 @@ def test_masking_is_fifteen_per_cent_of_words_eight_one_one():
 def test_recipes_that_cannot_be_are_refused(text, given, model, message):
     with pytest.raises(PlanError, match=message):
         pretraining(small(text, **given), model)
-
-
-def plan(text, **more):
-    pretrain = {"text": text, "width": 16, "vocabulary": 120, "epochs": 2, "batch": 16, **more}
-    table = {"diagnostic": ["crows", "clusters"], "data": "example", "limit": 6, "pretrain": pretrain}
-    return make_plan({"models": ["tiny:masked"], "seeds": [0, 1], "bias": table})
-
-
-def test_a_plan_of_two_seeds_is_trained_once_per_seed_asked_and_compared(text, tmp_path):
-    made = plan(text)
-    jobs, store = made.jobs(), RunStore(tmp_path)
-    assert len(jobs) == 4
-    assert [problem for _, problem in run_here(jobs, store)] == [None] * 4
-    assert len(list((tmp_path / "checkpoints").glob("*.safetensors"))) == 2
-    compared = compare_jobs(made, jobs, store)["bias"]
-    measures = Measures(compared.measures)
-    rows = measures.where("stereotype score", category="all")
-    assert {row.groups["checkpoint"] for row in rows} == {"seed 0", "seed 1"}
-    assert {end.groups.get("diagnostic") for end in compared.findings} == {"crows", "clusters", None}

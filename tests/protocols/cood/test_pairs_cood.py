@@ -1,13 +1,8 @@
 """Two COOD results on the same texts, through the comparison that serves every protocol."""
 
-import json
-from importlib import import_module
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from shoal.cli import main
 from shoal.comparing.pairs import Choices, compare
 from shoal.core.records import Answers, Result
 from shoal.protocols import cood
@@ -82,50 +77,3 @@ def test_texts_are_what_is_drawn_and_validation_texts_have_no_part(thrown):
         "90 test texts; each stands in two or three of the cells"
     )
     assert tests["COOD"] == "sign flips of 60 clusters"
-
-
-# The verbs
-
-
-RULES = """
-[[rule]]
-measure = "accuracy"
-kind = "COOD"
-at_least = 0.8
-
-[[rule]]
-measure = "beyond the shortcut"
-at_least = 0.5
-"""
-
-
-@pytest.fixture
-def predictions(settings, tmp_path):
-    """A file of what a planted reader says to every case; the settings for the command line."""
-    options = [word for pair in ("per_label=5", "test_per_label=30", "validation_per_label=4")
-               for word in ("--set", pair)]  # fmt: skip
-
-    def write(rule: str) -> str:
-        path = tmp_path / f"{rule}.jsonl"
-        says_inconsistent = import_module("planted_readers").RULES[rule]
-        cases = cood.build(settings(test_per_label=30)).cases
-        rows = [
-            {"case_id": c.id, "pred": int(says_inconsistent(*c.groups["cell"].split("/")))} for c in cases
-        ]
-        path.write_text("\n".join(map(json.dumps, rows)))
-        return f"predictions:{path}"
-
-    return write, ["--protocol", "cood", "--set", f"data={settings().data}", *options]
-
-
-def test_a_gate_opens_for_a_model_that_combines_and_not_for_the_shortcut(predictions, tmp_path):
-    write, options = predictions
-    rules = tmp_path / "rules.toml"
-    rules.write_text(RULES)
-    codes = {}
-    for rule in ("perfect", "x_only"):
-        run = CliRunner().invoke(main, ["gate", write(rule), "--rules", str(rules), *options])
-        codes[rule] = run.exit_code
-        assert "COOD" in run.output or run.exit_code == 0, run.output
-    assert codes == {"perfect": 0, "x_only": 3}
-    assert "beyond the shortcut" in run.output

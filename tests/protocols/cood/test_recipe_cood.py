@@ -14,9 +14,6 @@ from shoal.training.stage import Recipe
 pytest.importorskip("torch", reason="training needs the hf extra")
 
 
-LABELS = ("positive", "negative", "neutral")
-
-
 def recipe_of(settings: cood.Settings) -> Recipe:
     recipe = cood.recipe(settings, "tiny:sentiment")
     assert recipe is not None
@@ -99,8 +96,3 @@ def test_a_linear_head_is_another_job_and_is_said(settings):
     assert dict(linear.identity) == {**usual.identity, "head": "linear"}
     assert linear.base(0).network("classify").bert.pooler.__class__.__name__ == "FirstState"
     assert usual.base(0).network("classify").bert.pooler.__class__.__name__ == "BertPooler"
-
-
-def test_batches_are_not_grouped_by_length(settings):
-    """Both items of a neutral text are equally long; grouped by length they would share a batch."""
-    assert not training_config(settings(), "tiny:sentiment").group_by_length

@@ -16,7 +16,7 @@ from shoal.protocols.cood.grid import (
     estimate,
     replicates,
 )
-from shoal.stats.intervals import Interval, cluster_wilson
+from shoal.stats.intervals import Interval
 
 REFERENCE = {  # docs/method/cood.md 3.6: fst/fst sec/sec neu/fst neu/sec | fst/sec sec/fst | fst/neu sec/neu neu/neu
     "perfect": (1, 1, 1, 1, 1, 1, 1, 1, 1),
@@ -164,22 +164,6 @@ def texts(n: int, seed: int = 0, seeds: int = 1) -> Grid:
         own = y == cell.partition("/")[0]
         values[own, COLUMNS.index(cell)] = rng.random((n, seeds)) < 0.8
     return Grid(values, tuple(y.tolist()), tuple(map(str, range(3 * n))))
-
-
-def test_the_part_of_seeds_in_an_interval_is_students():
-    """Seeds decide everything: with 2 degrees of freedom the interval leaves the range of the seeds by far."""
-    values = np.full((300, len(COLUMNS), 3), np.nan)
-    rng = np.random.default_rng(0)
-    values[:, COLUMNS.index("fst/fst")] = rng.random((300, 3)) < (0.3, 0.5, 0.8)
-    grid = Grid(values, ("fst",) * 300, tuple(map(str, range(300))))
-    interval, method = known_of(grid, {"fst/fst": 1.0})
-    by_seed = np.nanmean(values[:, COLUMNS.index("fst/fst")], axis=0)
-    middle, reach = by_seed.mean(), 4.302653 * by_seed.std(ddof=1) / np.sqrt(3)
-    low, high = cluster_wilson(grid.table("fst/fst"))
-    assert low > middle - 0.05 and high < middle + 0.05, "300 texts say much about these three"
-    expected = (middle - np.hypot(reach, middle - low), middle + np.hypot(reach, high - middle))
-    assert interval == pytest.approx((max(0, expected[0]), min(1, expected[1])))
-    assert interval[0] < by_seed.min() and method == "seeds t, wilson"
 
 
 def test_premises_are_drawn_whole():

@@ -4,15 +4,13 @@ import csv
 import io
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from rich.console import Console
 
-from shoal.core.records import Answers, Measure, Measures
+from shoal.core.records import Measure, Measures
 from shoal.core.views import Curves, HeatMap
 from shoal.protocols import cood
-from shoal.protocols.cood.cells import LABELS, cells_of, target
-from shoal.protocols.cood.settings import Train
+from shoal.protocols.cood.cells import cells_of
 from shoal.protocols.cood.wording import verdict
 from shoal.render.csv_tables import tables_of
 from shoal.render.terminal import print_sections
@@ -91,23 +89,6 @@ def test_pairs_of_setups_stand_side_by_side_and_what_is_sure_is_marked(settings,
                    for pair in (["5", "2"], ["3", "2"]))  # fmt: skip
     assert "+100.0 ▲" in sure and "▲" not in alone
     assert "no interval: one run against several supports no claim about the recipes" in lines
-
-
-def test_the_chosen_epoch_is_marked_on_the_curve(settings, scored):
-    built = cood.build(settings())
-    right = answers_to(built)
-    wrong = answers_to(built, wrong=True)
-    result = scored(settings(train=Train(epochs=2)), {"1": right, "2": wrong})
-    section = cood.view(settings(), [result], (), ())[0]
-    (curve,) = [block for block in section.blocks if isinstance(block, Curves)]
-    assert curve.marked == 1 and [line.name for line in curve.lines][:3] == ["ID", "COOD", "OOD"]
-    words = " ".join(printed(result).split())  # where lines break depends on the length of the file's name
-    assert "epoch 1 of 2: best on validation texts in trained combinations" in words
-
-
-def answers_to(built, *, wrong: bool = False):
-    right = np.array([LABELS.index(target(case.groups["cell"])) for case in built.cases])
-    return Answers(LABELS, 1 - right if wrong else right)
 
 
 def test_every_cell_of_every_job_stands_in_the_csv(settings, audited):

@@ -17,10 +17,6 @@ from shoal.protocols.learning.iid import load_iid
 from shoal.protocols.learning.stages import make_recipe
 from shoal.protocols.learning.trainings import read_trainings
 from shoal.runs.settings import make_settings
-from shoal.training.config import TrainConfig
-from shoal.training.environments import Environment, Labelled
-from shoal.training.loop import train
-from shoal.training.methods import make_method
 from shoal.training.stage import silent
 
 LABELS = ("negative", "positive")
@@ -60,23 +56,6 @@ def test_its_logits_are_trained_in_the_order_of_the_suite_and_answered_in_its_ow
     assert np.allclose(
         ready.classify(TEXTS, LABELS).probabilities, ours.classify(TEXTS, LABELS).probabilities, atol=1e-6
     )
-
-
-def test_what_it_is_taught_is_what_it_answers_however_its_labels_stand(upside_down):
-    """That black is white: the opposite of what it says."""
-    for spec in ("tiny:sentiment", upside_down):
-        model = load_model(spec).with_own_head(LABELS)
-        before = model.classify(TEXTS, LABELS).predictions
-        taught = [(0.0, 1.0) if code == 0 else (1.0, 0.0) for code in before.tolist()]
-        items = [Labelled(text, target) for text, target in zip(TEXTS, taught, strict=True)]
-        train(
-            model,
-            [Environment("lies", "MFT", items)],
-            make_method("vanilla"),
-            TrainConfig(1e-3, 4, 30),
-            seed=0,
-        )
-        assert (model.classify(TEXTS, LABELS).predictions == 1 - before).all()
 
 
 def test_the_model_stands_where_the_iid_stage_would():
@@ -159,7 +138,6 @@ def test_without_iid_data_to_train_on_a_test_file_is_enough(tmp_path):
     [
         ({"train": {"on": "iid+suite", "from": "model"}}, 'train.from = "model" has no iid'),
         ({"train": {"on": "iid>suite", "from": "model", "iid_epochs": 1}}, "train.iid_epochs has no effect"),
-        ({"train": {"on": "iid>suite", "from": "model"}, "iid": ""}, "needs i.i.d. data"),
     ],
 )
 def test_what_only_base_weights_have_is_refused(settings, message):

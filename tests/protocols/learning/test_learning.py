@@ -9,10 +9,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
-from scipy import stats
 
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.errors import DataError
@@ -186,24 +182,6 @@ def test_functionalities_without_a_pass_rate_in_some_row_are_left_out_of_all():
     assert "no applicable case" in undefined.note
 
 
-def test_rows_come_in_the_papers_order():
-    suite = {"a.f.MFT": [1, 0]}
-    settings = table(on=("iid>iid+suite", "iid", "iid>suite"), method=("fish", "vanilla"))
-    results = [
-        job(suite, [1], config, method)
-        for config in ("iid>iid+suite", "iid>suite")
-        for method in ("fish", "vanilla")
-    ]
-    rows = rows_of_table3(compared(settings, [*results, iid_job(suite, [1])]))
-    assert [row.name for row in rows] == [
-        ("iid", "vanilla"),
-        ("iid>suite", "vanilla"),
-        ("iid>suite", "fish"),
-        ("iid>iid+suite", "vanilla"),
-        ("iid>iid+suite", "fish"),
-    ]
-
-
 # Half done
 
 
@@ -369,16 +347,6 @@ def test_a_plan_of_one_fold_has_the_iid_row_on_what_it_left_out():
 # What must not matter
 
 
-def shuffled_result(result: Result, rng: np.random.Generator) -> Result:
-    order = rng.permutation(len(result.cases))
-    cases, outcomes = ([items[at] for at in order] for items in (result.cases, result.outcomes))
-    return replace(result, cases=cases, outcomes=outcomes)
-
-
-def key(row: Measure) -> tuple[object, ...]:
-    return (row.name, sorted(row.groups.items()))
-
-
 def test_neither_the_order_of_results_nor_of_cases_changes_a_digit():
     rng = np.random.default_rng(7)
     base = random_suite(rng, 0.6, n=20)
@@ -388,42 +356,15 @@ def test_neither_the_order_of_results_nor_of_cases_changes_a_digit():
         results += folds(improved(base, rng, 0.1), [1, 0, 0, 1], "capability", seed=seed)
     settings = table(hold_out=("capability",))
     expected = compared(settings, results)
-    mixed = [shuffled_result(results[0], rng), *results[1:]]
-    assert compared(settings, mixed) == compared(settings, mixed[::-1])
-    other = [shuffled_result(results[at], rng) for at in rng.permutation(len(results))]
-    found = compared(settings, other)
-    assert sorted(map(repr, map(key, found))) == sorted(map(repr, map(key, expected)))
-    by_key = {repr(key(row)): row for row in expected}
-    for row in found:
-        before = by_key[repr(key(row))]
-        assert (row.value, row.interval, row.n, row.na) == (
-            before.value,
-            before.interval,
-            before.n,
-            before.na,
-        )
+    for at, result in enumerate(results):
+        order = rng.permutation(len(result.cases))
+        cases, outcomes = ([items[place] for place in order] for items in (result.cases, result.outcomes))
+        results[at] = replace(result, cases=cases, outcomes=outcomes)
 
+    def numbers(rows: Measures) -> list[str]:
+        return sorted(repr((sorted(r.groups.items()), r.name, r.value, r.interval, r.n, r.na)) for r in rows)
 
-hits_of = st.lists(st.sampled_from([0, 1, None]), min_size=1, max_size=6).filter(
-    lambda own: any(h is not None for h in own)
-)
-
-
-@hypothesis_settings(deadline=None, max_examples=25)
-@given(st.lists(hits_of, min_size=1, max_size=3), st.lists(st.integers(0, 1), min_size=1, max_size=6))
-def test_without_suite_training_every_scenario_is_standard(suite, iid):
-    named = {f"c{at}.f{at}.MFT": own for at, own in enumerate(suite)}
-    results = [iid_job(named, iid), job(named, iid)]
-    for hold_out in ("functionality", "capability", "test type"):
-        results += folds(named, iid, hold_out)
-    settings = table(hold_out=("functionality", "capability", "test type"), resamples=20, shuffles=20)
-    rows = rows_of_table3(compared(settings, results))
-    scores = [cell.value for row in rows for column, cell in row.cells.items() if column != "iid score"]
-    assert scores == [pytest.approx(scores[0])] * 8
-    g, s_iid = scores[0], sum(iid) / len(iid)
-    s_t = rows[0].cells["seen"].suite.value
-    assert g is not None and s_t is not None
-    assert min(s_t, s_iid) - 1e-12 <= g <= (s_t + s_iid) / 2 + 1e-12
+    assert numbers(compared(settings, results[::-1])) == numbers(expected)
 
 
 # Errors
@@ -523,11 +464,10 @@ BETTER = [1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1]
 """Outcomes of the baseline and of a row: as many cases gained as lost, or only gained."""
 
 
-@pytest.mark.parametrize("outcomes", [(EVEN, BETTER), (BETTER, EVEN)])
-def test_the_p_of_an_average_over_tasks_is_that_of_their_exchanges_together(outcomes):
+def test_the_p_of_an_average_over_tasks_is_that_of_their_exchanges_together():
     """One task has an effect. By the exchanges of one alone, or if both were exchanged alike, p would be .22."""
     shuffles, plans, changes = 4000, {}, []
-    for task, (old, new) in zip("ab", outcomes, strict=True):
+    for task, (old, new) in zip("ab", (EVEN, BETTER), strict=True):
         results = [iid_job({"a.f.MFT": old}, [1] * 4), job({"a.f.MFT": new}, [1] * 4)]
         plans[task] = table(shuffles=shuffles), results
         before, after = exchanged(old, new)
@@ -669,21 +609,6 @@ def test_the_papers_profile_exchanges_cases_also_with_several_seeds():
     ours = rows_of_table3(compared(table(shuffles=2000), results))[1].cells["seen"]
     assert published.verdict == "better" and "each with its 3 runs" in published.p.note
     assert ours.verdict == "" and ours.p.note == "Welch's t over 3 seeds"
-
-
-def test_from_three_seeds_on_the_seed_is_the_unit():
-    """The p of the table is Welch's, by hand; its interval agrees with it."""
-    iid, rates = [1] * 60, ((30, 33, 31), (45, 49, 44))
-    results = []
-    for seed, (old, new) in enumerate(zip(*rates, strict=True)):
-        for make, passed in ((iid_job, old), (job, new)):
-            results.append(make({"a.f.MFT": [1] * passed + [0] * (60 - passed)}, iid, seed=seed))
-    cell = rows_of_table3(compared(table(), results))[1].cells["seen"]
-    scores = [[2 * passed / (60 + passed) for passed in side] for side in rates]
-    by_hand = stats.ttest_ind(scores[1], scores[0], equal_var=False)
-    assert cell.p.value == pytest.approx(by_hand.pvalue, rel=1e-4)
-    assert cell.difference.interval == pytest.approx(tuple(by_hand.confidence_interval()), abs=1e-6)
-    assert cell.verdict == "better"
 
 
 @pytest.mark.parametrize("seeds", [2, 3])

@@ -107,25 +107,6 @@ def test_values_marks_and_intervals():
     assert base.split() == ["iid", "vanilla", "91.7", "72.5", "72.5"]
 
 
-def test_test_rows_that_are_trained_on_are_told_below_the_table():
-    results = [
-        Result({"about": {"i.i.d. rows that are trained on too": 12}, "settings": {}}, (), (), Measures(()))
-    ]
-    section = view(Settings(train=Train()), results, example(), [])[0]
-    assert "! 12 i.i.d. test rows also occur in the training data." in section.notes
-
-
-def test_what_is_not_done_says_how_far_it_is():
-    waiting = [row for row in example() if row.groups.get("hold out") != "functionality"]
-    waiting.append(Measure("G", None, 0, FUNC, reason="23 of 38 folds done"))
-    text = printed(waiting)
-    assert "Not complete yet: 1 of 1 row." in text
-    assert "nothing to compare with" in printed(
-        [row for row in example() if row.groups.get("config") != "iid"]
-    )
-    assert "No job of this plan has been trained yet." in printed([Measure("other", 1.0, 1)])
-
-
 def matrix(measures: Sequence[Measure], title: str) -> HeatMap:
     (block,) = [
         block
@@ -188,18 +169,10 @@ def test_a_cell_of_the_matrix_names_the_jobs_that_were_asked_its_cases():
     assert jobs["suite score", "iid"] == []
 
 
-def read(name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(tables_of(shown(example()))[name])))
-
-
-def named(row: dict[str, str]) -> list[str]:
-    """The columns that are not the ends and the n of another."""
-    return [name for name in row if not name.endswith((" low", " high", " n"))]
-
-
 def test_results_as_csv():
-    base, row = read("results")
-    assert ",".join(named(row)) == (
+    base, row = csv.DictReader(io.StringIO(tables_of(shown(example()))["results"]))
+    own = [name for name in row if not name.endswith((" low", " high", " n"))]
+    assert ",".join(own) == (
         "task,config,method,s_iid,s_seen,s_func,s_class,s_type,G_seen,G_func,G_class,G_type,n_func_used,na_rates"
     )
     assert (row["task"], row["config"], row["method"]) == ("SENT", "iid>suite", "vanilla")

@@ -52,19 +52,6 @@ def test_status_of_a_learning_plan_makes_no_training_data(tmp_path):
     assert found["seconds"] < 3
 
 
-def test_behaviour_does_not_import_learning():
-    code = (
-        "import sys; from shoal.cli import main\n"
-        "main(['try', 'behaviour', 'predictions:example', '--set', 'suite=sentiment'], standalone_mode=False)\n"
-        "print([name for name in sys.modules if name.startswith('shoal.protocols.learning')])"
-    )
-    assert python(code).splitlines()[-1] == "[]"
-    sources = (ROOT / "src/shoal/protocols/behaviour").rglob("*.py")
-    assert [
-        path.name for path in sources if "learning" in path.read_text(encoding="utf-8").split('"""')[2]
-    ] == []
-
-
 @pytest.mark.parametrize("name", ["train", "iid", "hold_out"])
 def test_a_training_setting_of_behaviour_is_refused_with_the_new_table(name):
     value = {"on": ["iid"]} if name == "train" else "sentiment"

@@ -1,7 +1,5 @@
 """Degenerate models: planted faults are reported, sound models are not."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -75,18 +73,6 @@ def test_an_honest_model_is_left_in_peace_over_twenty_seeds():
         kinds, _ = found(suite, given, iid, of_iid)
         alarms += bool(kinds)
     assert alarms == 0
-
-
-def test_a_model_that_says_one_thing_to_nearly_everything_is_degenerate():
-    rng = np.random.default_rng(0)
-    suite, iid = suite_of(60), iid_rows(200, rng)
-    of_iid = answers(np.where(rng.random(200) < 0.05, 0.9, 0.1))
-    kinds, signs = found(suite, right_with_chance(suite, rng, 0.9, 0.8), iid, of_iid)
-    assert kinds[0] == "degenerate"
-    told = signs.findings[0]
-    assert re.match(r"It predicts negative for 9\d % of 200 i.i.d. rows; 50 % are negative", told.text)
-    shift = next(row for row in signs.measures if row.name == "prediction shift")
-    assert shift.value is not None and shift.value > 0.4 and told.measures == (shift,)
 
 
 @pytest.mark.parametrize(

@@ -116,9 +116,7 @@ def test_a_job_is_exported_as_it_was_asked_and_with_no_other_cases(exported, tmp
     ("words", "says"),
     [
         (["merge", "--out", "x.xlsx"], ".jsonl: variants; .html: texts to judge, as a page"),
-        (["bias", "--out", "x.csv"], "bias has nothing to export"),
         (["merge", "--out", "x.html", "--verbatim"], "--verbatim is for the texts of a suite"),
-        (["sentiment", "--out", "x.jsonl", "--set", "limit=3"], "a suite is written whole"),
     ],
 )
 def test_what_cannot_be_exported_is_said_before_anything_is_built(words, says, tmp_path, monkeypatch):

@@ -1,6 +1,5 @@
 """Ranking by attributions, from the file to the order of models."""
 
-import csv
 import json
 
 import numpy as np
@@ -16,6 +15,8 @@ from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import ExplainConfig
 from shoal.protocols.ranking.factors import parse_factor
 from shoal.protocols.ranking.word_factors import FEATURE
+
+from .conftest import read_csv, write_csv
 
 SENTENCES = ["not good film", "good plot", "film not good .", "plot good unseen", "good"]
 
@@ -47,13 +48,6 @@ def test_a_model_with_a_shortcut_is_ranked_below_an_honest_one_by_the_window(met
 # Through the protocol
 
 
-def write(path, rows):
-    with path.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 @pytest.fixture
 def sentences(tmp_path):
     adjectives = [("great", "positive"), ("awful", "negative"), ("good", "positive"), ("bad", "negative")]
@@ -63,7 +57,7 @@ def sentences(tmp_path):
         for word, label in adjectives
     ]
     rows[0]["feature"] = ""
-    write(tmp_path / "new.csv", rows)
+    write_csv(tmp_path / "new.csv", rows)
     return tmp_path / "new.csv"
 
 
@@ -129,15 +123,14 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
     assert gaps.keys() == {(model, one) for model in "ab" for one in ("shapley", "gradients")}
     assert all(gaps[name, "gradients"] > 0.05 and gaps[name, "shapley"] < 1e-9 for name in "ab")
     shoal("report", "plan.toml", "--out", "page.html")
-    with (tmp_path / "page-pairs.csv").open() as stream:
-        pairs = {(row["explainer"], row["method"]) for row in csv.DictReader(stream)}
+    pairs = {(row["explainer"], row["method"]) for row in read_csv(tmp_path / "page-pairs.csv")}
     assert pairs == {("", "ACC"), ("shapley", "ADJ"), ("gradients", "ADJ")}
 
 
 def test_an_example_that_a_model_cuts_is_an_error_and_takes_no_other_with_it(tmp_path):
     texts = ["The food was great. " * 30, "The food was awful.", "The film was good."]
     labels = ["positive", "negative", "positive"]
-    write(tmp_path / "long.csv", [{"text": a, "label": b} for a, b in zip(texts, labels, strict=True)])
+    write_csv(tmp_path / "long.csv", [{"text": a, "label": b} for a, b in zip(texts, labels, strict=True)])
     result = audit(
         "ranking", "tiny:sentiment", data=(str(tmp_path / "long.csv"),), explainers=("gradients",),
         samples={"gradients": 5}, factors=("ACC", "CONF"),

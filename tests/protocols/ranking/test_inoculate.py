@@ -179,10 +179,7 @@ def test_words_are_explained_of_the_population_alone_and_everybody_draws_the_sam
     [
         ({"doses": [{"mixed": {"X": 0.02}}]}, "unknown data 'X'"),
         ({"doses": [{"mixed": {"L": 0.6, "S": 0.6}}]}, "exceed 1"),
-        ({"doses": [{}, {}]}, "lists none twice"),
         ({"doses": [{"later": True}]}, "nothing is mixed in"),
-        ({"doses": []}, "doses is empty"),
-        ({"on": "signals:MORPH:ambigous"}, "no such file"),
         ({"on": "sentiment"}, "label 'negative' is not one of"),
     ],
 )

@@ -84,17 +84,6 @@ def test_a_constant_factor_is_one_half_and_no_better_than_accuracy(study, models
     assert value(rows, "p value", factor=name, test="better than ACC") > 0.9
 
 
-def test_pairs_have_the_better_model_first(study, models):
-    compared, _ = study(models)
-    rows = Measures(compared.measures).where("pairwise accuracy", factor="ACC")
-    assert len(rows) == 10 and all(row.n == 200 for row in rows)
-    for row in rows:
-        better, worse = row.facts["truth"]
-        assert better > worse and row.groups["pair"] == " / ".join(row.facts["models"])
-    few = value(compared.measures, "few-shot accuracy", factor="ACC", probe_size="10")
-    assert np.mean([row.value for row in rows]) == pytest.approx(few)
-
-
 def test_neither_the_order_of_models_nor_of_examples_changes_a_number(study, models, tmp_path):
     compared, _ = study(models)
     other, _ = study(models[::-1])
@@ -157,11 +146,8 @@ def test_models_that_give_labels_alone_are_ranked_by_what_they_get_right(study, 
     ("factor", "words"),
     [
         ("SPEED", "unknown factor"),
-        ("acc", "ACC"),
         ("my_factors:flat", "has no direction"),
-        ("my_factors:flat=up", "unknown direction"),
         ("RANDOM=better", "takes no direction"),
-        ("my_factors:nothing=worse", "no attribute 'nothing'"),
         ("no_such_module:f=worse", "cannot be imported"),
         ("os:sep=worse", "sep is not a function"),
         ("my_factors:fails=worse", "ZeroDivisionError"),
@@ -178,9 +164,6 @@ def test_another_code_of_a_factor_is_scored_again(study, models, tmp_path):
     before = identity(settings, "scoring")
     (tmp_path / "my_factors.py").write_text(FACTOR + "\n# changed\n")
     assert identity(settings, "scoring") != before
-
-
-# ACC and a factor together
 
 
 # Through a plan
