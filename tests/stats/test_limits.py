@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import betaincinv
 from scipy.stats import binomtest
 
-from shoal.stats.intervals import paired_difference_interval
+from shoal.stats.intervals import effective_cases, paired_difference_interval
 from shoal.stats.limits import difference_p, rate_p
 from shoal.stats.multiplicity import holm
-from shoal.stats.resampling import ClusterTable, cluster_table, paired_table
+from shoal.stats.resampling import ClusterTable, cluster_table, paired_table, rate
 
 
 @settings(deadline=None, max_examples=60)
@@ -86,3 +87,11 @@ def test_five_points_worse_seldom_passes_for_not_inferior_and_equal_models_do() 
     assert shown(0.06, 0.01) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 300)
     assert shown(0.051, 0.001) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 300)  # hardly any case changes
     assert shown(0.02, 0.02) > 0.9
+
+
+def test_p_is_the_level_at_which_the_bound_reaches_the_limit() -> None:
+    table = templated(np.random.default_rng(3), 0.9, 12, 8, 0.3)
+    p = rate_p([table], 0.8, "above")
+    n = effective_cases([table], 1 - 2 * p)
+    assert 0.001 < p < 0.4
+    assert betaincinv(rate(table) * n, n - rate(table) * n + 1, p) == pytest.approx(0.8, abs=1e-4)
