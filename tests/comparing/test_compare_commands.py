@@ -16,11 +16,11 @@ from shoal import Measure
 from shoal.comparing.gate import judge
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.rules import Rule
-from shoal.comparing.view import comparison_sections, comparison_table, rows_for_csv, verdict_sections
+from shoal.comparing.view import comparison_sections, rows_for_csv, verdict_sections
 from shoal.protocols.behaviour.view import view
 from shoal.protocols.learning.settings import Train
 from shoal.render.csv_tables import rows_as_csv
-from shoal.render.documents import ESCAPES, as_latex, as_markdown, escape_latex, escape_markdown
+from shoal.render.documents import ESCAPES, escape_latex, escape_markdown
 from shoal.render.terminal import print_sections
 
 ROOT = Path(__file__).parents[2]
@@ -240,21 +240,6 @@ def exported(make):
     a = make({"a|1_%": [1] * 20, "b$&": [1, 0] * 10, "c": [None]})
     b = make({"a|1_%": [0] * 20, "b$&": [1, 0] * 10, "c": [None]})
     return compare([a], [b], Choices())
-
-
-def test_markdown_is_a_table_whose_rows_have_as_many_cells_as_its_header(exported):
-    lines = as_markdown([comparison_table(exported)]).splitlines()
-    table = [line for line in lines if line.startswith("|")]
-    cells = [line.replace(r"\|", "").count("|") for line in table]
-    assert len(table) == 2 + len(exported.rows) and len(set(cells)) == 1
-    assert any(line.startswith(r"| ▼ | a\|1\_% | 100.0 | 0.0 | −100.0 |") for line in table)
-
-
-def test_latex_is_a_booktabs_table_with_every_special_escaped(exported):
-    text = as_latex([comparison_table(exported)])
-    assert text.startswith("% needs \\usepackage{amssymb,booktabs}\n\n\\begin{tabular}{ll")
-    assert r"a\textbar{}1\_\% & 100.0 & 0.0 & $-$100.0" in text
-    assert r"\end{tabular}" in text
 
 
 def test_csv_has_every_digit(exported):

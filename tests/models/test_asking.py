@@ -18,7 +18,7 @@ from shoal.protocols.behaviour.score import note_of
 
 LABELS = ("negative", "neutral", "positive")
 TEXT = "the film meal was is not very good bad great awful and but i think it so , . !"
-ADAPTERS = ["hf classifier", "hf three", "hf decoder", "tiny", "function", "pipeline"]
+ADAPTERS = ["hf three", "hf decoder", "tiny", "function", "pipeline"]
 
 
 def vectors(answers):

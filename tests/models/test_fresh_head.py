@@ -74,14 +74,6 @@ def test_training_in_half_precision_is_refused(folders):
         load_model(f"hf:{folders['encoder']}?dtype=float16").with_fresh_head(LABELS, 0)
 
 
-def test_in_bfloat16_the_weights_that_are_trained_keep_all_their_digits(folders):
-    full = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 0).network("classify").state_dict()
-    half = load_model(f"hf:{folders['encoder']}?dtype=bfloat16").with_fresh_head(LABELS, 0)
-    assert all(
-        torch.equal(full[name], value) for name, value in half.network("classify").state_dict().items()
-    )
-
-
 def roberta(folders, folder):
     from transformers import RobertaConfig, RobertaForSequenceClassification
 
@@ -121,18 +113,6 @@ def test_a_linear_head_on_an_architecture_of_another_kind_is_refused(folders):
 # Weights
 
 
-def test_weights_come_back_as_they_were_saved(folders, tmp_path):
-    model = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 0)
-    with torch.no_grad():
-        for weight in model.network("classify").parameters():
-            weight += 0.01
-    model.save_weights(tmp_path / "a.safetensors")
-    other = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 1)
-    other.load_weights(tmp_path / "a.safetensors")
-    assert all(torch.equal(weights(model)[name], weights(other)[name]) for name in weights(model))
-    assert {value.dtype for value in load_file(tmp_path / "a.safetensors").values()} == {torch.float32}
-
-
 def test_tied_weights_are_saved_too(folders, tmp_path):
     model = load_model(f"hf:{folders['masked']}")
     model.adopt("masked", model.checkpoint.network("masked"))
@@ -148,11 +128,10 @@ def test_tied_weights_are_saved_too(folders, tmp_path):
 def test_weights_of_another_model_are_refused(folders, tmp_path):
     load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 0).save_weights(tmp_path / "a.safetensors")
     two = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS[:2], 0)
-    with pytest.raises(ModelError, match=r"a.safetensors: not weights of hf:"):
-        two.load_weights(tmp_path / "a.safetensors")
     (tmp_path / "b.safetensors").write_text("nothing")
-    with pytest.raises(ModelError, match=r"b.safetensors: not weights of hf:"):
-        two.load_weights(tmp_path / "b.safetensors")
+    for name in ("a.safetensors", "b.safetensors"):
+        with pytest.raises(ModelError, match=f"{name}: not weights of hf:"):
+            two.load_weights(tmp_path / name)
 
 
 # Features

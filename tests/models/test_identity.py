@@ -101,7 +101,6 @@ def test_what_is_installed_does_not_count(project):
 READS = {
     "open": 'weights = open("data.txt").read()\n',
     "path": 'from pathlib import Path\nweights = Path(__file__).with_name("data.txt").read_bytes()\n',
-    "numpy": 'import numpy\nweights = numpy.loadtxt("data.txt")\n',
 }
 
 

@@ -108,12 +108,6 @@ def test_causal_scores_are_those_of_a_loop_over_prefixes(folders):
             assert score == pytest.approx(float(expected), abs=1e-5)
 
 
-def test_without_bos_a_text_begins_with_eos_as_in_lm_eval(folders):
-    with_bos, without = (load_model(f"hf:{folders['causal']}") for _ in range(2))
-    without.tokenizer.bos_token, without.tokenizer.eos_token = None, "[BOS]"
-    assert without.log_likelihood(TEXTS) == with_bos.log_likelihood(TEXTS)
-
-
 def test_without_bos_and_eos_a_likelihood_is_an_error(folders):
     model = load_model(f"hf:{folders['causal']}")
     model.tokenizer.bos_token = None

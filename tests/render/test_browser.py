@@ -318,19 +318,6 @@ def test_numbers_can_be_reached_by_keyboard(two_models, opened):
     assert watched.value("document.activeElement.className") == "num"
 
 
-# Looks
-
-
-def test_dark_and_light_follow_the_system_until_they_are_chosen(two_models, opened):
-    watched = opened(two_models, color_scheme="dark")
-    ground = "getComputedStyle(document.body).backgroundColor"
-    assert watched.value(ground) == "rgb(21, 25, 29)"
-    watched.page.get_by_role("button", name="Change to light colours").click()
-    assert watched.value(ground) == "rgb(251, 251, 250)"
-    watched.page.reload()
-    assert watched.value(ground) == "rgb(251, 251, 250)"
-
-
 # Hostile and large
 
 

@@ -11,7 +11,7 @@ from shoal.core.records import Finding, Measure, Measures, Outcome, Result
 from shoal.core.views import Section
 from shoal.render.documents import as_markdown
 from shoal.render.naming import job_names
-from shoal.render.page import _has_parts, _ordered, comparison_page, plan_page, results_page, with_gate
+from shoal.render.page import _ordered, comparison_page, plan_page, results_page, with_gate
 from shoal.runs.executors import run_jobs
 from shoal.runs.plan import check_plan
 
@@ -159,8 +159,3 @@ def test_the_first_finding_of_each_kind_comes_before_others_of_the_same():
     ]
     findings = [Finding(kind, f"{kind} {weight}", weight=weight) for kind, weight in weights]
     assert [finding.weight for finding in _ordered(findings)] == [9.0, 3.0, 1.0, 8.0, 7.0]
-
-
-def test_many_jobs_of_one_protocol_have_no_part_each(page):
-    results = list(page.results.values())
-    assert _has_parts(results) and not _has_parts(results * 7)

@@ -3,7 +3,6 @@
 import io
 
 from rich.console import Console
-from rich.text import Text as Line_
 
 from shoal.core.records import Case, Measure, Outcome
 from shoal.core.views import (
@@ -214,17 +213,3 @@ Two.
 this checkpoint only
 """
     )
-
-
-def test_a_piece_has_its_own_tone_before_its_columns_and_its_rows():
-    columns = [Column("", "left"), Column("", "left", tone="quiet"), Column("")]
-    row = Row(["row", "column", Number(rate(0.5), "good")], "bad")
-    line: Line_ = section_lines([Section(blocks=[Table(columns, [row])])], 80)[0]
-    assert {line.plain[a:b]: str(style) for a, b, style in line.spans} == {
-        "row": "red",
-        "column": "dim",
-        "50.0": "green",
-    }
-    interval = Row(["strong", Number(rate(0.5), part="interval")], "strong")
-    line = section_lines([Section(blocks=[Table(columns, [interval])])], 80)[0]
-    assert {str(style) for _, _, style in line.spans} == {"bold", "dim"}

@@ -141,7 +141,7 @@ def spoil(path, how: str) -> None:
     path.write_bytes(bytes(content))
 
 
-@pytest.mark.parametrize("how", ["cut", "changed", "other", "nonsense"])
+@pytest.mark.parametrize("how", ["cut", "changed", "other"])
 def test_a_file_that_is_not_what_was_written_is_as_good_as_none(how, toy, fresh, weights_of, tmp_path):
     path, seen = tmp_path / "checkpointing.safetensors", []
 
@@ -154,10 +154,7 @@ def test_a_file_that_is_not_what_was_written_is_as_good_as_none(how, toy, fresh,
     weights = again(silent, None)
     with pytest.raises(BrokenOffError):
         again(broken_off_at(5), Keeper(path, 1e-9))
-    if how == "nonsense":
-        path.write_text("nonsense")
-    else:
-        spoil(path, how)
+    spoil(path, how)
     assert equal(weights, again(lambda what, now, total: seen.append(now), Keeper(path, 1e9)))
     assert seen[0] == 1
 

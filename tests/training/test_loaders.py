@@ -138,13 +138,6 @@ def _share(text):
     return {"mft": 1, "iid": 1, "inv": 2, "dir": 2, "sev": 3}[text.split()[0]]
 
 
-def test_environments_of_one_kind_share_batches():
-    feed = every_item([labelled("a", 3), labelled("b", 5)], 8)
-    ((batch,),) = feed.epoch()
-    assert sorted({text.split()[0] for text in batch.inputs}) == ["a", "b"]
-    assert (batch.environment, batch.kind, batch.cases) == ("MFT", "MFT", 8)
-
-
 def test_batches_by_length_are_alike_in_length_and_come_in_no_order():
     environment = [
         Environment("a", "iid", [Labelled((f"{at}" + "y" * (at % 50),), (1.0, 0.0)) for at in range(400)])

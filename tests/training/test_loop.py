@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from shoal.core.errors import ModelError, PlanError
-from shoal.training.batch import Batch, Tokens
+from shoal.training.batch import Tokens
 from shoal.training.config import TrainConfig
 from shoal.training.environments import Environment, Labelled
 from shoal.training.learner import Stepper
-from shoal.training.loop import Learner, steps_of, train, train_network
+from shoal.training.loop import steps_of, train
 from shoal.training.methods import make_method
 
 HOW = TrainConfig(learning_rate=1e-3, batch=16, epochs=2)
@@ -63,13 +63,6 @@ def test_adamw_is_the_textbooks():
 
 
 # Epochs and marks
-
-
-def test_part_of_an_epoch_is_part_of_its_steps(toy, fresh):
-    whole = steps_of(toy, make_method("vanilla"), TrainConfig(1e-3, 16, 1))
-    part = TrainConfig(1e-3, 16, 0.4)
-    log = train(fresh(), toy, make_method("vanilla"), part, seed=0)
-    assert log.steps == steps_of(toy, make_method("vanilla"), part) == -(-4 * whole // 10)
 
 
 def marked_at(toy, model, method, how, marks):
@@ -164,25 +157,3 @@ def test_a_batch_is_what_the_model_would_make_of_its_examples(fresh):
         theirs = model.encode([examples[row] for row in rows])
         assert set(ours) == set(theirs)
         assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
-
-
-# Batches of one's own
-
-
-class Doubling:
-    """Ten batches whose answer is twice the input."""
-
-    steps = 10
-    rng = np.random.default_rng(0)  # nothing is left to chance
-
-    def epoch(self):
-        for at in range(self.steps):
-            x = torch.tensor([[at / 10]])
-            yield (Batch("x", x, lambda logits, scale=None, x=x: ((logits - 2 * x) ** 2).mean(), cases=1),)
-
-
-def test_any_network_can_be_trained_on_batches_of_ones_own():
-    network = nn.Linear(1, 1, bias=False)
-    log = train_network(Learner(network, network), Doubling(), TrainConfig(0.1, 1, 20), seed=0)
-    assert network.weight.item() == pytest.approx(2, abs=0.01)
-    assert log.steps == 200 and log.shown == {"x": 200}

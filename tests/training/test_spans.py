@@ -226,12 +226,3 @@ def test_pairs_that_teach_nothing_stop_no_method(name, weights_of):
     after = weights_of(model)
     still = all(torch.equal(weights[part], after[part]) for part in weights)
     assert still == (name != "l2")  # whose weights shrink whatever they are shown
-
-
-def test_the_references_way_gives_other_weights():
-    found = []
-    for way in ("context", "reference"):
-        model = load_model("tiny:reading").with_fresh_span_head(0)
-        train(model, lessons(20), make_method("vanilla"), TrainConfig(1e-3, 8, 1), 0, losses={"spans": way})
-        found.append(torch.cat([weight.flatten() for weight in model.network("extract").parameters()]))
-    assert not torch.equal(*found)

@@ -302,12 +302,9 @@ def test_requests_and_tokens_a_minute():
         ("prompt=sentiment-plain&mode=likelihood", "mode is 'likelihood'"),
         ("prompt=sentiment-plain&thinks=yes", "max_tokens=2048"),
         ("prompt=sentiment-plain&budget=2", "without price"),
-        ("prompt=sentiment-plain&budget=0&price=input:1,output:1", "budget=0"),
         ("prompt=sentiment-plain&price=1", "price='1' is not valid"),
-        ("prompt=sentiment-plain&samples=5", "unknown option 'samples'"),
         ("prompt=sentiment-plain&temperature=1", "temperature=1"),
         ("prompt=sentiment-plain&concurrency=0", "concurrency is '0'"),
-        ("prompt=sentiment-plain&tries=none", "tries is 'none'"),
         ("prompt=reading-plain&mode=first token", "for reading"),
     ],
 )

@@ -277,13 +277,6 @@ def test_an_option_without_meaning_in_the_format_is_an_error(tmp_path, suite, as
                 ask(path, suite, f"?format={name}&{option}=1")
 
 
-def test_probabilities_can_be_left_unread(tmp_path, suite, write, ask):
-    lines = ["id,example_idx,label,positive", "words/1,0,positive,3", "words/2,0,negative,1",
-             "names/1,0,neutral,0", "names/1,1,neutral,x"]  # fmt: skip
-    answers = ask(write(tmp_path / "p.csv", lines), suite, "?probabilities=no")
-    assert answers.predictions.tolist() == [2, 0, 1, 1] and answers.probabilities is None
-
-
 def test_rounded_probabilities_are_divided_by_their_sum_if_the_user_says_so(tmp_path, suite, write, ask):
     def stored(name, *conf):
         return write(tmp_path / name, [{**row, "conf": list(conf), "pred": None} for row in rows()])

@@ -292,14 +292,6 @@ def test_what_is_refused_names_both_sides_and_the_line_to_add(
     assert len(str(caught.value)) < 600
 
 
-def test_a_number_is_not_taken_for_a_name_where_it_may_count(tmp_path, labelled, ask, named, write):
-    suite = labelled(("1", "2", "3"), ["1", "2", "3"])
-    path = write(tmp_path / "p.jsonl", [{"case_id": str(n), "pred": n} for n in (1, 2, 3)])
-    with pytest.raises(DataError, match="1 may be the label 1, or label number 1, 2"):
-        ask(path, suite)
-    assert named(ask(path, suite, "?labels=1:1,2:2,3:3")) == ["1", "2", "3"]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -345,6 +337,3 @@ def test_numbers_do_not_count_labels_whose_order_nobody_wrote_down(tmp_path, lab
     path = write(tmp_path / "p.txt", [".8 .2", ".3 .7"])
     with pytest.raises(DataError, match="2 probabilities without names"):
         ask(path, suite, "?format=softmax")
-
-
-# As it was found: word answers on a suite imported from a 0/1 column

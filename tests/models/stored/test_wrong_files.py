@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from shoal import Suite, case
+from shoal import Suite
 from shoal.core.errors import ShoalError
-from shoal.protocols.behaviour.expect import Expect
 
 LABELS = ("negative", "neutral", "positive")
 RIGHT = ["positive", "negative", "neutral"]
@@ -155,11 +154,8 @@ def wrong_options() -> Iterator[File]:
 
 
 @pytest.fixture(scope="module")
-def suite() -> Suite:
-    made = Suite("toy", labels=LABELS)
-    made.add_functionality("words", "v", "MFT", Expect("pred_equals_label"))
-    for number, name in enumerate(RIGHT, start=1):
-        made.add_case("words", str(number), case(f"text {number}", label=name))
+def suite(labelled: Any) -> Suite:
+    made: Suite = labelled(LABELS, RIGHT)
     return made
 
 
