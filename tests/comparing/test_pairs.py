@@ -270,36 +270,6 @@ def test_other_scoring_settings_are_refused_by_name():
         one(a, b)
 
 
-# Measures
-
-
-def test_measures_have_the_public_names_and_the_groups_of_what_is_compared():
-    comparison = one(result({"f": [1, 0, 1, 1]}), result({"f": [1, 1, 1, 1]}))
-    f = {"functionality": "f", "capability": "f", "test type": "MFT"}
-    names = {(own.name, tuple(sorted(own.groups.items()))) for own in comparison.measures}
-    for name in ("difference", "p value", "adjusted p value", "minimum detectable effect"):
-        for groups in ({}, f, {"capability": "f"}, {"test type": "MFT"}):
-            assert (name, tuple(sorted(groups.items()))) in names
-    (rate_a,) = comparison.measures.where("pass rate", functionality="f", model="A")
-    (rate_b,) = comparison.measures.where("pass rate", functionality="f", model="B")
-    assert (rate_a.value, rate_b.value, rate_a.n) == (0.75, 1.0, 4)
-    (difference,) = comparison.measures.where("difference", functionality="f")
-    assert (difference.value, difference.n) == (0.25, 4)
-    assert [own.value for own in comparison.measures.where("suite score")] == [0.75, 1.0]
-    changed = comparison.measures.where("changed cases", functionality="f")
-    assert {own.groups["change"]: own.value for own in changed} == {"fail to pass": 1.0, "pass to fail": 0.0}
-
-
-def test_changed_cases_come_newly_failing_first():
-    comparison = one(result({"f": [0, 1, 1], "g": [1]}), result({"f": [1, 1, 0], "g": [0]}))
-    assert [(case.id, better) for case, better in comparison.changed()] == [
-        ("f/2", False),
-        ("g/0", False),
-        ("f/0", True),
-    ]
-    assert [case.id for case, _ in comparison.changed(row(comparison, "g"))] == ["g/0"]
-
-
 # New templates
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from table_files import write_table
 
 from shoal import read_suite
 from shoal.core.errors import DataError
@@ -110,12 +111,8 @@ def test_a_suite_with_rules_keeps_what_its_numbers_mean(tmp_path):
 
 
 def test_class_labels_of_a_dataset_name_the_suites(tmp_path):
-    arrow = pytest.importorskip("pyarrow")
-    names = {"info": {"features": {"label": {"names": ["pos", "neg"], "_type": "ClassLabel"}}}}
-    rows = arrow.table({"text": ["a", "b"], "label": [0, 0]})
     path = tmp_path / "d.parquet"
-    arrow.parquet = pytest.importorskip("pyarrow.parquet")
-    arrow.parquet.write_table(rows.replace_schema_metadata({"huggingface": json.dumps(names)}), path)
+    write_table(path, {"text": ["a", "b"], "label": [0, 0]}, ["pos", "neg"])
     suite, _ = import_suite(path, tmp_path / "out.jsonl", LABELLED)
     assert suite.labels == ("pos", "neg") and suite.cases[0].labels == ("pos",)
     with pytest.raises(

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from table_files import write_table
 
 from shoal import load_model
-from shoal.core.errors import DataError, MissingExtra, ModelError
+from shoal.core.errors import DataError, ModelError
 from shoal.models.stored import READERS, read_scores
 
 SENTIMENT = ("negative", "neutral", "positive")
@@ -207,14 +206,6 @@ def test_a_datasets_folder_is_known_by_the_content_of_its_files(tmp_path):
     write_table(tmp_path / "c", table(label=LABELS[::-1]))
     one, same, other = (load_model(f"predictions:{tmp_path / name}").fingerprint() for name in "abc")
     assert one == same != other
-
-
-@pytest.mark.parametrize(("library", "name"), [("pyarrow", "p.parquet"), ("openpyxl", "p.xlsx")])
-def test_without_its_library_a_table_names_the_package(tmp_path, suite, ask, monkeypatch, library, name):
-    write_table(tmp_path / name, table(label=LABELS))
-    monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtra, match=rf"{library} is not installed[\s\S]*pip install {library}"):
-        ask(tmp_path / name, suite)
 
 
 # JSON that is nested, or one list
