@@ -61,20 +61,12 @@ def test_a_limit_is_a_sample(suite, predictions):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (
-            ["try", "behavior", "predictions:x"],
-            1,
-            "protocol 'behavior' is not known\n  why: known: behaviour",
-        ),
-        (["try", "behaviour", "predictions:x", "--set", "siute=a"], 1, 'unknown setting "siute"'),
         (["try", "behaviour", "predictions:x", "--set", "suite"], 1, "not of the form key=value"),
         (["try", "behaviour", "predictions:x", "--set", "suite=a", "--set", "suite=b"], 1, "given twice"),
-        (["try", "behaviour", "predictions:x", "--set", "profile=best"], 1, "profile = 'best'"),
         (["try", "behaviour", "predictions:x", "--set", "resamples=many"], 1, "resamples = 'many'"),
         (["try", "behaviour", "predictions:absent.jsonl"], 1, "absent.jsonl: no such file"),
         (["try", "behaviour", "nonsense:bert"], 1, "model 'nonsense:bert'"),
         (["try", "behaviour"], 2, "Missing argument 'MODEL'"),
-        (["check", "absent.jsonl"], 1, "neither a file nor one that ships"),
         (["import", ROOT / "README.md", "--out", "x.jsonl"], 1, "not a suite in a format that is known"),
         (["sing"], 2, "No such command"),
     ],

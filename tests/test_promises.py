@@ -71,9 +71,6 @@ def test_no_stored_count_of_level_and_power_breaks_its_promise() -> None:
     assert levels.broken(known) == []
 
 
-# The command line prints the same
-
-
 def rows_for(cases: Sequence[Case]) -> list[Row]:
     """Return the cases as rows of a suite in which every text should be positive."""
     rows = []

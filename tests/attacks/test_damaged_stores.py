@@ -77,8 +77,6 @@ def test_every_damaged_file_is_mended_or_named(finished, tmp_path, damage):
                 assert "try:" in problem and "answers.jsonl" in problem and "Traceback" not in problem
 
 
-# What trainings leave for each other
-
 LEARNING = """
 models = ["tiny:sentiment"]
 seeds = [0, 1]

@@ -39,9 +39,6 @@ def random_hits(rng: np.random.Generator, rates: dict[str, float], n: int) -> di
     return {name: (rng.random(n) < rate).astype(int).tolist() for name, rate in rates.items()}
 
 
-# By hand
-
-
 def test_a_functionality_by_hand():
     a = result({"f": [1] * 10 + [0] * 2 + [1] * 8})
     b = result({"f": [0] * 10 + [1] * 2 + [1] * 8})
@@ -66,9 +63,6 @@ def test_the_toy_suite_on_its_common_cases():
     assert (plain.rates, plain.gained, plain.lost) == ((4 / 8, 7 / 8), 3, 0)
 
 
-# Planted effects
-
-
 def test_a_planted_difference_is_found_in_its_functionality_and_nowhere_else():
     rng = np.random.default_rng(0)
     hits = random_hits(rng, {f"{c}{k}": 0.8 for c in "abc" for k in range(4)}, 300)
@@ -89,8 +83,6 @@ def test_five_cases_cannot_show_a_difference_and_the_interval_reaches_zero():
     assert own.p == pytest.approx(0.0625)
     assert own.interval is not None and own.interval[0] == 0.0
 
-
-# What must hold
 
 OUTCOME = st.sampled_from([1, 0, None, "timed out"])
 
@@ -147,9 +139,6 @@ def test_if_the_unadjusted_test_does_not_reject_the_interval_reaches_zero(sides,
             assert own.interval is not None and own.interval[0] <= 0 <= own.interval[1]
 
 
-# Applicability and errors
-
-
 def test_only_cases_that_apply_to_both_are_compared_and_the_rest_is_shown():
     a = result({"f": [1, 1, 1, 1, None, None, None, 0, 0, 0]})
     b = result({"f": [1, 1, 1, 0, 1, 1, 1, 1, 0, 0]})
@@ -173,9 +162,6 @@ def test_errors_are_counted_and_left_out_of_the_difference():
     assert difference.errors == 2
 
 
-# Many tests at once
-
-
 def pair_of_three() -> tuple[Result, Result]:
     """Three functionalities, of which a1 drops by 30 points."""
     rng = np.random.default_rng(3)
@@ -197,9 +183,6 @@ def test_a_row_whose_interval_excludes_zero_is_a_suspect_only_if_it_is_not_marke
     comparison = one(a, b)
     assert [own.name for own in comparison.by("functionality") if own.significant] == ["broken"]
     assert [own.name for own in comparison.by("functionality") if own.is_suspect] == ["doubtful"]
-
-
-# Several runs
 
 
 def runs_of(rng: np.random.Generator, rates: Sequence[float], n: int = 100) -> list[Result]:
@@ -243,9 +226,6 @@ def test_runs_are_compared_on_the_cases_that_apply_to_all_of_them():
     assert (own.n, own.difference, own.p) == (40, 0.0, 1.0)
 
 
-# What cannot be compared
-
-
 def test_sides_that_do_not_fit_are_errors():
     a = result({"f": [1, 0]})
     with pytest.raises(PlanError, match="a result on each side"):
@@ -268,9 +248,6 @@ def test_other_scoring_settings_are_refused_by_name():
     b = result({"f": [1]}, settings={"profile": "recommended"})
     with pytest.raises(DataError, match="profile: 'reference' for A, 'recommended' for B"):
         one(a, b)
-
-
-# New templates
 
 
 def test_over_templates_needs_six_of_them():

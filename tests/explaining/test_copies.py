@@ -28,9 +28,6 @@ class Counting:
         return np.stack([1 - yes, yes], axis=1)
 
 
-# Words
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -46,9 +43,6 @@ class Counting:
 )
 def test_words_stand_apart_from_marks(text, words):
     assert [text[start:end] for start, end in word_spans(text)] == words
-
-
-# Texts
 
 
 def test_what_is_absent_is_left_out_of_the_text():
@@ -132,9 +126,6 @@ def test_networks_that_are_spared_work_answer_as_they_do_when_whole(kind):
         with label_logits(network, embedded=True) as ask:
             torch.testing.assert_close(ask(**embedded), whole, atol=1e-5, rtol=0)
         torch.testing.assert_close(network(**inputs).logits, whole)
-
-
-# What cannot be explained
 
 
 def test_models_that_cannot_be_explained_are_refused_in_words():

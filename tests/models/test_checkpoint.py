@@ -36,9 +36,6 @@ def refused(folder, message, options=""):
     assert "  try: " in str(caught.value)
 
 
-# Weights that run code
-
-
 class Bomb:
     def __init__(self, path):
         self.path = path
@@ -133,16 +130,10 @@ def test_an_adapter_beside_the_weights_is_refused(copy):
     refused(copy, r"the folder has an adapter[\s\S]*depends on installed packages")
 
 
-# Files that are not whole
-
-
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "[]", "\xff\xfe{}"])
 def test_a_configuration_that_cannot_be_read_is_named(copy, text):
     (copy / "config.json").write_text(text, encoding="latin-1")
     refused(copy, r"config.json is not a JSON object[\s\S]*git lfs pull")
-
-
-# Other things that are named as models
 
 
 def test_a_weights_file_is_not_a_model_and_a_folder_of_gguf_names_the_file(copy, folders):
@@ -154,9 +145,6 @@ def test_a_weights_file_is_not_a_model_and_a_folder_of_gguf_names_the_file(copy,
 @pytest.mark.parametrize("device", ["gpu", "cuda:99", "meta", "CPU "])
 def test_a_device_that_is_not_there_is_named(folders, device):
     refused(folders["classifier"], rf"device '{device}' does not work", f"?device={device}")
-
-
-# Heads in every format
 
 
 @pytest.mark.parametrize("form", ["safetensors", "sharded", "legacy pickle", "sharded pickle"])

@@ -23,9 +23,6 @@ def weights(model):
     return model.network(model.trained).state_dict()
 
 
-# Fresh heads
-
-
 @pytest.mark.parametrize("kind", ["encoder", "classifier", "masked", "nameless"])
 def test_the_encoder_is_the_checkpoints_and_the_head_is_new(folders, kind):
     model = load_model(f"hf:{folders[kind]}").with_fresh_head(LABELS, seed=0)
@@ -110,9 +107,6 @@ def test_a_linear_head_on_an_architecture_of_another_kind_is_refused(folders):
         load_model(f"hf:{folders['decoder']}").with_fresh_head(LABELS, 0, linear=True)
 
 
-# Weights
-
-
 def test_tied_weights_are_saved_too(folders, tmp_path):
     model = load_model(f"hf:{folders['masked']}")
     model.adopt("masked", model.checkpoint.network("masked"))
@@ -132,9 +126,6 @@ def test_weights_of_another_model_are_refused(folders, tmp_path):
     for name in ("a.safetensors", "b.safetensors"):
         with pytest.raises(ModelError, match=f"{name}: not weights of hf:"):
             two.load_weights(tmp_path / name)
-
-
-# Features
 
 
 def test_from_features_a_model_answers_as_it_does_from_texts(folders, tmp_path):

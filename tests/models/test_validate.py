@@ -84,9 +84,6 @@ def test_what_is_right_stays_as_it_is():
     assert classify_safely(tie, FOUR, LABELS).predictions.tolist() == [2, 0, 2, 0]
 
 
-# Suites whose labels are bare numbers
-
-
 NUMBERED = [
     Case("f/0", (("bad film",),), (0,)),
     Case("f/1", (("good film",),), (1,)),

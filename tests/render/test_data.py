@@ -49,9 +49,6 @@ def test_the_provenance_has_settings_label_maps_and_dates(page):
     assert "2001-09-09" in text and page.plan == PLAN
 
 
-# Two models
-
-
 def regressed() -> list[Result]:
     """A passes most of everything; B loses fairness and gains elsewhere."""
     a = {"fairness_gender": [1] * 30 + [0] * 10, "words_plain": [1] * 20 + [0] * 40, "words_more": [1] * 40}
@@ -82,9 +79,6 @@ def test_a_gate_gives_the_verdict_of_the_page(monkeypatch):
     assert gated.summary is not None and page.summary is not None
     assert (gated.summary.verdict, gated.summary.tone) == ("Gate not met: 1 of 4 rules failed", "bad")
     assert gated.summary.text.startswith(page.summary.verdict) and gated.parts[0].title == "Gate"
-
-
-# One model
 
 
 def test_a_page_of_one_model_has_its_headline_and_its_weakest_part():
@@ -129,9 +123,6 @@ def test_measures_of_single_jobs_have_the_job_as_a_group(monkeypatch):
     results = [Result({"id": name, "protocol": "cood", "model": name}, (), (), rows) for name in "ab"]
     assert [dict(row.groups) for row in results_page(results).measures] == [{"job": "a"}, {"job": "b"}]
     assert [dict(row.groups) for row in results_page(results[:1]).measures] == [{}]
-
-
-# Findings
 
 
 def results_with(*findings: Finding) -> list[Result]:

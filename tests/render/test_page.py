@@ -25,7 +25,6 @@ from shoal.core.views import (
     ShownCase,
     Summary,
     Table,
-    Text,
     Words,
     strip_table,
 )
@@ -92,9 +91,6 @@ def sections(text: str = "words") -> list[Section]:
 
 def page(**parts: list[Section]) -> Contents:
     return Contents([Part(name, shown) for name, shown in parts.items()])
-
-
-# The page
 
 
 def test_the_page_and_its_data_lie_beside_each_other(tmp_path):
@@ -205,19 +201,8 @@ def test_details_do_not_repeat_the_summary():
     assert re.findall("<h3>(.*?)</h3>", shown) == ["other"]
 
 
-# Blocks
-
-
 def html(block: Block) -> str:
     return str(section_html(Section(blocks=[block]))).removeprefix("<section>").removesuffix("</section>\n")
-
-
-def test_a_number_says_what_it_rests_on():
-    hint = "pass rate: 25.0; 95 % CI 12.5 – 62.5 (wilson); n = 140; this checkpoint only"
-    assert (
-        html(Text([Number(rate(0.25), "good")]))
-        == f'<p class="text"><span class="num t-good" title="{hint}">25.0</span></p>'
-    )
 
 
 def test_a_table_has_headings_names_and_numbers():

@@ -39,9 +39,6 @@ def rate(value: float | None, n: int = 140, low: float = 0.0, high: float = 1.0)
     return Measure("pass rate", value, n, {}, None if value is None else (low, high), "wilson")
 
 
-# Tables
-
-
 def rates() -> Table:
     titles = ("functionality", "type", "pass rate", "", "95 % CI", "n")
     columns = [
@@ -102,9 +99,6 @@ iid>suite   vanilla  90.0       98.0 ▲      75.0 ▼     23 of 38
     )
 
 
-# Pictures
-
-
 def heat_map() -> HeatMap:
     rows = [("suite score", ""), ("negated_praise", "negation"), ("single_words", "vocabulary")]
     columns = [("vanilla", "iid"), *((method, "iid>suite") for method in ("vanilla", "l2", "fish"))]
@@ -150,9 +144,6 @@ def test_three_notes_are_shown_and_the_others_counted():
     assert printed([section, details], 80, full=True).endswith("three\nfour\nfive\n\ndetails\n")
 
 
-# Cases
-
-
 def case() -> ShownCase:
     texts = (
         ("The food was good.", "I liked it."),
@@ -181,9 +172,6 @@ Worst: negation
 two of 40
 """
     assert lines(block, 80) == lines(block, 120) == expected
-
-
-# Sections
 
 
 def test_a_section_begins_with_its_answer_and_ends_with_its_notes():

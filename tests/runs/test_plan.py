@@ -173,9 +173,6 @@ def test_where_nothing_is_there_they_start_here_and_two_are_one_too_many(tmp_pat
     assert "\n  try: " in str(caught.value)
 
 
-# Settings
-
-
 @dataclass(frozen=True, slots=True)
 class Schedule:
     REMOVED: ClassVar[Mapping[str, str]] = {"warmup": "warmup_steps"}

@@ -72,9 +72,6 @@ def case_of(text):
     return " ".join(text.split()[:2])
 
 
-# How many steps
-
-
 ALIKE = {"kappa": 0.0, "iid_share": 0.0}
 
 
@@ -104,9 +101,6 @@ def test_sizes_of_batches_are_those_of_section_1_6():
     }
     assert shapes == {"MFT": 16, "INV": 8, "DIR": 5}
     assert several("DIR", 3).batch_size(2) == 1
-
-
-# Every item
 
 
 sizes = st.integers(1, 40)
@@ -186,9 +180,6 @@ def test_labels_stay_with_their_examples():
             )
 
 
-# By environment
-
-
 @settings(deadline=None, max_examples=40)
 @given(sizes, sizes, st.integers(1, 9), st.integers(0, 99))
 def test_a_batch_of_an_environment_holds_no_item_twice(mft, inv, batch, seed):
@@ -210,9 +201,6 @@ def test_a_batch_of_an_environment_holds_no_item_twice(mft, inv, batch, seed):
             assert len(cases) == shown.cases == min(len(environment), environment.batch_size(batch))
 
 
-# IRM's scales
-
-
 def test_a_scale_reaches_the_sides_that_section_1_7_names():
     logits = torch.tensor([[1.0, 0.0], [0.5, 0.0], [0.0, 1.0], [2.0, 0.0]])
     two = torch.full((1, 2), 2.0)
@@ -222,9 +210,6 @@ def test_a_scale_reaches_the_sides_that_section_1_7_names():
     assert inv.loss(logits, two).item() == inv.loss(half).item()
     assert directed.loss(logits, two).item() == directed.loss(2 * logits).item()
     assert inv.loss(logits, two).item() != inv.loss(logits).item()
-
-
-# Refused
 
 
 def test_what_cannot_be_an_environment_is_refused():

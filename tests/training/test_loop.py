@@ -22,9 +22,6 @@ def same(first, second):
     return all(torch.equal(first[name], second[name]) for name in first)
 
 
-# The stepper
-
-
 def rates(total, warm_up):
     stepper = Stepper([nn.Parameter(torch.zeros(1))], TrainConfig(1e-3, 1, 1, warm_up=warm_up), total)
     found = []
@@ -60,9 +57,6 @@ def test_adamw_is_the_textbooks():
         m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient**2
         theta -= rate * (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)) ** 0.5 + 1e-8)
         assert weight.item() == pytest.approx(theta, abs=1e-12)
-
-
-# Epochs and marks
 
 
 def marked_at(toy, model, method, how, marks):
@@ -143,9 +137,6 @@ def test_numbers_that_cannot_be_are_refused():
         TrainConfig(learning_rate=0, batch=8, epochs=1)
     with pytest.raises(PlanError, match="warm_up must be from 0"):
         TrainConfig(learning_rate=1e-3, batch=8, epochs=1, warm_up=1)
-
-
-# Inputs
 
 
 def test_a_batch_is_what_the_model_would_make_of_its_examples(fresh):

@@ -12,9 +12,6 @@ def logits(*probabilities):
     return torch.tensor([probabilities], dtype=torch.float64).log()
 
 
-# MFT and i.i.d.
-
-
 @pytest.mark.parametrize(
     ("target", "p", "expected"),
     [
@@ -33,9 +30,6 @@ def test_sigmoids_are_not_the_softmax():
     assert losses.cross_entropy(z, y).item() == pytest.approx(0.048587, abs=1e-6)
 
 
-# INV
-
-
 @pytest.mark.parametrize(
     ("p0", "p1", "expected"),
     [
@@ -51,9 +45,6 @@ def test_invariance_is_equation_5(p0, p1, expected):
 def test_invariance_of_a_one_hot_original():
     certain = torch.tensor([[60.0, 0.0]], dtype=torch.float64)
     assert losses.invariance(certain, logits(0.9, 0.1)).item() == pytest.approx(0.105361, abs=1e-6)
-
-
-# DIR
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,6 @@ def model_of(options: str = "", seed: int = 0) -> Any:
     return load_model(f"tiny:sentiment{options}").with_fresh_head(LABELS, seed)
 
 
-# Half the digits
-
-
 def test_in_bfloat16_matrices_are_multiplied_in_it_and_weights_are_not(toy):
     model, kinds = model_of("?dtype=bfloat16"), set()
     network = model.network("classify")
@@ -49,9 +46,6 @@ def test_in_bfloat16_matrices_are_multiplied_in_it_and_weights_are_not(toy):
 def test_every_method_trains_in_bfloat16(method, toy):
     log = train(model_of("?dtype=bfloat16"), toy, make_method(method), HOW, 0)
     assert np.isfinite(log.losses).all() and log.losses
-
-
-# On a device that computes nothing, and refuses to meet the content of another
 
 
 def test_a_step_elsewhere_mixes_no_devices(toy):

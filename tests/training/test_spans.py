@@ -25,9 +25,6 @@ BEFORE = torch.tensor([0.0, 0, 0, 1, 0, 3, 1])
 AFTER = torch.tensor([0.0, 0, 0, 1, 2, 0, 3, 1])
 
 
-# The worked example (`docs/method/beluga.md` 1.13)
-
-
 def numbered(words: list[str]) -> list[int]:
     known = sorted({*ORIGINAL, *VARIANT})
     return [known.index(word) for word in words]
@@ -120,9 +117,6 @@ def test_the_floor_of_a_pair_is_the_entropy_of_the_original():
     assert loss(logits).item() == pytest.approx(loss.floor(logits), abs=1e-6)
 
 
-# Spans
-
-
 def test_every_occurrence_of_an_answer_is_right():
     """-½ log Σ p_start - ½ log Σ p_end; with one occurrence, the mean of two cross-entropies."""
     logits = both_ends(torch.tensor([1.0, 2.0, 3.0, 50.0]))
@@ -177,9 +171,6 @@ def test_a_question_that_fills_the_window_is_refused(model):
 def test_an_answer_that_stands_nowhere_is_refused():
     with pytest.raises(DataError, match="does not occur"):
         Environment("names", "MFT", [Answered(("Marta met Omar.", "Who?"), ())])
-
-
-# Learning
 
 
 def lessons(n: int) -> list[Environment]:

@@ -110,9 +110,6 @@ def test_a_prompt_that_ships_shows_its_texts_once_and_what_may_be_said(name):
     assert not shown[-1:].isspace()
 
 
-# Hostile templates
-
-
 @pytest.mark.parametrize(
     ("template", "why"),
     [

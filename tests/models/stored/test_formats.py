@@ -58,22 +58,14 @@ def test_an_error_is_carried_to_its_example(tmp_path, suite, write, ask):
         (lambda r: r.append({**r[0]}), "line 5: words/1 is predicted twice"),
         (lambda r: r.pop(), r"no prediction for 1 of 4 examples[\s\S]*names/1 example 1"),
         (lambda r: r.append({**r[0], "case_id": "9"}), "line 5: words/9 is not in the suite"),
-        (
-            lambda r: r.append({**r[0], "functionality": "word"}),
-            r"word/1 is not in the suite[\s\S]*try: \"words\"",
-        ),
         (lambda r: r[1].update(conf=[0.5, 0.4, 0.2]), "line 2: probabilities do not sum to 1"),
-        (lambda r: r[1].update(conf=[-0.5, 0.5, 1.0]), "line 2: a confidence is outside 0 to 1"),
         (lambda r: r[2].update(conf=[0.2, 0.2, 0.2, 0.4]), "3 probabilities, others have 4"),
-        (lambda r: r[1].update(conf=[True, False, False]), "line 2: 'conf' must be"),
-        (lambda r: r[1].update(pred=3), "line 2: label 3 is not one of negative, neutral, positive"),
         (lambda r: r[1].update(pred="postive"), r"line 2: label 'postive'[\s\S]*try: \"positive\""),
         (
             lambda r: r[1].update(pred=2),
             "line 2: the label is positive, but negative is more probable",
         ),
         (lambda r: r[1].update(pred=None, conf=None), "line 2: neither 'pred' nor"),
-        (lambda r: r[1].update(case_id=None), "line 2: 'case_id' or 'example_idx' is not valid"),
         (lambda r: r.clear(), "no predictions"),
     ],
 )
@@ -84,9 +76,6 @@ def test_a_wrong_line_is_named(tmp_path, suite, change, message, write, ask):
     with pytest.raises(DataError, match=message) as caught:
         ask(path, suite, "?format=jsonl")
     assert "  try: " in str(caught.value)
-
-
-# CheckList's five text formats
 
 
 @pytest.mark.parametrize(
@@ -113,8 +102,6 @@ def test_checklists_text_formats(
     assert given == confidences
 
 
-# CSV
-
 WRONG_TABLES = {
     "nr,label\n1,x": "no column 'case_id' or 'id'",
     "id,colour\n1,x": r"neither a column 'label' nor[\s\S]*\?label=COLUMN",
@@ -131,9 +118,6 @@ def test_a_wrong_table_is_named(tmp_path, suite, text, write, ask):
         ask(write(tmp_path / "p.csv", [text]), suite)
 
 
-# StereoSet, options, labels without names
-
-
 def test_stereoset_scores_are_read_and_refused_for_suites(tmp_path, suite, write, ask):
     scores = {"intrasentence": [{"id": "a", "score": 0.5}], "intersentence": [{"id": "b", "score": 1}]}
     path = write(tmp_path / "p.json", [scores])
@@ -143,9 +127,6 @@ def test_stereoset_scores_are_read_and_refused_for_suites(tmp_path, suite, write
     scores["intrasentence"].append({"id": "a", "score": 0.1})
     with pytest.raises(DataError, match="'a' is scored twice"):
         read_scores(write(tmp_path / "p.json", [scores]))
-
-
-# Tables as other programs write them
 
 
 def table(ids=("words/1", "words/2", "names/1", "names/1"), **columns):
@@ -208,9 +189,6 @@ def test_a_datasets_folder_is_known_by_the_content_of_its_files(tmp_path):
     assert one == same != other
 
 
-# JSON that is nested, or one list
-
-
 def nested(**more):
     return [
         {"key": {"id": identity}, "example_idx": number, "output": [{"label": label, "score": 0.8}], **more}
@@ -254,9 +232,6 @@ def test_a_first_line_says_what_numbers_and_places_mean(tmp_path, suite, write, 
             ask(write(tmp_path / "q.jsonl", [{"label_names": names}, *lines]), suite)
     with pytest.raises(DataError, match="2 probabilities and 3 names of labels"):
         ask(write(tmp_path / "r.jsonl", [{"label_names": list(SENTIMENT)}, *lines]), suite)
-
-
-# Options
 
 
 def test_an_option_without_meaning_in_the_format_is_an_error(tmp_path, suite, ask):

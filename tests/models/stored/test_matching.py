@@ -1,4 +1,8 @@
-"""Every answer is laid beside the example it was given to, or the file is refused."""
+"""Every answer is laid beside the example it was given to, or the file is refused.
+
+By id, where a group's name may hold a slash, and so may an id; or by order, where the file has a line for every example
+of the whole suite.
+"""
 
 import json
 import time
@@ -29,9 +33,6 @@ def by_order(lines: int) -> Columns:
     for line in range(1, lines + 1):
         columns.add(line, "x", ())
     return columns
-
-
-# By id: a group's name may hold a slash, and so may an id
 
 
 @pytest.mark.parametrize(
@@ -74,9 +75,6 @@ def test_what_cannot_be_told_or_is_not_there_is_refused(ids, keys, message):
     assert "  try: " in str(caught.value) and len(str(caught.value)) < 600
 
 
-# By order: the file has a line for every example of the suite as the user's file has it
-
-
 def test_answers_by_order_are_those_of_the_whole_suite_copies_included():
     whole = cases("a/1", "a/2", "a/3", size=2)
     assert match_rows(by_order(6), whole, whole).tolist() == [0, 1, 2, 3, 4, 5]
@@ -95,9 +93,6 @@ def test_any_other_number_of_lines_is_refused(lines):
     whole = cases("a/1", "a/2", "a/3", size=2)
     with pytest.raises(DataError, match=rf"{lines} lines for 6 examples[\s\S]*try: predict the whole suite"):
         match_rows(by_order(lines), [whole[0], whole[2]], whole)
-
-
-# In time that grows with the number of rows
 
 
 def test_ids_are_found_in_linear_time():

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from small_world import lines
 
 from shoal import Suite
 from shoal.core.errors import ShoalError
@@ -40,12 +41,8 @@ CELLS = ("", "nan", "inf", "-0.1", "1e999", "9" * 5000, "x" * 200_000, '"a\nb"',
 File = tuple[str, bytes]
 
 
-def json_lines(rows: list[Any]) -> bytes:
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
-
-
 def changed(field: str, value: Any) -> bytes:
-    return json_lines([row | {field: value} if place == 1 else row for place, row in enumerate(ROWS)])
+    return lines([row | {field: value} if place == 1 else row for place, row in enumerate(ROWS)])
 
 
 def wrong_json() -> Iterator[File]:
@@ -59,10 +56,10 @@ def wrong_json() -> Iterator[File]:
     yield "p.json", json.dumps({"predictions": ROWS}).encode()
     yield "p.json", json.dumps(ROWS).encode()[:-20]
     yield "p.jsonl", json.dumps(ROWS).encode()
-    yield "p.jsonl", json_lines(ROWS)[:-20]
+    yield "p.jsonl", lines(ROWS)[:-20]
     yield "p.jsonl", b'{"case_id":' * 50_000
     yield "p.json", b"[" * 200_000
-    yield "p.jsonl", json_lines(ROWS).replace(b"}\n", b"},\n")
+    yield "p.jsonl", lines(ROWS).replace(b"}\n", b"},\n")
 
 
 def wrong_tables() -> Iterator[File]:
