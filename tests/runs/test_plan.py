@@ -86,7 +86,6 @@ def test_the_content_of_files_is_part_of_the_name(tmp_path):
         ("seeds = []\n" + GOOD, r"seeds = \[\]"),
         ("seeds = [0, 0]\n" + GOOD, r"seeds = \[0, 0\]"),
         ("seeds = [1]\n" + GOOD + "seed = 2\n", "two sources for one value"),
-        ("groups = 3\n" + GOOD, r"\[groups\] must be a table"),
         ("[models.m]\nlabels = 3\n[behaviour]\n", r"\[models.m\]: no spec"),
         (
             '[models.m]\nspec = "predictions:example?labels=a,b"\nlabels = ["b", "a"]\n[behaviour]\n',

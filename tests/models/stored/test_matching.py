@@ -4,11 +4,11 @@ By id, where a group's name may hold a slash, and so may an id; or by order, whe
 of the whole suite.
 """
 
-import json
 import time
 from typing import Any
 
 import pytest
+from small_world import lines
 
 from shoal import Case, audit
 from shoal.core.errors import DataError
@@ -115,7 +115,7 @@ def test_copies_of_a_case_do_not_shift_the_answers_behind_them(tmp_path, edits):
         {**about, "case_id": n, "examples": [{"text": f"text {n // 2}"}], "labels": n // 2 % 2}
         for n in range(60)
     ]
-    suite.write_text("".join(json.dumps(row) + "\n" for row in [{"label_names": ["no", "yes"]}, *rows]))
+    suite.write_bytes(lines([{"label_names": ["no", "yes"]}, *rows]))
     answers.write_text("".join(f"{row['labels'] ^ (place < 3)}\n" for place, row in enumerate(rows)))
     result = audit("behaviour", f"predictions:{answers}?format=pred_only", suite=str(suite), edits=edits)
     right = {outcome.case_id: outcome.passed for outcome in result.outcomes}

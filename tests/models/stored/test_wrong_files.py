@@ -87,17 +87,8 @@ def wrong_texts() -> Iterator[File]:
     starts = {"pred_only": "2\n0", "softmax": ".1 .2 .7\n.8 .1 .1", "pred_and_conf": "2 .7\n0 .8"}
     starts["pred_and_softmax"] = "2 .1 .2 .7\n0 .8 .1 .1"
     words = (
-        "",
-        "3",
-        "-1",
-        "1.5",
-        "nan",
-        "x" * 200_000,
-        "9" * 5000,
-        "1 2",
-        "1 inf .2 .2",
-        "0 0 0",
-        "1 .6 .2 .2",
+        *("", "3", "-1", "1.5", "nan", "x" * 200_000, "9" * 5000),
+        *("1 2", "1 inf .2 .2", "0 0 0", "1 .6 .2 .2"),
     )
     for name, start in starts.items():
         yield from ((f"p.txt?format={name}", f"{start}\n{word}\n".encode()) for word in words)
