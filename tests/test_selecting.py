@@ -20,10 +20,6 @@ CASES = [
 ]
 
 
-def chosen(*patterns: str) -> list[tuple[str, str]]:
-    return [tuple(CASES[position].groups.values()) for position in choose(CASES, patterns)]  # type: ignore[misc]
-
-
 @pytest.mark.parametrize(
     ("patterns", "names", "kinds"),
     [
@@ -36,7 +32,8 @@ def chosen(*patterns: str) -> list[tuple[str, str]]:
     ],
 )
 def test_cases_are_chosen_by_their_groups(patterns, names, kinds):
-    assert chosen(*patterns) == [
+    chosen = [tuple(CASES[position].groups.values()) for position in choose(CASES, patterns)]
+    assert chosen == [
         (name, kind) for name in NAMES for kind in ("MFT", "INV") if name in names and kind in kinds
     ]
 

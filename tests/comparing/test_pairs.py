@@ -162,15 +162,11 @@ def test_errors_are_counted_and_left_out_of_the_difference():
     assert difference.errors == 2
 
 
-def pair_of_three() -> tuple[Result, Result]:
-    """Three functionalities, of which a1 drops by 30 points."""
+def test_p_is_adjusted_within_a_level():
     rng = np.random.default_rng(3)
     a = result(random_hits(rng, dict.fromkeys(["a1", "a2", "b1"], 0.8), 80))
-    return a, result(random_hits(rng, {"a1": 0.5, "a2": 0.75, "b1": 0.8}, 80))
-
-
-def test_p_is_adjusted_within_a_level():
-    comparison = one(*pair_of_three())
+    b = result(random_hits(rng, {"a1": 0.5, "a2": 0.75, "b1": 0.8}, 80))
+    comparison = one(a, b)
     for level in ("", "test type", "capability", "functionality"):
         rows = comparison.by(level)
         assert [own.adjusted for own in rows] == pytest.approx(holm([own.p or 0.0 for own in rows]))

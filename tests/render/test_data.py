@@ -125,16 +125,11 @@ def test_measures_of_single_jobs_have_the_job_as_a_group(monkeypatch):
     assert [dict(row.groups) for row in results_page(results[:1]).measures] == [{}]
 
 
-def results_with(*findings: Finding) -> list[Result]:
-    return [
-        Result({"id": name, "protocol": "cood", "model": name}, (), (), Measures([]), {}, list(findings))
-        for name in "ab"
-    ]
-
-
 def test_limits_of_findings_are_caveats_and_a_sentence_about_several_jobs_comes_once(monkeypatch):
     monkeypatch.setattr("shoal.render.page.result_sections", lambda result: [])
-    results = results_with(Finding("verdict", "It fails.", weight=2.0), Finding("limits", "One checkpoint."))
+    findings = [Finding("verdict", "It fails.", weight=2.0), Finding("limits", "One checkpoint.")]
+    jobs = [{"id": name, "protocol": "cood", "model": name} for name in "ab"]
+    results = [Result(job, (), (), Measures([]), {}, findings) for job in jobs]
     page = results_page(results)
     assert page.summary is not None and page.summary.verdict == "It fails."
     assert list(page.findings) == [] and page.caveats.count("One checkpoint.") == 1

@@ -150,10 +150,6 @@ expected negative, off by 0.25
     )
 
 
-def rows_of(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text, newline="")))
-
-
 def test_csv_has_fractions_every_digit_and_each_number_once():
     assert tables_of([Section(blocks=[rates()])]) == {
         "rates": """\
@@ -192,7 +188,8 @@ def test_a_name_that_is_taken_gets_a_number_and_what_has_none_is_left_out():
 )
 def test_what_a_spreadsheet_would_run_is_marked_as_text_and_every_text_can_be_read_back(text, written):
     table = rows_as_csv([{"name": text, "n": -1}, {"name": "next", "n": 2}])
-    assert [(row["name"], row["n"]) for row in rows_of(table)] == [(written, "-1"), ("next", "2")]
+    rows = csv.DictReader(io.StringIO(table, newline=""))
+    assert [(row["name"], row["n"]) for row in rows] == [(written, "-1"), ("next", "2")]
 
 
 PICTURES: dict[str, tuple[Block, str]] = {

@@ -104,6 +104,8 @@ def test_sizes_of_batches_are_those_of_section_1_6():
 
 
 sizes = st.integers(1, 40)
+SHARES = {"mft": 1, "iid": 1, "inv": 2, "dir": 2, "sev": 3}
+"""Texts of an item."""
 
 
 @settings(deadline=None, max_examples=60)
@@ -121,15 +123,13 @@ def test_an_epoch_visits_every_item_once_and_a_batch_holds_one_kind(
         steps = list(feed.epoch())
         for (shown,) in steps:
             assert len({text.split()[0] for text in shown.inputs}) == 1
-            assert len({case_of(text) for text in shown.inputs}) <= max(1, batch // _share(shown.inputs[0]))
+            assert len({case_of(text) for text in shown.inputs}) <= max(
+                1, batch // SHARES[shown.inputs[0].split()[0]]
+            )
             visits.update({case_of(text) for text in shown.inputs})
         assert len(steps) == feed.steps
         wanted = {case_of(item.examples[0][0]) for one in environments for item in one.items}
         assert visits == Counter(wanted)
-
-
-def _share(text):
-    return {"mft": 1, "iid": 1, "inv": 2, "dir": 2, "sev": 3}[text.split()[0]]
 
 
 def test_batches_by_length_are_alike_in_length_and_come_in_no_order():
