@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from outcomes import Hits, result
 from scipy.stats import ttest_ind
 
-from shoal import Case, Measures, Outcome, Result
+from shoal import Result
 from shoal.comparing.pairs import Choices, Comparison, Row, compare
 from shoal.comparing.wording import row_note
 from shoal.core.errors import DataError, PlanError
-from shoal.protocols.behaviour.score import measure
 from shoal.stats.multiplicity import holm
 
 QUICK = Choices(shuffles=500, power=False)
@@ -270,12 +269,10 @@ def test_a_dominant_template_counts_for_few():
 
 def shared_templates(hits: np.ndarray[Any, Any]) -> Result:
     """Return outcomes of functionalities × templates × fillings; every functionality has the same templates."""
-    cases = []
-    for f, t, n in np.ndindex(hits.shape):
-        groups = {"functionality": f"f{f}", "capability": "c", "test type": "MFT"}
-        cases.append(Case(f"f{f}/{t}/{n}", ((f"{f} {t} {n}",),), None, groups, f"t{t}"))
-    outcomes = [Outcome(case.id, bool(hit)) for case, hit in zip(cases, hits.ravel(), strict=True)]
-    return Result({"model": "m"}, cases, outcomes, Measures(measure(cases, outcomes)))
+    names = [f"f{number}" for number in range(len(hits))]
+    templates = [f"t{template}" for template, _ in np.ndindex(hits.shape[1:])]
+    rows = [own.astype(int).ravel().tolist() for own in hits]
+    return result(dict(zip(names, rows, strict=True)), dict.fromkeys(names, templates))
 
 
 @pytest.mark.parametrize("fillings", [1, 3])

@@ -53,11 +53,7 @@ def regressed() -> list[Result]:
     """A passes most of everything; B loses fairness and gains elsewhere."""
     a = {"fairness_gender": [1] * 30 + [0] * 10, "words_plain": [1] * 20 + [0] * 40, "words_more": [1] * 40}
     b = {"fairness_gender": [0] * 30 + [0] * 10, "words_plain": [1] * 60, "words_more": [1] * 40}
-    results = [outcomes_of(rows) for rows in (a, b)]
-    return [
-        Result({**result.job, "id": name, "model": name}, result.cases, result.outcomes, result.measures)
-        for name, result in zip(("v1", "v2"), results, strict=True)
-    ]
+    return [outcomes_of(rows, id=name, model=name) for name, rows in (("v1", a), ("v2", b))]
 
 
 def test_the_first_screen_names_what_got_worse_and_fairness_failures():
