@@ -44,7 +44,6 @@ def test_gzip_bom_and_crlf_are_read_as_if_they_were_not_there(tmp_path):
         ),
         (b"fine\n" + b"x" * (10 * 10**6), "line 2: longer than 8 MB"),
         (gzip.compress(b"some text\n" * 1000, mtime=0)[:-20], r"after line \d+: the gzip file is broken"),
-        (gzip.compress(b"some text\n" * 1000, mtime=0)[:12], "after line 0: the gzip file is broken"),
     ],
 )
 def test_a_broken_text_file_is_named_with_its_line(tmp_path, content, message):
@@ -77,14 +76,12 @@ def test_a_gzip_that_swells_as_text_does_is_read(tmp_path):
     ("line", "message"),
     [
         ('{"a": 1', "line 2: not JSON"),
-        ('{"a": 1} {"b": 2}', "line 2: not JSON"),
         ('{"a": NaN}', "line 2: not JSON"),
         ("[1, 2]", "line 2: an object is expected, found list"),
         ("{" + '"a":[' * 100_000, "line 2: not JSON"),
         ('{"a": ' + "[" * 101 + "]" * 101 + "}", "line 2: not a record\n  why: nested more than 100 deep"),
         ('{"a": ' + "9" * 5000 + "}", "line 2: not JSON\n  why: a number of more than 4,300 digits"),
         (r'{"a": ["\ud83d"]}', r"line 2: \\ud83d is half of a character"),
-        (r'{"\uDE00": 1}', r"line 2: \\ude00 is half of a character"),
     ],
 )
 def test_a_line_that_is_no_object_is_named(tmp_path, line, message):
@@ -237,9 +234,3 @@ def test_a_folder_that_is_not_there_is_named_with_what_to_do(tmp_path):
         beside.write_text("page")
     assert f"the folder {place.parent} does not exist" in str(refused.value)
     assert f"mkdir -p {place.parent}" in str(refused.value)
-
-
-def test_lines_may_end_in_a_carriage_return_alone(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_bytes(b'a,b\r"one, two",2\rthree,4\r')
-    assert list(read_table(path)[1]) == [(2, {"a": "one, two", "b": "2"}), (3, {"a": "three", "b": "4"})]

@@ -48,7 +48,11 @@ def test_imports_point_one_way():
 
 
 @pytest.mark.parametrize(
-    "command", ["import shoal", "from shoal.cli import main; main(['--help'], standalone_mode=False)"]
+    "command",
+    [
+        "import shoal, shoal.pytest_plugin",
+        "from shoal.cli import main; main(['--help'], standalone_mode=False)",
+    ],
 )
 def test_the_front_door_loads_nothing_heavy(command):
     heavy = "{'numpy', 'scipy', 'pydantic', 'rich', 'torch', 'transformers', 'jinja2'} & set(sys.modules)"

@@ -3,19 +3,19 @@
 benchmarks/level_and_power.py and benchmarks/verbs.py have the long versions, docs/studies/ their tables.
 """
 
-import importlib.util
 import json
 import math
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+import studies
 from click.testing import CliRunner
+from small_world import Row
+from toy_suite import write_answers, write_suite
 
 from shoal import Case
 from shoal.cli import main
@@ -23,18 +23,8 @@ from shoal.comparing.gate import judge
 from shoal.comparing.pairs import compare
 from shoal.comparing.rules import Rule
 
-
-def load(name: str) -> ModuleType:
-    path = Path(__file__).parents[1] / "benchmarks" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"{name}_benchmark", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look it up
-    spec.loader.exec_module(module)
-    return module
-
-
-verbs, levels = load("verbs"), load("level_and_power")
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+verbs, levels = (studies.load(BENCHMARKS / f"{name}.py") for name in ("verbs", "level_and_power"))
 REPETITIONS = 3
 VERBS = dict.fromkeys(world.verb for world in verbs.worlds())
 
@@ -81,30 +71,14 @@ def test_no_stored_count_of_level_and_power_breaks_its_promise() -> None:
     assert levels.broken(known) == []
 
 
-# The command line prints the same
-
-
-def written(folder: Path, cases: Sequence[Case]) -> Path:
-    """Write the cases as a suite in which every text should be positive."""
-    rows: list[dict[str, Any]] = [{"suite": "simulated", "label_names": ["negative", "positive"]}]
+def rows_for(cases: Sequence[Case]) -> list[Row]:
+    """Return the cases as rows of a suite in which every text should be positive."""
+    rows = []
     for case in cases:
         name, number = case.id.split("/")
         row = {"functionality": name, "capability": "c", "type": "MFT", "case_id": int(number), "labels": 1}
         rows.append({**row, "cluster": case.cluster, "examples": [{"text": case.examples[0][0]}]})
-    path = folder / "suite.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def answered(folder: Path, name: str, cases: Sequence[Case], hits: Sequence[bool]) -> str:
-    """Write predictions with these outcomes and return their model spec."""
-    rows = [
-        {"functionality": case.id.split("/")[0], "case_id": int(case.id.split("/")[1]), "pred": int(hit)}
-        for case, hit in zip(cases, hits, strict=True)
-    ]
-    path = folder / f"{name}.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return f"predictions:{path}"
+    return rows
 
 
 def said(*arguments: object) -> Any:
@@ -126,9 +100,12 @@ def rows_of(found: Any, name: str) -> dict[str, tuple[Any, Any]]:
 def test_try_and_compare_print_what_the_simulation_counts(tmp_path: Path, templates: int) -> None:
     rng = np.random.default_rng(templates)
     tests = levels.suite(3, 40, templates)
-    suite = f"suite={written(tmp_path, tests.cases)}"
+    rows = rows_for(tests.cases)
+    suite = f"suite={write_suite(tmp_path / 'suite.jsonl', rows)}"
     hits = [rng.random(len(tests.cases)) < rate for rate in (0.8, 0.75, 0.85, 0.9)]
-    specs = [answered(tmp_path, f"m{number}", tests.cases, own.tolist()) for number, own in enumerate(hits)]
+    specs = [
+        write_answers(tmp_path / f"m{number}.jsonl", rows, own.tolist()) for number, own in enumerate(hits)
+    ]
     results = [tests.result(own, scored=True) for own in hits]
 
     tried = said("try", "behaviour", specs[0], "--set", suite, "--json")
@@ -167,8 +144,12 @@ def test_gate_prints_the_verdicts_that_the_simulation_counts(
     tests = levels.suite(3, 60, templates)
     old = np.arange(180) % 60 >= 3
     new = old & (np.arange(180) >= 60)  # the first functionality drops from 95 % to 0
-    suite = f"suite={written(tmp_path, tests.cases)}"
-    specs = [answered(tmp_path, name, tests.cases, hits.tolist()) for name, hits in (("a", old), ("b", new))]
+    rows = rows_for(tests.cases)
+    suite = f"suite={write_suite(tmp_path / 'suite.jsonl', rows)}"
+    specs = [
+        write_answers(tmp_path / f"{name}.jsonl", rows, hits.tolist())
+        for name, hits in (("a", old), ("b", new))
+    ]
     rules = tmp_path / "gate.toml"
     rules.write_text(
         f'[[rule]]\nfunctionality = "*"\nat_least = 0.5\njudge = "{how}"\n'

@@ -35,18 +35,3 @@ def test_without_the_data_ci_fails(tmp_path):
     done = run(READER, CI="true", SHOAL_DATA=str(tmp_path / "nowhere"))
     assert done.returncode == 1, done.stdout
     assert "skipped" not in done.stdout.splitlines()[-1] and "nothing is skipped" in done.stdout
-
-
-def test_an_empty_shoal_data_means_the_usual_place():
-    done = run(READER, CI=None, SHOAL_DATA="")
-    assert done.returncode == 0, done.stdout
-
-
-def test_one_place_says_where_the_data_are():
-    """Elsewhere a test asks the fixture `data`, so that none can skip where it should fail."""
-    naming = [
-        str(path.relative_to(ROOT))
-        for path in sorted((ROOT / "tests").rglob("*.py"))
-        if "SHOAL_DATA" in path.read_text()
-    ]
-    assert naming == ["tests/conftest.py", "tests/test_public_data.py"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from small_world import HEADER, answer_rows, lines, suite_rows
+from small_world import write_world
 
 from shoal.cli import main
 
@@ -63,8 +63,7 @@ FILES = ("cases/*.jsonl", *(f"jobs/*/{name}" for name in (
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("finished")
-    (folder / "suite.jsonl").write_bytes(lines([HEADER, *suite_rows()]))
-    (folder / "answers.jsonl").write_bytes(lines(answer_rows()))
+    write_world(folder)
     (folder / "lengths_model.py").write_text(MODEL)
     (folder / "plan.toml").write_text(PLAN)
     (folder / "gate.toml").write_text('[[rule]]\nfunctionality = "*"\nat_least = 0.1\n')
@@ -87,16 +86,11 @@ def said(*words: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout + written, done.stderr
 
 
+RARER = [name for name in [*DAMAGES, "removed"] if name != "flipped"]
+
+
 @pytest.mark.parametrize(
-    "damage",
-    [
-        "flipped",
-        *(
-            pytest.param(name, marks=pytest.mark.nightly)
-            for name in [*DAMAGES, "removed"]
-            if name != "flipped"
-        ),
-    ],
+    "damage", ["flipped", *(pytest.param(name, marks=pytest.mark.nightly) for name in RARER)]
 )
 def test_a_damaged_file_never_gives_another_number_or_a_traceback(finished, tmp_path, monkeypatch, damage):
     folder, expected = finished

@@ -28,11 +28,7 @@ LABELS = ("negative", "neutral", "positive")
 HARMLESS = tuple(name for name in ATTACKS if name.startswith("usage") or name == "surrogate")
 ANSWERED = (
     *HARMLESS,
-    "key-in-content",
-    "key-in-fingerprint",
-    "key-in-finish",
-    "key-in-model",
-    "key-in-token",
+    *(f"key-in-{place}" for place in ("content", "fingerprint", "finish", "model", "token")),
     "key-encoded",
 )
 """Attacks after which the answer is still one."""
@@ -93,12 +89,8 @@ def test_a_run_survives_every_attack_and_resumes(server, tmp_path, attack, polit
         assert first.exit_code == 1 and "try:" in first.output
     check_files(tmp_path)
     server.attacks = 0
-    assert (
-        CliRunner()
-        .invoke(main, ["run", str(plan), "--into", str(tmp_path / "runs"), "--retry-errors"])
-        .exit_code
-        == 0
-    )
+    again = CliRunner().invoke(main, ["run", str(plan), "--into", str(tmp_path / "runs"), "--retry-errors"])
+    assert again.exit_code == 0
     check_files(tmp_path)
     (job,) = read_plan(plan).jobs()
     rows = RunStore(tmp_path / "runs").read_answers(job.id)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from fake_server import serving
+from small_world import lines
 
 from shoal.cli import main
 
@@ -41,9 +42,7 @@ def hostile_rule(question: str) -> str:
 def test_a_script_in_answers_suites_and_model_names_never_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     head = {"suite": f"s {CANARY}", "label_names": ["negative", "neutral", "positive"]}
-    Path("suite.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in (head, *map(suite_row, range(30))))
-    )
+    Path("suite.jsonl").write_bytes(lines([head, *map(suite_row, range(30))]))
     with serving(rule=hostile_rule, logprobs=False) as server:
         server.model = CANARY
         specs = [

@@ -86,7 +86,6 @@ def test_a_description_that_is_none_is_named_and_nothing_outside_is_touched(worl
     stored, _ = folders(world)
     without_digest(stored / "job.json", **fields)
     for verb in (("show",), ("report",), ("gate", "--rules", "gate.toml")):
-        (world / "gate.toml").write_text("[[rule]]\nat_least = 0.1\n")
         done = shoal(verb[0], stored.name, *verb[1:])
         assert done.exit_code == 1 and "job.json: damaged" in done.output, done.output
     assert not list(world.parent.glob("outside*")) and not list(world.glob("outside*"))

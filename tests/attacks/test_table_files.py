@@ -10,6 +10,10 @@ import pytest
 from click.testing import Result
 from small_world import run_shoal as shoal
 from small_world import write_world
+from table_files import write_table
+
+pytest.importorskip("openpyxl", reason="needs shoal[tables]")
+pytest.importorskip("pyarrow", reason="needs shoal[tables]")
 
 SHEET = "xl/worksheets/sheet1.xml"
 ANSWERS = ("--set", "suite=suite.jsonl", "--set", "resamples=10")
@@ -29,28 +33,15 @@ def read_by_both(file: str) -> list[Result]:
     ]
 
 
-def workbook() -> bytes:
-    openpyxl = pytest.importorskip("openpyxl", reason="needs shoal[tables]")
-    book, content = openpyxl.Workbook(), io.BytesIO()
-    for row in (["text", "label"], *([f"text {n}", ("positive", "negative")[n % 2]] for n in range(20))):
-        book.active.append(row)
-    book.save(content)
-    return content.getvalue()
-
-
-def parquet() -> bytes:
-    arrow = pytest.importorskip("pyarrow", reason="needs shoal[tables]")
-    from pyarrow import parquet as tables
-
-    content = io.BytesIO()
+def whole(name: str) -> bytes:
     rows = {"text": [f"text {n}" for n in range(20)], "label": ["positive", "negative"] * 10}
-    tables.write_table(arrow.table(rows), content)
-    return content.getvalue()
+    write_table(Path(name), rows)
+    return Path(name).read_bytes()
 
 
-@pytest.mark.parametrize(("name", "made"), [("table.xlsx", workbook), ("table.parquet", parquet)])
-def test_a_damaged_table_is_refused_or_read(name, made):
-    content, rng = made(), random.Random(name)
+@pytest.mark.parametrize("name", ["table.xlsx", "table.parquet"])
+def test_a_damaged_table_is_refused_or_read(name):
+    content, rng = whole(name), random.Random(name)
     for attempt in range(25):
         damaged, place = bytearray(content), rng.randrange(len(content))
         if attempt % 3:
@@ -79,7 +70,7 @@ def test_a_parquet_file_of_one_long_text_a_thousand_times_is_refused(typed):
 
 
 def rewritten(change: Callable[[bytes], bytes]) -> None:
-    parts = zipfile.ZipFile(io.BytesIO(workbook()))
+    parts = zipfile.ZipFile(io.BytesIO(whole("table.xlsx")))
     with zipfile.ZipFile("table.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
         for name in parts.namelist():
             archive.writestr(name, change(parts.read(name)) if name == SHEET else parts.read(name))

@@ -43,9 +43,6 @@ def refused(*arguments: str) -> str:
     return done.output
 
 
-# What is written to
-
-
 @pytest.mark.parametrize("verb", WRITERS)
 def test_a_link_a_pipe_and_a_device_stay_what_they_are(world, verb):
     pipe, target, link = world / "pipe.jsonl", world / "target.jsonl", world / "link.jsonl"
@@ -84,8 +81,6 @@ def test_a_report_goes_into_a_pipe_as_a_page_alone(world, form="html"):
     assert {path.name for path in world.iterdir()} == before | {"pipe"}
 
 
-# Answers of models
-
 MODELS = """
 import asyncio, sys, time
 
@@ -122,8 +117,6 @@ def test_answers_that_cannot_be_right_are_refused_and_none_becomes_a_label(world
     (world / "bad_models.py").write_text(MODELS)
     assert words in refused("try", "behaviour", f"python:bad_models:{model}", *SUITE).replace("\n", " ")
 
-
-# A model that changes between a kill and the next run
 
 PACKAGE = {
     "asked/__init__.py": "from .deciding import decide\n\ndef model(texts):\n    return list(map(decide, texts))\n",
@@ -164,9 +157,6 @@ def test_a_module_that_changes_between_kill_and_resume_never_gives_a_mixture(wor
     assert {json.loads(line)["data"]["label"] for line in answers.read_text().splitlines()} == {"negative"}
 
 
-# Checkpoints
-
-
 def test_pickled_weights_and_code_do_not_come_in_by_the_back_door(world):
     torch = pytest.importorskip("torch", reason="needs shoal[hf]")
     from safetensors.torch import load_file
@@ -196,8 +186,6 @@ def test_pickled_weights_and_code_do_not_come_in_by_the_back_door(world):
         (folder / "config.json").write_text(json.dumps(config | wrong))
         refused(*ask)
 
-
-# Files of every crooked kind: in words, or read right
 
 CHECK, IMPORT = ("check", "suite.jsonl"), (*WRITERS["import"], "out.jsonl")
 

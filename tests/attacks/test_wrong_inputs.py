@@ -269,11 +269,8 @@ WRONG_ARGUMENTS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("rank",): ("", "tiny:sentiment", f"{STEADY} {STEADY} --data table.csv", f"{STEADY} tiny:sentiment"),
     ("rank", STEADY, "tiny:sentiment", "--data"): ("absent.csv", "table.csv --set text=absent", "plan.toml"),
     SIZE: (
-        "",
-        "--difference 0",
-        "--difference nan",
-        "--difference 0.1 --power 80",
-        "--difference 0.1 --row zzz",
+        *("", "--difference 0", "--difference nan"),
+        *("--difference 0.1 --power 80", "--difference 0.1 --row zzz"),
     ),
     ("plan-size",): ("--difference 0.1", "nope --difference 0.1", "plan.toml --difference 0.1"),
 }
@@ -365,12 +362,8 @@ def test_in_the_right_world_every_verb_works(runs, tmp_path, monkeypatch):
     for command in (TRY, COMPARE, GATE, CHECK, EXPORT, LABELLED, *PLANNED):
         done = run_shoal(*command, *(("--into", str(runs)) if command in PLANNED[2:] else ()))
         assert done.exit_code == 0, done.output
-        scores = (
-            (pytest.approx(SCORE, abs=0.0006),)
-            if command is TRY
-            else (None, pytest.approx(SCORE, abs=0.0006))
-        )
-        assert score_in(done.output) in scores
+        score = pytest.approx(SCORE, abs=0.0006)
+        assert score_in(done.output) in ((score,) if command is TRY else (None, score))
 
 
 def test_wrong_inputs_go_to_every_verb():

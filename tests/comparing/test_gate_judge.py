@@ -15,9 +15,6 @@ def statuses(rules: list[Rule], result: Result, baseline: Result | None = None) 
     return [(verdict.name, verdict.status) for verdict in judge(rules, result, baseline)]
 
 
-# What is compared with the limit
-
-
 @pytest.mark.parametrize(
     ("judged", "limit", "status"),
     [
@@ -52,9 +49,6 @@ def test_a_bound_is_wrong_in_at_most_one_of_forty_summed_over_all_counts(make, n
     assert wrong["upper bound"] <= 0.05 + 1e-9  # Holm over "*", here a family of one
 
 
-# Rules that cannot fail, or cannot pass
-
-
 @pytest.mark.parametrize(
     ("rule", "cases"),
     [
@@ -81,9 +75,6 @@ def test_under_a_star_such_groups_are_not_judged_and_the_others_are(make):
     assert [verdict.is_met for verdict in judge([rule], fine)] == [True, False], "the gate is not met"
 
 
-# What a rule looks at
-
-
 def test_rules_look_at_suite_capability_type_and_functionality(make):
     result = make({"a1": [1] * 40, "a2": [0] * 40, "b1": [1] * 40})
     point = Rule(at_least=0.6)
@@ -104,9 +95,6 @@ def test_a_rule_that_matches_nothing_is_an_error(make):
     assert 'try: "negation"' in str(caught.value)
 
 
-# What cannot be known
-
-
 def test_errors_fail_unless_allowed(make):
     result = make({"f": [1] * 50 + ["timed out"] * 2})
     (verdict,) = judge([Rule({"functionality": "f"}, at_least=0.5)], result)
@@ -124,9 +112,6 @@ def test_undefined_values_fail_unless_allowed(make):
     no_interval = replace(result, measures=Measures([replace(result.measures[0], value=0.9, interval=None)]))
     bound = Rule({"functionality": "f"}, at_least=0.5, judge="lower bound", allow_undefined=True)
     assert statuses([bound], no_interval) == [("f", "undefined")]
-
-
-# Against a baseline
 
 
 def test_a_paired_baseline_sees_what_rates_alone_cannot(make):
@@ -202,14 +187,10 @@ def test_per_cent_in_the_place_of_a_fraction_is_refused(make):
         judge([Rule(at_least=90)], make({"f": [1]}))
 
 
-# The file
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "no rules\n  try: tables that begin with \\[\\[rule\\]\\]"),
-        ("rule = 3", "no rules"),
         ("[[rules]]\nat_least = 1", 'unknown key "rules"'),
         ("[[rule]]\nat_leest = 0.9", 'rule 1: unknown key "at_leest"[^$]*try: "at_least"'),
         ("[[rule]]\ncapability = 'c'", "rule 1: none of at_least, at_most, no_worse_than_baseline_by"),
@@ -217,16 +198,12 @@ def test_per_cent_in_the_place_of_a_fraction_is_refused(make):
             "[[rule]]\nat_least = 0.9\nno_worse_than_baseline_by = 0.1",
             "rule 1: at_least and no_worse_than_baseline_by in one rule",
         ),
-        ("[[rule]]\nat_least = '0.9'", "a number is expected"),
-        ("[[rule]]\nat_least = true", "a number is expected"),
         ("[[rule]]\nat_least = nan", "a number is expected"),
         ("[[rule]]\nat_least = 1\njudge = 'lower'", "judge = 'lower'[^$]*try: \"lower bound\""),
-        ("[[rule]]\nat_least = 1\njudge = 3", "judge = 3"),
         ("[[rule]]\nat_least = 1\njudge = 'point'", "judge = 'point'[^$]*try: judge = \"observed\""),
         ("[[rule]]\nat_least = 1\njudge = 'anytime'", "judge = 'anytime'[^$]*try: judge = \"upper bound\""),
         ("[[rule]]\nat_least = 1\nfunctionality = 3", 'functionality = 3[^$]*try: functionality = "3"'),
         ("[[rule]]\nat_least = 1\nallow_errors = 1", "allow_errors = 1\n  why: true or false is expected"),
-        ("[[rule]\n", "not TOML"),
     ],
 )
 def test_a_wrong_file_is_refused_by_name(tmp_path, text, message):

@@ -6,21 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal import Result
 from shoal.comparing.gate import judge
 from shoal.comparing.junit import junit, write_junit
 from shoal.comparing.rules import Rule
 from shoal.core.errors import StoreError
 
 
-def parsed(rules: list[Rule], result: Result) -> Xml.Element:
-    return Xml.fromstring(junit(judge(rules, result)))
-
-
 def test_a_suite_per_capability_and_a_case_per_verdict(make):
     result = make({"a1": [1] * 50, "a2": [0] * 50, "b1": ["timed out"] * 2 + [1] * 50, "b2": [None]})
     every = Rule({"functionality": "*"}, at_least=0.5, allow_undefined=True)
-    root = parsed([every, Rule(at_least=0.1), Rule({"capability": "a"}, at_least=0.9)], result)
+    rules = [every, Rule(at_least=0.1), Rule({"capability": "a"}, at_least=0.9)]
+    root = Xml.fromstring(junit(judge(rules, result)))
     shown = [
         (suite.get("name"), str(case.get("name")).partition(":")[0], case[0].tag)
         for suite in root

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from outcomes import Hits, result
 from scipy.stats import ttest_ind
 
-from shoal import Case, Measures, Outcome, Result
+from shoal import Result
 from shoal.comparing.pairs import Choices, Comparison, Row, compare
 from shoal.comparing.wording import row_note
 from shoal.core.errors import DataError, PlanError
-from shoal.protocols.behaviour.score import measure
 from shoal.stats.multiplicity import holm
 
 QUICK = Choices(shuffles=500, power=False)
@@ -37,9 +36,6 @@ def overall(comparison: Comparison, name: str) -> Row:
 
 def random_hits(rng: np.random.Generator, rates: dict[str, float], n: int) -> dict[str, Hits]:
     return {name: (rng.random(n) < rate).astype(int).tolist() for name, rate in rates.items()}
-
-
-# By hand
 
 
 def test_a_functionality_by_hand():
@@ -66,9 +62,6 @@ def test_the_toy_suite_on_its_common_cases():
     assert (plain.rates, plain.gained, plain.lost) == ((4 / 8, 7 / 8), 3, 0)
 
 
-# Planted effects
-
-
 def test_a_planted_difference_is_found_in_its_functionality_and_nowhere_else():
     rng = np.random.default_rng(0)
     hits = random_hits(rng, {f"{c}{k}": 0.8 for c in "abc" for k in range(4)}, 300)
@@ -89,8 +82,6 @@ def test_five_cases_cannot_show_a_difference_and_the_interval_reaches_zero():
     assert own.p == pytest.approx(0.0625)
     assert own.interval is not None and own.interval[0] == 0.0
 
-
-# What must hold
 
 OUTCOME = st.sampled_from([1, 0, None, "timed out"])
 
@@ -147,9 +138,6 @@ def test_if_the_unadjusted_test_does_not_reject_the_interval_reaches_zero(sides,
             assert own.interval is not None and own.interval[0] <= 0 <= own.interval[1]
 
 
-# Applicability and errors
-
-
 def test_only_cases_that_apply_to_both_are_compared_and_the_rest_is_shown():
     a = result({"f": [1, 1, 1, 1, None, None, None, 0, 0, 0]})
     b = result({"f": [1, 1, 1, 0, 1, 1, 1, 1, 0, 0]})
@@ -173,18 +161,11 @@ def test_errors_are_counted_and_left_out_of_the_difference():
     assert difference.errors == 2
 
 
-# Many tests at once
-
-
-def pair_of_three() -> tuple[Result, Result]:
-    """Three functionalities, of which a1 drops by 30 points."""
+def test_p_is_adjusted_within_a_level():
     rng = np.random.default_rng(3)
     a = result(random_hits(rng, dict.fromkeys(["a1", "a2", "b1"], 0.8), 80))
-    return a, result(random_hits(rng, {"a1": 0.5, "a2": 0.75, "b1": 0.8}, 80))
-
-
-def test_p_is_adjusted_within_a_level():
-    comparison = one(*pair_of_three())
+    b = result(random_hits(rng, {"a1": 0.5, "a2": 0.75, "b1": 0.8}, 80))
+    comparison = one(a, b)
     for level in ("", "test type", "capability", "functionality"):
         rows = comparison.by(level)
         assert [own.adjusted for own in rows] == pytest.approx(holm([own.p or 0.0 for own in rows]))
@@ -197,9 +178,6 @@ def test_a_row_whose_interval_excludes_zero_is_a_suspect_only_if_it_is_not_marke
     comparison = one(a, b)
     assert [own.name for own in comparison.by("functionality") if own.significant] == ["broken"]
     assert [own.name for own in comparison.by("functionality") if own.is_suspect] == ["doubtful"]
-
-
-# Several runs
 
 
 def runs_of(rng: np.random.Generator, rates: Sequence[float], n: int = 100) -> list[Result]:
@@ -243,9 +221,6 @@ def test_runs_are_compared_on_the_cases_that_apply_to_all_of_them():
     assert (own.n, own.difference, own.p) == (40, 0.0, 1.0)
 
 
-# What cannot be compared
-
-
 def test_sides_that_do_not_fit_are_errors():
     a = result({"f": [1, 0]})
     with pytest.raises(PlanError, match="a result on each side"):
@@ -268,39 +243,6 @@ def test_other_scoring_settings_are_refused_by_name():
     b = result({"f": [1]}, settings={"profile": "recommended"})
     with pytest.raises(DataError, match="profile: 'reference' for A, 'recommended' for B"):
         one(a, b)
-
-
-# Measures
-
-
-def test_measures_have_the_public_names_and_the_groups_of_what_is_compared():
-    comparison = one(result({"f": [1, 0, 1, 1]}), result({"f": [1, 1, 1, 1]}))
-    f = {"functionality": "f", "capability": "f", "test type": "MFT"}
-    names = {(own.name, tuple(sorted(own.groups.items()))) for own in comparison.measures}
-    for name in ("difference", "p value", "adjusted p value", "minimum detectable effect"):
-        for groups in ({}, f, {"capability": "f"}, {"test type": "MFT"}):
-            assert (name, tuple(sorted(groups.items()))) in names
-    (rate_a,) = comparison.measures.where("pass rate", functionality="f", model="A")
-    (rate_b,) = comparison.measures.where("pass rate", functionality="f", model="B")
-    assert (rate_a.value, rate_b.value, rate_a.n) == (0.75, 1.0, 4)
-    (difference,) = comparison.measures.where("difference", functionality="f")
-    assert (difference.value, difference.n) == (0.25, 4)
-    assert [own.value for own in comparison.measures.where("suite score")] == [0.75, 1.0]
-    changed = comparison.measures.where("changed cases", functionality="f")
-    assert {own.groups["change"]: own.value for own in changed} == {"fail to pass": 1.0, "pass to fail": 0.0}
-
-
-def test_changed_cases_come_newly_failing_first():
-    comparison = one(result({"f": [0, 1, 1], "g": [1]}), result({"f": [1, 1, 0], "g": [0]}))
-    assert [(case.id, better) for case, better in comparison.changed()] == [
-        ("f/2", False),
-        ("g/0", False),
-        ("f/0", True),
-    ]
-    assert [case.id for case, _ in comparison.changed(row(comparison, "g"))] == ["g/0"]
-
-
-# New templates
 
 
 def test_over_templates_needs_six_of_them():
@@ -327,12 +269,10 @@ def test_a_dominant_template_counts_for_few():
 
 def shared_templates(hits: np.ndarray[Any, Any]) -> Result:
     """Return outcomes of functionalities × templates × fillings; every functionality has the same templates."""
-    cases = []
-    for f, t, n in np.ndindex(hits.shape):
-        groups = {"functionality": f"f{f}", "capability": "c", "test type": "MFT"}
-        cases.append(Case(f"f{f}/{t}/{n}", ((f"{f} {t} {n}",),), None, groups, f"t{t}"))
-    outcomes = [Outcome(case.id, bool(hit)) for case, hit in zip(cases, hits.ravel(), strict=True)]
-    return Result({"model": "m"}, cases, outcomes, Measures(measure(cases, outcomes)))
+    names = [f"f{number}" for number in range(len(hits))]
+    templates = [f"t{template}" for template, _ in np.ndindex(hits.shape[1:])]
+    rows = [own.astype(int).ravel().tolist() for own in hits]
+    return result(dict(zip(names, rows, strict=True)), dict.fromkeys(names, templates))
 
 
 @pytest.mark.parametrize("fillings", [1, 3])

@@ -1,6 +1,5 @@
 """A functionality that breaks is marked and fails every gate, whatever its number of templates."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from outcomes import result
+from toy_suite import rows_of, write_answers, write_suite
 
 from shoal.comparing.gate import judge
 from shoal.comparing.pairs import Choices, compare
@@ -52,27 +52,20 @@ def test_96_to_0_in_one_of_23_functionalities_is_marked_with_two_runs_a_side():
 
 @pytest.mark.parametrize("templates", [1, 3, 81])
 def test_96_to_0_through_the_commands(shoal: Callable[..., Any], tmp_path: Path, templates: int) -> None:
-    header = {"suite": "toy", "label_names": ["negative", "positive"]}
-    cases = [
+    rows = [
         {
-            "functionality": name, "capability": "c", "type": "MFT", "case_id": at, "labels": at % 2,
-            "cluster": f"{name} {at % templates}", "examples": [{"text": f"{name} {at}"}],
+            **row,
+            "labels": row["case_id"] % 2,
+            "cluster": f"{row['functionality']} {row['case_id'] % templates}",
         }
-        for name in ("broken", "fine")
-        for at in range(CASES)
-    ]  # fmt: skip
-    suite = tmp_path / "suite.jsonl"
-    suite.write_text("".join(json.dumps(row) + "\n" for row in [header, *cases]))
+        for row in rows_of({"broken": CASES, "fine": CASES})
+    ]
+    suite = write_suite(tmp_path / "suite.jsonl", rows)
     models = []
     for name, hits in (("old", BEFORE), ("new", AFTER)):
-        predictions = [
-            {**{key: row[key] for key in ("functionality", "case_id")},
-             "pred": row["labels"] if row["functionality"] == "fine" or hits[row["case_id"]] else 1 - row["labels"]}
-            for row in cases
-        ]  # fmt: skip
-        path = tmp_path / f"{name}.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in predictions))
-        models.append(f"predictions:{path}")
+        pairs = zip(rows, [*hits, *[1] * CASES], strict=True)
+        said = [row["labels"] if hit else 1 - row["labels"] for row, hit in pairs]
+        models.append(write_answers(tmp_path / f"{name}.jsonl", rows, said))
     compared = shoal("compare", *models, "--set", f"suite={suite}")
     line = next(line for line in compared.stdout.splitlines() if line.startswith("▼ "))
     assert line.split()[1:5] == ["broken", "96.3", "0.0", "−96.3"]

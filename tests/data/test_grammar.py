@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from shoal.core.errors import DataError
-from shoal.data.grammar import GRAMMARS, SPLITS, Row, make_rows
-from shoal.data.grammar.rows import draw
+from shoal.data.grammar import GRAMMARS, SPLITS, make_rows
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +66,3 @@ def test_an_unknown_split_or_task_is_named():
         make_rows("sentiment", "dev")
     with pytest.raises(DataError, match=r'(?s)sentimant.*try: "sentiment"'):
         make_rows("sentimant", "train")
-
-
-def test_asking_for_more_than_the_grammar_has_is_an_error():
-    with pytest.raises(DataError, match="more than the grammar has"):
-        draw(
-            lambda rng: Row((str(rng.integers(9)),), "same"), "train", 10, 0, content=lambda row: row.texts[0]
-        )

@@ -216,9 +216,6 @@ def problem(folder: Path, content: bytes) -> str:
     return str(caught.value)
 
 
-# What is recovered
-
-
 @pytest.mark.parametrize(
     ("name", "cases", "examples"), [("sentiment", 86_420, 178_578), ("squad", 13_311, 71_293)]
 )
@@ -310,9 +307,6 @@ def test_what_is_not_a_suite_is_a_clear_error(tmp_path: Path, content: bytes, me
 def test_a_missing_file_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"gone\.pkl: cannot be read: No such file"):
         read_suite_pickle(tmp_path / "gone.pkl")
-
-
-# What is refused
 
 
 def attacks(command: str) -> dict[str, tuple[bytes, str]]:
@@ -410,9 +404,6 @@ def test_the_same_pickles_do_run_code_when_loaded_by_pickle(tmp_path: Path) -> N
         sentinel = tmp_path / name
         pickle.loads(whole(attacks(f"touch {sentinel}")[name][0]))
         assert sentinel.exists(), name
-
-
-# What would grow
 
 
 def laughing(levels: int, each: int = 10) -> bytes:
@@ -604,8 +595,6 @@ def test_a_flood_of_opcodes_is_dammed(tmp_path: Path) -> None:
         assert outcome == "DataError" and events == [], (name, message)
         assert ("holds no CheckList suite" if name in LARGEST else dammed) in message, name
 
-
-# Fuzzing
 
 INPUTS = 10_000
 WATCHED = ("exec", "compile", "import", "open", "marshal.loads", "pickle.find_class")

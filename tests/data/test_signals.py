@@ -10,8 +10,6 @@ from shoal.data.signals import (
     FEATURES,
     WORDS,
     make_signals,
-    named_signals,
-    signal_names,
 )
 
 
@@ -40,16 +38,6 @@ def test_features_are_there_and_labels_follow_them(feature, kind):
         words = signal.text.lower().rstrip(".").split()
         place = words.index(signal.word)
         assert "the" not in words[place - 2 : place + 3]
-
-
-def test_both_kinds_of_verb_sentences_have_a_word_in_ing():
-    for signal in make_signals("VERB", "linguistic", 50, np.random.default_rng(1)):
-        assert len(re.findall(r"\w+ing\b", signal.text)) == 1
-
-
-def test_every_set_of_sentences_has_a_name_that_means_it():
-    assert len(signal_names()) == 9
-    assert named_signals("signals:VERB:surface") == ("VERB", "surface")
 
 
 def test_more_sentences_than_the_grammar_has_are_refused():

@@ -2,115 +2,70 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from table_files import write_table
 
 from shoal.core.errors import DataError, MissingExtra
 from shoal.data.tables import open_rows
 
-ROWS: list[dict[str, Any]] = [{"text": "Too salty.", "y": 0}, {"text": "Quiet, clean!", "y": 1}]
-NAMES = {"info": {"features": {"y": {"names": ["negative", "positive"], "_type": "ClassLabel"}}}}
+COLUMNS: dict[str, list[Any]] = {"text": ["Too salty!", "Quiet, clean!"], "label": [0, 1]}
+ROWS = [dict(zip(COLUMNS, cells, strict=True)) for cells in zip(*COLUMNS.values(), strict=True)]
+NAMES = ("negative", "positive")
+FORMS = (
+    *("commas.csv", "semicolons.csv", "t.jsonl", "t.json"),
+    *("t.parquet", "t.arrow", "t.feather", "t.xlsx", "saved"),
+)
 
 
-def as_csv(path: Path) -> None:
-    path.write_text('text,y\nToo salty.,0\n"Quiet, clean!",1\n')
+def write(path: Path, names: Sequence[str] | None = None) -> None:
+    if path.name == "commas.csv":
+        path.write_text('text,label\nToo salty!,0\n"Quiet, clean!",1\n')
+    elif path.suffix == ".jsonl":
+        path.write_text("\n" + "".join(json.dumps(row) + "\n" for row in ROWS))
+    elif path.suffix:
+        write_table(path, COLUMNS, names)
+    else:
+        as_folder(path, names)
 
 
-def as_semicolons(path: Path) -> None:
-    path.write_text("text;y\r\nToo salty.;0\r\nQuiet, clean!;1\r\n")
-
-
-def as_lines(path: Path) -> None:
-    path.write_text("\n" + "".join(json.dumps(row) + "\n" for row in ROWS))
-
-
-def as_array(path: Path) -> None:
-    path.write_text(json.dumps(ROWS, indent=2))
-
-
-def arrow_table(metadata: object = None) -> Any:
-    arrow = pytest.importorskip("pyarrow")
-    table = arrow.Table.from_pylist(ROWS)
-    return table.replace_schema_metadata({"huggingface": json.dumps(metadata)}) if metadata else table
-
-
-def as_parquet(path: Path, metadata: object = None) -> None:
-    pytest.importorskip("pyarrow.parquet").write_table(arrow_table(metadata), path)
-
-
-def as_arrow(path: Path, metadata: object = None) -> None:
-    table = arrow_table(metadata)
-    with pytest.importorskip("pyarrow.ipc").new_file(str(path), table.schema) as writer:
-        writer.write_table(table)
-
-
-def as_stream(path: Path, metadata: object = None) -> None:
-    table = arrow_table(metadata)
-    with pytest.importorskip("pyarrow.ipc").new_stream(str(path), table.schema) as writer:
-        writer.write_table(table)
-
-
-def as_xlsx(path: Path) -> None:
-    book = pytest.importorskip("openpyxl").Workbook()
-    for line in (("text", "y"), *(tuple(row.values()) for row in ROWS)):
-        book.active.append(line)
-    book.save(path)
-
-
-def as_folder(path: Path, metadata: object = None) -> None:
+def as_folder(path: Path, names: Sequence[str] | None = None) -> None:
     """As the `datasets` library saves a dataset, in two files."""
-    path.mkdir()
-    table = arrow_table(metadata)
-    names = [f"data-{at:05d}-of-00002.arrow" for at in range(2)]
-    for at, name in enumerate(names):
-        with pytest.importorskip("pyarrow.ipc").new_stream(str(path / name), table.schema) as writer:
-            writer.write_table(table.slice(at, 1))
-    (path / "state.json").write_text(json.dumps({"_data_files": [{"filename": name} for name in names]}))
-
-
-FORMS: dict[str, Any] = {
-    "t.csv": as_csv,
-    "semicolons.csv": as_semicolons,
-    "t.jsonl": as_lines,
-    "t.json": as_array,
-    "t.parquet": as_parquet,
-    "t.arrow": as_arrow,
-    "t.feather": as_stream,
-    "t.xlsx": as_xlsx,
-    "saved": as_folder,
-}
+    write_table(path, {name: cells[:1] for name, cells in COLUMNS.items()}, names)
+    write_table(path / "more.arrow", {name: cells[1:] for name, cells in COLUMNS.items()}, names)
+    files = [{"filename": name} for name in ("data.arrow", "more.arrow")]
+    (path / "state.json").write_text(json.dumps({"_data_files": files}))
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_gives_the_same_rows(tmp_path, name):
-    FORMS[name](tmp_path / name)
+    write(tmp_path / name)
     table = open_rows(tmp_path / name)
-    assert table.columns == ["text", "y"]
-    assert [{**row, "y": int(row["y"])} for _, row in table.rows] == ROWS
+    assert table.columns == ["text", "label"]
+    assert [{**row, "label": int(row["label"])} for _, row in table.rows] == ROWS
     assert table.unit == ("line" if name.endswith(("csv", "jsonl", "xlsx")) else "row")
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather", "saved"])
 def test_class_labels_go_by_their_names(tmp_path, name):
-    FORMS[name](tmp_path / name, NAMES)
+    write(tmp_path / name, NAMES)
     table = open_rows(tmp_path / name)
-    assert [row["y"] for _, row in table.rows] == ["negative", "positive"]
-    assert table.names == {"y": ("negative", "positive")}
+    assert [row["label"] for _, row in table.rows] == ["negative", "positive"]
+    assert table.names == {"label": NAMES}
 
 
 def test_a_class_label_below_zero_is_none(tmp_path):
-    arrow = pytest.importorskip("pyarrow")
-    table = arrow.table({"y": [-1, 7]}).replace_schema_metadata({"huggingface": json.dumps(NAMES)})
-    pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "t.parquet")
-    assert [row["y"] for _, row in open_rows(tmp_path / "t.parquet").rows] == [None, None]
+    write_table(tmp_path / "t.parquet", {"label": [-1, 7]}, NAMES)
+    assert [row["label"] for _, row in open_rows(tmp_path / "t.parquet").rows] == [None, None]
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather", "t.xlsx"])
 def test_a_file_that_was_cut_is_said_to_be(tmp_path, name):
     path = tmp_path / name
-    FORMS[name](path)
+    write(path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
     with pytest.raises(DataError, match=r"not a whole table[\s\S]*try: fetch or write"):
         list(open_rows(path).rows)
@@ -121,7 +76,7 @@ def test_a_file_that_was_cut_is_said_to_be(tmp_path, name):
     [("pyarrow.parquet", "t.parquet"), ("openpyxl", "t.xlsx"), ("pyarrow", "saved")],
 )
 def test_a_missing_reader_of_a_format_is_named(tmp_path, library, name, monkeypatch):
-    FORMS[name](tmp_path / name)
+    write(tmp_path / name)
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtra, match=f"pip install {library.partition('.')[0]}"):
         open_rows(tmp_path / name)

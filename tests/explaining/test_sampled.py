@@ -16,9 +16,6 @@ def attribute(method, size, worth, how, seed=0) -> Attribution:
     return explained[0]
 
 
-# Shapley
-
-
 @pytest.mark.parametrize("size", range(1, 9))
 def test_with_every_copy_asked_the_values_are_the_shapley_values(size):
     worth = random_worth(size, seed=size)
@@ -57,9 +54,6 @@ def test_too_few_samples_are_refused():
         attribute(shapley, 5, random_worth(5, 0), ExplainConfig(samples=7))
 
 
-# LIME
-
-
 def test_lime_recovers_the_weights_of_a_linear_model():
     weights = np.array([0.05, -0.08, 0.2, 0.11, -0.15, 0.07, 0.03, 0.12])
     explained = attribute(lime, 8, lambda present: 0.4 + present @ weights, ExplainConfig(label="yes"))
@@ -73,9 +67,6 @@ def test_lime_is_weighted_ridge_regression_with_an_intercept():
     outputs = np.random.default_rng(1).random(60)
     peer = linear_model.Ridge(alpha=1.0).fit(present, outputs, sample_weight=lime.proximity(present))
     np.testing.assert_allclose(lime.fit(present, outputs, (0, 1), ExplainConfig()), peer.coef_, atol=1e-10)
-
-
-# Both
 
 
 @pytest.mark.parametrize("method", [lime, shapley])

@@ -18,7 +18,7 @@ from shoal.protocols.behaviour.score import note_of
 
 LABELS = ("negative", "neutral", "positive")
 TEXT = "the film meal was is not very good bad great awful and but i think it so , . !"
-ADAPTERS = ["hf classifier", "hf three", "hf decoder", "tiny", "function", "pipeline"]
+ADAPTERS = ["hf three", "hf decoder", "tiny", "function", "pipeline"]
 
 
 def vectors(answers):
@@ -93,9 +93,6 @@ def test_a_run_that_was_stopped_gives_the_same_bytes(folders):
         assert list(answer_batches(model, questions, cases, LABELS, done)) == whole[done:]
 
 
-# Memory
-
-
 class Small:
     """Takes a few examples at once and no more; says so as torch, CUDA or Python would."""
 
@@ -146,9 +143,6 @@ def test_an_example_that_does_not_fit_alone_is_an_error_and_the_others_are_answe
     assert np.isfinite(vectors(answers)[1:]).all()
 
 
-# Long examples
-
-
 def test_what_was_cut_is_counted_and_said(folders):
     cases = cases_of([("good " * 100,), ("bad " * 60,), ("fine",), ("good " * 100,)])
     answers = ask_cases(load_model(f"hf:{folders['classifier']}"), cases, cases, LABELS)
@@ -156,9 +150,6 @@ def test_what_was_cut_is_counted_and_said(folders):
     assert note_of(answers.facts) == ("2 of 3 distinct examples were truncated, by up to 54 tokens")
     short = cases_of([("good",)])
     assert ask_cases(load_model(f"hf:{folders['classifier']}"), short, short, LABELS).facts == {}
-
-
-# Reading comprehension
 
 
 def test_a_reader_is_asked_for_spans_and_a_classifier_for_labels(folders):

@@ -36,9 +36,6 @@ def refused(folder, message, options=""):
     assert "  try: " in str(caught.value)
 
 
-# Weights that run code
-
-
 class Bomb:
     def __init__(self, path):
         self.path = path
@@ -116,8 +113,6 @@ def test_a_pickle_that_runs_code_does_not_run_it(copy, tmp_path):
     ("index", "message"),
     [
         ({}, "names no weights"),
-        ({"weight_map": []}, "names no weights"),
-        ({"weight_map": {"a": 3}}, "3, named by"),
         ({"weight_map": {"a": "absent.safetensors"}}, "absent.safetensors, named by"),
         ({"weight_map": {"a": "/etc/passwd"}}, "names '/etc/passwd' as weights"),
         ({"weight_map": {"a": "x/../../y.safetensors"}}, "as weights"),
@@ -133,9 +128,6 @@ def test_an_index_that_names_nothing_is_refused(copy, index, message):
 def test_an_adapter_beside_the_weights_is_refused(copy):
     (copy / "adapter_config.json").write_text("{}")
     refused(copy, r"the folder has an adapter[\s\S]*depends on installed packages")
-
-
-# Files that are not whole
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "[]", "\xff\xfe{}"])
@@ -164,32 +156,20 @@ def test_a_device_that_is_not_there_is_named(folders, device):
     refused(folders["classifier"], rf"device '{device}' does not work", f"?device={device}")
 
 
-# Heads in every format
-
-
-def pickled(folder, sharded):
-    weights = load_file(folder / "model.safetensors")
-    (folder / "model.safetensors").unlink()
-    if sharded:
-        shard(folder, "first.bin", weights, "pytorch_model.bin.index.json")
-    else:
-        torch.save(weights, folder / "pytorch_model.bin")
-
-
 @pytest.mark.parametrize("form", ["safetensors", "sharded", "legacy pickle", "sharded pickle"])
 def test_a_next_sentence_head_is_seen_in_every_format(save, tmp_path, form):
     folder = save(tmp_path / "pretrained", "BertForPreTraining")
     pairs = [("the film was good", "i think so"), ("bad", "bob went to paris")]
     expected = follows(load_model(f"hf:{folder}"), pairs)
     weights = load_file(folder / "model.safetensors")
-    if form == "sharded":
+    if form != "safetensors":
         (folder / "model.safetensors").unlink()
+    if form == "sharded":
         shard(folder, "first.safetensors", weights)
     elif form == "legacy pickle":
-        (folder / "model.safetensors").unlink()
         torch.save(weights, folder / "pytorch_model.bin", _use_new_zipfile_serialization=False)
-    elif form != "safetensors":
-        pickled(folder, form == "sharded pickle")
+    elif form == "sharded pickle":
+        shard(folder, "first.bin", weights, "pytorch_model.bin.index.json")
     model = load_model(f"hf:{folder}" + ("?allow_pickle=yes" if "pickle" in form else ""))
     assert has_next_sentence_head(model)
     assert follows(model, pairs) == pytest.approx(expected, abs=1e-6)

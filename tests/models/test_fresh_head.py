@@ -24,9 +24,6 @@ def weights(model):
     return model.network(model.trained).state_dict()
 
 
-# Fresh heads
-
-
 @pytest.mark.parametrize("kind", ["encoder", "classifier", "masked", "nameless"])
 def test_the_encoder_is_the_checkpoints_and_the_head_is_new(folders, kind):
     model = load_model(f"hf:{folders[kind]}").with_fresh_head(LABELS, seed=0)
@@ -73,14 +70,6 @@ def test_an_encoder_with_a_hole_is_refused(folders, tmp_path):
 def test_training_in_half_precision_is_refused(folders):
     with pytest.raises(ModelError, match=r"training in float16[\s\S]*  try: dtype=bfloat16"):
         load_model(f"hf:{folders['encoder']}?dtype=float16").with_fresh_head(LABELS, 0)
-
-
-def test_in_bfloat16_the_weights_that_are_trained_keep_all_their_digits(folders):
-    full = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 0).network("classify").state_dict()
-    half = load_model(f"hf:{folders['encoder']}?dtype=bfloat16").with_fresh_head(LABELS, 0)
-    assert all(
-        torch.equal(full[name], value) for name, value in half.network("classify").state_dict().items()
-    )
 
 
 def roberta(folders, folder):
@@ -160,14 +149,10 @@ def test_tied_weights_are_saved_too(folders, tmp_path):
 def test_weights_of_another_model_are_refused(folders, tmp_path):
     load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS, 0).save_weights(tmp_path / "a.safetensors")
     two = load_model(f"hf:{folders['encoder']}").with_fresh_head(LABELS[:2], 0)
-    with pytest.raises(ModelError, match=r"a.safetensors: not weights of hf:"):
-        two.load_weights(tmp_path / "a.safetensors")
     (tmp_path / "b.safetensors").write_text("nothing")
-    with pytest.raises(ModelError, match=r"b.safetensors: not weights of hf:"):
-        two.load_weights(tmp_path / "b.safetensors")
-
-
-# Features
+    for name in ("a.safetensors", "b.safetensors"):
+        with pytest.raises(ModelError, match=f"{name}: not weights of hf:"):
+            two.load_weights(tmp_path / name)
 
 
 def test_from_features_a_model_answers_as_it_does_from_texts(folders, tmp_path):

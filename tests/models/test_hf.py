@@ -33,9 +33,6 @@ def by_hand(folder, texts):
     return torch.stack(rows).numpy()
 
 
-# Labels
-
-
 def test_probabilities_are_the_models_own_under_the_suites_names(folders):
     answers = load_model(f"hf:{folders['classifier']}").classify(TEXTS, ("negative", "positive"))
     assert answers.labels == ("negative", "positive")
@@ -71,9 +68,6 @@ def test_labels_without_names_must_be_named(folders):
 def test_labels_that_are_not_the_suites_are_refused_and_both_sides_named(folders, options, suite, message):
     with pytest.raises(ModelError, match=message):
         load_model(f"hf:{folders['classifier']}{options}").classify(TEXTS, suite)
-
-
-# Refused
 
 
 def test_an_encoder_without_a_head_is_refused(folders):
@@ -138,9 +132,6 @@ def test_a_tokenizer_that_is_not_the_weights_own_is_refused(folders, tmp_path):
         load_model(f"hf:{folder}").classify(TEXTS, SENTIMENT)
 
 
-# Long texts
-
-
 def test_how_long_an_example_is_and_how_much_a_model_takes(folders):
     model = load_model(f"hf:{folders['classifier']}")
     assert model.longest == 48
@@ -157,9 +148,6 @@ def test_the_longest_text_is_cut_from_its_end(folders):
     for pair, cut in (((long, short), (kept, short)), ((short, long), (short, kept))):
         answers = model.classify([pair, cut], ("negative", "positive"))
         assert answers.probabilities[0] == pytest.approx(answers.probabilities[1], abs=1e-7)
-
-
-# Fingerprints
 
 
 def test_the_fingerprint_is_what_the_answers_depend_on(folders, tmp_path):
@@ -180,9 +168,6 @@ def test_the_fingerprint_is_what_the_answers_depend_on(folders, tmp_path):
         (other / name).write_bytes(content)
         changed = load_model(f"hf:{other}").fingerprint()
         assert {one for one in first if changed[one] != first[one]} == {key}
-
-
-# Vectors, gradients, precision
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean"])

@@ -101,7 +101,6 @@ def test_what_is_installed_does_not_count(project):
 READS = {
     "open": 'weights = open("data.txt").read()\n',
     "path": 'from pathlib import Path\nweights = Path(__file__).with_name("data.txt").read_bytes()\n',
-    "numpy": 'import numpy\nweights = numpy.loadtxt("data.txt")\n',
 }
 
 
@@ -185,9 +184,6 @@ def test_a_folder_that_is_moved_is_the_same_model(project, tmp_path, monkeypatch
     assert known_by() == before
 
 
-# What the user says
-
-
 def test_a_version_takes_the_place_of_what_is_read(project):
     project(mine='weights = open("data.txt").read()\n' + ANSWER, data__dot__txt="1")
     before = known_by("python:mine:model?version=1")
@@ -204,9 +200,6 @@ def test_names_for_labels_are_part_of_a_model_and_a_time_limit_is_not(project):
     assert known_by("python:mine:model?labels=no,yes") != before
     assert known_by("python:mine:model?labels=no,yes") != known_by("python:mine:model?labels=yes,no")
     assert known_by("python:mine:model?timeout=9") == before
-
-
-# What cannot be known
 
 
 def test_a_module_that_cannot_be_imported_has_its_source_until_it_is_asked(project):

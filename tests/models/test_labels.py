@@ -22,23 +22,15 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.st
     ("name", "labels", "agrees"),
     [
         ("POSITIVE", ("negative", "positive"), "positive"),
-        (" positive ", ("negative", "positive"), "positive"),
-        ("Non Hateful", ("hateful", "non-hateful"), "non-hateful"),
         ("non_hateful", ("hateful", "non-hateful"), "non-hateful"),
-        ("nonhateful", ("hateful", "non-hateful"), "non-hateful"),
         ("label_1", ("LABEL 1", "LABEL 2"), "LABEL 1"),
         ("ＹＥＳ", ("no", "yes"), "yes"),
         ("pos", ("negative", "positive"), None),  # another name, however likely
-        ("not hateful", ("hateful", "non-hateful"), None),
         ("Hateful.", ("hateful", "non-hateful"), "hateful"),
-        ('"hateful"', ("hateful", "non-hateful"), "hateful"),
         (".5", ("5", "2"), None),
         ("?", ("!", "?"), "?"),
-        ("?", ("!", "yes"), None),
         ("A-", ("A", "B"), None),
         ("C++", ("C", "Java"), None),
-        ("-1", ("0", "1"), None),
-        ("1.5", ("15", "2"), None),
         ("us", ("US", "us"), "us"),
         ("Us", ("US", "us"), None),  # two are spelled alike: only the very name tells them apart
         ("", ("a", "b"), None),

@@ -112,9 +112,6 @@ def opened(browser: Any) -> Iterator[Opened]:
         assert watched.troubles == []
 
 
-# Pages to look at
-
-
 def _vectors(folder: Path) -> Path:
     sides = [side for test in example.tests() for side in (test.targ1, test.targ2, test.attr1, test.attr2)]
     words = sorted({word for side in sides for word in side.words})
@@ -198,9 +195,6 @@ def two_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-# Every protocol's page
-
-
 @pytest.mark.parametrize("name", [name for name in PROTOCOLS if name in SMALL])
 def test_a_protocols_page_works_without_a_complaint_and_is_accessible(name, page_of_protocol, opened):
     watched = opened(page_of_protocol(name))
@@ -253,9 +247,6 @@ def serious(page: Any) -> list[str]:
         if rule["impact"] in SERIOUS
         for node in rule["nodes"]
     ]
-
-
-# From numbers to cases
 
 
 def test_a_number_says_what_it_rests_on_and_leads_to_its_cases(two_models, opened):
@@ -316,22 +307,6 @@ def test_numbers_can_be_reached_by_keyboard(two_models, opened):
     page.keyboard.press("Escape")
     assert page.locator("#hint").is_hidden()
     assert watched.value("document.activeElement.className") == "num"
-
-
-# Looks
-
-
-def test_dark_and_light_follow_the_system_until_they_are_chosen(two_models, opened):
-    watched = opened(two_models, color_scheme="dark")
-    ground = "getComputedStyle(document.body).backgroundColor"
-    assert watched.value(ground) == "rgb(21, 25, 29)"
-    watched.page.get_by_role("button", name="Change to light colours").click()
-    assert watched.value(ground) == "rgb(251, 251, 250)"
-    watched.page.reload()
-    assert watched.value(ground) == "rgb(251, 251, 250)"
-
-
-# Hostile and large
 
 
 def test_hostile_text_stays_text(tmp_path, opened):

@@ -7,12 +7,6 @@ from hypothesis import strategies as st
 from shoal.render.cases import marked_edits
 
 
-def touched(*texts: str) -> list[list[str]]:
-    """The changed pieces of each text."""
-    examples = [(text,) for text in texts]
-    return [[piece for piece, changed in fields[0] if changed] for fields in marked_edits(examples)]
-
-
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
@@ -27,7 +21,9 @@ def touched(*texts: str) -> list[list[str]]:
     ],
 )
 def test_the_words_that_an_edit_touched_are_known(texts, expected):
-    assert touched(*texts) == expected
+    examples = [(text,) for text in texts]
+    touched = [[piece for piece, changed in fields[0] if changed] for fields in marked_edits(examples)]
+    assert touched == expected
 
 
 @given(st.lists(st.tuples(st.text(max_size=40), st.text(max_size=40)), max_size=4))

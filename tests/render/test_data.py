@@ -11,7 +11,7 @@ from shoal.core.records import Finding, Measure, Measures, Outcome, Result
 from shoal.core.views import Section
 from shoal.render.documents import as_markdown
 from shoal.render.naming import job_names
-from shoal.render.page import _has_parts, _ordered, comparison_page, plan_page, results_page, with_gate
+from shoal.render.page import _ordered, comparison_page, plan_page, results_page, with_gate
 from shoal.runs.executors import run_jobs
 from shoal.runs.plan import check_plan
 
@@ -49,18 +49,11 @@ def test_the_provenance_has_settings_label_maps_and_dates(page):
     assert "2001-09-09" in text and page.plan == PLAN
 
 
-# Two models
-
-
 def regressed() -> list[Result]:
     """A passes most of everything; B loses fairness and gains elsewhere."""
     a = {"fairness_gender": [1] * 30 + [0] * 10, "words_plain": [1] * 20 + [0] * 40, "words_more": [1] * 40}
     b = {"fairness_gender": [0] * 30 + [0] * 10, "words_plain": [1] * 60, "words_more": [1] * 40}
-    results = [outcomes_of(rows) for rows in (a, b)]
-    return [
-        Result({**result.job, "id": name, "model": name}, result.cases, result.outcomes, result.measures)
-        for name, result in zip(("v1", "v2"), results, strict=True)
-    ]
+    return [outcomes_of(rows, id=name, model=name) for name, rows in (("v1", a), ("v2", b))]
 
 
 def test_the_first_screen_names_what_got_worse_and_fairness_failures():
@@ -82,9 +75,6 @@ def test_a_gate_gives_the_verdict_of_the_page(monkeypatch):
     assert gated.summary is not None and page.summary is not None
     assert (gated.summary.verdict, gated.summary.tone) == ("Gate not met: 1 of 4 rules failed", "bad")
     assert gated.summary.text.startswith(page.summary.verdict) and gated.parts[0].title == "Gate"
-
-
-# One model
 
 
 def test_a_page_of_one_model_has_its_headline_and_its_weakest_part():
@@ -131,19 +121,11 @@ def test_measures_of_single_jobs_have_the_job_as_a_group(monkeypatch):
     assert [dict(row.groups) for row in results_page(results[:1]).measures] == [{}]
 
 
-# Findings
-
-
-def results_with(*findings: Finding) -> list[Result]:
-    return [
-        Result({"id": name, "protocol": "cood", "model": name}, (), (), Measures([]), {}, list(findings))
-        for name in "ab"
-    ]
-
-
 def test_limits_of_findings_are_caveats_and_a_sentence_about_several_jobs_comes_once(monkeypatch):
     monkeypatch.setattr("shoal.render.page.result_sections", lambda result: [])
-    results = results_with(Finding("verdict", "It fails.", weight=2.0), Finding("limits", "One checkpoint."))
+    findings = [Finding("verdict", "It fails.", weight=2.0), Finding("limits", "One checkpoint.")]
+    jobs = [{"id": name, "protocol": "cood", "model": name} for name in "ab"]
+    results = [Result(job, (), (), Measures([]), {}, findings) for job in jobs]
     page = results_page(results)
     assert page.summary is not None and page.summary.verdict == "It fails."
     assert list(page.findings) == [] and page.caveats.count("One checkpoint.") == 1
@@ -159,8 +141,3 @@ def test_the_first_finding_of_each_kind_comes_before_others_of_the_same():
     ]
     findings = [Finding(kind, f"{kind} {weight}", weight=weight) for kind, weight in weights]
     assert [finding.weight for finding in _ordered(findings)] == [9.0, 3.0, 1.0, 8.0, 7.0]
-
-
-def test_many_jobs_of_one_protocol_have_no_part_each(page):
-    results = list(page.results.values())
-    assert _has_parts(results) and not _has_parts(results * 7)

@@ -144,11 +144,6 @@ def test_no_line_is_wider_than_the_terminal():
     assert wide == []
 
 
-def test_the_same_block_gives_the_same_bytes():
-    again = [written(name, BUILT[kind]("word", PLAIN)) for name, kind in PAIRS]
-    assert [written(name, BUILT[kind]("word", PLAIN)) for name, kind in PAIRS] == again
-
-
 def test_a_section_for_files_is_shown_to_nobody():
     section = Section("title", "text", [BUILT[Table]("wordhoard", PLAIN)], detail="file")
     assert "wordhoard" in csv_tables.tables_of([section])

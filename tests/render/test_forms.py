@@ -21,7 +21,7 @@ from shoal.core.views import (
     Table,
     strip_table,
 )
-from shoal.render.figures import FIGURES, draw_figures
+from shoal.render.figures import draw_figures
 from shoal.render.page import Page, Part
 from shoal.render.writing import write_forms
 
@@ -61,11 +61,6 @@ def page() -> Page:
         caveats=["few cases"],
         measures=measures,
     )
-
-
-def test_every_kind_of_picture_can_be_drawn():
-    kinds = {type(block) for block in pictures()}
-    assert kinds == set(FIGURES)
 
 
 def test_figures_are_pdf_and_svg_and_the_same_twice(tmp_path):

@@ -17,7 +17,6 @@ from shoal.core.views import (
     CaseList,
     Column,
     Curves,
-    HeatMap,
     Line,
     Number,
     Row,
@@ -26,7 +25,6 @@ from shoal.core.views import (
     ShownCase,
     Summary,
     Table,
-    Text,
     Words,
     strip_table,
 )
@@ -93,9 +91,6 @@ def sections(text: str = "words") -> list[Section]:
 
 def page(**parts: list[Section]) -> Contents:
     return Contents([Part(name, shown) for name, shown in parts.items()])
-
-
-# The page
 
 
 def test_the_page_and_its_data_lie_beside_each_other(tmp_path):
@@ -206,19 +201,8 @@ def test_details_do_not_repeat_the_summary():
     assert re.findall("<h3>(.*?)</h3>", shown) == ["other"]
 
 
-# Blocks
-
-
 def html(block: Block) -> str:
     return str(section_html(Section(blocks=[block]))).removeprefix("<section>").removesuffix("</section>\n")
-
-
-def test_a_number_says_what_it_rests_on():
-    hint = "pass rate: 25.0; 95 % CI 12.5 – 62.5 (wilson); n = 140; this checkpoint only"
-    assert (
-        html(Text([Number(rate(0.25), "good")]))
-        == f'<p class="text"><span class="num t-good" title="{hint}">25.0</span></p>'
-    )
 
 
 def test_a_table_has_headings_names_and_numbers():
@@ -236,20 +220,6 @@ def test_a_table_has_headings_names_and_numbers():
     )
 
 
-def test_a_heat_map_is_coloured_by_how_far_a_rate_is_from_a_half():
-    cells = {(0, 0): rate(0.9), (0, 1): rate(0.25), (0, 2): rate(None)}
-    text = html(HeatMap([("f", "")], [("a", ""), ("b", ""), ("c", ""), ("d", "")], cells))
-    cells_shown = re.findall(
-        r'<td class="cell ([a-z -]+)"(?: style="([^"]+)")?>(?:<span[^>]*>)?([^<]*)<', text
-    )
-    assert cells_shown == [
-        ("high", "--depth:0.80", "90"),
-        ("low", "--depth:0.50", "25"),
-        ("t-quiet", "", "–"),
-        ("t-quiet", "", "–"),
-    ]
-
-
 def test_a_curve_breaks_where_a_value_is_undefined_and_its_band_with_it():
     line = Line(
         "x", [(1.0, rate(0.2)), (2.0, rate(0.4)), (3.0, rate(None)), (4.0, rate(0.8)), (5.0, rate(0.6))]
@@ -260,14 +230,6 @@ def test_a_curve_breaks_where_a_value_is_undefined_and_its_band_with_it():
     assert '<line class="marked" x1="190" x2="190"' in text and ">chosen</text>" in text
     # Places 1 to 5 stand on 48 to 616, rates 0 to 1 on 240 up to 28.
     assert '<polyline points="48,197.6 190,155.2"/>' in text
-
-
-def test_a_dot_beyond_its_scale_is_a_triangle_at_the_end():
-    scale = (-1.0, 1.0)
-    dots = [Measure("effect size", value, 8) for value in (-2.0, 0.0, 0.5)]
-    text = html(strip_table([("test", dots)], scale, 0.0))
-    assert re.findall(r'<circle cx="([^"]+)"', text) == ["100", "150"]
-    assert re.findall(r'<polygon points="([^"]+)"', text) == ["-5,8 0,3 0,13"]
 
 
 def test_a_picture_of_nothing_says_so():
@@ -284,6 +246,3 @@ def test_an_edit_is_marked_and_the_texts_keep_their_own_direction():
     )
     assert '<p class="variant" dir="auto">A <mark>bad</mark> film.' in text
     assert '<p class="went">expected the same, off by 0.50</p>' in text
-
-
-# Axes

@@ -27,13 +27,9 @@ def result(verdicts: str, model: str = "m", text: str = "A good film", group: st
     return Result({"id": model, "protocol": "p", "model": model}, cases, outcomes, Measures([]))
 
 
-def ids(held: dict[str, Any]) -> list[str]:
-    return [held["cases"][row[1]]["id"] for row in held["rows"]]
-
-
 def test_failing_cases_come_first_and_the_worst_of_them_before_all():
     held = shelf({"m": result("1-0e0")})
-    assert ids(held) == ["c/4", "c/2", "c/3", "c/1", "c/0"]
+    assert [held["cases"][row[1]]["id"] for row in held["rows"]] == ["c/4", "c/2", "c/3", "c/1", "c/0"]
     assert [row[2] for row in held["rows"]] == [0, 0, 3, 2, 1]
     assert held["jobs"][0]["counts"] == held["jobs"][0]["held"] == [2, 1, 1, 1]
     assert is_whole(held)

@@ -3,7 +3,6 @@
 import io
 
 from rich.console import Console
-from rich.text import Text as Line_
 
 from shoal.core.records import Case, Measure, Outcome
 from shoal.core.views import (
@@ -38,9 +37,6 @@ def printed(sections: list[Section], width: int, *, full: bool = False, colour: 
 
 def rate(value: float | None, n: int = 140, low: float = 0.0, high: float = 1.0) -> Measure:
     return Measure("pass rate", value, n, {}, None if value is None else (low, high), "wilson")
-
-
-# Tables
 
 
 def rates() -> Table:
@@ -103,9 +99,6 @@ iid>suite   vanilla  90.0       98.0 ▲      75.0 ▼     23 of 38
     )
 
 
-# Pictures
-
-
 def heat_map() -> HeatMap:
     rows = [("suite score", ""), ("negated_praise", "negation"), ("single_words", "vocabulary")]
     columns = [("vanilla", "iid"), *((method, "iid>suite") for method in ("vanilla", "l2", "fish"))]
@@ -151,9 +144,6 @@ def test_three_notes_are_shown_and_the_others_counted():
     assert printed([section, details], 80, full=True).endswith("three\nfour\nfive\n\ndetails\n")
 
 
-# Cases
-
-
 def case() -> ShownCase:
     texts = (
         ("The food was good.", "I liked it."),
@@ -184,9 +174,6 @@ two of 40
     assert lines(block, 80) == lines(block, 120) == expected
 
 
-# Sections
-
-
 def test_a_section_begins_with_its_answer_and_ends_with_its_notes():
     section = Section(
         [Words("bias of ", "quiet"), Words("tiny:mlm", "strong")],
@@ -214,17 +201,3 @@ Two.
 this checkpoint only
 """
     )
-
-
-def test_a_piece_has_its_own_tone_before_its_columns_and_its_rows():
-    columns = [Column("", "left"), Column("", "left", tone="quiet"), Column("")]
-    row = Row(["row", "column", Number(rate(0.5), "good")], "bad")
-    line: Line_ = section_lines([Section(blocks=[Table(columns, [row])])], 80)[0]
-    assert {line.plain[a:b]: str(style) for a, b, style in line.spans} == {
-        "row": "red",
-        "column": "dim",
-        "50.0": "green",
-    }
-    interval = Row(["strong", Number(rate(0.5), part="interval")], "strong")
-    line = section_lines([Section(blocks=[Table(columns, [interval])])], 80)[0]
-    assert {str(style) for _, _, style in line.spans} == {"bold", "dim"}

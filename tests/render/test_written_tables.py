@@ -16,13 +16,11 @@ from shoal.core.views import (
     Line,
     Number,
     Row,
-    Scatter,
     Section,
     ShownCase,
     Table,
     Text,
     Words,
-    strip_table,
 )
 from shoal.render.csv_tables import rows_as_csv, tables_of
 from shoal.render.documents import as_latex, as_markdown
@@ -68,9 +66,6 @@ def document(*blocks: Block) -> list[Section]:
     return [Section(title, "- It\nfails.", blocks, ["1. a note"], ["few <cases>"])]
 
 
-# Markdown
-
-
 def test_markdown_is_a_document_with_tables():
     assert (
         as_markdown(document(Text(["In", Words(" bold ", "strong"), "words."]), rates(), cases()))
@@ -107,9 +102,6 @@ In **bold** words.
 1\. a note
 """.lstrip()
     )
-
-
-# LaTeX
 
 
 def test_latex_is_booktabs_tables_with_the_prose_in_comments():
@@ -158,13 +150,6 @@ expected negative, off by 0.25
     )
 
 
-# CSV
-
-
-def rows_of(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text, newline="")))
-
-
 def test_csv_has_fractions_every_digit_and_each_number_once():
     assert tables_of([Section(blocks=[rates()])]) == {
         "rates": """\
@@ -196,23 +181,15 @@ def test_a_name_that_is_taken_gets_a_number_and_what_has_none_is_left_out():
     ("text", "written"),
     [
         ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
-        ("+1 is not a number", "'+1 is not a number"),
-        ("-x", "'-x"),
-        ("@SUM(A1)", "'@SUM(A1)"),
         ("-0.5", "-0.5"),
-        ("+3", "+3"),
-        ("\tx", "'\tx"),
         ("\rx", "'\rx"),
         ("a\rb", "a\rb"),
-        ('a "b", c', 'a "b", c'),
     ],
 )
 def test_what_a_spreadsheet_would_run_is_marked_as_text_and_every_text_can_be_read_back(text, written):
     table = rows_as_csv([{"name": text, "n": -1}, {"name": "next", "n": 2}])
-    assert [(row["name"], row["n"]) for row in rows_of(table)] == [(written, "-1"), ("next", "2")]
-
-
-# Pictures as tables
+    rows = csv.DictReader(io.StringIO(table, newline=""))
+    assert [(row["name"], row["n"]) for row in rows] == [(written, "-1"), ("next", "2")]
 
 
 PICTURES: dict[str, tuple[Block, str]] = {
@@ -244,23 +221,6 @@ words,negation,MFT,,,,,0.25,0.125,0.625,140
 epoch,ID,ID low,ID high,ID n,validation ID,validation ID low,validation ID high,validation ID n,mark
 1,0.5,0.25,0.75,140,,,,,
 2,,,,0,1.0,0.5,1.0,140,chosen
-""",
-    ),
-    "strips": (
-        strip_table(
-            [("age", [measure(0.5)]), ("none", [measure(None, n=0)])], name="picture", notes=["", "x"]
-        ),
-        """\
-name,pass rate,pass rate low,pass rate high,pass rate n,dots,words
-age,0.5,0.25,0.75,140,[0.5],
-none,,,,,[null],x
-""",
-    ),
-    "scatter": (
-        Scatter(("accuracy", "gap"), [("a", measure(0.5), measure(0.25))], name="picture"),
-        """\
-name,accuracy,accuracy low,accuracy high,accuracy n,gap,gap low,gap high,gap n
-a,0.5,0.25,0.75,140,0.25,0.125,0.625,140
 """,
     ),
 }

@@ -7,19 +7,8 @@ from typing import Any
 import pytest
 
 WORDS = [
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "[MASK]",
-    "good",
-    "bad",
-    "film",
-    "plot",
-    "not",
-    ".",
-    "un",
-    "##seen",
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    *("good", "bad", "film", "plot", "not", ".", "un", "##seen"),
 ]
 
 

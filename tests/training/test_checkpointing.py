@@ -130,18 +130,7 @@ def test_a_mark_that_was_not_asked_at_for_good_is_come_by_again(toy, fresh, weig
     assert equal(steps[0], steps[1]) and equal(steps[0], steps[2])
 
 
-def spoil(path, how: str) -> None:
-    content = bytearray(path.read_bytes())
-    if how == "cut":
-        content = content[: len(content) // 2]
-    elif how == "changed":
-        content[-5] ^= 1
-    elif how == "other":
-        content = content.replace(b'\\"torch\\": \\"', b'\\"torch\\": \\"9', 1)[: len(content)]
-    path.write_bytes(bytes(content))
-
-
-@pytest.mark.parametrize("how", ["cut", "changed", "other", "nonsense"])
+@pytest.mark.parametrize("how", ["cut", "changed", "other"])
 def test_a_file_that_is_not_what_was_written_is_as_good_as_none(how, toy, fresh, weights_of, tmp_path):
     path, seen = tmp_path / "checkpointing.safetensors", []
 
@@ -154,10 +143,14 @@ def test_a_file_that_is_not_what_was_written_is_as_good_as_none(how, toy, fresh,
     weights = again(silent, None)
     with pytest.raises(BrokenOffError):
         again(broken_off_at(5), Keeper(path, 1e-9))
-    if how == "nonsense":
-        path.write_text("nonsense")
+    content = bytearray(path.read_bytes())
+    if how == "cut":
+        content = content[: len(content) // 2]
+    elif how == "changed":
+        content[-5] ^= 1
     else:
-        spoil(path, how)
+        content = content.replace(b'\\"torch\\": \\"', b'\\"torch\\": \\"9', 1)[: len(content)]
+    path.write_bytes(bytes(content))
     assert equal(weights, again(lambda what, now, total: seen.append(now), Keeper(path, 1e9)))
     assert seen[0] == 1
 

@@ -72,9 +72,6 @@ def case_of(text):
     return " ".join(text.split()[:2])
 
 
-# How many steps
-
-
 ALIKE = {"kappa": 0.0, "iid_share": 0.0}
 
 
@@ -106,10 +103,9 @@ def test_sizes_of_batches_are_those_of_section_1_6():
     assert several("DIR", 3).batch_size(2) == 1
 
 
-# Every item
-
-
 sizes = st.integers(1, 40)
+SHARES = {"mft": 1, "iid": 1, "inv": 2, "dir": 2, "sev": 3}
+"""Texts of an item."""
 
 
 @settings(deadline=None, max_examples=60)
@@ -127,22 +123,13 @@ def test_an_epoch_visits_every_item_once_and_a_batch_holds_one_kind(
         steps = list(feed.epoch())
         for (shown,) in steps:
             assert len({text.split()[0] for text in shown.inputs}) == 1
-            assert len({case_of(text) for text in shown.inputs}) <= max(1, batch // _share(shown.inputs[0]))
+            assert len({case_of(text) for text in shown.inputs}) <= max(
+                1, batch // SHARES[shown.inputs[0].split()[0]]
+            )
             visits.update({case_of(text) for text in shown.inputs})
         assert len(steps) == feed.steps
         wanted = {case_of(item.examples[0][0]) for one in environments for item in one.items}
         assert visits == Counter(wanted)
-
-
-def _share(text):
-    return {"mft": 1, "iid": 1, "inv": 2, "dir": 2, "sev": 3}[text.split()[0]]
-
-
-def test_environments_of_one_kind_share_batches():
-    feed = every_item([labelled("a", 3), labelled("b", 5)], 8)
-    ((batch,),) = feed.epoch()
-    assert sorted({text.split()[0] for text in batch.inputs}) == ["a", "b"]
-    assert (batch.environment, batch.kind, batch.cases) == ("MFT", "MFT", 8)
 
 
 def test_batches_by_length_are_alike_in_length_and_come_in_no_order():
@@ -193,9 +180,6 @@ def test_labels_stay_with_their_examples():
             )
 
 
-# By environment
-
-
 @settings(deadline=None, max_examples=40)
 @given(sizes, sizes, st.integers(1, 9), st.integers(0, 99))
 def test_a_batch_of_an_environment_holds_no_item_twice(mft, inv, batch, seed):
@@ -217,9 +201,6 @@ def test_a_batch_of_an_environment_holds_no_item_twice(mft, inv, batch, seed):
             assert len(cases) == shown.cases == min(len(environment), environment.batch_size(batch))
 
 
-# IRM's scales
-
-
 def test_a_scale_reaches_the_sides_that_section_1_7_names():
     logits = torch.tensor([[1.0, 0.0], [0.5, 0.0], [0.0, 1.0], [2.0, 0.0]])
     two = torch.full((1, 2), 2.0)
@@ -229,9 +210,6 @@ def test_a_scale_reaches_the_sides_that_section_1_7_names():
     assert inv.loss(logits, two).item() == inv.loss(half).item()
     assert directed.loss(logits, two).item() == directed.loss(2 * logits).item()
     assert inv.loss(logits, two).item() != inv.loss(logits).item()
-
-
-# Refused
 
 
 def test_what_cannot_be_an_environment_is_refused():

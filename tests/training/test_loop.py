@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from shoal.core.errors import ModelError, PlanError
-from shoal.training.batch import Batch, Tokens
+from shoal.training.batch import Tokens
 from shoal.training.config import TrainConfig
 from shoal.training.environments import Environment, Labelled
 from shoal.training.learner import Stepper
-from shoal.training.loop import Learner, steps_of, train, train_network
+from shoal.training.loop import steps_of, train
 from shoal.training.methods import make_method
 
 HOW = TrainConfig(learning_rate=1e-3, batch=16, epochs=2)
@@ -20,9 +20,6 @@ HOW = TrainConfig(learning_rate=1e-3, batch=16, epochs=2)
 
 def same(first, second):
     return all(torch.equal(first[name], second[name]) for name in first)
-
-
-# The stepper
 
 
 def rates(total, warm_up):
@@ -60,16 +57,6 @@ def test_adamw_is_the_textbooks():
         m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient**2
         theta -= rate * (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)) ** 0.5 + 1e-8)
         assert weight.item() == pytest.approx(theta, abs=1e-12)
-
-
-# Epochs and marks
-
-
-def test_part_of_an_epoch_is_part_of_its_steps(toy, fresh):
-    whole = steps_of(toy, make_method("vanilla"), TrainConfig(1e-3, 16, 1))
-    part = TrainConfig(1e-3, 16, 0.4)
-    log = train(fresh(), toy, make_method("vanilla"), part, seed=0)
-    assert log.steps == steps_of(toy, make_method("vanilla"), part) == -(-4 * whole // 10)
 
 
 def marked_at(toy, model, method, how, marks):
@@ -152,9 +139,6 @@ def test_numbers_that_cannot_be_are_refused():
         TrainConfig(learning_rate=1e-3, batch=8, epochs=1, warm_up=1)
 
 
-# Inputs
-
-
 def test_a_batch_is_what_the_model_would_make_of_its_examples(fresh):
     model = fresh()
     examples = [("good",), ("the film was really very good",), ("a", "b c"), ("word " * 200,)]
@@ -164,25 +148,3 @@ def test_a_batch_is_what_the_model_would_make_of_its_examples(fresh):
         theirs = model.encode([examples[row] for row in rows])
         assert set(ours) == set(theirs)
         assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
-
-
-# Batches of one's own
-
-
-class Doubling:
-    """Ten batches whose answer is twice the input."""
-
-    steps = 10
-    rng = np.random.default_rng(0)  # nothing is left to chance
-
-    def epoch(self):
-        for at in range(self.steps):
-            x = torch.tensor([[at / 10]])
-            yield (Batch("x", x, lambda logits, scale=None, x=x: ((logits - 2 * x) ** 2).mean(), cases=1),)
-
-
-def test_any_network_can_be_trained_on_batches_of_ones_own():
-    network = nn.Linear(1, 1, bias=False)
-    log = train_network(Learner(network, network), Doubling(), TrainConfig(0.1, 1, 20), seed=0)
-    assert network.weight.item() == pytest.approx(2, abs=0.01)
-    assert log.steps == 200 and log.shown == {"x": 200}

@@ -12,15 +12,10 @@ def logits(*probabilities):
     return torch.tensor([probabilities], dtype=torch.float64).log()
 
 
-# MFT and i.i.d.
-
-
 @pytest.mark.parametrize(
     ("target", "p", "expected"),
     [
         ((1 / 3, 2 / 3), (0.5, 0.5), 0.693147),
-        ((1 / 3, 2 / 3), (1 / 3, 2 / 3), 0.636514),
-        ((0.5, 0.5), (0.3, 0.7), 0.780324),
         ((0.0, 1.0), (0.1, 0.9), 0.105361),
     ],
 )
@@ -35,15 +30,11 @@ def test_sigmoids_are_not_the_softmax():
     assert losses.cross_entropy(z, y).item() == pytest.approx(0.048587, abs=1e-6)
 
 
-# INV
-
-
 @pytest.mark.parametrize(
     ("p0", "p1", "expected"),
     [
         ((0.8, 0.2), (0.6, 0.4), 0.591919),
         ((0.8, 0.2), (0.8, 0.2), 0.500402),
-        ((0.5, 0.5), (0.5, 0.5), 0.693147),
         ((0.6, 0.4), (0.8, 0.2), 0.777661),
     ],
 )
@@ -56,19 +47,14 @@ def test_invariance_of_a_one_hot_original():
     assert losses.invariance(certain, logits(0.9, 0.1)).item() == pytest.approx(0.105361, abs=1e-6)
 
 
-# DIR
-
-
 @pytest.mark.parametrize(
     ("direction", "p0", "p1", "error", "loss"),
     [
         ("not_more_conf", (0.3, 0.7), (0.1, 0.9), 0.2, 0.223144),
-        ("not_more_conf", (0.3, 0.7), (0.25, 0.75), 0.05, 0.051293),
         ("not_more_conf", (0.3, 0.7), (0.8, 0.2), 0.0, 0.0),
         ("not_less_conf", (0.3, 0.7), (0.8, 0.2), 0.5, 0.693147),
         ("not_less_conf", (0.9, 0.1), (0.8, 0.2), 0.1, 0.105361),
         ("not_less_2", (0.3, 0.7), (0.45, 0.55), 0.15, 0.162519),
-        ("not_less_2", (0.45, 0.55), (0.3, 0.7), 0.0, 0.0),
         ("not_less_0", (0.3, 0.7), (0.2, 0.8), 0.1, 0.105361),
     ],
 )

@@ -87,22 +87,14 @@ def test_sigmoids_change_what_is_learnt(toy):
     assert not torch.equal(learnt(toy, "vanilla", {}), learnt(toy, "vanilla", {}, {"labels": "sigmoid"}))
 
 
-def options_of(name: str) -> list[str]:
-    return [field.name for field in fields(METHODS[name]) if field.init]  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
-    ("name", "option"), [(name, option) for name in METHODS for option in options_of(name)]
+    ("name", "option"),
+    [(name, field.name) for name in METHODS for field in fields(METHODS[name]) if field.init],  # type: ignore[arg-type]
 )
 def test_every_option_changes_what_is_learnt(toy, name, option):
-    other = other_value(name, option)
+    usual = getattr(make_method(name), option)
+    other = not usual if isinstance(usual, bool) else NUMBERS.get(option, OTHERS.get((name, option)))
     assert other is not None, f"no other value for {name}: {option}"
     # Environments of unequal size, or it would not matter how they are drawn.
     uneven = [Environment(one.name, one.kind, one.items[: 8 + 5 * rank]) for rank, one in enumerate(toy)]
     assert not torch.equal(learnt(uneven, name, {}), learnt(uneven, name, {option: other}))
-
-
-def other_value(name: str, option: str) -> Any:
-    """Another than the usual one."""
-    usual = getattr(make_method(name), option)
-    return not usual if isinstance(usual, bool) else NUMBERS.get(option, OTHERS.get((name, option)))

@@ -87,9 +87,6 @@ def accuracy(model: Planted, where: Environment) -> float:
     return float(np.mean(said == labels))
 
 
-# Group-DRO: one shortcut, which four environments of five agree on
-
-
 FIVE = (0.95,) * 4 + (0.05,)
 """How often the shortcut is right in each environment."""
 
@@ -125,9 +122,6 @@ def test_group_dro_goes_where_the_shortcut_misleads():
     assert max(np.mean(plain), np.mean(still)) < 0.4, (plain, still)
     assert np.mean(gains) > 0.2 and gains.min() > 0.05, (sought, still)
     assert np.mean(sought) > np.mean(plain) + 0.15, (sought, plain)
-
-
-# Fish: a shortcut of its own in every environment
 
 
 def without_shortcuts(

@@ -1,6 +1,5 @@
 """Training in bfloat16, and on another device than the CPU."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ import torch
 
 from shoal import load_model
 from shoal.training.batch import Tokens
-from shoal.training.checkpointing import Keeper, kept_midway
 from shoal.training.config import TrainConfig
 from shoal.training.from_scratch import MaskedBlocks, logits_at_chosen
 from shoal.training.loaders import EveryItem
@@ -23,9 +21,6 @@ HOW = TrainConfig(learning_rate=1e-3, batch=8, epochs=0.2)
 
 def model_of(options: str = "", seed: int = 0) -> Any:
     return load_model(f"tiny:sentiment{options}").with_fresh_head(LABELS, seed)
-
-
-# Half the digits
 
 
 def test_in_bfloat16_matrices_are_multiplied_in_it_and_weights_are_not(toy):
@@ -51,31 +46,6 @@ def test_in_bfloat16_matrices_are_multiplied_in_it_and_weights_are_not(toy):
 def test_every_method_trains_in_bfloat16(method, toy):
     log = train(model_of("?dtype=bfloat16"), toy, make_method(method), HOW, 0)
     assert np.isfinite(log.losses).all() and log.losses
-
-
-def test_a_resumed_training_in_bfloat16_ends_with_the_same_weights(toy, weights_of, tmp_path):
-    class BrokenOffError(Exception):
-        pass
-
-    def stop(what: str, done: int, total: int) -> None:
-        if done == 3:
-            raise BrokenOffError
-
-    def again(progress: Callable[..., None]) -> Any:
-        model = model_of("?dtype=bfloat16")
-        train(model, toy, make_method("vanilla"), HOW, 0, progress)
-        return weights_of(model)
-
-    weights = again(lambda *_: None)
-    path = tmp_path / "midway.safetensors"
-    with pytest.raises(BrokenOffError), kept_midway(Keeper(path, 1e-9)):
-        again(stop)
-    with kept_midway(Keeper(path, 1e9)):
-        others = again(lambda *_: None)
-    assert all(torch.equal(weights[name], others[name]) for name in weights)
-
-
-# On a device that computes nothing, and refuses to meet the content of another
 
 
 def test_a_step_elsewhere_mixes_no_devices(toy):

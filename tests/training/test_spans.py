@@ -25,9 +25,6 @@ BEFORE = torch.tensor([0.0, 0, 0, 1, 0, 3, 1])
 AFTER = torch.tensor([0.0, 0, 0, 1, 2, 0, 3, 1])
 
 
-# The worked example (`docs/method/beluga.md` 1.13)
-
-
 def numbered(words: list[str]) -> list[int]:
     known = sorted({*ORIGINAL, *VARIANT})
     return [known.index(word) for word in words]
@@ -120,9 +117,6 @@ def test_the_floor_of_a_pair_is_the_entropy_of_the_original():
     assert loss(logits).item() == pytest.approx(loss.floor(logits), abs=1e-6)
 
 
-# Spans
-
-
 def test_every_occurrence_of_an_answer_is_right():
     """-½ log Σ p_start - ½ log Σ p_end; with one occurrence, the mean of two cross-entropies."""
     logits = both_ends(torch.tensor([1.0, 2.0, 3.0, 50.0]))
@@ -179,9 +173,6 @@ def test_an_answer_that_stands_nowhere_is_refused():
         Environment("names", "MFT", [Answered(("Marta met Omar.", "Who?"), ())])
 
 
-# Learning
-
-
 def lessons(n: int) -> list[Environment]:
     rows = make_rows("reading", "train", n)
     answered = [Answered(row.texts, ((row.start or 0, (row.start or 0) + len(row.label)),)) for row in rows]
@@ -226,12 +217,3 @@ def test_pairs_that_teach_nothing_stop_no_method(name, weights_of):
     after = weights_of(model)
     still = all(torch.equal(weights[part], after[part]) for part in weights)
     assert still == (name != "l2")  # whose weights shrink whatever they are shown
-
-
-def test_the_references_way_gives_other_weights():
-    found = []
-    for way in ("context", "reference"):
-        model = load_model("tiny:reading").with_fresh_span_head(0)
-        train(model, lessons(20), make_method("vanilla"), TrainConfig(1e-3, 8, 1), 0, losses={"spans": way})
-        found.append(torch.cat([weight.flatten() for weight in model.network("extract").parameters()]))
-    assert not torch.equal(*found)

@@ -45,9 +45,6 @@ def words(answers):
     return [answers.labels[code] for code in answers.predictions]
 
 
-# Modes
-
-
 def test_first_tokens_where_the_server_gives_them(server):
     model = model_of(server)
     answers = model.classify(EXAMPLES, LABELS)
@@ -109,9 +106,6 @@ def test_thinking_is_cut_off_and_must_have_ended(server):
     assert server.bodies[-1]["max_tokens"] == 2048
 
 
-# No answer
-
-
 def test_what_is_no_label_is_kept_and_counted(server):
     server.rule = lambda question: "As a language model, I have no opinion."
     answers = model_of(server, "mode=generate").classify(EXAMPLES, LABELS)
@@ -136,9 +130,6 @@ def test_a_later_400_is_that_examples_no_answer(server):
     answers = model.classify(EXAMPLES[:1], LABELS)
     assert "maximum context length exceeded" in answers.errors[0] and "no answer" in answers.details[0]
     assert model.waits == []
-
-
-# Again
 
 
 @pytest.mark.parametrize(
@@ -238,9 +229,6 @@ def test_requests_go_through_the_proxy_of_the_environment(server, monkeypatch, t
         direct.classify(EXAMPLES, LABELS)
 
 
-# Keys
-
-
 def test_the_key_goes_to_the_server_and_nowhere_else(monkeypatch):
     with serving(key="sk-planted-1234") as server:
         monkeypatch.setenv("MY_KEY", "sk-planted-1234")
@@ -257,9 +245,6 @@ def test_the_key_goes_to_the_server_and_nowhere_else(monkeypatch):
         with pytest.raises(ModelError, match="does not hold a key") as caught:
             model.classify(EXAMPLES, LABELS)
         assert "planted" not in str(caught.value)
-
-
-# Money and pace
 
 
 def test_a_budget_is_never_exceeded_and_the_rest_is_not_asked(server):
@@ -291,9 +276,6 @@ def test_requests_and_tokens_a_minute():
     assert limiter.seconds_to_wait(10) == 0 and limiter.seconds_to_wait(11) == 60
 
 
-# Options
-
-
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
@@ -302,12 +284,9 @@ def test_requests_and_tokens_a_minute():
         ("prompt=sentiment-plain&mode=likelihood", "mode is 'likelihood'"),
         ("prompt=sentiment-plain&thinks=yes", "max_tokens=2048"),
         ("prompt=sentiment-plain&budget=2", "without price"),
-        ("prompt=sentiment-plain&budget=0&price=input:1,output:1", "budget=0"),
         ("prompt=sentiment-plain&price=1", "price='1' is not valid"),
-        ("prompt=sentiment-plain&samples=5", "unknown option 'samples'"),
         ("prompt=sentiment-plain&temperature=1", "temperature=1"),
         ("prompt=sentiment-plain&concurrency=0", "concurrency is '0'"),
-        ("prompt=sentiment-plain&tries=none", "tries is 'none'"),
         ("prompt=reading-plain&mode=first token", "for reading"),
     ],
 )

@@ -58,18 +58,13 @@ def test_the_digest_is_of_what_is_asked_not_of_the_file():
     [
         ({"user": "Sentiment:"}, "does not show text"),
         ({"user": "{{ text }} {{ tetx }}"}, "unknown names: tetx"),
-        ({"user": "{{ text }} {{ shots }}"}, "unknown names: shots"),
         ({"user": "{{ text"}, "not a valid template"),
         ({"user": 3}, "is not a text"),
-        ({"system": "{{ text }}"}, "unknown names: text"),
         ({"task": "image"}, "task = 'image'"),
-        ({"lables": {}}, "unknown key 'lables'"),
         ({"labels": {"negative": "bad", "positive": "Bad"}}, "a different word"),
         ({"labels": {"negative": "bad"}}, "at least two labels"),
         ({"labels": {"negative": "bad ", "positive": "good"}}, "without white space around it"),
         ({"shots": [{"text": "x", "label": "fine"}]}, "label 'fine'"),
-        ({"shots": [{"text": "x"}]}, "shot 1"),
-        ({"shots": "x"}, "shots = 'x'"),
         ({"task": "reading", "user": "{{ context }} {{ question }}", "shots": []}, "for reading"),
     ],
 )
@@ -113,9 +108,6 @@ def test_a_prompt_that_ships_shows_its_texts_once_and_what_may_be_said(name):
     assert [shown.count(text) for text in example] == [1] * len(example)
     assert all(word in shown for word in made.verbalisers)
     assert not shown[-1:].isspace()
-
-
-# Hostile templates
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 """A toy suite, and predictions files written beside it."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from small_world import lines
 
 from shoal import Answers, Suite, case, load_model
 from shoal.protocols.behaviour.expect import Expect
@@ -59,10 +59,8 @@ def ask() -> Callable[..., Answers]:
 def write() -> Callable[..., Path]:
     """Lines as they are, or objects as JSON, in a file."""
 
-    def written(path: Path, lines: Iterable[Any]) -> Path:
-        path.write_text(
-            "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
-        )
+    def written(path: Path, rows: Iterable[Any]) -> Path:
+        path.write_bytes(lines(list(rows)))
         return path
 
     return written

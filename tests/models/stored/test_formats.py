@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from table_files import write_table
 
 from shoal import load_model
-from shoal.core.errors import DataError, MissingExtra, ModelError
+from shoal.core.errors import DataError, ModelError
 from shoal.models.stored import READERS, read_scores
 
 SENTIMENT = ("negative", "neutral", "positive")
@@ -59,22 +58,14 @@ def test_an_error_is_carried_to_its_example(tmp_path, suite, write, ask):
         (lambda r: r.append({**r[0]}), "line 5: words/1 is predicted twice"),
         (lambda r: r.pop(), r"no prediction for 1 of 4 examples[\s\S]*names/1 example 1"),
         (lambda r: r.append({**r[0], "case_id": "9"}), "line 5: words/9 is not in the suite"),
-        (
-            lambda r: r.append({**r[0], "functionality": "word"}),
-            r"word/1 is not in the suite[\s\S]*try: \"words\"",
-        ),
         (lambda r: r[1].update(conf=[0.5, 0.4, 0.2]), "line 2: probabilities do not sum to 1"),
-        (lambda r: r[1].update(conf=[-0.5, 0.5, 1.0]), "line 2: a confidence is outside 0 to 1"),
         (lambda r: r[2].update(conf=[0.2, 0.2, 0.2, 0.4]), "3 probabilities, others have 4"),
-        (lambda r: r[1].update(conf=[True, False, False]), "line 2: 'conf' must be"),
-        (lambda r: r[1].update(pred=3), "line 2: label 3 is not one of negative, neutral, positive"),
         (lambda r: r[1].update(pred="postive"), r"line 2: label 'postive'[\s\S]*try: \"positive\""),
         (
             lambda r: r[1].update(pred=2),
             "line 2: the label is positive, but negative is more probable",
         ),
         (lambda r: r[1].update(pred=None, conf=None), "line 2: neither 'pred' nor"),
-        (lambda r: r[1].update(case_id=None), "line 2: 'case_id' or 'example_idx' is not valid"),
         (lambda r: r.clear(), "no predictions"),
     ],
 )
@@ -85,9 +76,6 @@ def test_a_wrong_line_is_named(tmp_path, suite, change, message, write, ask):
     with pytest.raises(DataError, match=message) as caught:
         ask(path, suite, "?format=jsonl")
     assert "  try: " in str(caught.value)
-
-
-# CheckList's five text formats
 
 
 @pytest.mark.parametrize(
@@ -114,8 +102,6 @@ def test_checklists_text_formats(
     assert given == confidences
 
 
-# CSV
-
 WRONG_TABLES = {
     "nr,label\n1,x": "no column 'case_id' or 'id'",
     "id,colour\n1,x": r"neither a column 'label' nor[\s\S]*\?label=COLUMN",
@@ -132,9 +118,6 @@ def test_a_wrong_table_is_named(tmp_path, suite, text, write, ask):
         ask(write(tmp_path / "p.csv", [text]), suite)
 
 
-# StereoSet, options, labels without names
-
-
 def test_stereoset_scores_are_read_and_refused_for_suites(tmp_path, suite, write, ask):
     scores = {"intrasentence": [{"id": "a", "score": 0.5}], "intersentence": [{"id": "b", "score": 1}]}
     path = write(tmp_path / "p.json", [scores])
@@ -144,9 +127,6 @@ def test_stereoset_scores_are_read_and_refused_for_suites(tmp_path, suite, write
     scores["intrasentence"].append({"id": "a", "score": 0.1})
     with pytest.raises(DataError, match="'a' is scored twice"):
         read_scores(write(tmp_path / "p.json", [scores]))
-
-
-# Tables as other programs write them
 
 
 def table(ids=("words/1", "words/2", "names/1", "names/1"), **columns):
@@ -266,9 +246,6 @@ def test_a_first_line_says_what_numbers_and_places_mean(tmp_path, suite, write, 
         ask(write(tmp_path / "r.jsonl", [{"label_names": list(SENTIMENT)}, *lines]), suite)
 
 
-# Options
-
-
 def test_an_option_without_meaning_in_the_format_is_an_error(tmp_path, suite, ask):
     path = tmp_path / "p"
     path.write_text("x")
@@ -276,13 +253,6 @@ def test_an_option_without_meaning_in_the_format_is_an_error(tmp_path, suite, as
         for option in {"id", "rows"} - set(reader.options):
             with pytest.raises(ModelError, match=f"'{option}' has no meaning in format {name}"):
                 ask(path, suite, f"?format={name}&{option}=1")
-
-
-def test_probabilities_can_be_left_unread(tmp_path, suite, write, ask):
-    lines = ["id,example_idx,label,positive", "words/1,0,positive,3", "words/2,0,negative,1",
-             "names/1,0,neutral,0", "names/1,1,neutral,x"]  # fmt: skip
-    answers = ask(write(tmp_path / "p.csv", lines), suite, "?probabilities=no")
-    assert answers.predictions.tolist() == [2, 0, 1, 1] and answers.probabilities is None
 
 
 def test_rounded_probabilities_are_divided_by_their_sum_if_the_user_says_so(tmp_path, suite, write, ask):

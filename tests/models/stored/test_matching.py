@@ -1,10 +1,14 @@
-"""Every answer is laid beside the example it was given to, or the file is refused."""
+"""Every answer is laid beside the example it was given to, or the file is refused.
 
-import json
+By id, where a group's name may hold a slash, and so may an id; or by order, where the file has a line for every example
+of the whole suite.
+"""
+
 import time
 from typing import Any
 
 import pytest
+from small_world import lines
 
 from shoal import Case, audit
 from shoal.core.errors import DataError
@@ -31,25 +35,18 @@ def by_order(lines: int) -> Columns:
     return columns
 
 
-# By id: a group's name may hold a slash, and so may an id
-
-
 @pytest.mark.parametrize(
     ("ids", "keys"),
     [
         (["a/1", "b/2"], ["2", "1"]),
-        (["a/1", "b/1"], ["b/1", "a/1"]),
         (["a/1", "b/1"], [("b", "1"), ("a", "1")]),
-        (["a/1", "b/1"], [("b", "b/1"), ("a", "a/1")]),
         (["a/1", "b/1"], [("b", "1 "), (" a", "1")]),
         (
             ["fst/sec/7", "sec/fst/7"],
             ["sec/fst/7", "fst/sec/7"],
         ),  # a cell and a text, as combinational probing has them
-        (["fst/sec/7", "sec/fst/7"], ["fst/7", "sec/7"]),
         (["and/or/1", "yes/no/2"], [("yes/no", "2"), ("and/or", "1")]),
         (["a/x/1", "b/x/2"], [("b", "x/2"), ("a", "x/1")]),
-        (["a/x/1", "b/x/2"], ["x/2", "x/1"]),
         (["1", "2"], ["2", "1"]),  # ids without a group
         (["a/1 ", "a/1"], [("a", "1"), ("a", "1 ")]),
     ],
@@ -68,7 +65,6 @@ def test_a_case_is_named_whole_in_two_columns_or_by_its_end(ids, keys):
         (["a/1", "b/2"], [("a", "1")], r"no prediction for 1 of 2 examples[\s\S]*missing: b/2"),
         (["words/1"], [("word", "1")], r'line 2: word/1 is not in the suite[\s\S]*try: "words"'),
         (["words/1"], [("words", "2")], r"line 2: words/2 is not in the suite[\s\S]*try: remove them"),
-        (["a/1"], [("b", "a/1")], "line 2: b/a/1 is not in the suite"),
         (["a/1"], ["x" * 10_000], "line 2: xxx.*… is not in the suite"),
     ],
 )  # fmt: skip
@@ -77,9 +73,6 @@ def test_what_cannot_be_told_or_is_not_there_is_refused(ids, keys, message):
     with pytest.raises(DataError, match=message) as caught:
         match_rows(by_id(*keys), suite, suite)
     assert "  try: " in str(caught.value) and len(str(caught.value)) < 600
-
-
-# By order: the file has a line for every example of the suite as the user's file has it
 
 
 def test_answers_by_order_are_those_of_the_whole_suite_copies_included():
@@ -102,9 +95,6 @@ def test_any_other_number_of_lines_is_refused(lines):
         match_rows(by_order(lines), [whole[0], whole[2]], whole)
 
 
-# In time that grows with the number of rows
-
-
 def test_ids_are_found_in_linear_time():
     many = 100_000
     suite = cases(*(f"{number % 7}/{number // 2}" for number in range(2 * many)))
@@ -125,7 +115,7 @@ def test_copies_of_a_case_do_not_shift_the_answers_behind_them(tmp_path, edits):
         {**about, "case_id": n, "examples": [{"text": f"text {n // 2}"}], "labels": n // 2 % 2}
         for n in range(60)
     ]
-    suite.write_text("".join(json.dumps(row) + "\n" for row in [{"label_names": ["no", "yes"]}, *rows]))
+    suite.write_bytes(lines([{"label_names": ["no", "yes"]}, *rows]))
     answers.write_text("".join(f"{row['labels'] ^ (place < 3)}\n" for place, row in enumerate(rows)))
     result = audit("behaviour", f"predictions:{answers}?format=pred_only", suite=str(suite), edits=edits)
     right = {outcome.case_id: outcome.passed for outcome in result.outcomes}

@@ -188,9 +188,6 @@ def test_what_the_user_says_of_named_columns_comes_before_their_names(tmp_path, 
     ]  # columns found by name
 
 
-# CheckList's conventions, and where they end
-
-
 def softmax(code: int, width: int) -> str:
     return " ".join("0.8" if place == code else f"{0.2 / (width - 1):.6f}" for place in range(width))
 
@@ -242,9 +239,6 @@ def test_two_numbers_for_three_labels_may_be_those_of_a_two_class_model(
     assert named(answers) == [asked.labels[2 * (code // 2)] for code in THREE]
 
 
-# The neutral band
-
-
 def two_columns(write, path, names):
     return write(path, [f"id,{names}", "1,.2,.8", "2,.9,.1", "3,.5,.5"])
 
@@ -261,9 +255,6 @@ def test_the_neutral_band_is_in_force_only_where_names_say_which_ends_are_answer
     middle = two_columns(write, tmp_path / "q.csv", "negative,neutral")
     with pytest.raises(DataError, match=r"probabilities of negative, neutral[\s\S]*missing: positive"):
         ask(middle, suite)
-
-
-# Particular traps
 
 
 @pytest.mark.parametrize(
@@ -292,14 +283,6 @@ def test_what_is_refused_names_both_sides_and_the_line_to_add(
     assert len(str(caught.value)) < 600
 
 
-def test_a_number_is_not_taken_for_a_name_where_it_may_count(tmp_path, labelled, ask, named, write):
-    suite = labelled(("1", "2", "3"), ["1", "2", "3"])
-    path = write(tmp_path / "p.jsonl", [{"case_id": str(n), "pred": n} for n in (1, 2, 3)])
-    with pytest.raises(DataError, match="1 may be the label 1, or label number 1, 2"):
-        ask(path, suite)
-    assert named(ask(path, suite, "?labels=1:1,2:2,3:3")) == ["1", "2", "3"]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -307,8 +290,6 @@ def test_a_number_is_not_taken_for_a_name_where_it_may_count(tmp_path, labelled,
             "?probabilities=no&labels=no,yse",
             r"labels= names 'yse'; the suite's labels are no, yes[\s\S]*try: \"yes\"",
         ),
-        ("?labels=a:no,b:maybe", "labels= names 'maybe'"),
-        ("?probabilities=a,b&labels=no,yes,maybe", "names 'maybe'"),
         ("?probabilities=a,b&labels=no", "2 probabilities and 1 names of labels"),
     ],
 )
@@ -345,6 +326,3 @@ def test_numbers_do_not_count_labels_whose_order_nobody_wrote_down(tmp_path, lab
     path = write(tmp_path / "p.txt", [".8 .2", ".3 .7"])
     with pytest.raises(DataError, match="2 probabilities without names"):
         ask(path, suite, "?format=softmax")
-
-
-# As it was found: word answers on a suite imported from a 0/1 column

@@ -1,12 +1,12 @@
 """A predictions file that carries texts must carry those of the examples which its ids name."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from small_world import lines
 
 from shoal.cli import main
 
@@ -40,7 +40,7 @@ def shoal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Resu
 
 
 def write(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path(name).write_bytes(lines(list(rows)))
 
 
 def predict(name: str, column: str, texts: Sequence[str]) -> None:

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from small_world import lines
 
-from shoal import Suite, case
+from shoal import Suite
 from shoal.core.errors import ShoalError
-from shoal.protocols.behaviour.expect import Expect
 
 LABELS = ("negative", "neutral", "positive")
 RIGHT = ["positive", "negative", "neutral"]
@@ -41,12 +41,8 @@ CELLS = ("", "nan", "inf", "-0.1", "1e999", "9" * 5000, "x" * 200_000, '"a\nb"',
 File = tuple[str, bytes]
 
 
-def json_lines(rows: list[Any]) -> bytes:
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
-
-
 def changed(field: str, value: Any) -> bytes:
-    return json_lines([row | {field: value} if place == 1 else row for place, row in enumerate(ROWS)])
+    return lines([row | {field: value} if place == 1 else row for place, row in enumerate(ROWS)])
 
 
 def wrong_json() -> Iterator[File]:
@@ -60,10 +56,10 @@ def wrong_json() -> Iterator[File]:
     yield "p.json", json.dumps({"predictions": ROWS}).encode()
     yield "p.json", json.dumps(ROWS).encode()[:-20]
     yield "p.jsonl", json.dumps(ROWS).encode()
-    yield "p.jsonl", json_lines(ROWS)[:-20]
+    yield "p.jsonl", lines(ROWS)[:-20]
     yield "p.jsonl", b'{"case_id":' * 50_000
     yield "p.json", b"[" * 200_000
-    yield "p.jsonl", json_lines(ROWS).replace(b"}\n", b"},\n")
+    yield "p.jsonl", lines(ROWS).replace(b"}\n", b"},\n")
 
 
 def wrong_tables() -> Iterator[File]:
@@ -91,17 +87,8 @@ def wrong_texts() -> Iterator[File]:
     starts = {"pred_only": "2\n0", "softmax": ".1 .2 .7\n.8 .1 .1", "pred_and_conf": "2 .7\n0 .8"}
     starts["pred_and_softmax"] = "2 .1 .2 .7\n0 .8 .1 .1"
     words = (
-        "",
-        "3",
-        "-1",
-        "1.5",
-        "nan",
-        "x" * 200_000,
-        "9" * 5000,
-        "1 2",
-        "1 inf .2 .2",
-        "0 0 0",
-        "1 .6 .2 .2",
+        *("", "3", "-1", "1.5", "nan", "x" * 200_000, "9" * 5000),
+        *("1 2", "1 inf .2 .2", "0 0 0", "1 .6 .2 .2"),
     )
     for name, start in starts.items():
         yield from ((f"p.txt?format={name}", f"{start}\n{word}\n".encode()) for word in words)
@@ -155,11 +142,8 @@ def wrong_options() -> Iterator[File]:
 
 
 @pytest.fixture(scope="module")
-def suite() -> Suite:
-    made = Suite("toy", labels=LABELS)
-    made.add_functionality("words", "v", "MFT", Expect("pred_equals_label"))
-    for number, name in enumerate(RIGHT, start=1):
-        made.add_case("words", str(number), case(f"text {number}", label=name))
+def suite(labelled: Any) -> Suite:
+    made: Suite = labelled(LABELS, RIGHT)
     return made
 
 
