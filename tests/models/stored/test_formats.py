@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from table_files import write_table
 
 from shoal import load_model
-from shoal.core.errors import DataError, ModelError
+from shoal.core.errors import DataError, MissingExtra, ModelError
 from shoal.models.stored import READERS, read_scores
 
 SENTIMENT = ("negative", "neutral", "positive")
