@@ -16,9 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its parts take a second to import: they are imported at their first use
 from numpy.typing import NDArray
-from scipy import special
-from scipy.stats import binom
 
 from .intervals import t_quantile
 
@@ -52,12 +51,14 @@ def _sign_test_powers(n: int, discordances: Floats, difference: float, alpha: fl
     fewest, most = (n * discordances - spread).min(), (n * discordances + spread).max()
     tossed = np.arange(max(0, math.floor(fewest)), min(n, math.ceil(most)) + 1)
     # The largest count of the rarer side that the exact test rejects.
-    quantiles = np.asarray(binom.ppf(alpha / 2, tossed, 0.5))
-    rejected = quantiles - (2 * binom.cdf(quantiles, tossed, 0.5) > alpha)
+    quantiles = np.asarray(scipy.stats.binom.ppf(alpha / 2, tossed, 0.5))
+    rejected = quantiles - (2 * scipy.stats.binom.cdf(quantiles, tossed, 0.5) > alpha)
     differing = np.maximum(discordances, 1e-300)[:, None]
     share = (1 + difference / differing) / 2
-    both_sides = binom.cdf(rejected, tossed, share) + binom.cdf(rejected, tossed, 1 - share)
-    powers: Floats = np.sum(binom.pmf(tossed, n, differing) * both_sides, axis=1)
+    both_sides = scipy.stats.binom.cdf(rejected, tossed, share) + scipy.stats.binom.cdf(
+        rejected, tossed, 1 - share
+    )
+    powers: Floats = np.sum(scipy.stats.binom.pmf(tossed, n, differing) * both_sides, axis=1)
     return powers
 
 
@@ -76,7 +77,9 @@ def smallest_difference(
     if not 0 <= discordance <= 1:
         raise ValueError(f"a discordance lies between 0 and 1; got {discordance}")
     seen = n * discordance
-    shares = np.array([discordance]) if known else special.betaincinv(seen + 1.5, n - seen + 0.5, SHARES)
+    shares = (
+        np.array([discordance]) if known else scipy.special.betaincinv(seen + 1.5, n - seen + 0.5, SHARES)
+    )
 
     def power_of(difference: float) -> float:
         return float(_sign_test_powers(n, np.maximum(shares, difference), difference, alpha).mean())
@@ -156,7 +159,7 @@ def _flip_p(failed: Integers, improved: Integers, weights: Floats) -> Floats:
         cumulant = (changed * (np.logaddexp(tilt, -tilt) - math.log(2))).sum(axis=1)
         root = np.sqrt(2 * (slope * aim - cumulant))
         density = np.exp(-(root**2) / 2) / math.sqrt(2 * math.pi)
-        tail = special.ndtr(-root) + density * (1 / (slope * np.sqrt(variance)) - 1 / root)
+        tail = scipy.special.ndtr(-root) + density * (1 / (slope * np.sqrt(variance)) - 1 / root)
     p = np.where(np.isfinite(tail), np.minimum(1.0, 2 * tail), 1.0)
     one_way = (failed.sum(axis=1) == 0) | (improved.sum(axis=1) == 0)
     both: Floats = np.where(one_way, np.minimum(1.0, 2.0 ** (1.0 - changed.sum(axis=1))), p)
@@ -174,13 +177,15 @@ def smallest_mean_difference(
     _check(alpha, power)
     if not (error > 0 and degrees > 0):
         return None
-    true, estimated = special.chdtri(degrees, PAIRS) / degrees
+    true, estimated = scipy.special.chdtri(degrees, PAIRS) / degrees
     sd = error / np.sqrt(true)
     reach = t_quantile(1 - alpha, degrees) * sd * np.sqrt(estimated)
 
     def power_of(difference: float) -> float:
         return float(
-            (special.ndtr((difference - reach) / sd) + special.ndtr((-difference - reach) / sd)).mean()
+            (
+                scipy.special.ndtr((difference - reach) / sd) + scipy.special.ndtr((-difference - reach) / sd)
+            ).mean()
         )
 
     return _smallest(power_of, power)
