@@ -225,3 +225,9 @@ def test_a_verdict_that_the_exact_test_holds_back_says_so(make):
     (verdict,) = judge([rule], make({"f": [1] * 52 + [0]}))
     assert verdict.status == "failed" and "p = " in verdict.reason, verdict.reason
     assert judge([rule], make({"f": [1] * 53}))[0].status == "met"
+
+
+def test_a_rate_below_its_limit_that_is_met_says_why(make):
+    rule = Rule({"functionality": "*"}, at_least=0.15, judge="upper bound")
+    (verdict,) = judge([rule], make({"f": [1] * 7 + [0] * 53}))
+    assert verdict.is_met and verdict.reason == "7 of 60 pass; not proven to miss the limit"

@@ -211,6 +211,9 @@ def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None")
             oriented(rule, row, verdict.judged), quantity(row.of or row.name), signed=rule.is_relative
         )
         parts.append(f"{end} bound {bound}")
+    if is_by_p and verdict.is_met and row.value is not None and not rule.is_relative:
+        misses = row.value > rule.limit if rule.kind == "at_most" else row.value < rule.limit
+        parts += ["not proven to miss the limit"] if misses else []
     return "; ".join(parts)
 
 
