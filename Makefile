@@ -23,7 +23,7 @@ demo: $(VENV)/demo-ready  ## audit the small sentiment model that ships with the
 	$(BIN)/shoal report examples/learning.toml --into runs/learning --out runs/learning.html
 	@echo "The pages are runs/report.html and runs/learning.html."
 	@echo "Every case the model fails: $(BIN)/shoal show tiny-sentiment-sentiment --failing"
-	@echo "Every functionality, trained and held out: $(BIN)/shoal status examples/learning.toml --into runs/learning --matrix"
+	@echo "Every functionality, trained and held out: $(BIN)/shoal status examples/learning.toml --into runs/learning --full"
 
 check: $(VENV)/dev-ready  ## format, lint, types
 	$(BIN)/ruff format --check .
