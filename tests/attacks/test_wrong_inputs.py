@@ -211,7 +211,7 @@ WRONG_SPECS = (
     *("predictions:table.csv", "predictions:plan.toml", "predictions:suite.jsonl"),
     *("tiny:sentiment?device=gpu", "tiny:sentiment?max_length=0", "tiny:sentiment?labels=negative"),
 )
-# What is wrong in a plan itself is in tests/runs/test_plan.py; these go through every verb.
+# tests/runs/test_plan.py has the errors inside a plan; these inputs go through every verb.
 WRONG_PLANS = (
     "models = [",
     PLAN + "siute = 'x'\n",

@@ -17,7 +17,7 @@ QUICK = Choices(shuffles=200, power=False)
 
 
 def result(hits: np.ndarray, size: int, templates: int | None = None) -> Result:
-    """Return a result of functionalities of so many cases."""
+    """Return a result with these functionalities and numbers of cases."""
     rows = hits.astype(int).reshape(-1, size).tolist()
     return result_of({f"f{number}": row for number, row in enumerate(rows)}, templates)
 

@@ -1,4 +1,4 @@
-"""What a run leaves behind, and what was asked meanwhile."""
+"""The files of a run, and the log of its queries."""
 
 import json
 from pathlib import Path
@@ -12,6 +12,6 @@ def files(store: Path) -> dict[str, bytes]:
 
 
 def asked(log: Path) -> list[tuple[int, tuple[str, ...]]]:
-    """Which batches were asked, by which process; the self-check asks fewer or more at a time than a batch has."""
+    """Return the logged batches with their processes; queries of the self-check have another size."""
     lines = log.read_text().splitlines() if log.exists() else []
     return [(pid, tuple(texts)) for pid, texts in map(json.loads, lines) if len(texts) == 4]

@@ -9,7 +9,7 @@ TOY: Row = {"suite": "toy", "label_names": ["negative", "positive"]}
 
 
 def rows_of(sizes: Mapping[str, int]) -> list[Row]:
-    """Return so many cases of each functionality."""
+    """Return the given number of cases for each functionality."""
     about = {"capability": "c", "type": "MFT", "labels": 1}
     return [
         {**about, "functionality": name, "case_id": at, "examples": [{"text": f"{name} {at}"}]}

@@ -77,7 +77,7 @@ class Rule:
         self._check_limit()
 
     def _check_limit(self) -> None:
-        """Check that there is one limit, and that it is a sensible number."""
+        """Check that the rule has exactly one limit, and that the limit is in range."""
         limits = [name for name in LIMITS if getattr(self, name) is not None]
         if len(limits) != 1:
             problem = f"{' and '.join(limits)} in one rule" if limits else f"none of {', '.join(LIMITS)}"

@@ -179,7 +179,7 @@ def drop_interval(
     """Return the accuracy on originals minus that on their variants, with an interval over clusters.
 
     The interval is linearised after adding a right and a wrong cluster of average size to each rate (Agresti & Caffo
-    2000 for clusters): two rates without errors do not prove that there is no difference.
+    2000 for clusters): two rates without errors do not prove equality.
 
     >>> _, (low, high) = drop_interval(np.ones(20), np.ones(20), np.ones(20), range(20))
     >>> round(low, 3), round(high, 3)

@@ -1,4 +1,4 @@
-"""Every answer is laid beside the example it was given to, or the file is refused.
+"""Every answer is matched with its example, or the file is an error.
 
 By id, where a group's name may hold a slash, and so may an id; or by order, where the file has a line for every example
 of the whole suite.

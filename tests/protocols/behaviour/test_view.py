@@ -140,7 +140,7 @@ def test_a_dead_model_is_said_to_be_dead_and_nothing_else():
 
 
 def lopsided(*sizes: int, failing: int) -> Result:
-    """Functionalities of so many cases, of which the last fail."""
+    """Functionalities with these numbers of cases; the last ones fail."""
     suite = Suite("lopsided", THREE)
     for size, name, capability in zip(
         sizes, ("stray_rows", "plenty", "more"), ("few", "many", "others"), strict=False

@@ -1,16 +1,16 @@
-"""What training on a suite does: G in every scenario against the model trained without it.
+"""Compare the scenarios of a plan: G of every row against the model trained without the suite.
 
 `docs/method/beluga.md` 1.5 and 1.9.
 
     jobs of a plan ──► trainings.py ──► scores with intervals, pass rates ──► Measures
                        folds joined     tests against the iid row             (Table 3, Figure 1)
 
-The groups of a measure are `config`, `method` and `hold out`, with `model` where a plan has several. With `seed` it is
-of one run; without, the mean over seeds. Intervals are for these functionalities and new cases
-(`docs/method/beyond.md` 7.2). What compares with the iid row (`difference`, `p value`, `adjusted p value`,
-`minimum detectable effect`) has the group `score`: "G" or "iid score".
+The groups of a measure are `config`, `method` and `hold out`, and `model` if a plan has several. A measure with `seed`
+describes a single run, one without `seed` the mean over runs. Intervals are for these functionalities and new cases
+(`docs/method/beyond.md` 7.2). Comparisons with the iid row (`difference`, `p value`, `adjusted p value`,
+`minimum detectable effect`) have the group `score`: "G" or "iid score".
 
-Every interval and every test begins with the settings' seed. Pure: nothing here asks a model or reads a file.
+Every interval and every test starts from the settings' seed. Pure: no model is queried and no file is read.
 """
 
 import math
