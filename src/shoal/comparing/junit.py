@@ -1,7 +1,7 @@
 """Verdicts as JUnit XML, which every CI server reads: a test case per thing that a rule judged.
 
 A test suite holds the verdicts of one capability, or of one kind of group. An unmet rule is a `failure`, a model
-without answers an `error`, a group without an applicable case `skipped`. No times are written: same verdicts, same bytes.
+without answers an `error`, a group without an applicable case `skipped`. No times: same verdicts, same bytes.
 """
 
 import re
