@@ -34,7 +34,7 @@ OF_PART = "of a part"
 CONCLUSION, NEGATIVE_TRANSFER = "conclusion", "negative transfer"
 POINTS, MUCH = 0.05, 0.2
 """Smallest loss of i.i.d. score that is reported as part of the task, and as the whole task."""
-ARTEFACT, LOST, CONCLUDED, TRANSFER, OF_A_FOLD = 25.0, 20.0, 10.0, 5.0, 0.1
+CONCLUDED, ARTEFACT, LOST, TRANSFER, OF_A_FOLD = 100.0, 25.0, 20.0, 5.0, 0.1
 """Weights of the kinds of findings, and the factor for a single fold."""
 
 
