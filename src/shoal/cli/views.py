@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..core.views import Column, Row, Section, Table, Text, Tone, Words
+from ..models import parse_spec
 from ..models.prompted.spending import spec_price
 from ..render.progress import duration
 from ..runs.plan import Job
@@ -46,7 +47,7 @@ def _spent(job: Job, store: RunStore) -> str:
     if not spent["requests"]:
         return ""
     tokens = "{requests:,} requests, {input:,} input tokens, {output:,} output tokens".format(**spent)
-    price = spec_price(job.model)
+    price = spec_price(parse_spec(job.model))
     return f"{tokens}: {price.cost(spent['input'], spent['output']):.4g} spent" if price else tokens
 
 

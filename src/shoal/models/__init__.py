@@ -12,6 +12,8 @@ Options follow the spec: `predictions:FILE?format=softmax&labels=negative,positi
 """
 
 import hashlib
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -42,6 +44,8 @@ REMOVED = {
     "long": "remove it; shoal counts the truncated texts",
     "samples": "remove it; seed= and temperature= draw one answer",
     "thinks": "max_tokens=2048; shoal removes text up to </think>",
+    "normalise": "divide each row by its sum before saving the file",
+    "rows": "save the list of rows alone",
     "sheet": "save the sheet as CSV, or as a workbook of its own",
 }
 """Options that shoal no longer has, and what to do instead."""
@@ -49,11 +53,52 @@ REMOVED = {
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A parsed model spec."""
+    """A parsed model spec; its methods read and check the options."""
 
     scheme: str
     name: str
     options: dict[str, str]
+
+    @property
+    def who(self) -> str:
+        """The model, without its options."""
+        return f"{self.scheme}:{self.name}"
+
+    def one_of(self, name: str, known: Sequence[str], default: str) -> str:
+        """Return an option that has a fixed set of values."""
+        value = self.options.get(name, default)
+        if value not in known:
+            raise ModelError(
+                f"{self.who}: {name} is {value!r}",
+                why=f"known: {', '.join(filter(None, known))}",
+                fix=nearest(value, known) or f"{name}={known[0]}",
+            )
+        return value
+
+    def whole(self, name: str, default: int, low: int, high: int = 10**6) -> int:
+        """Return an integer option."""
+        number = self.number(name, default, low, high)
+        if number != int(number):
+            raise ModelError(
+                f"{self.who}: {name} is {number:g}", fix=f"an integer, such as {name}={default or low}"
+            )
+        return int(number)
+
+    def number(self, name: str, default: float, low: float, high: float = math.inf) -> float:
+        """Return a numeric option within bounds."""
+        written = self.options.get(name, str(default))
+        try:
+            value = float(written)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high:  # also true for NaN
+            upper = f" to {high:,g}" if high < math.inf else ""
+            raise ModelError(
+                f"{self.who}: {name} is {written!r}",
+                why=f"expected a number from {low:g}{upper}",
+                fix=f"{name}={default or 1}",
+            )
+        return value
 
 
 def parse_spec(spec: str) -> ModelSpec:
@@ -128,7 +173,7 @@ def load_model(spec: str) -> Any:
     for option in parsed.options:
         if option not in module.OPTIONS:
             raise ModelError(
-                f"{parsed.scheme}:{parsed.name}: unknown option {option!r}",
+                f"{parsed.who}: unknown option {option!r}",
                 why=f"known: {', '.join(module.OPTIONS)}" if module.OPTIONS else "it takes none",
                 fix=REMOVED.get(option) or nearest(option, module.OPTIONS) or "remove it",
             )

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import DataError
-from ..core.records import Answer, Answers, Case
-from .batching import PlaceNames, Questions
+from ..core.records import Answer, Answers
+from .batching import Questions
 from .interface import Asked
 from .validate import check_numbers, number_labels
 
@@ -62,15 +62,16 @@ class AnswerRows(Sequence[Answer]):
         for start in range(0, len(self), AT_ONCE):
             yield from self._rows(slice(start, start + AT_ONCE))
 
-    def read_back(self, cases: Sequence[Case]) -> Answers | None:
+    def read_back(self, questions: Questions) -> Answers | None:
         """Return the columns that reading the stored rows would give, or None if the rows must be read.
 
-        Possible for stored answers to exactly these cases that all have probabilities.
+        Possible for answers to exactly these questions that all have probabilities.
         """
         columns, vectors = self.answers, self.answers.probabilities
-        if not isinstance(self.ids, PlaceNames) or self.ids.cases is not cases or vectors is None:
+        is_plain = not (columns.errors or columns.texts or columns.details)
+        if vectors is None or not is_plain or not np.isfinite(vectors).all():
             return None
-        if columns.errors or columns.texts or columns.details or not np.isfinite(vectors).all():
+        if self.ids != questions.ids or not np.array_equal(questions.rows, np.arange(len(self))):
             return None
         return replace(columns, confidences=None, facts={}, unparsed=frozenset())
 
@@ -130,7 +131,7 @@ def answers_by_mark(rows: Iterable[Answer], questions: Questions, built: Asked) 
     That is `Answers` for labels and spans, else the rows of each case. The last mark is the end of the training.
     """
     as_columns = built.asks in ("labels", "spans")
-    if as_columns and isinstance(rows, AnswerRows) and (columns := rows.read_back(built.cases)) is not None:
+    if as_columns and isinstance(rows, AnswerRows) and (columns := rows.read_back(questions)) is not None:
         return {"": _checked(columns, built)}
     marks: dict[str, tuple[_Places, _Columns | list[Answer]]] = {}
     for row in rows:

@@ -6,10 +6,8 @@ so a resumed run computes the same batches, and the same answers, as an uninterr
 
 import hashlib
 import json
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,37 +40,8 @@ def make_questions(model: object, cases: Sequence[Case]) -> Questions:
 def by_place(cases: Sequence[Case]) -> Questions:
     """Return every example, named by its position: stored answers may differ between equal texts."""
     examples = [example for case in cases for example in case.examples]
-    return Questions(PlaceNames(cases), examples, np.arange(len(examples)))
-
-
-class PlaceNames(Sequence[str]):
-    """The ids `case#number` of the examples of some cases, made on demand."""
-
-    def __init__(self, cases: Sequence[Case]) -> None:
-        self.cases = cases
-        # array.array: looking up one number is several times as fast as in a numpy array.
-        sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
-        self._owners = array("q", np.repeat(np.arange(len(cases)), sizes).tobytes())
-        self._starts = array("q", (np.cumsum(sizes) - sizes).tobytes())
-
-    def __len__(self) -> int:
-        return len(self._owners)
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self[number] for number in range(len(self))[place]]
-        number = range(len(self))[place]
-        owner = self._owners[number]
-        return f"{self.cases[owner].id}#{number - self._starts[owner]}"
-
-    def __iter__(self) -> Iterator[str]:
-        for case in self.cases:
-            for number in range(len(case.examples)):
-                yield f"{case.id}#{number}"
+    names = [f"{case.id}#{number}" for case in cases for number in range(len(case.examples))]
+    return Questions(names, examples, np.arange(len(examples)))
 
 
 def distinct(cases: Sequence[Case]) -> Questions:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import ModelError
 from ..core.records import Example
 from .checkpoint import libraries
 from .forward import label_logits, length_batches, padded, run_parallel, tokens_per_batch
@@ -48,18 +47,8 @@ class Row:
 
 def tokenize_examples(model: HFModel, examples: Sequence[Example]) -> list[Pieces]:
     """Return the tokens of whole examples; raise if one exceeds the model's limit."""
-    if not model.tokenizer.is_fast:
-        raise ModelError(
-            f"{model!r}: its tokenizer gives no character offsets",
-            fix="a checkpoint with a fast tokenizer (tokenizer.json)",
-        )
-    longest = max(model.lengths(examples), default=0)
-    if longest > model.longest:
-        raise ModelError(
-            f"{model!r}: a text of {longest:,} tokens; the model takes {model.longest:,}",
-            why="truncated words cannot be explained",
-            fix="shorter texts, or a model with a longer limit",
-        )
+    model.require_offsets()
+    model.refuse_truncation(examples, "truncated words cannot be explained")
     encoded = model.tokenizer(tokenizer_inputs(examples), return_offsets_mapping=True, verbose=False)
     segments = encoded.get("token_type_ids")
     return [

@@ -25,7 +25,6 @@ from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .interface import Blank, Fillers, TokenScores
 from .labels import Spellings, extreme_labels, in_suite_order, parse_labels, suite_names
 from .loaded import LoadedModel
-from .options import Options
 from .prompted.prompt import LOCAL_OPTIONS as PROMPTED
 
 if TYPE_CHECKING:
@@ -76,13 +75,13 @@ def load_unprompted(spec: ModelSpec) -> "HFModel | LastText":
 
 def _load_checkpoint(spec: ModelSpec) -> "HFModel":
     """Check a spec's options and return its model; the first request reads the weights."""
-    options, read = spec.options, Options(spec)
+    options = spec.options
     if "labels" in options:
-        parse_labels(options["labels"], read.who)
+        parse_labels(options["labels"], spec.who)
     for option, known in CHOICES.items():
-        read.one_of(option, known, known[0])
+        spec.one_of(option, known, known[0])
     if "max_length" in options:
-        read.whole("max_length", 256, 8)
+        spec.whole("max_length", 256, 8)
     checkpoint = Checkpoint(
         spec.name,
         options.get("revision"),

@@ -163,14 +163,26 @@ class LoadedModel:
         return encoded.to(self.device)
 
     def _whole_tokens(self, examples: Sequence[Example]) -> list[Tokens]:
+        self.refuse_truncation(examples, "a truncated text has another likelihood")
+        return tokenize(self.tokenizer, tokenizer_inputs(examples))
+
+    def refuse_truncation(self, examples: Sequence[Example], why: str) -> None:
+        """Raise if an example exceeds the model's limit."""
         longest = max(self.lengths(examples), default=0)
         if longest > self.longest:
             raise ModelError(
                 f"{self!r}: a text of {longest:,} tokens; the model takes {self.longest:,}",
-                why="a truncated text has another likelihood",
+                why=why,
                 fix="shorter texts, or a model with a longer limit",
             )
-        return tokenize(self.tokenizer, tokenizer_inputs(examples))
+
+    def require_offsets(self) -> None:
+        """Raise if the tokenizer does not tell which characters a token stands for."""
+        if not self.tokenizer.is_fast:
+            raise ModelError(
+                f"{self!r}: its tokenizer gives no character offsets",
+                fix="a checkpoint with a fast tokenizer (tokenizer.json)",
+            )
 
     def tokenise(self, examples: Sequence[Example]) -> Columns:
         """Return every input column, one row per example, truncated and not padded."""

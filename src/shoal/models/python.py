@@ -38,7 +38,6 @@ from .labels import (
     suggested_names,
     suite_names,
 )
-from .options import Options
 from .validate import NO_OUTPUT, Given, exception_text, listed, read_given
 
 OPTIONS = ("labels", "version", "timeout")
@@ -53,7 +52,7 @@ def load(spec: ModelSpec) -> "PythonModel":
             f"python:{spec.name}: no object after the module",
             fix="python:package.module:name, with the name of a function or object",
         )
-    seconds = Options(spec).number("timeout", 60, 0.001) if "timeout" in spec.options else None
+    seconds = spec.number("timeout", 60, 0.001) if "timeout" in spec.options else None
     return PythonModel(module, name, spec.options, seconds)
 
 

@@ -158,11 +158,7 @@ def _states(
 ) -> tuple[NDArray[np.float64], list[list[tuple[int, int]]]]:
     """Return the last layer (texts, tokens, width) and the character span of each token."""
     torch, _ = libraries()
-    if not model.tokenizer.is_fast:
-        raise ModelError(
-            f"{model!r}: its tokenizer gives no character offsets",
-            fix="a checkpoint with a fast tokenizer (tokenizer.json)",
-        )
+    model.require_offsets()
     encoded = model.tokenizer(
         list(texts),
         add_special_tokens=special,

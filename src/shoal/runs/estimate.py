@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from ..models import parse_spec
 from ..models.batching import batch_plan, distinct, make_questions
 from ..models.interface import Prompted, RemoteModel
 from ..models.prompted.spending import spec_price
@@ -110,7 +111,7 @@ def bill(jobs: Sequence[Job]) -> Bill | None:
                 asked = [*examples, *examples[:again], *examples[:PAID_QUESTIONS]]
                 worst = [model.worst(example) for example in asked]
                 read, written = sum(read for read, _ in worst), sum(written for _, written in worst)
-                price = spec_price(job.model)
+                price = spec_price(parse_spec(job.model))
                 rows.append((len(asked), read, written, price.cost(read, written) if price else None))
     if not rows:
         return None

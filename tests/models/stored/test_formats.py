@@ -1,7 +1,6 @@
 """Predictions files: every format read, every mistake named, answers laid beside the right examples."""
 
 import gzip
-import json
 import sys
 from typing import Any
 
@@ -199,34 +198,6 @@ def test_without_its_library_a_table_names_the_package(tmp_path, suite, ask, mon
         ask(tmp_path / name, suite)
 
 
-# JSON that is nested, or one list
-
-
-def nested(**more):
-    return [
-        {"key": {"id": identity}, "example_idx": number, "output": [{"label": label, "score": 0.8}], **more}
-        for identity, number, label in zip(table()["id"], [0, 0, 0, 1], LABELS, strict=True)
-    ]
-
-
-NESTED = "?id=key.id&label=output.0.label&probabilities=output.0.score"
-
-
-def test_nested_json_is_read_by_paths(tmp_path, suite, write, ask):
-    for path in (write(tmp_path / "a.jsonl", nested()), write(tmp_path / "b.json", [nested()])):
-        answers = ask(path, suite, NESTED)
-        assert answers.predictions.tolist() == [2, 0, 1, 1] and answers.confidences.tolist() == [0.8] * 4
-
-
-@pytest.mark.parametrize("indent", [None, 1])
-def test_the_list_may_lie_inside_an_object(tmp_path, suite, ask, indent):
-    path = tmp_path / "p.json"
-    path.write_text(json.dumps({"run": {"model": "m", "rows": nested()}}, indent=indent))
-    assert ask(path, suite, NESTED + "&rows=run.rows").predictions.tolist() == [2, 0, 1, 1]
-    with pytest.raises(DataError, match="try: .*rows="):
-        ask(path, suite, NESTED + "&format=json")
-
-
 def test_a_first_line_says_what_numbers_and_places_mean(tmp_path, suite, write, ask):
     head = {"label_names": ["POSITIVE", "NEGATIVE"]}
     lines = [{**row, "pred": code, "conf": conf} for row, code, conf in zip(
@@ -251,19 +222,6 @@ def test_an_option_without_meaning_in_the_format_is_an_error(tmp_path, suite, as
     path = tmp_path / "p"
     path.write_text("x")
     for name, reader in READERS.items():
-        for option in {"id", "rows"} - set(reader.options):
+        for option in {"id", "label"} - set(reader.options):
             with pytest.raises(ModelError, match=f"'{option}' has no meaning in format {name}"):
                 ask(path, suite, f"?format={name}&{option}=1")
-
-
-def test_rounded_probabilities_are_divided_by_their_sum_if_the_user_says_so(tmp_path, suite, write, ask):
-    def stored(name, *conf):
-        return write(tmp_path / name, [{**row, "conf": list(conf), "pred": None} for row in rows()])
-
-    rounded, incomplete = stored("p.jsonl", 0.34, 0.33, 0.32), stored("q.jsonl", 0.8, 0.05, 0)
-    with pytest.raises(DataError, match=r"do not sum to 1[\s\S]*try: \?normalise=yes"):
-        ask(rounded, suite)
-    answers = ask(rounded, suite, "?normalise=yes")
-    assert answers.probabilities.sum(axis=1).tolist() == pytest.approx([1.0] * 4, abs=1e-12)
-    with pytest.raises(DataError, match="do not sum to 1"):
-        ask(incomplete, suite, "?normalise=yes")

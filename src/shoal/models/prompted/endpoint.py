@@ -23,16 +23,15 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from ...core.errors import ModelError
-from ...core.records import Answers, Example
+from ...core.records import Example
 from .. import ModelSpec
-from ..options import Options
 from .client import Client, FailedError, RateLimiter, RefusedError, event_loop, require_library, run
 from .likelihood import LOW_MASS, from_first_tokens, one_begins_another
 from .prompt import OPTIONS as PROMPT_OPTIONS
-from .prompt import Message, Prompt, max_tokens, read_prompt
-from .replies import Reply, check_task, no_answer, text_reply, to_answers
+from .prompt import Message, Prompt, answer_mode, max_tokens, read_prompt
+from .replies import PromptAnswers, Reply, no_answer, text_reply
 from .response import Completion
-from .spending import Spending, estimated_tokens, parse_price
+from .spending import Spending, estimated_tokens, spec_price
 
 OPTIONS = (
     *PROMPT_OPTIONS,
@@ -53,55 +52,45 @@ AGAIN = 50
 """Examples to query twice, to measure whether answers repeat."""
 URL_EXAMPLE = "url=http://127.0.0.1:8000/v1"
 
-Replies = Callable[[Sequence[Example]], Sequence[Reply]]
-
 
 def load(spec: ModelSpec) -> "Endpoint":
     """Return the model that a spec names; no request is sent yet."""
-    options = Options(spec)
-    if not options.text("prompt"):
-        raise ModelError(f"{options.who}: no prompt", fix="prompt=FILE, or one of shoal list prompts")
+    if not spec.options.get("prompt"):
+        raise ModelError(f"{spec.who}: no prompt", fix="prompt=FILE, or one of shoal list prompts")
     require_library()
-    return Endpoint(spec.name, read_prompt(options.text("prompt")), options)
+    return Endpoint(spec, read_prompt(spec.options["prompt"]))
 
 
-class Endpoint:
+class Endpoint(PromptAnswers):
     """A model behind a URL; thread-safe."""
 
-    def __init__(self, name: str, prompt: Prompt, options: Options) -> None:
-        self.name, self.prompt, self.options = name, prompt, options
-        self.url = _checked_url(options)
-        reading = prompt.task == "reading"
-        self.asked_mode = options.one_of("mode", MODES, "generate" if reading else "")
-        if reading and self.asked_mode != "generate":
-            raise ModelError(
-                f"{self!r}: mode={self.asked_mode} for reading",
-                why="reading has no labels",
-                fix="remove mode",
-            )
-        self.temperature = options.number("temperature", 0.0, 0.0, 2.0)
-        self.seed = options.whole("seed", 0, 0, 2**31 - 1)
+    def __init__(self, spec: ModelSpec, prompt: Prompt) -> None:
+        self.name, self.prompt = spec.name, prompt
+        self.url = _checked_url(spec)
+        self.asked_mode = answer_mode(spec, prompt, MODES, "")
+        self.temperature = spec.number("temperature", 0.0, 0.0, 2.0)
+        self.seed = spec.whole("seed", 0, 0, 2**31 - 1)
         if self.temperature > 0 and self.asked_mode != "generate":
             raise ModelError(
                 f"{self!r}: temperature={self.temperature:g}",
                 why="only mode=generate samples",
                 fix="add mode=generate, or remove it",
             )
-        self.max_tokens = max_tokens(options, prompt)
-        self.concurrency = options.whole("concurrency", 8, 1, 1_000)
-        self.again = options.whole("again", AGAIN, 0)
+        self.max_tokens = max_tokens(spec, prompt)
+        self.concurrency = spec.whole("concurrency", 8, 1, 1_000)
+        self.again = spec.whole("again", AGAIN, 0)
         self.client = Client(
             self.url,
-            options.text("key_from", OPENAI_KEY if self.url == OPENAI else ""),
+            spec.options.get("key_from", OPENAI_KEY if self.url == OPENAI else ""),
             repr(self),
             RateLimiter(
                 self.concurrency,
-                options.number("requests_per_minute", 0, 0),
-                options.number("tokens_per_minute", 0, 0),
+                spec.number("requests_per_minute", 0, 0),
+                spec.number("tokens_per_minute", 0, 0),
             ),
-            _spending(options),
-            options.whole("tries", 8, 1, 100),
-            options.number("timeout", 60, 0.001, 86_400),
+            _spending(spec),
+            spec.whole("tries", 8, 1, 100),
+            spec.number("timeout", 60, 0.001, 86_400),
         )
         self._mode, self._why, self._top = "", "", TOP[0]
         self._settling = Lock()
@@ -141,14 +130,6 @@ class Endpoint:
 
     # Asking
 
-    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
-        """Return a label of the suite for each example, with probabilities if the mode gives them."""
-        return self._labels(self._replies, examples, labels)
-
-    def extract(self, examples: Sequence[Example]) -> Answers:
-        """Return answers to questions, in the model's own words."""
-        return self._spans(self._replies, examples)
-
     def stream(self, examples: Sequence[Example]) -> Iterator[list[tuple[int, "Replied"]]]:
         """Yield the replies that have arrived since the last step, each with the position of its example.
 
@@ -185,16 +166,8 @@ class Endpoint:
         if problem is not None:
             raise problem
 
-    def _labels(self, reply: Replies, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
-        check_task(self.prompt, repr(self), reading=False)
-        to_answers([], self.prompt, labels, repr(self))  # raises for wrong labels before a request is paid
-        return to_answers(reply(examples), self.prompt, labels, repr(self))
-
-    def _spans(self, reply: Replies, examples: Sequence[Example]) -> Answers:
-        check_task(self.prompt, repr(self), reading=True)
-        return to_answers(reply(examples), self.prompt, None, repr(self))
-
-    def _replies(self, examples: Sequence[Example]) -> list[Reply]:
+    def replies(self, examples: Sequence[Example]) -> list[Reply]:
+        """Return the reply to each example."""
         replies: dict[int, Reply] = {}
         for arrived in self.stream(examples):
             replies |= {position: replied.reply for position, replied in arrived}
@@ -348,26 +321,20 @@ MODE = {
 }
 
 
-class Replied:
+class Replied(PromptAnswers):
     """The model after one reply: it answers that example from memory, and queries the server for any other."""
 
     def __init__(self, endpoint: Endpoint, example: Example, reply: Reply) -> None:
         self.endpoint, self.example, self.reply = endpoint, example, reply
+        self.prompt = endpoint.prompt
 
     def __repr__(self) -> str:
         return repr(self.endpoint)
 
-    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
-        """Return a label for each example."""
-        return self.endpoint._labels(self._replies, examples, labels)
-
-    def extract(self, examples: Sequence[Example]) -> Answers:
-        """Return an answer to each question."""
-        return self.endpoint._spans(self._replies, examples)
-
-    def _replies(self, examples: Sequence[Example]) -> list[Reply]:
+    def replies(self, examples: Sequence[Example]) -> list[Reply]:
+        """Return the reply to each example."""
         others = [example for example in examples if example != self.example]
-        replies = iter(self.endpoint._replies(others))
+        replies = iter(self.endpoint.replies(others))
         return [self.reply if example == self.example else next(replies) for example in examples]
 
 
@@ -421,24 +388,24 @@ def _digest(messages: list[Message]) -> str:
     return hashlib.sha256(json.dumps(messages).encode()).hexdigest()[:16]
 
 
-def _spending(options: Options) -> Spending:
-    price = parse_price(options.text("price"), options.who)
-    budget = options.number("budget", math.nan, 0) if options.text("budget") else None
+def _spending(spec: ModelSpec) -> Spending:
+    price = spec_price(spec)
+    budget = spec.number("budget", math.nan, 0) if spec.options.get("budget") else None
     if budget is not None and (price is None or budget == 0):
         raise ModelError(
-            f"{options.who}: budget={budget:g}" + ("" if price else " without price"),
+            f"{spec.who}: budget={budget:g}" + ("" if price else " without price"),
             why="it allows no request" if price else "shoal needs the price of tokens",
             fix="budget=2" if price else "price=input:0.15,output:0.60, per million tokens",
         )
-    return Spending(price, budget, options.who)
+    return Spending(price, budget, spec.who)
 
 
-def _checked_url(options: Options) -> str:
+def _checked_url(spec: ModelSpec) -> str:
     """Return the endpoint's URL; it is stored with the results, so it must not contain secrets."""
-    url = options.text("url", OPENAI)
+    url = spec.options.get("url", OPENAI)
     if "@" in url or "?" in url or "#" in url:
         raise ModelError(
-            f"{options.who}: the URL holds a user name, a password or a query",
+            f"{spec.who}: the URL holds a user name, a password or a query",
             why="a spec is stored with the results; secrets stay in the environment",
             fix="the bare URL, and key_from=NAME for the environment variable with the key",
         )
@@ -448,7 +415,7 @@ def _checked_url(options: Options) -> str:
         is_valid &= re.fullmatch(r"[^\s/\\%<>\"{}|^`\x00-\x1f]+", parts.hostname or "") is not None
         is_valid &= url.isprintable() and " " not in url
     except ValueError as problem:  # brackets that do not close, a port that is not a number
-        raise ModelError(f"{options.who}: url={url!r}", why=str(problem), fix=URL_EXAMPLE) from None
+        raise ModelError(f"{spec.who}: url={url!r}", why=str(problem), fix=URL_EXAMPLE) from None
     if not is_valid:
-        raise ModelError(f"{options.who}: url={url!r}", why="not an HTTP address", fix=URL_EXAMPLE)
+        raise ModelError(f"{spec.who}: url={url!r}", why="not an HTTP address", fix=URL_EXAMPLE)
     return url.rstrip("/")

@@ -17,18 +17,16 @@ import numpy as np
 from scipy.special import softmax
 
 from ...core.errors import ModelError
-from ...core.records import Answers, Example
+from ...core.records import Example
 from .. import ModelSpec
 from ..checkpoint import first_line, libraries
 from ..hf import HFModel
 from ..loaded import BEGINS_WITH
-from ..options import Options
 from . import likelihood
 from .likelihood import LOW_MASS
-from .prompt import Message, Prompt, joiner, max_tokens, read_prompt
-from .replies import Reply, check_task, text_reply, to_answers
+from .prompt import Message, Prompt, answer_mode, joiner, max_tokens, read_prompt
+from .replies import PromptAnswers, Reply, text_reply
 
-MODES = ("likelihood", "generate")
 OPEN, CLOSE = "\ue000", "\ue001"
 """Delimiters of placeholders, from Unicode's private use area."""
 DATES = ("strftime_now", "date_string")
@@ -38,15 +36,7 @@ TODAY = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 
 def load(spec: ModelSpec, model: HFModel) -> "PromptedModel":
     """Return the model with the prompt that its spec names."""
-    options = Options(spec)
-    prompt = read_prompt(options.text("prompt"))
-    usual = "generate" if prompt.task == "reading" else "likelihood"
-    mode = options.one_of("mode", MODES, usual)
-    if prompt.task == "reading" and mode != "generate":
-        raise ModelError(
-            f"{options.who}: mode={mode} for reading", why="reading has no labels", fix="remove mode"
-        )
-    return PromptedModel(model, prompt, options, mode)
+    return PromptedModel(model, read_prompt(spec.options["prompt"]), spec)
 
 
 # Encoding
@@ -174,16 +164,17 @@ class PromptEncoder:
 # The model
 
 
-class PromptedModel:
+class PromptedModel(PromptAnswers):
     """A prompted language model; its answers do not depend on batches or threads."""
 
-    def __init__(self, model: HFModel, prompt: Prompt, options: Options, mode: str) -> None:
-        self.model, self.prompt, self.mode = model, prompt, mode
-        self.checkpoint = model.checkpoint
-        self.chat, self.date = options.yes("chat", default=True), options.text("date")
+    def __init__(self, model: HFModel, prompt: Prompt, spec: ModelSpec) -> None:
+        self.model, self.prompt, self.checkpoint = model, prompt, model.checkpoint
+        self.mode = answer_mode(spec, prompt, ("likelihood", "generate"), "likelihood")
+        self.chat = spec.one_of("chat", ("yes", "no"), "yes") == "yes"
+        self.date = spec.options.get("date", "")
         if self.date and not re.fullmatch(r"\d{4}-\d\d-\d\d", self.date):
-            raise ModelError(f"{options.who}: date is {self.date!r}", fix="date=2026-01-31")
-        self.max_tokens = max_tokens(options, prompt)
+            raise ModelError(f"{spec.who}: date is {self.date!r}", fix="date=2026-01-31")
+        self.max_tokens = max_tokens(spec, prompt)
         self._lengths: dict[Example, int] = {}
 
     def __repr__(self) -> str:
@@ -256,17 +247,7 @@ class PromptedModel:
 
     # Asking
 
-    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
-        """Return probabilities of the suite's labels; in mode generate, the label in the reply."""
-        check_task(self.prompt, repr(self), reading=False)
-        return to_answers(self._ask(examples), self.prompt, labels, repr(self))
-
-    def extract(self, examples: Sequence[Example]) -> Answers:
-        """Return generated answers to questions."""
-        check_task(self.prompt, repr(self), reading=True)
-        return to_answers(self._ask(examples), self.prompt, None, repr(self))
-
-    def _ask(self, examples: Sequence[Example]) -> list[Reply]:
+    def replies(self, examples: Sequence[Example]) -> list[Reply]:
         """Return a reply to each example; a prompt above the length limit is an error, never truncated."""
         over = {
             at: f"prompt and answer have {length:,} tokens; the model takes {self.longest:,}"

@@ -25,7 +25,7 @@ from typing import Any
 from ...core.errors import ModelError, nearest, some
 from ...core.files import read_toml
 from ...core.records import Example
-from ..options import Options
+from .. import ModelSpec
 from ..validate import exception_text, shortened
 from .template import Template, TemplateError
 
@@ -161,9 +161,19 @@ def read_prompt(name: str) -> Prompt:
     return make_prompt(table, path.stem if path.parent == FOLDER else name)
 
 
-def max_tokens(options: Options, prompt: Prompt) -> int:
+def answer_mode(spec: ModelSpec, prompt: Prompt, modes: Sequence[str], usual: str) -> str:
+    """Return the mode of a spec; reading generates texts."""
+    mode = spec.one_of("mode", modes, "generate" if prompt.task == "reading" else usual)
+    if prompt.task == "reading" and mode != "generate":
+        raise ModelError(
+            f"{spec.who}: mode={mode} for reading", why="reading has no labels", fix="remove mode"
+        )
+    return mode
+
+
+def max_tokens(spec: ModelSpec, prompt: Prompt) -> int:
     """Return the most tokens of an answer: the option, or the default for the task."""
-    return options.whole("max_tokens", READING_TOKENS if prompt.task == "reading" else MAX_TOKENS, 1)
+    return spec.whole("max_tokens", READING_TOKENS if prompt.task == "reading" else MAX_TOKENS, 1)
 
 
 def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import ModelError, some
-from ...core.records import Answers
+from ...core.records import Answers, Example
 from ..answer_rows import NO_ANSWER
 from ..labels import extreme_labels, in_suite_order, matches, respell
 from .likelihood import Floats
@@ -43,6 +43,38 @@ class Reply:
     error: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
     """Stored with the answer: the full reply, the probability mass of the labels, flags."""
+
+
+class PromptAnswers:
+    """Turns the replies of a prompted model into answers."""
+
+    prompt: Prompt
+
+    def replies(self, examples: Sequence[Example]) -> list[Reply]:
+        """Return the reply to each example."""
+        raise NotImplementedError
+
+    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+        """Return a label of the suite for each example, with probabilities if the mode gives them."""
+        self._check_task(reading=False)
+        to_answers([], self.prompt, labels, repr(self))  # raises for wrong labels before a request is paid
+        return to_answers(self.replies(examples), self.prompt, labels, repr(self))
+
+    def extract(self, examples: Sequence[Example]) -> Answers:
+        """Return answers to questions, in the model's own words."""
+        self._check_task(reading=True)
+        return to_answers(self.replies(examples), self.prompt, None, repr(self))
+
+    def _check_task(self, *, reading: bool) -> None:
+        """Raise if the prompt's task does not fit the suite."""
+        if (self.prompt.task == "reading") != reading:
+            raise ModelError(
+                f"{self!r}: prompt {self.prompt.name} is for {self.prompt.task}",
+                why="the suite is one of reading comprehension" if reading else "the suite has labels",
+                fix='a prompt with task = "reading"'
+                if reading
+                else 'a prompt with task = "text" or "pair", and [labels]',
+            )
 
 
 def no_answer(why: str, **details: Any) -> Reply:
@@ -107,18 +139,6 @@ def _suite_names(prompt: Prompt, labels: Sequence[str] | None, who: str) -> tupl
             fix="a prompt file with the suite's labels under [labels]",
         )
     return theirs
-
-
-def check_task(prompt: Prompt, who: str, *, reading: bool) -> None:
-    """Raise if the prompt's task does not fit the suite."""
-    if (prompt.task == "reading") != reading:
-        raise ModelError(
-            f"{who}: prompt {prompt.name} is for {prompt.task}",
-            why="the suite is one of reading comprehension" if reading else "the suite has labels",
-            fix='a prompt with task = "reading"'
-            if reading
-            else 'a prompt with task = "text" or "pair", and [labels]',
-        )
 
 
 # Parsing

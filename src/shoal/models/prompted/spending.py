@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from weakref import finalize
 
 from ...core.errors import ModelError, StoreError
-from .. import parse_spec
+from .. import ModelSpec
 from .prompt import Message
 
 MILLION = 1_000_000
@@ -35,8 +35,9 @@ class Price:
         return (read * self.input + written * self.output) / MILLION
 
 
-def parse_price(written: str, who: str) -> Price | None:
-    """Parse `input:0.15,output:0.60`; a plan's `price = {input = 0.15, output = 0.60}` has this form here."""
+def spec_price(spec: ModelSpec) -> Price | None:
+    """Return the price in a spec: `input:0.15,output:0.60`, also if a plan has a table."""
+    written = spec.options.get("price", "")
     if not written:
         return None
     try:
@@ -46,17 +47,11 @@ def parse_price(written: str, who: str) -> Price | None:
         price = Price(-1, -1)
     if not (0 <= price.input < MILLION and 0 <= price.output < MILLION):
         raise ModelError(
-            f"{who}: price={written!r} is not valid",
+            f"{spec.who}: price={written!r} is not valid",
             why="expected the price of a million input and output tokens",
             fix="price=input:0.15,output:0.60; in a plan price = {input = 0.15, output = 0.60}",
         )
     return price
-
-
-def spec_price(spec: str) -> Price | None:
-    """Return the price in a spec, or None."""
-    parsed = parse_spec(spec)
-    return parse_price(parsed.options.get("price", ""), f"{parsed.scheme}:{parsed.name}")
 
 
 def estimated_tokens(messages: Iterable[Message]) -> int:

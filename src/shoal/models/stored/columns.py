@@ -13,8 +13,6 @@ from ...core.errors import DataError
 from ...core.files import Alike
 
 Prediction = int | str | None
-ROUNDED = 0.1
-"""How far from 1 the sum of rounded probabilities may be, with `?normalise=yes`."""
 TOLERANCE = 1e-3
 """Tolerance for sums of probabilities and for the margin of the predicted label: files are rounded."""
 OUTSIDE = 1e-9
@@ -82,32 +80,21 @@ class Columns:
         """Return file and line of a row, for messages."""
         return f"{self.path}, {self.unit} {self.lines[row]}"
 
-    def check(self, *, normalise: bool = False) -> None:
-        """Raise for the first row whose numbers are not probabilities; divide rounded ones by their sum if asked."""
+    def check(self) -> None:
+        """Raise for the first row whose numbers are not probabilities."""
         numbers, widths = np.array(self.numbers), np.array(self.widths)
         owners = np.repeat(np.arange(len(widths)), widths)
         outside = owners[~((numbers >= -OUTSIDE) & (numbers <= 1 + OUTSIDE))]
         sums = np.bincount(owners, weights=numbers, minlength=len(widths))
-        distance = np.where(widths > 1, np.abs(sums - 1), 0)
-        uneven = np.flatnonzero(distance > (ROUNDED if normalise else TOLERANCE))
-        is_rounded = len(uneven) and distance[uneven].max() <= ROUNDED
-        for rows, problem, fix in (
-            (
-                outside,
-                "a confidence is outside 0 to 1",
-                "apply a softmax to logits; divide percentages by 100",
-            ),
-            (
-                uneven,
-                "probabilities do not sum to 1",
-                "?normalise=yes, if they are rounded" if is_rounded else "one probability per label",
-            ),
-        ):
-            if len(rows):
-                shown = ", ".join(f"{number:.6g}" for number in numbers[owners == rows[0]][:8])
-                raise DataError(f"{self.where(int(rows[0]))}: {problem}", why=f"found: {shown}", fix=fix)
-        if normalise:
-            self.numbers = array("d", numbers / np.where(widths > 1, sums, 1.0)[owners])
+        uneven = np.flatnonzero((widths > 1) & (np.abs(sums - 1) > TOLERANCE))
+        wrong = outside if len(outside) else uneven
+        if len(wrong):
+            problem = "a confidence is outside 0 to 1" if len(outside) else "probabilities do not sum to 1"
+            raise DataError(
+                f"{self.where(int(wrong[0]))}: {problem}",
+                why=f"found: {', '.join(f'{number:.6g}' for number in numbers[owners == wrong[0]][:8])}",
+                fix="one probability per label; apply a softmax to logits, divide percentages by 100",
+            )
 
 
 def shown(value: object) -> str:

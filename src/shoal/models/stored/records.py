@@ -21,12 +21,10 @@ IDS = frozenset(("case_id", "id"))
 ANSWERS = ("label", "pred", "prediction", "predicted", "predicted_label", "pred_label")
 """Names of columns of answers; if a table has two of them, one may hold the expected answers."""
 OURS = {*IDS, "functionality", "example_idx", "error", ""}
-MISSING = object()
 HEAD = 20
 """Rows that decide which columns hold the text."""
 
 Row = Mapping[str, Any]
-Pick = Callable[[Row], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +67,7 @@ def read_records(request: Request, records: Records) -> Columns:
     used = {*OURS, fields.identity, fields.answer, *fields.probabilities}
     others = [name for name in head[0][1] if name not in used]
     columns.texts = {name: [] for name in text_columns(request.whole, others, [row for _, row in head])}
-    last_parts = tuple(name.rpartition(".")[2] for name in fields.columns)
-    columns.column_names = last_parts or records.label_names
+    columns.column_names = fields.columns or records.label_names
     is_json = records.columns is None
     columns.numbered = is_json and not request.options.label
     columns.ordered = is_json and request.options.probabilities is None
@@ -95,11 +92,10 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
     names = list(first) if records.columns is None else list(records.columns)
     identity = options.id or next((name for name in sorted(IDS) if name in names), "")
     if not identity:
-        inside = next((name for name in names if isinstance(first[name], list)), "")
         raise DataError(
             f"{where}: no column 'case_id' or 'id'",
             why=f"found: {some(map(shown, names), 12)}",
-            fix=f"?rows={inside}, if the rows are there" if inside else "?id=COLUMN, the column of case ids",
+            fix="?id=COLUMN, the column of case ids",
         )
     if records.columns is not None:
         fields = _choose_columns(request, names, identity, first)
@@ -107,11 +103,11 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
         fields = Fields(identity, options.label or "pred", ("conf",) if chosen is None else chosen)
     is_error = records.columns is None and first.get("error")
     for name in filter(None, [options.id, options.label, *(chosen or ())]):
-        if name not in names and value_at(first, name) is MISSING and not is_error:
+        if name not in names and not is_error:
             raise DataError(
                 f"{where}: no column {shown(name)}",
                 why=f"found: {some(names, 12)}",
-                fix=nearest(name[:60], names) or "the name of one of these columns, or a path in nested JSON",
+                fix=nearest(name[:60], names) or "the name of one of these columns",
             )
     return fields
 
@@ -192,15 +188,14 @@ def _refuse_overlooked(request: Request, names: Sequence[str], first: Row) -> No
 
 
 def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int, Row], None]:
-    identity, answer = _pick(fields.identity), _pick(fields.answer)
     numbers = _number_reader(records, fields)
     is_table = records.columns is not None
 
     def add(number: int, row: Row) -> None:
-        key = _key(row, identity(row), fields.identity, columns.alike)
+        key = _key(row, fields.identity, columns.alike)
         if not is_table and row.get("error"):
             return columns.add_error(number, str(row["error"]), key)
-        prediction = _prediction(answer(row), fields.answer) if fields.answer else None
+        prediction = _prediction(row.get(fields.answer), fields.answer)
         given = numbers(row, prediction)
         if prediction is None and fields.answer and is_table:
             prediction = ""  # an empty cell, which only some suites accept
@@ -216,8 +211,12 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
     return add
 
 
-def _key(row: Row, identity: Any, name: str, alike: Alike) -> Key:
-    group, example = row.get("functionality"), _whole_number(row.get("example_idx") or 0)
+def _key(row: Row, name: str, alike: Alike) -> Key:
+    identity, group, example = (
+        row.get(name),
+        row.get("functionality"),
+        _whole_number(row.get("example_idx") or 0),
+    )
     if not isinstance(identity, str):
         number = _whole_number(identity)
         identity = "" if number is None else str(number)
@@ -241,7 +240,7 @@ def _whole_number(value: Any) -> int | None:
 def _prediction(value: Any, name: str) -> Prediction:
     if isinstance(value, str):
         return value
-    if value is None or value is MISSING or value != value:  # tables write NaN for missing values
+    if value is None or value != value:  # tables write NaN for missing values
         return None
     if isinstance(value, bool):
         return str(value).lower()
@@ -249,7 +248,7 @@ def _prediction(value: Any, name: str) -> Prediction:
     if number is None:
         raise DataError(
             f"{name!r} must be a label's name or number, found {shown(value)}",
-            fix="?label=COLUMN, or ?label=PATH in nested JSON",
+            fix="?label=COLUMN",
         )
     return number
 
@@ -258,13 +257,11 @@ def _number_reader(records: Records, fields: Fields) -> Callable[[Row, Predictio
     """Return a function that reads the confidence or the probabilities of a row."""
     if len(fields.probabilities) == 1:
         (name,) = fields.probabilities
-        vector = _pick(name)
-        return lambda row, prediction: _vector(vector(row), name, records.decimal_comma)
-    picks = [_pick(name) for name in fields.probabilities]
+        return lambda row, prediction: _vector(row.get(name), name, records.decimal_comma)
 
     def several(row: Row, prediction: Prediction) -> Sequence[float]:
-        cells = [pick(row) for pick in picks]
-        if prediction is not None and all(cell in (None, "", MISSING) for cell in cells):
+        cells = [row.get(name) for name in fields.probabilities]
+        if prediction is not None and all(cell in (None, "") for cell in cells):
             return ()
         return [number_from(cell, decimal_comma=records.decimal_comma) for cell in cells]
 
@@ -274,7 +271,7 @@ def _number_reader(records: Records, fields: Fields) -> Callable[[Row, Predictio
 def _vector(value: Any, name: str, decimal_comma: bool) -> Sequence[float]:
     if isinstance(value, list) and {int, float}.issuperset(map(type, value)):
         return value
-    if value is None or value is MISSING or value == "":
+    if value is None or value == "":
         return ()
     if isinstance(value, str) and value.strip().startswith("["):
         try:
@@ -285,30 +282,7 @@ def _vector(value: Any, name: str, decimal_comma: bool) -> Sequence[float]:
         numbers = value if isinstance(value, list) else [value]
         return [number_from(number, decimal_comma=decimal_comma) for number in numbers]
     except DataError:
-        keys = list(value)[:8] if isinstance(value, Mapping) else []
         raise DataError(
             f"{name!r} must be null, a number or a list of probabilities, found {shown(value)}",
-            fix=f"?probabilities={','.join(f'{name}.{key}' for key in keys) or 'COLUMN'}, "
-            "or ?probabilities=no to read labels alone",
+            fix="?probabilities=COLUMN, or ?probabilities=no to read labels alone",
         ) from None
-
-
-# Paths
-
-
-def value_at(value: Any, path: str) -> Any:
-    """Return the value under a name, or under a path of names and list positions such as "output.0.label"."""
-    if isinstance(value, Mapping) and path in value:
-        return value[path]
-    for part in path.split("."):
-        if isinstance(value, Mapping):
-            value = value.get(part, MISSING)
-        elif isinstance(value, list) and part.isascii() and part.isdecimal() and len(part) < 7:
-            value = value[int(part)] if int(part) < len(value) else MISSING
-        else:
-            return MISSING
-    return value
-
-
-def _pick(name: str) -> Pick:
-    return (lambda row: value_at(row, name)) if "." in name else (lambda row: row.get(name))

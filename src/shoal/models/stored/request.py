@@ -9,7 +9,7 @@ from ...core.errors import ModelError, some
 from ...core.records import Case
 from ..labels import LabelNames, parse_labels, spelled, split_names
 
-OPTIONS = ("format", "id", "label", "labels", "normalise", "probabilities", "rows")
+OPTIONS = ("format", "id", "label", "labels", "probabilities")
 NO_PROBABILITIES = "no"
 MOST_NUMBERS = 10_000
 """Numeric labels are below this; a larger number is a name that consists of digits."""
@@ -21,16 +21,12 @@ class Options:
 
     format: str = ""
     id: str = ""
-    """The column, or path in nested JSON, of the case id."""
+    """The column of the case id."""
     label: str = ""
-    """The column, or path, of the answer."""
+    """The column of the answer."""
     labels: LabelNames = LabelNames()
     probabilities: tuple[str, ...] | None = None
     """The columns of probabilities: one per label, or one that holds them all. Empty: read none."""
-    normalise: bool = False
-    """Whether to divide rounded probabilities by their sum."""
-    rows: str = ""
-    """The path of the list of rows in a JSON file."""
 
 
 def read_options(options: Mapping[str, str], who: str) -> Options:
@@ -38,16 +34,13 @@ def read_options(options: Mapping[str, str], who: str) -> Options:
     empty = [name for name, value in options.items() if not value.strip()]
     if empty:
         raise ModelError(f"{who}: option {empty[0]!r} has no value", fix=f"?{empty[0]}=…, or remove it")
-    words = {name: options.get(name, "") for name in ("format", "id", "label", "rows")}
+    words = {name: options.get(name, "") for name in ("format", "id", "label")}
     labels = parse_labels(options["labels"], who) if "labels" in options else LabelNames()
-    if options.get("normalise", "yes") not in ("yes", "no"):
-        raise ModelError(f"{who}: normalise={options['normalise']}", fix="normalise=yes, or remove it")
     probabilities = None
     if "probabilities" in options:
         names = options["probabilities"]
         probabilities = () if names == NO_PROBABILITIES else tuple(filter(None, split_names(names)))
-    normalise = options.get("normalise") == "yes"
-    return Options(**words, labels=labels, probabilities=probabilities, normalise=normalise)
+    return Options(**words, labels=labels, probabilities=probabilities)
 
 
 @dataclass(frozen=True, slots=True)
