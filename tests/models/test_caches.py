@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.models import load_model
-from shoal.models.caches import Tokenised, shared_tokens
+from shoal.models.loaded import Tokenised, shared_tokens
 
 TEXTS = [("a lovely film",), ("what a dreadful, dreadful meal it was",), ("a lovely film",), ("fine",)]
 
@@ -34,7 +34,7 @@ def test_what_is_remembered_is_what_the_tokenizer_says(forgotten):
 
 
 def test_no_more_is_remembered_than_there_is_room_for(monkeypatch):
-    monkeypatch.setattr("shoal.models.caches.MOST", 3)
+    monkeypatch.setattr("shoal.models.loaded.MOST_CACHED", 3)
     asked = []
 
     def make(examples):

@@ -120,7 +120,6 @@ def parse_spec(spec: str) -> ModelSpec:
 
 
 def _options(query: str, spec: str) -> dict[str, str]:
-    """Parse the options after the question mark."""
     options: dict[str, str] = {}
     for part in filter(None, query.split("&")):
         key, equals, value = map(unquote_plus, part.partition("="))

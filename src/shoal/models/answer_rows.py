@@ -89,11 +89,6 @@ class AnswerRows(Sequence[Answer]):
             yield answer
 
 
-def answer_rows(answers: Answers, ids: Sequence[str]) -> list[Answer]:
-    """Return the rows of a batch."""
-    return list(AnswerRows(answers, ids))
-
-
 def _answer(
     answers: Answers,
     row: int,
@@ -118,7 +113,6 @@ def _answer(
 
 
 def span_text(row: Answer) -> str:
-    """Return the text of a span answer."""
     return str(row.data["text"] if isinstance(row.data, dict) else row.data)
 
 
@@ -149,7 +143,6 @@ def answers_by_mark(rows: Iterable[Answer], questions: Questions, built: Asked) 
 
 
 def _arranged(kept: "_Columns | list[Answer]", order: Sequence[int], built: Asked) -> Any:
-    """Return one answer per example of the cases."""
     if isinstance(kept, _Columns):
         labels = built.labels or number_labels(built.cases)
         return _checked(take_rows(kept.answers(labels), order), built)
@@ -182,7 +175,6 @@ class _Places:
         self._count = 0
 
     def add(self, example_id: str) -> None:
-        """Add the next row."""
         ids, number = self._questions.ids, self._count
         if number >= len(ids) or ids[number] != example_id:
             self._numbers = self._numbers or {name: place for place, name in enumerate(ids)}
@@ -220,7 +212,6 @@ class _Columns:
         self._taken: list[dict[str, Any]] = []
 
     def append(self, row: Answer) -> None:
-        """Add the next row."""
         place = self._count
         self._count += 1
         if row.error:
@@ -253,7 +244,6 @@ class _Columns:
             self._taken.append(data["taken"])
 
     def answers(self, labels: Sequence[str] | None) -> Answers:
-        """Return the columns, in the order of the rows."""
         if self._texts:
             return Answers(
                 (),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import ModelError
 from ..core.records import Answer, Answers, Example
-from .answer_rows import AnswerRows, answer_rows
+from .answer_rows import AnswerRows
 from .batching import Questions, batch_plan
 from .interface import Asked, Classifier, Extractor, HasTokens, StoredAnswers
 from .validate import exception_text, validated
@@ -99,14 +99,14 @@ def answer_examples(
                 why="the suite is one of reading comprehension",
                 fix="hf:MODEL with a question answering head, python:module:name or predictions:FILE",
             )
-        return answer_rows(extract_safely(model, examples), ids)
+        return list(AnswerRows(extract_safely(model, examples), ids))
     if not isinstance(model, Classifier):
         if hasattr(model, "refuse"):  # a model that a plan has yet to train
             raise model.refuse()
         raise ModelError(
             f"{model!r} cannot predict labels", fix="predictions:FILE, hf:MODEL or python:module:name"
         )
-    rows = answer_rows(classify_safely(model, examples, labels), ids)
+    rows = list(AnswerRows(classify_safely(model, examples, labels), ids))
     if isinstance(model, HasTokens):
         excess = [length - model.longest for length in model.lengths(examples)]
         for row, cut in zip(rows, excess, strict=True):

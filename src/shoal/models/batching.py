@@ -34,11 +34,9 @@ class Questions:
 
 def make_questions(model: object, cases: Sequence[Case]) -> Questions:
     """Return every distinct example once, or every example if the model's answers are stored by case."""
-    return by_place(cases) if isinstance(model, StoredAnswers) else distinct(cases)
-
-
-def by_place(cases: Sequence[Case]) -> Questions:
-    """Return every example, named by its position: stored answers may differ between equal texts."""
+    if not isinstance(model, StoredAnswers):
+        return distinct(cases)
+    # Named by position: stored answers may differ between equal texts.
     examples = [example for case in cases for example in case.examples]
     names = [f"{case.id}#{number}" for case in cases for number in range(len(case.examples))]
     return Questions(names, examples, np.arange(len(examples)))

@@ -108,11 +108,6 @@ class Checkpoint:
         """The content of config.json; empty for a .gguf file."""
         return {} if self.gguf else self._json("config.json")
 
-    def whole(self, name: str) -> int | None:
-        """Return an integer of the configuration, or None."""
-        number = self.config.get(name)
-        return number if type(number) is int else None
-
     @cached_property
     def weights(self) -> list[Path]:
         """All weight files and their index; pickles only if allowed."""
@@ -220,7 +215,6 @@ class Checkpoint:
         return network.eval()
 
     def _load(self, asked: str, **more: Any) -> tuple[Any, dict[str, Any]]:
-        """Return the network and Transformers' report on missing weights."""
         torch, transformers = libraries()
         kind, head = HEADS[asked]
         options = (
@@ -240,7 +234,6 @@ class Checkpoint:
         return network, report
 
     def tokenizer(self) -> Any:
-        """Return the tokenizer."""
         _, transformers = libraries()
         options = {"gguf_file": self.gguf} if self.gguf else {}
         with _quiet(transformers), self._explained("has no usable tokenizer"):
@@ -314,7 +307,6 @@ class Checkpoint:
         )
 
     def _named_by(self, index: Path) -> list[Path]:
-        """Return the files that an index names."""
         places = self._json(str(index.relative_to(self.place))).get("weight_map")
         if not isinstance(places, dict) or not places:
             raise ModelError(

@@ -41,7 +41,6 @@ class Row:
 
     @property
     def name(self) -> bytes:
-        """The content, equal for equal copies."""
         return self.ids.tobytes() + (b"" if self.segments is None else b"|" + self.segments.tobytes())
 
 

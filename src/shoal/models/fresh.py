@@ -32,13 +32,7 @@ class Fresh:
         return self
 
     def tokenizer(self) -> Any:
-        """Return the tokenizer."""
         return self._tokenizer
-
-    def whole(self, name: str) -> int | None:
-        """Return an integer of the configuration, or None."""
-        number: int | None = self.config.get(name)
-        return number
 
     def network(self, asked: str) -> Any:
         """Return the network with its own head, or its encoder."""
@@ -92,7 +86,6 @@ class Untrained:
         return {"unmade": self.name}
 
     def refuse(self) -> ModelError:
-        """Return the error for a request."""
         return ModelError(f"{self.name} has no weights yet", why="a plan has to train it", fix=self.needs)
 
 

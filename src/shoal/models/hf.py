@@ -20,11 +20,10 @@ from ..core.errors import ModelError
 from ..core.records import Answers, Example
 from . import ModelSpec, likelihood, spans
 from .batching import BATCH_TOKENS, batches
-from .caches import Features, shared_tokens
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .interface import Blank, Fillers, TokenScores
 from .labels import Spellings, extreme_labels, in_suite_order, parse_labels, suite_names
-from .loaded import LoadedModel
+from .loaded import Features, LoadedModel, shared_tokens
 from .prompted.prompt import LOCAL_OPTIONS as PROMPTED
 
 if TYPE_CHECKING:
@@ -187,7 +186,6 @@ class HFModel(LoadedModel):
 
     @property
     def _written_labels(self) -> tuple[str, ...]:
-        """The model's labels as config.json names them."""
         config = self.network("classify").config
         if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
             raise ModelError(
@@ -206,7 +204,6 @@ class HFModel(LoadedModel):
 
     @property
     def _window(self) -> int:
-        """The most tokens of question and context in one window."""
         return min(int(self.options.get("max_length", spans.WINDOW)), self.longest)
 
     def windows(self, examples: Sequence[Example]) -> list[list[spans.Window]]:
@@ -308,7 +305,6 @@ class HFModel(LoadedModel):
         return model
 
     def _precision(self) -> AbstractContextManager[Any]:
-        """Return a context in which matrix products use `computes_in`."""
         if self.computes_in == "float32":
             return nullcontext()
         torch, _ = libraries()
@@ -325,7 +321,6 @@ class HFModel(LoadedModel):
         self.__dict__.pop("_engine_network", None)
 
     def save_weights(self, path: Path) -> None:
-        """Write the weights of the trained network."""
         from safetensors.torch import save_file
 
         network = self.network(self.trained)
@@ -334,7 +329,6 @@ class HFModel(LoadedModel):
         save_file(kept, path, {"format": "pt"})
 
     def load_weights(self, path: Path) -> None:
-        """Read the weights of the trained network."""
         from safetensors import SafetensorError
         from safetensors.torch import load_model
 
@@ -431,20 +425,16 @@ class LastText:
         return repr(self.model)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return the model's fingerprint and the option."""
         return {**self.model.fingerprint(), "reads": "last"}
 
     @property
     def longest(self) -> int:
-        """The most tokens of a text."""
         return self.model.longest
 
     def lengths(self, examples: Sequence[Example]) -> list[int]:
-        """Return the number of tokens of each last text."""
         return self.model.lengths([example[-1:] for example in examples])
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
-        """Return the labels of the last texts."""
         return self.model.classify([example[-1:] for example in examples], labels)
 
 

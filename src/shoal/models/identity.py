@@ -136,7 +136,6 @@ def _user_modules(name: str) -> dict[str, Path]:
 
 
 def _with_parents(name: str) -> list[str]:
-    """Return a module's name and those of its packages."""
     parts = name.split(".")
     return [".".join(parts[: end + 1]) for end in range(len(parts))]
 
@@ -272,7 +271,6 @@ def _only_read(opened: Opened) -> list[tuple[Path, tuple[str, ...]]]:
 
 
 def _record(event: str, arguments: tuple[Any, ...]) -> None:
-    """Record a file that is being opened."""
     if _opened is None or event != "open" or not isinstance(arguments[0], str | bytes | os.PathLike):
         return
     try:

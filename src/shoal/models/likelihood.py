@@ -12,7 +12,7 @@ Only words that are one vocabulary item get a probability: a word of several pie
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -290,7 +290,6 @@ class Vocabulary:
         return item_codes, names, places
 
     def hide(self, blank: Blank) -> Example:
-        """Return the texts with masks instead of the hidden words."""
         shown = list(blank.texts)
         for text, start, end in sorted(blank.hidden, reverse=True):
             shown[text] = f"{shown[text][:start]}{self.tokenizer.mask_token}{shown[text][end:]}"
@@ -389,14 +388,13 @@ def _suggest(
     if asked.texts:
         look_at(network, vocabulary.tokenizer, asked.texts, asked.places, note)
     for text in sorted(set(undecided)):
-        alone = partial(_note_alone, note, text)
-        look_at(network, vocabulary.tokenizer, [asked.texts[text]], [asked.places[text]], alone)
-
-
-def _note_alone(
-    note: "Callable[[list[int], Tensor], None]", text: int, _: list[int], logits: "Tensor"
-) -> None:
-    note([text], logits)
+        look_at(
+            network,
+            vocabulary.tokenizer,
+            [asked.texts[text]],
+            [asked.places[text]],
+            lambda _, logits, text=text: note([text], logits),  # type: ignore[misc]
+        )
 
 
 def _best(chances: "Tensor", k: int, hidden: set[int]) -> tuple[list[int], bool]:

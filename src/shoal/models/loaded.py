@@ -1,22 +1,28 @@
 """A checkpoint with its tokenizer and networks on a device; `hf.py` adds what a model can be asked."""
 
+import hashlib
 import sys
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.errors import ModelError
 from ..core.records import Example
-from .caches import Columns, Tokenised
 from .checkpoint import Checkpoint, first_line, libraries
 from .forward import Tokens, tokenize
 
 TOKENISED_AT_ONCE = 2_000
 BEGINS_WITH = "likelihoods begin with"
 """Fingerprint key: the token before the first one, if it is not BOS."""
+Vectors = NDArray[np.float32]  # (examples, width)
+Columns = dict[str, list[NDArray[np.int64]]]
+"""The inputs of a network by name, one row per example."""
+MOST_CACHED = 100_000
+"""The most examples in a cache of tokens; a larger number empties it."""
 
 
 class LoadedModel:
@@ -62,7 +68,6 @@ class LoadedModel:
 
     @cached_property
     def device(self) -> str:
-        """The torch device."""
         torch, _ = libraries()
         name = self.options.get("device") or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
@@ -100,14 +105,14 @@ class LoadedModel:
     @cached_property
     def _positions(self) -> int | None:
         """The size of the position table; RoBERTa's positions start after the padding index."""
-        positions = self.checkpoint.whole("max_position_embeddings") or self.checkpoint.whole("n_positions")
+        config = {key: value for key, value in self.checkpoint.config.items() if type(value) is int}
+        positions = config.get("max_position_embeddings") or config.get("n_positions")
         if positions is None:
             return None
         kind = str(self.checkpoint.config.get("model_type"))
         if not any(word in kind for word in ("roberta", "camembert", "mpnet", "longformer")):
             return positions
-        padding = self.checkpoint.whole("pad_token_id")
-        return positions - (1 if padding is None else padding) - 1
+        return positions - config.get("pad_token_id", 1) - 1
 
     def _check_vocabulary(self, network: Any) -> None:
         rows = network.get_input_embeddings().weight.shape[0]
@@ -199,7 +204,6 @@ class LoadedModel:
 
     @property
     def padding(self) -> dict[str, int]:
-        """The padding value of each column."""
         return {"input_ids": self.tokenizer.pad_token_id, "token_type_ids": self.tokenizer.pad_token_type_id}
 
     @property
@@ -218,3 +222,62 @@ def tokenizer_inputs(examples: Sequence[Example]) -> list[Any]:
             fix="join the texts of an example into one or two",
         )
     return [example[0] if len(example) == 1 else example for example in examples]
+
+
+# Caches for training
+
+
+class Tokenised:
+    """Examples as rows of token ids, shared by the trainings of a process; callers must not change the rows."""
+
+    def __init__(self) -> None:
+        self.lengths: dict[Example, int] = {}
+        """Before truncation."""
+        self._names: list[str] = []
+        self._rows: dict[Example, tuple[NDArray[np.int64], ...]] = {}
+
+    def columns(self, examples: Sequence[Example], make: Callable[[Sequence[Example]], Columns]) -> Columns:
+        """Return the columns of these examples; `make` tokenises those that are not cached."""
+        if len(examples) > MOST_CACHED:
+            return make(examples)
+        fresh = [example for example in dict.fromkeys(examples) if example not in self._rows]
+        if len(self._rows) + len(fresh) > MOST_CACHED:
+            self._rows.clear()
+            self.lengths.clear()
+            fresh = list(dict.fromkeys(examples))
+        if fresh:
+            made = make(fresh)
+            self._names = list(made)
+            self._rows |= zip(fresh, zip(*made.values(), strict=True), strict=True)
+        rows = [self._rows[example] for example in examples]
+        return {name: [row[place] for row in rows] for place, name in enumerate(self._names)}
+
+
+@lru_cache(maxsize=2)
+def shared_tokens(tokenizer: str, longest: int) -> Tokenised:
+    return Tokenised()
+
+
+class Features:
+    """The input of a classifier's head for some examples."""
+
+    def __init__(self, names: Iterable[int] = (), vectors: Iterable[Vectors] = ()) -> None:
+        self.vectors: dict[int, Vectors] = dict(zip(names, vectors, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def missing(self, examples: Iterable[Example]) -> list[Example]:
+        """Return the distinct examples without a vector."""
+        return [example for example in dict.fromkeys(examples) if _hash(example) not in self.vectors]
+
+    def add(self, examples: Sequence[Example], vectors: Vectors) -> None:
+        self.vectors |= zip(map(_hash, examples), vectors, strict=True)
+
+    def rows(self, examples: Iterable[Example]) -> Vectors:
+        return np.stack([self.vectors[_hash(example)] for example in examples])
+
+
+def _hash(example: Example) -> int:
+    """Return a hash of 64 bits of an example's texts."""
+    return int.from_bytes(hashlib.blake2b("\0".join(example).encode(), digest_size=8).digest(), "big")

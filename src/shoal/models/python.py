@@ -155,7 +155,6 @@ class PythonModel:
     # Answers
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
-        """Return the answers to these examples, with the suite's labels."""
         answerer = self._object()
         texts = [example[0] if len(example) == 1 else example for example in examples]
         output = read_given(self._call(lambda: _predict(answerer, texts, repr(self))), len(texts), repr(self))
@@ -202,7 +201,6 @@ class PythonModel:
     # Labels
 
     def _probabilities(self, given: Given, classes: Classes, labels: Sequence[str] | None) -> Answers:
-        """Return probabilities in the suite's order."""
         assert given.vectors is not None
         width = given.vectors.shape[1]
         unnamed = "" if "labels" in self.options else NO_NAME

@@ -257,7 +257,6 @@ def _check_head(model: object, answers: Answers, expected: Sequence[str]) -> Che
 def _check_engine(
     model: object, examples: Sequence[Example], answers: Answers, labels: Sequence[str] | None
 ) -> list[Check]:
-    """Compare a converted model with the original."""
     original = model.eager() if hasattr(model, "eager") else None
     if original is None:
         return []
@@ -372,7 +371,6 @@ def _better_order(table: NDArray[np.int64]) -> list[int]:
 
 
 def _confusion(predicted: Sequence[str], expected: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
-    """Return the counts of (predicted, expected)."""
     table, places = np.zeros((len(names), len(names)), np.int64), {name: i for i, name in enumerate(names)}
     for (word, label), times in Counter(zip(predicted, expected, strict=True)).items():
         if word in places and label in places:

@@ -29,7 +29,6 @@ UNTRAINED = {
 
 
 def load(spec: ModelSpec) -> HFModel | LastText | Untrained:
-    """Return the model of this name."""
     if spec.name in UNTRAINED:
         if spec.options:
             raise ModelError(

@@ -166,7 +166,6 @@ def _check_labels(answers: Answers, labels: Sequence[str] | None, who: str) -> N
 
 
 def _not_finite(answers: Answers, count: int) -> NDArray[np.bool_]:
-    """Return a mask of the rows with NaN or infinite numbers."""
     broken = np.zeros(count, bool)
     if answers.probabilities is not None:
         broken |= ~np.isfinite(answers.probabilities).all(axis=1)
@@ -188,16 +187,10 @@ def _check_probabilities(vectors: Floats, who: str) -> None:
             why="a probability lies between 0 and 1"
             if outside.any()
             else f"they sum to {sums[row]:.6g}, not to 1",
-            fix=_remedy(vectors) if outside.any() else "return the probability of every label of the suite",
+            fix="apply softmax to logits; to log-probabilities, numpy.exp; divide percentages by 100"
+            if outside.any()
+            else "return the probability of every label of the suite",
         )
-
-
-def _remedy(vectors: Floats) -> str:
-    if (vectors <= OUTSIDE).all():
-        return "they look like log-probabilities: return numpy.exp of them"
-    if (vectors >= 0).all() and np.abs(vectors.sum(axis=1) - 100).max() < 1:
-        return "they look like percentages: divide them by 100"
-    return "they look like margins or logits: return scipy.special.softmax(numbers, axis=1), or labels only"
 
 
 def _check_confidences(confidences: Floats, count: int, who: str) -> None:
@@ -228,7 +221,6 @@ def _check_choices(codes: NDArray[np.int64], vectors: Floats, labels: Sequence[s
 
 
 def _without(numbers: Floats | None, rows: NDArray[np.bool_]) -> Floats | None:
-    """Return the numbers with NaN in these rows."""
     if numbers is None:
         return None
     emptied = np.array(numbers, np.float64)
@@ -263,7 +255,6 @@ def read_given(given: Any, count: int, who: str) -> Given:
 
 
 def _pair(given: tuple[Any, ...], count: int, who: str) -> Given:
-    """Read (predictions, confidences)."""
     if len(given) != 2:
         _refuse(f"gave a tuple of {len(given)}", who)
     labels = read_given(listed(given[0], count, who), count, who)

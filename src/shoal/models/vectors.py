@@ -12,7 +12,7 @@ Encoders represent (sentence, word) in one of these ways; the word may be empty 
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,6 @@ Vectors = list[NDArray[np.float64] | None]
 
 
 def load(spec: ModelSpec) -> "WordVectors":
-    """Return the file that a spec names; the first request reads it."""
     return WordVectors(Path(spec.name))
 
 
@@ -48,12 +47,10 @@ class WordVectors:
         return f"vectors:{self.path}"
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return a digest of the file."""
         return {"file": digest_file(self.path)}
 
     @cached_property
     def table(self) -> dict[str, NDArray[np.float64]]:
-        """The vector of every word."""
         return read_vectors(self.path)
 
     def vector(self, text: str) -> NDArray[np.float64] | None:
@@ -72,18 +69,14 @@ class WordVectors:
         return np.array([np.full(width, np.nan) if vector is None else vector for vector in vectors])
 
 
-def read_vectors(path: Path, words: Collection[str] | None = None) -> dict[str, NDArray[np.float64]]:
-    """Return the vectors of these words, or of all.
-
-    Skips a first line with two counts. If a word occurs twice, the first vector counts.
-    """
+def read_vectors(path: Path) -> dict[str, NDArray[np.float64]]:
+    """Return the vector of each word, the first if it occurs twice; skips a first line with two counts."""
     vectors: dict[str, NDArray[np.float64]] = {}
     width = 0
     for line, text in read_lines(path):
         word, _, numbers = text.rstrip().partition(" ")
         is_header = line == 1 and (not numbers or (word.isdecimal() and numbers.isdecimal()))
-        is_wanted = (words is None or word in words) and word not in vectors
-        if is_header or not word or not is_wanted:
+        if is_header or not word or word in vectors:
             continue
         try:
             vector = np.array(numbers.split(), dtype=np.float64)
@@ -96,7 +89,7 @@ def read_vectors(path: Path, words: Collection[str] | None = None) -> dict[str, 
                 fix="only numbers after the word, separated by spaces; join phrases with _",
             )
         vectors[word] = vector
-    if not vectors and words is None:
+    if not vectors:
         raise DataError(f"{path}: no vectors", fix="a word and its numbers per line")
     return vectors
 

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from .. import __version__
 from ..core.errors import DataError, StoreError
 from ..core.files import replacing, sweep
-from ..models.caches import Features
+from ..models.loaded import Features
 
 SHARE = 0.05
 """Largest share of the time that checkpoints may take."""

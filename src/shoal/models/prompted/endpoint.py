@@ -112,7 +112,6 @@ class Endpoint(PromptAnswers):
 
     @property
     def spending(self) -> Spending:
-        """The tokens spent."""
         return self.client.spending
 
     @property
@@ -167,7 +166,6 @@ class Endpoint(PromptAnswers):
             raise problem
 
     def replies(self, examples: Sequence[Example]) -> list[Reply]:
-        """Return the reply to each example."""
         replies: dict[int, Reply] = {}
         for arrived in self.stream(examples):
             replies |= {position: replied.reply for position, replied in arrived}
@@ -332,7 +330,6 @@ class Replied(PromptAnswers):
         return repr(self.endpoint)
 
     def replies(self, examples: Sequence[Example]) -> list[Reply]:
-        """Return the reply to each example."""
         others = [example for example in examples if example != self.example]
         replies = iter(self.endpoint.replies(others))
         return [self.reply if example == self.example else next(replies) for example in examples]
@@ -373,7 +370,6 @@ class _Flight:
         self._arrived.put((position, outcome))
 
     def cancel(self) -> None:
-        """Break off all requests."""
         self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in self._tasks])
 
 

@@ -156,7 +156,6 @@ class FirstToken:
 
     @property
     def mass(self) -> float:
-        """The mass of all labels."""
         return sum(self.masses)
 
     @property

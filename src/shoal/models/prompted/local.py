@@ -35,7 +35,6 @@ TODAY = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 
 
 def load(spec: ModelSpec, model: HFModel) -> "PromptedModel":
-    """Return the model with the prompt that its spec names."""
     return PromptedModel(model, read_prompt(spec.options["prompt"]), spec)
 
 
@@ -57,7 +56,6 @@ class PromptEncoder:
         return self._chat_text(self.prompt.messages(safe)) if self.chat else self.prompt.blocks(safe)
 
     def shown(self, example: Example) -> str:
-        """Return the whole prompt for display."""
         return self._placeholder.sub(lambda match: self._specials[int(match[1])], self.text(example))
 
     def joiner(self, text: str) -> str:
@@ -211,12 +209,10 @@ class PromptedModel(PromptAnswers):
 
     @property
     def network(self) -> Any:
-        """The network with its language modelling head."""
         return self.model.network(self.kind)
 
     @cached_property
     def encoder(self) -> PromptEncoder:
-        """The prompt's encoder."""
         return PromptEncoder(self.model.tokenizer, self.prompt, repr(self), chat=self.chat, date=self.date)
 
     @property
@@ -242,13 +238,11 @@ class PromptedModel(PromptAnswers):
         return self.encoder.encode(self.encoder.text(example), closed=self.kind == "seq2seq")
 
     def shown(self, example: Example) -> str:
-        """Return the whole prompt."""
         return self.encoder.shown(example)
 
     # Asking
 
     def replies(self, examples: Sequence[Example]) -> list[Reply]:
-        """Return a reply to each example; a prompt above the length limit is an error, never truncated."""
         over = {
             at: f"prompt and answer have {length:,} tokens; the model takes {self.longest:,}"
             for at, length in enumerate(self.lengths(examples))
@@ -344,5 +338,4 @@ class PromptedModel(PromptAnswers):
 
 
 def _digest(tokens: Sequence[int]) -> str:
-    """Return a short hash of token ids."""
     return hashlib.sha256(np.array(tokens, np.int64).tobytes()).hexdigest()[:16]

@@ -31,7 +31,6 @@ class Price:
     output: float
 
     def cost(self, read: float, written: float) -> float:
-        """Return the cost of some tokens."""
         return (read * self.input + written * self.output) / MILLION
 
 
@@ -76,7 +75,6 @@ class Spending:
 
     @property
     def cost(self) -> float:
-        """The cost of all tokens so far."""
         return self.price.cost(self.read, self.written) if self.price else 0.0
 
     def keep_in(self, path: Path) -> None:

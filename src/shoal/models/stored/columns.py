@@ -60,7 +60,6 @@ class Columns:
     def add(
         self, line: int, prediction: Prediction, numbers: Sequence[float], key: Key | None = None
     ) -> None:
-        """Add the answer to one example."""
         try:
             self.numbers.extend(numbers)
         except OverflowError:
@@ -77,7 +76,6 @@ class Columns:
         self.add(line, None, (), key)
 
     def where(self, row: int) -> str:
-        """Return file and line of a row, for messages."""
         return f"{self.path}, {self.unit} {self.lines[row]}"
 
     def check(self) -> None:
@@ -103,11 +101,10 @@ def shown(value: object) -> str:
     return word if len(word) <= 60 else word[:57] + "…"
 
 
-def number_from(value: Any, *, decimal_comma: bool = False) -> float:
+def number_from(value: Any) -> float:
     """Return a probability from a number or its digits."""
-    digits = value.replace(",", ".") if decimal_comma and isinstance(value, str) else value
     try:
-        number = math.nan if isinstance(value, bool) else float(digits)
+        number = math.nan if isinstance(value, bool) else float(value)
     except (OverflowError, TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):

@@ -29,7 +29,6 @@ PAIRED = (
 )
 """Names of columns that hold the text. `content` and `comment` are missing: in predictions they often hold replies."""
 SHOWN = 3
-LONGEST = 60
 
 
 def match_rows(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
@@ -223,7 +222,7 @@ def refuse_other_texts(path: Path, column: str, rows: Iterable[tuple[str, object
                 different.append((place, text, example))
     if different:
         shown_rows = [
-            f"{place}: {_cut(text)}, expected {' / '.join(map(_cut, example))}"
+            f"{place}: {shown(text)}, expected {' / '.join(map(shown, example))}"
             for place, text, example in different[:SHOWN]
         ]
         raise DataError(
@@ -244,7 +243,3 @@ def agrees(text: str, example: Example) -> bool:
 def normalised(text: str) -> str:
     """Return a text in NFC with single spaces."""
     return " ".join(normalize("NFC", text).split())
-
-
-def _cut(text: str) -> str:
-    return repr(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")

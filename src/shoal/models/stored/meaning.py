@@ -217,7 +217,6 @@ class _LabelReader:
     # Columns of probabilities
 
     def columns(self, width: int) -> tuple[str, ...]:
-        """Return the label of each column."""
         names, order = self.file.column_names, self.given.order
         by_name = [self.name(name) for name in names]
         explicit = self.request.options.probabilities is not None
@@ -270,7 +269,6 @@ class _LabelReader:
     # Answers
 
     def answers(self, words: Sequence[Prediction]) -> dict[Prediction, str]:
-        """Return the label of each answer."""
         labels = {word: self._answer(word) for word in words}
         unknown = [word for word in words if labels[word] is None]
         if unknown:

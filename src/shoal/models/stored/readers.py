@@ -18,7 +18,7 @@ from ...core.files import (
     read_json_lines,
     read_lines,
 )
-from ...core.tables import delimiter_of, read_table
+from ...core.tables import read_table
 from ...data.tables import is_table, open_rows
 from . import stereoset
 from .columns import Columns, number_from, shown
@@ -48,7 +48,6 @@ def read_json_objects(request: Request) -> Columns:
 
 
 def read_json_list(request: Request) -> Columns:
-    """Read a JSON file that is a list of objects."""
     if not is_json_array(request.path):
         raise DataError(
             f"{request.path}: expected a list of objects", fix="save the list alone, or an object per line"
@@ -60,10 +59,8 @@ def read_json_list(request: Request) -> Columns:
 
 
 def read_csv(request: Request) -> Columns:
-    """Read CSV or TSV; with semicolons between columns, a comma is a decimal point."""
     columns, rows = read_table(request.path)
-    semicolons = delimiter_of(next(read_lines(request.path))[1]) == ";"
-    return read_records(request, Records("line", rows, tuple(columns), decimal_comma=semicolons))
+    return read_records(request, Records("line", rows, tuple(columns)))
 
 
 def read_binary_table(request: Request) -> Columns:

@@ -55,7 +55,6 @@ class SuiteLabels:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The labels as words."""
         return self.names or tuple(map(str, self.numbers))
 
     def __str__(self) -> str:
