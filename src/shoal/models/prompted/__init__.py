@@ -1,7 +1,6 @@
 """Models that are queried with a prompt: they answer with text, or with the likelihood of each label.
 
 prompt.py      a prompt file, checked and rendered for an example
-template.py    its templates, with bounds on work
 replies.py     a reply, parsed to a label or "no answer"
 local.py       hf:DIR?prompt=FILE: local weights, chat template and tokens
   likelihood.py  log-likelihoods and probabilities of labels

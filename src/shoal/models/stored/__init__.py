@@ -21,11 +21,10 @@ from ...core.files import collector_paused, first_bytes, is_file, is_folder
 from ...core.records import Answers, Case
 from ...core.tables import read_table
 from .. import ModelSpec, digest_file, parse_spec
-from .columns import Columns
+from .columns import OPTIONS, Columns, Request, read_options, suite_labels
 from .matching import match_rows
 from .meaning import label_answers, text_answers
 from .readers import READERS, read_file
-from .request import OPTIONS, Request, read_options, suite_labels
 from .stereoset import read_scores
 
 __all__ = ["OPTIONS", "READERS", "StoredAnswers", "every_model", "load", "read_scores"]

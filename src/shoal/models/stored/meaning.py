@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from ...core.errors import DataError, nearest, some
 from ...core.records import Answers
 from ..labels import Spellings, extreme_labels, labels_option, plain
-from .columns import TOLERANCE, Columns, Prediction, shown
-from .request import MOST_NUMBERS, Request, SuiteLabels
+from .columns import MOST_NUMBERS, TOLERANCE, Columns, Prediction, Request, SuiteLabels, shown
 
 NAME = "NAME"
 LABELS_ALONE = "a probability column for every label, or ?probabilities=no to read labels alone"

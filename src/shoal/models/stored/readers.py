@@ -21,9 +21,8 @@ from ...core.files import (
 from ...core.tables import read_table
 from ...data.tables import is_table, open_rows
 from . import stereoset
-from .columns import Columns, number_from, shown
+from .columns import Columns, Request, number_from, shown
 from .records import IDS, Records, read_records
-from .request import Request
 
 TEXT = ("labels",)
 RECORDS = ("id", "label", "labels", "probabilities")

@@ -13,9 +13,8 @@ from typing import Any
 from ...core.errors import DataError, nearest, some
 from ...core.files import Alike
 from ..labels import Spellings
-from .columns import Columns, Key, Prediction, not_a_probability, number_from, shown
+from .columns import Columns, Key, Prediction, Request, not_a_probability, number_from, shown
 from .matching import text_columns, text_in
-from .request import Request
 
 IDS = frozenset(("case_id", "id"))
 ANSWERS = ("label", "pred", "prediction", "predicted", "predicted_label", "pred_label")

@@ -8,9 +8,8 @@ from typing import Any
 from ...core.errors import DataError, ModelError
 from ...core.files import read_json
 from ...core.records import Example
-from .columns import Columns, shown
+from .columns import Columns, Request, shown
 from .matching import SINGLE, refuse_other_texts
-from .request import Request
 
 TASKS = ("intrasentence", "intersentence")
 
