@@ -18,7 +18,7 @@ from ...core.files import (
     read_json_lines,
     read_lines,
 )
-from ...core.tables import read_table
+from ...core.tables import delimiter_of, read_table
 from ...data.tables import is_table, open_rows
 from . import stereoset
 from .columns import Columns, Request, number_from, shown
@@ -59,7 +59,8 @@ def read_json_list(request: Request) -> Columns:
 
 def read_csv(request: Request) -> Columns:
     columns, rows = read_table(request.path)
-    return read_records(request, Records("line", rows, tuple(columns)))
+    semicolons = delimiter_of(next(read_lines(request.path))[1]) == ";"  # then a comma is a decimal point
+    return read_records(request, Records("line", rows, tuple(columns), decimal_comma=semicolons))
 
 
 def read_binary_table(request: Request) -> Columns:

@@ -37,6 +37,7 @@ class Records:
     """The columns of a table; None for JSON, whose rows may have different fields."""
     label_names: tuple[str, ...] = ()
     """The names of all numbers and probabilities, if the file has them."""
+    decimal_comma: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ def _refuse_overlooked(request: Request, names: Sequence[str], first: Row) -> No
 
 
 def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int, Row], None]:
-    numbers = _number_reader(fields)
+    numbers = _number_reader(records, fields)
     is_table = records.columns is not None
 
     def add(number: int, row: Row) -> None:
@@ -251,34 +252,34 @@ def _prediction(value: Any, name: str) -> Prediction:
     return number
 
 
-def _number_reader(fields: Fields) -> Callable[[Row, Prediction], Sequence[float]]:
+def _number_reader(records: Records, fields: Fields) -> Callable[[Row, Prediction], Sequence[float]]:
     """Return a function that reads the confidence or the probabilities of a row."""
     if len(fields.probabilities) == 1:
         (name,) = fields.probabilities
-        return lambda row, prediction: _vector(row.get(name), name)
+        return lambda row, prediction: _vector(row.get(name), name, records.decimal_comma)
 
     def several(row: Row, prediction: Prediction) -> Sequence[float]:
         cells = [row.get(name) for name in fields.probabilities]
         if prediction is not None and all(cell in (None, "") for cell in cells):
             return ()
-        return [number_from(cell) for cell in cells]
+        return [number_from(cell, decimal_comma=records.decimal_comma) for cell in cells]
 
     return several
 
 
-def _vector(value: Any, name: str) -> Sequence[float]:
+def _vector(value: Any, name: str, decimal_comma: bool) -> Sequence[float]:
     if isinstance(value, list) and {int, float}.issuperset(map(type, value)):
         return value
     if value is None or value == "":
         return ()
     if isinstance(value, str) and value.strip().startswith("["):
         try:
-            return _vector(json.loads(value), name)
+            return _vector(json.loads(value), name, decimal_comma)
         except (ValueError, RecursionError):
             raise not_a_probability(value) from None
     try:
         numbers = value if isinstance(value, list) else [value]
-        return [number_from(number) for number in numbers]
+        return [number_from(number, decimal_comma=decimal_comma) for number in numbers]
     except DataError:
         raise DataError(
             f"{name!r} must be null, a number or a list of probabilities, found {shown(value)}",
