@@ -28,7 +28,7 @@ from ...core.views import (
 from . import wording
 from .factors import FACTORS
 from .labelling import NEXT, examples_to_label
-from .order import DECIDED, PROBABLE, STATED, Standing, Wins, contenders, from_facts
+from .order import DECIDED, PROBABLE, STATED, Wins, contenders, from_facts
 from .score import GAP, PREDICTION
 from .settings import Settings
 from .study import BASELINE, PairFacts, ProbeFacts
@@ -143,7 +143,7 @@ def _order_table(rows: Measures, accuracies: Measures) -> Table:
     for row, following in zip_longest(accuracies, accuracies[1:]):
         model = row.groups["model"]
         cells: list[Cell] = [
-            str(from_facts(Standing, row.facts).place),
+            str(row.facts["place"]),
             Words(model, "strong"),
             Number(row),
             Number(row, part="interval"),
