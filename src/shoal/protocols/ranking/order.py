@@ -51,14 +51,6 @@ def from_facts(kind: type[Facts], facts: Mapping[str, Any]) -> Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Wins:
-    """The facts of a probability: how many examples only one of two models gets right."""
-
-    only_first: int
-    only_second: int
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerTable:
     """All models on the same examples."""
 
@@ -234,7 +226,7 @@ def order_models(table: AnswerTable) -> tuple[list[Measure], list[Finding]]:
 
 def _better(table: AnswerTable, pair: Pair) -> Measure:
     groups = {"model": table.names[pair.first], "than": table.names[pair.second]}
-    facts = as_facts(Wins(pair.only_first, pair.only_second))
+    facts = {"only first": pair.only_first, "only second": pair.only_second}
     return Measure("probability better", pair.probability, pair.n, groups, verdict=pair.verdict, facts=facts)
 
 
