@@ -16,37 +16,24 @@ class Entry(NamedTuple):
 
 
 PROTOCOLS: dict[str, Entry] = {
-    "behaviour": Entry(
-        ".behaviour",
-        "Behaviour",
-        "which behaviours fail (CheckList, BELUGA)",
-    ),
+    "behaviour": Entry(".behaviour", "Behaviour", "which behaviours fail (CheckList, BELUGA)"),
     "bias": Entry(
-        ".bias",
-        "Bias",
+        ".bias", "Bias",
         "what bias diagnostics say, and whether they say it of another checkpoint (CrowS-Pairs, StereoSet, SEAT)",
     ),
     "cood": Entry(
-        ".cood",
-        "COOD",
+        ".cood", "COOD",
         "does a model combine the parts of its input, or use the shortcut its training allows (COOD)",
     ),
     "learning": Entry(
-        ".learning",
-        "Learning",
-        "does training on the suite teach the behaviour, or just the tests (BELUGA)",
+        ".learning", "Learning", "does training on the suite teach the behaviour, or just the tests (BELUGA)"
     ),
-    "merge": Entry(
-        ".merge",
-        "MERGE",
-        "is a model that solves a problem right on its minimal variants too (MERGE)",
-    ),
+    "merge": Entry(".merge", "MERGE", "is a model that solves a problem right on its minimal variants too (MERGE)"),
     "ranking": Entry(
-        ".ranking",
-        "Ranking",
+        ".ranking", "Ranking",
         "which of several models will do best in a new domain, from ten labelled examples (few-shot ranking)",
     ),
-}
+}  # fmt: skip
 """Name to its line. The first is meant where none is named."""
 
 

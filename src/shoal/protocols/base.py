@@ -49,13 +49,14 @@ def changes(
 
 
 def file_content(name: str) -> Callable[[Any], Any]:
-    """Return a `resolve` function: a file or folder counts by its content, any other value as it is."""
+    """Return a `resolve` function: a file, folder or list of them counts by its content, another value as it is."""
 
-    def content(settings: Any) -> Any:
-        value = getattr(settings, name)
+    def content(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return [content(each) for each in value]
         return {"content": digest(Path(value))} if value and Path(value).exists() else value
 
-    return content
+    return lambda settings: content(getattr(settings, name))
 
 
 @dataclass(frozen=True, slots=True)

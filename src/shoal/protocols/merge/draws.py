@@ -49,7 +49,7 @@ class Variant:
 
     def row(self) -> dict[str, Any]:
         """Return texts, words, class, source, ranks and probabilities as plain values."""
-        row: dict[str, Any] = {
+        return {
             "word": self.target.word,
             "replacement": self.inserted,
             "word class": self.target.word_class,
@@ -58,12 +58,8 @@ class Variant:
             "ranks": {s.model: list(s.ranks) for s in self.candidate.suggestions},
             "p": {s.model: list(s.probabilities) for s in self.candidate.suggestions},
             "p of word": {s.model: list(s.of_word) for s in self.candidate.suggestions},
+            "texts": list(self.texts),
         }
-        if self.inserted != self.candidate.word:
-            row["scrambled from"] = self.candidate.word
-        if len(self.texts) > 1 and len({text.casefold() for text in self.texts}) == 1:
-            row["texts alike"] = True
-        return {**row, "texts": list(self.texts)}
 
 
 VariantsByClass = dict[WordClass, list[Variant]]

@@ -27,6 +27,8 @@ PREFIXES = frozenset((
     "il", "ir", "fore", "out", "up",
 ))  # fmt: skip
 SHORTEST_STEM = 3
+FORMS = {"NN": ("NN1", "NN2"), "VV": ("VVZ", "VVG", "VVD", "VVN", "VVB"), "AJ": ("AJ0", "AJC", "AJS")}
+"""The fine tags of a class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,8 @@ def filter_suggestions(
 def is_relative(word: str, target: Target, tagger: Tagger) -> bool:
     """Return whether two words share their lemma or, apart from a known affix, their stem."""
     tag = target.tags[0]
-    lemmas = {tagger.lemma(word, tag), *_lemmas_of_any_form(word, tag, tagger)}
+    # Any form of the class: "men" is a plural in place of a singular too.
+    lemmas = {tagger.lemma(word, form) for form in (tag, *FORMS.get(tag[:2], ()))}
     if lemmas & {tagger.lemma(target.word, tag), target.word}:
         return True
     shorter, longer = sorted((word, target.word), key=len)
@@ -121,14 +124,6 @@ def _drops_last_letter(shorter: str, longer: str) -> bool:
         return False
     ending = longer[len(stem) :]
     return ending in SUFFIXES or (shorter.endswith("y") and ending[:1] == "i" and ending[1:] in SUFFIXES)
-
-
-FORMS = {"NN": ("NN1", "NN2"), "VV": ("VVZ", "VVG", "VVD", "VVN", "VVB"), "AJ": ("AJ0", "AJC", "AJS")}
-
-
-def _lemmas_of_any_form(word: str, tag: str, tagger: Tagger) -> set[str]:
-    """Return the lemmas of a word read as any form of the class: "men" is a plural in place of a singular too."""
-    return {tagger.lemma(word, form) for form in FORMS.get(tag[:2], ())}
 
 
 def has_same_class(texts: Example, target: Target, word: str, tagger: Tagger) -> bool:

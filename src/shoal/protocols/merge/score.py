@@ -266,32 +266,23 @@ def _condition_measures(table: PatternTable, condition: Condition) -> Iterator[M
 def _sample_accuracy(table: PatternTable, condition: Condition) -> Measure:
     right, n = condition.right.mean(axis=1), condition.n.mean(axis=1)
     basis = table.fill(condition.column(SHARE), condition, right / n.sum())
-    facts = {**_draws(condition.right.sum(axis=0) / condition.n.sum(axis=0)), "variants": float(n.sum())}
     interval = cluster_wilson(variant_table(right, n, condition.clusters))
     return Measure(
         "sample accuracy", float(right.sum() / n.sum()), condition.problems, condition.groups, interval,
-        f"wilson over {table.unit}", errors=condition.errors, basis=basis, facts=facts,
+        f"wilson over {table.unit}", errors=condition.errors, basis=basis, facts={"variants": float(n.sum())},
     )  # fmt: skip
 
 
 def _pattern_accuracy(table: PatternTable, condition: Condition, threshold: float) -> Measure:
-    by_draw = is_solved(condition.right, condition.n, threshold)
-    solved = by_draw.mean(axis=1)
+    solved = is_solved(condition.right, condition.n, threshold).mean(axis=1)
     basis = Basis()
     if threshold in table.headline:
         basis = table.fill(condition.column(f"{SOLVED} {threshold:g}"), condition, solved / len(solved))
     headline = threshold == table.settings.threshold and dict(condition.groups) == table.base
     return table.rate(
         "pattern accuracy", solved, condition.clusters, condition.at(threshold),
-        errors=condition.errors, basis=basis, headline=headline, facts=_draws(by_draw.mean(axis=0)),
+        errors=condition.errors, basis=basis, headline=headline,
     )  # fmt: skip
-
-
-def _draws(by_draw: Floats) -> dict[str, Any]:
-    """Return the number of draws behind a mean and its SD over them; empty without several draws."""
-    if len(by_draw) < 2:
-        return {}
-    return {"draws": len(by_draw), "sd over draws": float(np.std(by_draw, ddof=1))}
 
 
 def _references(table: PatternTable, condition: Condition) -> Iterator[Measure]:

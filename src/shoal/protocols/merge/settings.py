@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ...core.errors import PlanError
-from ...core.files import digest
 from ...core.ranges import AtLeastOne, Level, Seed
 from ..base import Profiled, changes, file_content
 
@@ -25,10 +23,6 @@ def _suggesters(settings: "Settings") -> Any:
     from .suggest import fingerprints
 
     return fingerprints(settings.suggesters)
-
-
-def _audited(settings: "Settings") -> Any:
-    return [{"content": digest(Path(name))} if Path(name).is_file() else name for name in settings.audited]
 
 
 def _generates(settings: "Settings") -> bool:
@@ -92,7 +86,7 @@ class Settings(Profiled):
     """Compare sources at equal numbers on the same problems, or split the draws as the poster does."""
     threshold: Level = changes("scoring", 0.9)
     """Share of its variants that must be right for a problem to pass, in lists and gates."""
-    audited: tuple[str, ...] = changes("scoring", (), resolve=_audited, advanced=True)
+    audited: tuple[str, ...] = changes("scoring", (), resolve=file_content("audited"), advanced=True)
     """Files with human judgements, with columns id and label, as the page of `shoal export` saves them."""
     seed: Seed = changes("scoring", 0)
     """Seed of the sign flips in comparisons and of the audit sample."""

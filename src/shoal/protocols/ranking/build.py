@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ...core.errors import DataError, PlanError, nearest, some
+from ...core.errors import DataError, PlanError, errors_at, nearest, some
 from ...core.files import is_file
 from ...core.records import Case, Example
 from ...data.grammar import GRAMMARS, make_rows
@@ -144,10 +144,8 @@ def read_items(
     items = []
     for row, more, line in zip(table.rows, table.more, table.lines, strict=True):
         name = next(filter(None, (more[column] for column in IDS)), f"{prefix}{line}")
-        try:
+        with errors_at(f"{path}, line {line}"):
             draw = parse_draw(more)
-        except DataError as problem:
-            raise problem.at(f"{path}, line {line}") from None
         items.append(Item(name, row.texts, row.label, draw, more[FEATURE]))
     *texts, column = table.columns
     return items, {"texts": texts, **({"label": [column]} if column else {})}

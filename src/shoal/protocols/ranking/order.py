@@ -29,6 +29,7 @@ from .build import LABELLED, in_pool
 from .score import PREDICTION
 
 Floats = NDArray[np.float64]
+Facts = TypeVar("Facts")
 
 CLOSE = 30.0
 """Parameter of the cautious prior Beta(30, 30), which fits models whose accuracies have an SD of 3 points."""
@@ -39,9 +40,6 @@ STATED = "probability better if close"
 """The measure whose value is printed."""
 
 
-Facts = TypeVar("Facts")
-
-
 def as_facts(record: Any) -> dict[str, Any]:
     """Return a dataclass as the facts of a measure or finding, without what is None."""
     return {name.replace("_", " "): value for name, value in asdict(record).items() if value is not None}
@@ -50,21 +48,6 @@ def as_facts(record: Any) -> dict[str, Any]:
 def from_facts(kind: type[Facts], facts: Mapping[str, Any]) -> Facts:
     """Return the dataclass that `as_facts` wrote."""
     return kind(**{name.replace(" ", "_"): value for name, value in facts.items()})
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The facts of a model's accuracy."""
-
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
-class Wins:
-    """The facts of a probability: how many examples only one of two models gets right."""
-
-    only_first: int
-    only_second: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +205,14 @@ def order_models(table: AnswerTable) -> tuple[list[Measure], list[Finding]]:
     """Return the accuracy of each model, the evidence on each pair, and the verdict on the best model."""
     draws = labelled_draws(table.cases)
     order, scores = rank_models(table, draws)
-    places = {model: 1 + int((scores > scores[model]).sum()) for model in order}
-    rows = [_accuracy(table, model, places[model]) for model in order]
+    rows = [
+        replace(
+            table.results[model].measures.where("accuracy")[0],
+            groups={"model": table.names[model]},
+            facts={"place": 1 + int((scores > scores[model]).sum())},
+        )
+        for model in order
+    ]
     findings = _warnings(table)
     reason = _not_ordered(table, draws)
     if reason is not None:
@@ -235,30 +224,22 @@ def order_models(table: AnswerTable) -> tuple[list[Measure], list[Finding]]:
     return rows, [_verdict(table, pairs, order[0]), *findings]
 
 
-def _accuracy(table: AnswerTable, model: int, place: int) -> Measure:
-    row = table.results[model].measures.where("accuracy")[0]
-    return replace(row, groups={"model": table.names[model]}, facts=as_facts(Standing(place)))
-
-
-def _groups(table: AnswerTable, pair: Pair) -> dict[str, str]:
-    return {"model": table.names[pair.first], "than": table.names[pair.second]}
-
-
 def _better(table: AnswerTable, pair: Pair) -> Measure:
-    facts, groups = as_facts(Wins(pair.only_first, pair.only_second)), _groups(table, pair)
-    name = "probability better"
-    return Measure(name, pair.probability, pair.n, groups, verdict=pair.verdict, facts=facts)
+    groups = {"model": table.names[pair.first], "than": table.names[pair.second]}
+    facts = {"only first": pair.only_first, "only second": pair.only_second}
+    return Measure("probability better", pair.probability, pair.n, groups, verdict=pair.verdict, facts=facts)
 
 
 def _pair_rows(table: AnswerTable, pair: Pair, is_uniform: bool, difference: float) -> list[Measure]:
     """Return the probability that the first is better, the e-value, the difference and the disagreement."""
-    groups = _groups(table, pair)
+    better = _better(table, pair)
+    groups = better.groups
     interval, method = None, ""
     if is_uniform and pair.n > 1:
         sides = table.right[pair.first], table.right[pair.second]
         interval, method = paired_difference_interval(paired_table(*sides)), "paired t"
     rows = [
-        _better(table, pair),
+        better,
         Measure(STATED, pair.if_close, pair.n, groups, facts={"prior": CLOSE}),
         Measure("e value", pair.e_value, pair.n, groups, facts={"to reach": pair.limit}),
         Measure("difference", difference, pair.n, groups, interval, method, of="accuracy"),
@@ -316,11 +297,8 @@ def _warnings(table: AnswerTable) -> list[Finding]:
     about = table.results[0].job.get("about", {}) if table.results else {}
     skipped = int(about.get("drawn, not labelled", 0))
     if skipped:
-        findings.append(
-            Finding(
-                "skipped", wording.SKIPPED_LABELS.format(skipped), weight=2.8, facts={"examples": skipped}
-            )
-        )
+        text = wording.SKIPPED_LABELS.format(skipped)
+        findings.append(Finding("skipped", text, weight=2.8, facts={"examples": skipped}))
     for name, result in zip(table.names, table.results, strict=True):
         failed = sum(bool(outcome.error) for outcome in result.outcomes)
         if failed:

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from ...core.errors import PlanError, nearest
-from ...core.files import digest
 from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, Share, Within
 from ...explaining import find_explainer
 from ...stats.ranking import Ties
@@ -110,10 +108,6 @@ def _code(settings: "Settings") -> Any:
     return [identity(factor) for factor in settings.factors]
 
 
-def _contents(settings: "Settings") -> Any:
-    return [{"content": digest(Path(name))} if Path(name).exists() else name for name in settings.data]
-
-
 def _explains(settings: "Settings") -> bool:
     return bool(settings.explainers)
 
@@ -134,7 +128,7 @@ class Settings(Profiled):
         "feature": "name the column feature",
     }
 
-    data: tuple[str, ...] = changes("cases", ("sentiment",), resolve=_contents)
+    data: tuple[str, ...] = changes("cases", ("sentiment",), resolve=file_content("data"))
     """Labelled examples of the new domain: files, or `sentiment`, `opinions` or `paraphrase`, which ship with shoal."""
     pool: str = changes("cases", "", resolve=file_content("pool"))
     """A file of unlabelled examples, from which shoal draws those to label next."""

@@ -28,7 +28,7 @@ from ...core.views import (
 from . import wording
 from .factors import FACTORS
 from .labelling import NEXT, examples_to_label
-from .order import DECIDED, PROBABLE, STATED, Standing, Wins, contenders, from_facts
+from .order import DECIDED, PROBABLE, STATED, contenders, from_facts
 from .score import GAP, PREDICTION
 from .settings import Settings
 from .study import BASELINE, PairFacts, ProbeFacts
@@ -143,7 +143,7 @@ def _order_table(rows: Measures, accuracies: Measures) -> Table:
     for row, following in zip_longest(accuracies, accuracies[1:]):
         model = row.groups["model"]
         cells: list[Cell] = [
-            str(from_facts(Standing, row.facts).place),
+            str(row.facts["place"]),
             Words(model, "strong"),
             Number(row),
             Number(row, part="interval"),
@@ -158,11 +158,10 @@ def _against_next(rows: Measures, groups: dict[str, str]) -> list[Cell]:
     better = _only(rows.where("probability better", **groups))
     if better is None:
         return ["", "", "", ""]
-    wins = from_facts(Wins, better.facts)
     return [
         Number(_only(rows.where(STATED, **groups))),
         Words(better.verdict, VERDICTS.get(better.verdict, "doubt")),
-        f"{wins.only_first:,} : {wins.only_second:,}",
+        f"{better.facts['only first']:,} : {better.facts['only second']:,}",
         Number(_only(rows.where("e value", **groups))),
     ]
 

@@ -8,8 +8,8 @@ around them.
 from collections.abc import Sequence
 
 from ...core.records import Case
-from ...explaining.attributions import Attribution, Values
-from ...explaining.words import plain_word, word_spans
+from ...explaining.attributions import Attribution
+from ...explaining.words import plain_word
 from ...models.copies import SPECIAL
 
 FEATURE = "feature"
@@ -49,34 +49,12 @@ Pairs = list[tuple[int, int]]
 
 def window(case: Case, attribution: Attribution) -> float | None:
     """Return IRREG, VERB or ADJ: minus the weight of the annotated word and two words on either side."""
-    position = feature_position(case, attribution.words_of(0))
-    if position is None:
+    annotated = plain_word(str(case.meta.get(FEATURE, "")))
+    words = [plain_word(word) for word in attribution.words_of(0)]
+    if not annotated or annotated not in words:
         return None
+    position = words.index(annotated)
     return -float(attribution.of_text(0)[max(0, position - REACH) : position + REACH + 1].sum())
-
-
-def feature_position(case: Case, words: list[str]) -> int | None:
-    """Return which word the annotation means: it holds the word, or its number between blanks from 0."""
-    annotation = str(case.meta.get(FEATURE, "")).strip()
-    if not annotation.isdecimal():
-        matches = [
-            position
-            for position, word in enumerate(words)
-            if annotation and plain_word(word) == plain_word(annotation)
-        ]
-        return matches[0] if matches else None
-    text = case.examples[0][0]
-    chunks = text.split()
-    if int(annotation) >= len(chunks):
-        return None
-    end = 0
-    for chunk in chunks[: int(annotation) + 1]:
-        end = text.index(chunk, end) + len(chunk)
-    start = end - len(chunks[int(annotation)])
-    inside = [
-        position for position, (low, high) in enumerate(word_spans(text)) if start <= low and high <= end
-    ]
-    return next((position for position in inside if plain_word(words[position])), None)
 
 
 # Pairs of texts
@@ -143,11 +121,7 @@ def swapped_max(case: Case, attribution: Attribution) -> float | None:
     first, second = swapped_words(attribution.words_of(0), attribution.words_of(1))
     if not first or not second:
         return None
-    return _largest(attribution.of_text(0)[first]) - _largest(attribution.of_text(1)[second])
-
-
-def _largest(values: Values) -> float:
-    return float(max(values, key=abs))
+    return float(max(attribution.of_text(0)[first], key=abs) - max(attribution.of_text(1)[second], key=abs))
 
 
 # Which words of two texts correspond
