@@ -23,6 +23,7 @@ from .options import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ..core.records import Result
     from ..protocols.base import Compared
     from ..render.page import Page
     from ..runs.plan import Job
@@ -59,7 +60,7 @@ def run(plan: Path, into: Path, as_json: bool, **how: Any) -> None:
     from ..render.terminal import print_sections
     from ..runs.executors import run_jobs
     from ..runs.plan import check_plan, read_plan
-    from ..runs.scoring import compare_results, dead_results, results_by_protocol
+    from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
 
@@ -78,12 +79,12 @@ def run(plan: Path, into: Path, as_json: bool, **how: Any) -> None:
     results = results_by_protocol(wanted, jobs, store)
     compared = compare_results(wanted, results, store, keep=True)
     if as_json:
-        echo_plan(jobs, compared, store)
+        echo_plan(jobs, results, compared, store)
     else:
         print_sections(plan_sections(wanted, results, compared), more=f"shoal status {plan} --full")
     if failed:
         raise ShoalError(f"{failed} of {len(jobs)} jobs failed", fix=f"shoal run {plan}, once fixed")
-    refuse_dead(dead_results([job for job in jobs if job.id in todo], store))
+    refuse_dead([row for rows in results.values() for row in rows if row.job["id"] in todo])
 
 
 @click.command()
@@ -111,7 +112,7 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     results = results_by_protocol(wanted, jobs, store)
     compared = compare_results(wanted, results, store)
     if as_json:
-        echo_plan(jobs, compared, store, problems)
+        echo_plan(jobs, results, compared, store, problems)
     else:
         sections = [*job_sections(jobs, store), *plan_sections(wanted, results, compared)]
         print_sections(sections, full=full)
@@ -130,6 +131,7 @@ def refuse_absent(problems: "Mapping[str, str]") -> None:
 
 def echo_plan(
     jobs: "Sequence[Job]",
+    results: "Mapping[str, Sequence[Result]]",
     compared: "Mapping[str, Compared]",
     store: "RunStore",
     problems: "Mapping[str, str] | None" = None,
@@ -140,8 +142,8 @@ def echo_plan(
 
     echo_object(
         [job.as_json() | {"state": state(job, store)[0]} for job in jobs],
-        plan_measures(jobs, store, compared),
-        plan_findings(jobs, store, compared),
+        plan_measures(results, compared),
+        plan_findings(results, compared),
         **({"not found": dict(problems)} if problems else {}),
     )
 

@@ -21,7 +21,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_plus
 
-from ..core.errors import PlanError, ShoalError, nearest
+from ..core.errors import PlanError, ShoalError, errors_at, nearest
 from ..core.files import read_toml
 from ..core.ranges import LARGEST_SEED, Count
 from ..models import SCHEMES, is_prompted, load_model, parse_spec
@@ -468,10 +468,8 @@ def _refuse_early_ends(group: Group, place: str) -> None:
 
 def check_plan(plan: Plan) -> list[Job]:
     """Return every job; raise if a file or model is missing."""
-    try:
+    with errors_at(plan.where):
         return plan.jobs()
-    except ShoalError as problem:
-        raise problem.at(plan.where) from None
 
 
 def reachable(plan: Plan) -> tuple[Plan, list[Job], dict[str, str]]:

@@ -32,14 +32,13 @@ from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
 from platform import node
-from types import TracebackType
 from typing import Any, Self
 
 from filelock import Timeout
 
 from ..core.errors import DataError, StoreError
 from ..core.files import digest, read_json_lines, sweep, writing
-from ..core.records import NAN, Answer, Case, Lazy
+from ..core.records import NAN, Answer, Lazy
 from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
@@ -121,10 +120,6 @@ class RunStore:
         """Build the cases of a finished job again if their file is missing or damaged."""
         if not is_whole(self.cases_file(job)):
             self._build(job, progress)
-
-    def lazy_cases(self, job: Job, length: int, progress: Progress) -> Sequence[Case]:
-        """Return the cases of a finished job, read at the first access."""
-        return Lazy(length, lambda: self.built(job, progress).cases)
 
     # Jobs
 
@@ -324,9 +319,6 @@ class RunStore:
         """Return the file that collects a job's answers, opened after the whole batches it already has."""
         return PartialAnswers(self.job_folder(job_id), sizes)
 
-    def read_answers(self, job_id: str) -> list[Answer]:
-        return list(self.answers(job_id))
-
     def answers(self, job_id: str) -> Iterable[Answer]:
         """Return all answers of a job, from memory the first time after they were stored."""
         recent = self._recent.pop(job_id, None)
@@ -403,9 +395,7 @@ class MemoryStore(RunStore):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def built(self, job: Job, progress: Progress) -> Built:
