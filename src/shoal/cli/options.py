@@ -70,8 +70,6 @@ PROTOCOL = click.option(
     help="The protocol for models to query; by default the first of shoal list protocols.",
 )
 KEEP = click.option("--keep", is_flag=True, help="Store answers and trained models in --into.")
-SEEDS_A = click.option("--a", "seeds_a", multiple=True, metavar="A", help="A run of side A; repeat for more.")
-SEEDS_B = click.option("--b", "seeds_b", multiple=True, metavar="B", help="A run of side B; repeat for more.")
 OVER = click.option(
     "--over",
     type=click.Choice(["cases", "templates"]),

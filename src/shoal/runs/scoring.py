@@ -1,6 +1,5 @@
 """From stored answers to results, and from the results of a plan to what its protocols compare."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -27,7 +26,7 @@ from ..models.interface import StoredAnswers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
 from ..training.stage import Progress, silent
-from .plan import Job, Plan
+from .plan import Job, Plan, plain
 from .settings import make_settings
 from .store import RunStore
 from .store_files import VALUES
@@ -114,9 +113,7 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
 def scoring_of(job: Job) -> dict[str, Any]:
     """Return everything that decides the measures, apart from the answers."""
     settings = identity(job.settings, "scoring")
-    decisive = {"shoal": __version__, "rules": RULES, **settings, "seed": job.settings.seed}
-    plain: dict[str, Any] = json.loads(json.dumps(decisive))
-    return plain
+    return plain({"shoal": __version__, "rules": RULES, **settings, "seed": job.settings.seed})
 
 
 def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Result:
@@ -173,38 +170,36 @@ def _compared(
         return _comparison_from_json(stored)
     compared = find_protocol(protocol).compare(settings, results)
     if store and keep and compared.measures:
-        plain = {
-            "measures": [as_json(row) for row in compared.measures],
-            "findings": [finding_as_json(row) for row in compared.findings],
-        }
-        read_back = _comparison_from_json(json.loads(json.dumps(plain)))
+        measures = [as_json(row) for row in compared.measures]
+        content = plain(
+            {"measures": measures, "findings": [finding_as_json(row) for row in compared.findings]}
+        )
+        read_back = _comparison_from_json(content)
         if (read_back.measures, read_back.findings) == (list(compared.measures), list(compared.findings)):
-            store.write_comparison(key, plain)
+            store.write_comparison(key, content)
     return compared
 
 
 def _comparison_key(settings: Any, results: Sequence[Result], store: RunStore) -> dict[str, Any]:
     """Return everything that decides a comparison."""
     jobs = [{**result.job, "files": store.content_of(result.job["id"])} for result in results]
-    plain: dict[str, Any] = json.loads(
-        json.dumps({"rules": RULES, "settings": asdict(settings), "jobs": jobs})
-    )
-    return plain
+    return plain({"rules": RULES, "settings": asdict(settings), "jobs": jobs})
 
 
-def _comparison_from_json(plain: Mapping[str, Any]) -> Compared:
-    measures, findings = plain["measures"], plain["findings"]
+def _comparison_from_json(content: Mapping[str, Any]) -> Compared:
+    measures, findings = content["measures"], content["findings"]
     return Compared(list(map(from_json, measures)), list(map(finding_from_json, findings)))
 
 
 def results_by_protocol(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, list[Result]]:
     """Return the results of the finished jobs, each with the group of its checkpoint."""
     results: dict[str, list[Result]] = {protocol: [] for protocol in plan.tables}
-    for job in jobs:
-        if store.is_done(job.id):
-            result = brief_result(job, store)
-            grouped = replace(result, job={**result.job, **plan.group_of(job.model)})
-            results[job.protocol].append(grouped)
+    with collector_paused():
+        for job in jobs:
+            if store.is_done(job.id):
+                result = brief_result(job, store)
+                grouped = replace(result, job={**result.job, **plan.group_of(job.model)})
+                results[job.protocol].append(grouped)
     return results
 
 

@@ -142,9 +142,8 @@ class RunStore:
     def find(self, name: str) -> str:
         """Return the id of the only job whose id contains this name."""
         known = self.job_ids()
-        matching = (
-            [name] if name in known else [job_id for job_id in known if name.strip() and name in job_id]
-        )
+        matching = [job_id for job_id in known if name.strip() and name in job_id]
+        matching = [name] if name in known else matching
         if len(matching) != 1:
             count = "no job" if not matching else f"{len(matching)} jobs"
             raise StoreError(
@@ -204,10 +203,8 @@ class RunStore:
             holder = self._holder(name)
             try:
                 with suppress(OSError):  # informative only: a full disk must not stop the holder
-                    since = time.strftime("%Y-%m-%d %H:%M:%S")
-                    holder.write_text(
-                        f"process {os.getpid()} on {node()}, which works on {name} since {since}"
-                    )
+                    since = f"{name} since {time.strftime('%Y-%m-%d %H:%M:%S')}"
+                    holder.write_text(f"process {os.getpid()} on {node()}, which works on {since}")
                 yield True
             finally:
                 with suppress(OSError):
