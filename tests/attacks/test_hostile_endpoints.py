@@ -93,7 +93,7 @@ def test_a_run_survives_every_attack_and_resumes(server, tmp_path, attack, polit
     assert again.exit_code == 0
     check_files(tmp_path)
     (job,) = read_plan(plan).jobs()
-    rows = RunStore(tmp_path / "runs").read_answers(job.id)
+    rows = list(RunStore(tmp_path / "runs").answers(job.id))
     assert rows and not any(row.error for row in rows)
 
 
@@ -152,7 +152,7 @@ def test_the_name_that_the_server_gives_the_model_is_recorded(server, tmp_path):
     run(plan_of(tmp_path, server, "small"))
     (job,) = read_plan(tmp_path / "plan.toml").jobs()
     store = RunStore(tmp_path / "runs")
-    assert {row.data["model"] for row in store.read_answers(job.id)} == {"small-2026-01-31"}
+    assert {row.data["model"] for row in list(store.answers(job.id))} == {"small-2026-01-31"}
     checks = {check["name"]: check["detail"] for check in store.read_checks(job.id)}
     assert checks["model name returned"] == "small-2026-01-31"
 

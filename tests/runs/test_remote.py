@@ -87,7 +87,7 @@ def test_a_job_that_was_stopped_goes_on_and_nothing_that_arrived_is_asked_again(
     before = len(server.bodies)
     _, problems = run(plan, store)
     assert problems == [None]
-    rows = store.read_answers(job.id)
+    rows = list(store.answers(job.id))
     assert len(server.bodies) - before == len(rows) - len(arrived) + 1  # the trial
     assert {row.data["asked"] for row in rows} >= arrived and not any(row.error for row in rows)
     spent = [json.loads(line) for line in (store.job_folder(job.id) / "spent.jsonl").read_text().splitlines()]
@@ -116,7 +116,7 @@ def test_killed_at_any_moment_it_loses_no_more_than_what_was_under_way(server, t
     assert kept >= 8 and before - 9 - kept <= 2  # trial, self-check; two under way
     (job,), problems = run(plan, RunStore(tmp_path / "runs"))
     assert problems == [None]
-    rows = RunStore(tmp_path / "runs").read_answers(job.id)
+    rows = list(RunStore(tmp_path / "runs").answers(job.id))
     assert len(server.bodies) - before == len(rows) - kept + 1
     whole = RunStore(tmp_path / "whole")
     run(plan, whole)
@@ -136,7 +136,7 @@ def test_errors_are_counted_and_only_they_are_asked_again(server, tmp_path):
     )
     server.troubles = [None] * 14 + [error(500, "oops")] * 3
     (job,), _ = run(plan, store)
-    rows = store.read_answers(job.id)
+    rows = list(store.answers(job.id))
     failed = [row for row in rows if row.error == "the server says 500: oops"]
     silent = [row for row in rows if row.error.startswith("no answer")]
     assert len(failed) == 3 and len(silent) > 3
@@ -144,7 +144,7 @@ def test_errors_are_counted_and_only_they_are_asked_again(server, tmp_path):
     before = len(server.bodies)
     run(plan, store, retry_errors=True)
     assert len(server.bodies) - before == 3 + 1  # and the trial; what was said stays said
-    again = store.read_answers(job.id)
+    again = list(store.answers(job.id))
     assert [row.example_id for row in again] == [row.example_id for row in rows]
     assert store.errors(job.id) == len(silent) + sum(
         row.error.startswith("no answer") for row in again if row.example_id in {f.example_id for f in failed}

@@ -184,13 +184,13 @@ def test_what_failed_can_be_asked_again_and_only_that(plan_of, tmp_path, log, mo
     (job,) = check_plan(read_plan(shaky))
     monkeypatch.setenv("SHOAL_TEST_BROKEN", "1")
     assert [problem for _, problem in run_here([job], store)] == [None]
-    before = store.read_answers(job.id)
+    before = list(store.answers(job.id))
     assert sum(bool(row.error) for row in before) == 3
     errors = result_of(job, store).measures.where(functionality="labelled")[0]
     assert (errors.errors, errors.n) == (3, 117)
     monkeypatch.delenv("SHOAL_TEST_BROKEN")
     assert [problem for _, problem in run_here([job], store, retry_errors=True)] == [None]
-    after = store.read_answers(job.id)
+    after = list(store.answers(job.id))
     assert [a for a, b in zip(after, before, strict=True) if a != b] == [
         a for a, b in zip(after, before, strict=True) if b.error
     ]

@@ -1,5 +1,6 @@
 """The verbs `compare`, `gate`, `plan-size` and `reproduce`: parse, call one function of the Python API, and print."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -7,27 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import PlanError
-from .options import (
-    AS_JSON,
-    EXISTING,
-    INTO,
-    KEEP,
-    OUT,
-    OVER,
-    PROTOCOL,
-    SEEDS_A,
-    SEEDS_B,
-    echo_object,
-    echo_table,
-    form,
-    inputs,
-    refuse_dead,
-    refuse_overwrite,
-)
+from . import options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..core.records import Result
 
 GATE_NOT_MET = 3
@@ -35,23 +18,23 @@ GATE_NOT_MET = 3
 
 @click.command("compare")
 @click.argument("names", nargs=-1, metavar="[A B]")
-@SEEDS_A
-@SEEDS_B
-@inputs
-@INTO
-@OVER
+@click.option("--a", "seeds_a", multiple=True, metavar="A", help="A run of side A; repeat for more.")
+@click.option("--b", "seeds_b", multiple=True, metavar="B", help="A run of side B; repeat for more.")
+@options.inputs
+@options.INTO
+@options.OVER
 @click.option(
     "--margin", type=float, metavar="SHARE", help="Test whether B is worse by less than this, such as 0.02."
 )
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
 @click.option("--full", is_flag=True, help="Show every row, with adjusted p and detectable drop.")
-@PROTOCOL
-@KEEP
-@form("json", "Print one JSON object.")
-@form("markdown", "Print a Markdown table.")
-@form("csv", "Print every row as CSV.")
-@form("latex", "Print a LaTeX table (booktabs).")
-@click.option("--out", type=OUT, help="Also write an HTML page with the cases of both sides.")
+@options.PROTOCOL
+@options.KEEP
+@options.form("json", "Print one JSON object.")
+@options.form("markdown", "Print a Markdown table.")
+@options.form("csv", "Print every row as CSV.")
+@options.form("latex", "Print a LaTeX table (booktabs).")
+@click.option("--out", type=options.OUT, help="Also write an HTML page with the cases of both sides.")
 def compare_command(
     names: tuple[str, ...],
     seeds_a: tuple[str, ...],
@@ -82,7 +65,7 @@ def compare_command(
     from ..comparing.pairs import Choices, compare
 
     sides = _sides(names, seeds_a, seeds_b)
-    refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
+    options.refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
     a, b = find_sides(*sides, **query)
     choices = Choices(over=over, margin=margin)
     comparison = compare(a, b, choices)
@@ -103,8 +86,8 @@ def compare_command(
 
 
 def _sides(
-    names: "Sequence[str]", seeds_a: "Sequence[str]", seeds_b: "Sequence[str]"
-) -> "tuple[Sequence[str], Sequence[str]]":
+    names: Sequence[str], seeds_a: Sequence[str], seeds_b: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
     if bool(names) == bool(seeds_a or seeds_b) or (names and len(names) != 2):
         raise click.UsageError("give two models, A and B; or seeds with --a A1 --a A2 --b B1 --b B2")
     if not names and not (seeds_a and seeds_b):
@@ -127,7 +110,7 @@ def find_sides(
     specs = [*side_a, *side_b]
     results = _query(specs, protocol, pairs, into, keep=keep)
     results = [with_outcomes(result, spec) for result, spec in zip(results, specs, strict=True)]
-    refuse_dead(results)
+    options.refuse_dead(results)
     return results[: len(side_a)], results[len(side_a) :]
 
 
@@ -161,9 +144,11 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
             {"case_id": case.id, "change": "fail to pass" if up else "pass to fail"}
             for case, up in comparison.changed()
         ]
-        echo_object(jobs, comparison.measures, comparison.findings, **({"changed": cases} if changed else {}))
+        options.echo_object(
+            jobs, comparison.measures, comparison.findings, **({"changed": cases} if changed else {})
+        )
     elif form == "csv":
-        echo_table(rows_as_csv(rows_for_csv(comparison)))
+        options.echo_table(rows_as_csv(rows_for_csv(comparison)))
     else:
         write = as_markdown if form == "markdown" else as_latex
         click.echo(write([comparison_table(comparison)]), nl=False)
@@ -171,14 +156,14 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
 
 @click.command("gate")
 @click.argument("result")
-@click.option("--rules", type=EXISTING, required=True, help="The file of rules.")
+@click.option("--rules", type=options.EXISTING, required=True, help="The file of rules.")
 @click.option("--baseline", metavar="RESULT", help="The result that relative rules compare with.")
-@click.option("--junit", type=OUT, help="Also write JUnit XML to this file.")
-@inputs
-@INTO
-@PROTOCOL
-@KEEP
-@AS_JSON
+@click.option("--junit", type=options.OUT, help="Also write JUnit XML to this file.")
+@options.inputs
+@options.INTO
+@options.PROTOCOL
+@options.KEEP
+@options.AS_JSON
 def gate_command(
     result: str, rules: Path, baseline: str | None, junit: Path | None, as_json: bool, **query: Any
 ) -> None:
@@ -202,12 +187,12 @@ def gate_command(
     from ..render.terminal import print_sections
 
     names = [result, *([baseline] if baseline else [])]
-    refuse_overwrite(junit, (*names, str(rules), *query["pairs"]))
+    options.refuse_overwrite(junit, (*names, str(rules), *query["pairs"]))
     checked = read_rules(rules)
     if baseline is None and any(rule.is_relative for rule in checked):
         raise PlanError(f"{rules}: a relative rule needs a baseline", fix="--baseline RESULT")
     judged, *earlier = _query(names, **query)
-    refuse_dead([judged])
+    options.refuse_dead([judged])
     try:
         verdicts = judge(checked, judged, earlier[0] if earlier else None)
     except PlanError as problem:
@@ -217,7 +202,7 @@ def gate_command(
     if as_json:
         rows = [verdict.measure for verdict in verdicts]
         more = [verdict_as_json(verdict) for verdict in verdicts]
-        echo_object([row.job for row in (judged, *earlier)], rows, judged.findings, verdicts=more)
+        options.echo_object([row.job for row in (judged, *earlier)], rows, judged.findings, verdicts=more)
     else:
         print_sections(verdict_sections(verdicts, judged))
     if not all(verdict.is_met for verdict in verdicts):
@@ -232,17 +217,17 @@ def gate_command(
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance to detect the drop.")
 @click.option("--differing", type=float, help="Share of cases on which the models differ.")
 @click.option("--row", default="", metavar="NAME", help="A row of compare; by default the headline.")
-@inputs
-@INTO
-@PROTOCOL
-@AS_JSON
+@options.inputs
+@options.INTO
+@options.PROTOCOL
+@options.AS_JSON
 def plan_size_command(
     names: tuple[str, ...],
     pairs: tuple[str, ...],
     into: Path,
     protocol: str | None,
     as_json: bool,
-    **options: Any,
+    **wanted: Any,
 ) -> None:
     """Estimate the sample size for a comparison.
 
@@ -259,9 +244,9 @@ def plan_size_command(
     if len(names) > 2:
         raise click.UsageError("give a model A, or two, A and B")
     (a,), b = find_sides(names[:1], names[1:], protocol, pairs, into)
-    plan = plan_size(a, b[0] if b else None, **options)
+    plan = plan_size(a, b[0] if b else None, **wanted)
     if as_json:
-        echo_object([result.job for result in (a, *b)], plan.measures, ())
+        options.echo_object([result.job for result in (a, *b)], plan.measures, ())
     else:
         print_sections(plan_sections(plan))
 
@@ -274,7 +259,7 @@ def plan_size_command(
     required=True,
     help="Folder of the published files.",
 )
-@AS_JSON
+@options.AS_JSON
 def reproduce_command(name: str, data: Path, as_json: bool) -> None:
     """Recompute a published table and list cells that differ.
 
@@ -295,7 +280,9 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
     if as_json:
         wrong = [cell.as_json() for cell in made.mismatches]
         matching = len(made.cells) - len(wrong)
-        echo_object(made.jobs, made.measures, (), cells=len(made.cells), matching=matching, mismatches=wrong)
+        options.echo_object(
+            made.jobs, made.measures, (), cells=len(made.cells), matching=matching, mismatches=wrong
+        )
     else:
         print_sections(reproduction_sections(made))
     if made.mismatches:

@@ -70,8 +70,6 @@ PROTOCOL = click.option(
     help="The protocol for models to query; by default the first of shoal list protocols.",
 )
 KEEP = click.option("--keep", is_flag=True, help="Store answers and trained models in --into.")
-SEEDS_A = click.option("--a", "seeds_a", multiple=True, metavar="A", help="A run of side A; repeat for more.")
-SEEDS_B = click.option("--b", "seeds_b", multiple=True, metavar="B", help="A run of side B; repeat for more.")
 OVER = click.option(
     "--over",
     type=click.Choice(["cases", "templates"]),
@@ -120,15 +118,9 @@ def echo_object(
     **more: Any,
 ) -> None:
     """Print the public JSON object and the further keys of a verb."""
-    from ..core.records import as_json, finding_as_json
+    from ..runs.viewing import as_object
 
-    whole = {
-        "jobs": [dict(job) for job in jobs],
-        "measures": [as_json(row) for row in measures],
-        "findings": [finding_as_json(finding) for finding in findings],
-        **more,
-    }
-    click.echo(json.dumps(whole, default=str))
+    click.echo(json.dumps(as_object(jobs, measures, findings) | more, default=str))
 
 
 def echo_json(result: "Result") -> None:
@@ -141,12 +133,7 @@ def echo_table(text: str) -> None:
     from ..core.text import printable
 
     # In colour, or click would take escape sequences out of the texts that a program is to read as they are.
-    click.echo(printable(text) if is_terminal() else text, nl=False, color=True)
-
-
-def is_terminal() -> bool:
-    """Return whether the output goes to a terminal."""
-    return sys.stdout.isatty()
+    click.echo(printable(text) if sys.stdout.isatty() else text, nl=False, color=True)
 
 
 def refuse_dead(results: "Sequence[Result]") -> None:

@@ -1,5 +1,6 @@
 """The verbs `run`, `status`, `show` and `report`: plans and their results."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -7,22 +8,10 @@ import click
 
 from ..core.errors import ModelError, PlanError, ShoalError, some
 from ..core.files import is_file, read_toml, stands_alone
-from .options import (
-    AS_JSON,
-    EXISTING,
-    INTO,
-    OUT,
-    echo_json,
-    echo_object,
-    echo_table,
-    form,
-    refuse_dead,
-    refuse_overwrite,
-)
+from . import options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
+    from ..core.records import Result
     from ..protocols.base import Compared
     from ..render.page import Page
     from ..runs.plan import Job
@@ -35,14 +24,14 @@ EXPLAIN = click.option(
 
 
 @click.command()
-@click.argument("plan", type=EXISTING)
-@INTO
+@click.argument("plan", type=options.EXISTING)
+@options.INTO
 @click.option("--retry-errors", is_flag=True, help="Query unanswered examples of finished jobs again.")
 @click.option(
     "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes."
 )
 @click.option("--on", default="", metavar="EXECUTOR", help="Where to run: see shoal list executors.")
-@AS_JSON
+@options.AS_JSON
 def run(plan: Path, into: Path, as_json: bool, **how: Any) -> None:
     """Run the jobs of a plan and show their results.
 
@@ -59,7 +48,7 @@ def run(plan: Path, into: Path, as_json: bool, **how: Any) -> None:
     from ..render.terminal import print_sections
     from ..runs.executors import run_jobs
     from ..runs.plan import check_plan, read_plan
-    from ..runs.scoring import compare_results, dead_results, results_by_protocol
+    from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
 
@@ -78,19 +67,19 @@ def run(plan: Path, into: Path, as_json: bool, **how: Any) -> None:
     results = results_by_protocol(wanted, jobs, store)
     compared = compare_results(wanted, results, store, keep=True)
     if as_json:
-        echo_plan(jobs, compared, store)
+        echo_plan(jobs, results, compared, store)
     else:
         print_sections(plan_sections(wanted, results, compared), more=f"shoal status {plan} --full")
     if failed:
         raise ShoalError(f"{failed} of {len(jobs)} jobs failed", fix=f"shoal run {plan}, once fixed")
-    refuse_dead(dead_results([job for job in jobs if job.id in todo], store))
+    options.refuse_dead([row for rows in results.values() for row in rows if row.job["id"] in todo])
 
 
 @click.command()
-@click.argument("plan", type=EXISTING)
-@INTO
+@click.argument("plan", type=options.EXISTING)
+@options.INTO
 @click.option("--full", is_flag=True, help="Show every table.")
-@AS_JSON
+@options.AS_JSON
 def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     """Show a plan's progress and the results so far.
 
@@ -111,7 +100,7 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     results = results_by_protocol(wanted, jobs, store)
     compared = compare_results(wanted, results, store)
     if as_json:
-        echo_plan(jobs, compared, store, problems)
+        echo_plan(jobs, results, compared, store, problems)
     else:
         sections = [*job_sections(jobs, store), *plan_sections(wanted, results, compared)]
         print_sections(sections, full=full)
@@ -130,6 +119,7 @@ def refuse_absent(problems: "Mapping[str, str]") -> None:
 
 def echo_plan(
     jobs: "Sequence[Job]",
+    results: "Mapping[str, Sequence[Result]]",
     compared: "Mapping[str, Compared]",
     store: "RunStore",
     problems: "Mapping[str, str] | None" = None,
@@ -138,24 +128,24 @@ def echo_plan(
     from ..runs.viewing import plan_findings, plan_measures
     from .views import state
 
-    echo_object(
+    options.echo_object(
         [job.as_json() | {"state": state(job, store)[0]} for job in jobs],
-        plan_measures(jobs, store, compared),
-        plan_findings(jobs, store, compared),
+        plan_measures(results, compared),
+        plan_findings(results, compared),
         **({"not found": dict(problems)} if problems else {}),
     )
 
 
 @click.command()
 @click.argument("job")
-@INTO
+@options.INTO
 @click.option("--failing", is_flag=True, help="Show the failing cases, worst first.")
 @click.option(
     "--only", multiple=True, metavar="NAME", help="Show only these cases: neg* or capability=negation."
 )
-@form("csv", "Print every case as CSV, failing ones first.")
-@form("jsonl", "Print every case as JSON Lines, failing ones first.")
-@form("json", "Print the measures as one JSON object.")
+@options.form("csv", "Print every case as CSV, failing ones first.")
+@options.form("jsonl", "Print every case as JSON Lines, failing ones first.")
+@options.form("json", "Print the measures as one JSON object.")
 @EXPLAIN
 def show(
     job: str,
@@ -192,10 +182,10 @@ def show(
     store = RunStore(into)
     result = result_of(stored_job(store, job), store)
     if form == "json":
-        echo_json(result)
+        options.echo_json(result)
     elif form:
         rows = case_rows(result, only, failing=failing)
-        echo_table(rows_as_csv(rows) if form == "csv" else "".join(map(json_line, rows)))
+        options.echo_table(rows_as_csv(rows) if form == "csv" else "".join(map(json_line, rows)))
     elif explain:
         sections = failing_sections(result, only) if failing else []
         print_sections([*sections, *explained_sections(result, explain, only)])
@@ -205,8 +195,8 @@ def show(
 
 @click.command()
 @click.argument("plan", metavar="PLAN_OR_JOB")
-@INTO
-@click.option("--out", type=OUT, help="The file to write.  [default: report with a suffix]")
+@options.INTO
+@click.option("--out", type=options.OUT, help="The file to write.  [default: report with a suffix]")
 @click.option(
     "--format",
     "form",
@@ -221,7 +211,7 @@ def show(
     help="Also write every figure as PDF and SVG to this folder (needs matplotlib).",
 )
 @EXPLAIN
-@click.option("--rules", type=EXISTING, help="Start the page with the verdict of this gate.")
+@click.option("--rules", type=options.EXISTING, help="Start the page with the verdict of this gate.")
 def report(
     plan: str,
     into: Path,
@@ -247,7 +237,7 @@ def report(
 
     is_plan = plan.endswith(".toml") and is_file(Path(plan))
     named = _texts_in(read_toml(Path(plan), "a plan")) if is_plan else ()
-    refuse_overwrite(out, (plan, *named), Path(plan).parent)
+    options.refuse_overwrite(out, (plan, *named), Path(plan).parent)
     page, jobs, count, problems = _page_of(plan, into)
     page = with_explanations(page, explain) if explain else page
     page = _with_gate(page, rules) if rules else page

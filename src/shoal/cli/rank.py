@@ -1,15 +1,12 @@
 """The verb `rank`: models in order for a new domain, from a few labelled examples."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from ..core.errors import PlanError
 from .options import AS_JSON, INTO, KEEP, OUT, SETTINGS, echo_object, refuse_dead, refuse_overwrite
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PROTOCOL = "ranking"
 """The protocol whose verb this is."""
@@ -78,7 +75,7 @@ def rank_command(
         print_sections(protocol.view(settings, results, compared.measures, compared.findings))
 
 
-def _check(models: "Sequence[str]", data: tuple[str, ...], pool: str, out: Path | None) -> None:
+def _check(models: Sequence[str], data: tuple[str, ...], pool: str, out: Path | None) -> None:
     if not models:
         raise click.UsageError("name two models or more")
     if len(models) < 2:

@@ -1,7 +1,7 @@
 """The verbs `check`, `import` and `export`."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,6 @@ from ..core.files import is_file, is_folder
 from .options import AS_JSON, INTO, OUT, inputs, refuse_overwrite
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..runs.store import RunStore
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from json import dumps
 from typing import Any
 
-from ..core.records import Measure
 from ..core.text import csv_lines
 from ..core.views import Block, CaseList, Cell, Dots, Number, Row, Section, Table, Text
 from .tables import TABLES, cell_of, column_cells, is_copy, is_defined, is_full, piece_text, pieces_of, plain
@@ -98,10 +97,14 @@ class _Column:
         numbers = _numbers(cell)
         for position in range(self.count):
             number = numbers[position] if position < len(numbers) else Number(None)
+            measure = number.measure
             if self.part in COUNTS:
-                yield getattr(number.measure, self.part, None)
+                yield getattr(measure, self.part, None)
+            elif measure is None:
+                yield from [None] * 4
             else:
-                yield from _four(number.measure)
+                value = measure.value if is_defined(measure) else None
+                yield from [value, *(measure.interval or (None, None)), measure.n]
             yield from [number.mark] if self.has_mark else []
         if self.has_dots:
             dots = [piece for piece in pieces_of(cell) if isinstance(piece, Dots)]
@@ -109,13 +112,6 @@ class _Column:
             yield dumps([measure.value if is_defined(measure) else None for measure in measures])
         if self.has_words:
             yield _words(cell)
-
-
-def _four(measure: Measure | None) -> list[float | int | None]:
-    if measure is None:
-        return [None] * 4
-    low, high = measure.interval or (None, None)
-    return [measure.value if is_defined(measure) else None, low, high, measure.n]
 
 
 def _numbers(cell: Cell) -> list[Number]:

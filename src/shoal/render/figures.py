@@ -109,9 +109,10 @@ def _file_name(block: Any) -> str:
 def _drawn(block: Any) -> Any:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=SIZES[type(block)](block), layout="constrained")
+    draw, size = FIGURES[type(block)]
+    figure = Figure(figsize=size(block), layout="constrained")
     axes = figure.add_subplot()
-    FIGURES[type(block)](block, axes)
+    draw(block, axes)
     if block.title:
         axes.set_title(_text(block.title), loc="left", fontsize=9, color=INK)
     return figure
@@ -268,9 +269,8 @@ def _inches(names: Sequence[str]) -> float:
 
 
 def _heat_map_size(block: HeatMap) -> tuple[float, float]:
-    rows, columns = map(
-        _inches, _heat_map_names(block)
-    )  # columns are rotated: they need room to the left and below
+    # Columns are rotated: they need room to the left and below.
+    rows, columns = map(_inches, _heat_map_names(block))
     width = max(2.6, 1.2 + max(rows, columns)) + 0.42 * len(block.columns)
     return width, max(1.2, 1.2 + 0.8 * columns) + 0.17 * len(block.rows)
 
@@ -280,18 +280,11 @@ def _dots_size(block: Table) -> tuple[float, float]:
     return max(5.5, 3.5 + _inches(names)), 1.2 + 0.22 * len(names)
 
 
-FIGURES: Mapping[type, Callable[[Any, Any], None]] = {
-    HeatMap: draw_heat_map,
-    Curves: draw_curves,
-    Table: draw_dots,
-    Scatter: draw_scatter,
+Size = tuple[float, float]
+FIGURES: Mapping[type, tuple[Callable[[Any, Any], None], Callable[[Any], Size]]] = {
+    HeatMap: (draw_heat_map, _heat_map_size),
+    Curves: (draw_curves, lambda block: (5.5, 3.0)),
+    Table: (draw_dots, _dots_size),
+    Scatter: (draw_scatter, lambda block: (4.0, 3.2)),
 }
-"""The function that draws each kind of block."""
-
-SIZES: Mapping[type, Callable[[Any], tuple[float, float]]] = {
-    HeatMap: _heat_map_size,
-    Curves: lambda block: (5.5, 3.0),
-    Table: _dots_size,
-    Scatter: lambda block: (4.0, 3.2),
-}
-"""Width and height of each kind of figure, in inches."""
+"""The function that draws each kind of block, and its width and height in inches."""

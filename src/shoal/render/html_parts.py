@@ -214,28 +214,17 @@ def scatter_svg(block: Scatter) -> Markup:
     what = quantity(known[0][1])
     parts = [
         _axes(plane, block.axes[0], lambda tick: tick_text(tick, what), known[0][2]),
-        _diagonal(plane),
-        _label(4, TOP - 14, block.axes[1], "start"),
-        *(_point(plane, name, x, y) for name, x, y in known),
     ]
-    return _svg(joined(parts), f"{block.title or 'scatter'}: {block.axes[1]} against {block.axes[0]}")
-
-
-def _diagonal(plane: Plane) -> Markup:
-    """Draw the line on which both axes have the same value."""
     low, high = max(plane.x[0], plane.y[0]), min(plane.x[1], plane.y[1])
-    if low >= high:
-        return Markup("")
-    return Markup('<line class="marked" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
-        *(_n(number) for end in (low, high) for number in (plane.across(end), plane.up(end)))
-    )
-
-
-def _point(plane: Plane, name: str, x: Measure, y: Measure) -> Markup:
-    title = words(f"{name}: {basis_words(x)}; {basis_words(y)}")
-    return Markup('<circle class="point t-first" cx="{}" cy="{}" r="4"><title>{}</title></circle>').format(
-        _n(plane.across(x.value or 0.0)), _n(plane.up(y.value or 0.0)), title
-    )
+    if low < high:  # the line on which both axes have the same value
+        ends = (_n(number) for end in (low, high) for number in (plane.across(end), plane.up(end)))
+        parts.append(Markup('<line class="marked" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*ends))
+    parts.append(_label(4, TOP - 14, block.axes[1], "start"))
+    point = Markup('<circle class="point t-first" cx="{}" cy="{}" r="4"><title>{}</title></circle>')
+    for name, x, y in known:
+        title = words(f"{name}: {basis_words(x)}; {basis_words(y)}")
+        parts.append(point.format(_n(plane.across(x.value or 0.0)), _n(plane.up(y.value or 0.0)), title))
+    return _svg(joined(parts), f"{block.title or 'scatter'}: {block.axes[1]} against {block.axes[0]}")
 
 
 # Strips

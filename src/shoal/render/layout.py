@@ -27,8 +27,6 @@ class ShownColumn:
     align: Literal["left", "right"] = "right"
     folds: bool = False
     spare: bool = False
-    name: str = ""
-    """Its name in the line about hidden columns."""
     tall: Sequence[Text] = ()
     """The cells with intervals below the values."""
     group: str = ""
@@ -88,7 +86,7 @@ def _fitting(grid: Grid, width: int) -> tuple[list[ShownColumn], list[str]]:
         fitting = next((columns for columns in (kept, tall) if _need(columns, grid.gap) <= width), None)
         if fitting or not spare:
             return fitting or tall, list(dict.fromkeys(reversed(hidden)))
-        hidden.append(spare[-1].name or spare[-1].title)
+        hidden.append(" ".join(spare[-1].title.split()) or "a column")
         kept = [column for column in kept if column is not spare[-1]]
         spare.pop()
 

@@ -25,7 +25,7 @@ from ..protocols.base import Compared, differing
 from ..runs.plan import Job, Plan
 from ..runs.scoring import compare_results, results_by_protocol
 from ..runs.store import RunStore
-from ..runs.viewing import explained_sections, result_sections
+from ..runs.viewing import explained_sections, plan_measures, result_sections
 from .naming import job_id, job_names, short_names
 from .tables import interval_text, is_defined, value_text
 
@@ -109,7 +109,8 @@ def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") 
             view = find_protocol(protocol).view
             sections = view(settings, by_protocol[protocol], together.measures, together.findings)
             parts.append(Part(PROTOCOLS[protocol].title, sections))
-        if together is None or _has_parts(by_protocol[protocol]):
+        is_trained = any(map(_trains, by_protocol[protocol]))
+        if together is None or (len(by_protocol[protocol]) <= MANY_JOBS and not is_trained):
             shown = [section for part in parts for section in part.sections]
             alone = [_part(result, titles) for result in by_protocol[protocol]]
             parts += [part for part in alone if any(section not in shown for section in part.sections)]
@@ -117,7 +118,7 @@ def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") 
     caveats = [f"{missing} of {len(jobs)} jobs are not done."] if missing else []
     dates = {job.id: store.answered_on(job.id) for job in jobs}
     page = _page(parts, results, _findings(compared, by_protocol), caveats, names, dates)
-    return replace(page, measures=_measures(compared, by_protocol), plan=text)
+    return replace(page, measures=plan_measures(by_protocol, compared), plan=text)
 
 
 def results_page(results: Sequence[Result], dates: Mapping[str, str] | None = None) -> Page:
@@ -128,7 +129,7 @@ def results_page(results: Sequence[Result], dates: Mapping[str, str] | None = No
         by_protocol.setdefault(str(result.job["protocol"]), []).append(result)
     parts = [_part(result, titles) for result in results]
     page = _page(parts, results, _findings({}, by_protocol), dates=dates)
-    return replace(page, measures=_measures({}, {"": results}))
+    return replace(page, measures=plan_measures({"": results}, {}))
 
 
 def comparison_page(comparison: Comparison) -> Page:
@@ -223,11 +224,6 @@ def _about(models: Sequence[str], results: Sequence[Result]) -> str:
     return f"{count}, {sum(len(result.cases) for result in results):,} answered cases"
 
 
-def _has_parts(results: Sequence[Result]) -> bool:
-    """Return whether each job gets a part: models tested as they are, and not too many."""
-    return len(results) <= MANY_JOBS and not any(map(_trains, results))
-
-
 def _trains(result: Result) -> bool:
     return "training" in result.job.get("identity", {})
 
@@ -237,15 +233,6 @@ def _part(result: Result, titles: Mapping[str, str]) -> Part:
     protocol = str(result.job["protocol"])
     title = f"{PROTOCOLS[protocol].title}: {name.removesuffix(f' ({protocol})')}"
     return Part(title, result_sections(result), name)
-
-
-def _measures(compared: Mapping[str, Compared], by_protocol: Mapping[str, Sequence[Result]]) -> list[Measure]:
-    measures = [row for together in compared.values() for row in together.measures]
-    alone = [result for name, results in by_protocol.items() if name not in compared for result in results]
-    for result in alone:
-        more = {"job": str(result.job.get("id", ""))} if len(alone) > 1 else {}
-        measures += [replace(row, groups={**row.groups, **more}) for row in result.measures]
-    return measures
 
 
 # Summary
@@ -414,7 +401,9 @@ def _provenance(results: Mapping[str, Result], dates: Mapping[str, str]) -> list
     for name, result in results.items():
         identity, profile = str(result.job.get("id", "")), str(getattr(result.settings, "profile", ""))
         cells: list[Cell] = [name, str(result.job["model"]), str(result.job["protocol"]), profile]
-        cells += [_other_settings(result), _label_mapping(result), dates.get(identity, "")]
+        others = differing(result.settings).items() if result.settings is not None else ()
+        cells.append(", ".join(f"{name} = {_plain(value)}" for name, value in others))
+        cells += [_label_mapping(result), dates.get(identity, "")]
         rows.append(Row([*cells, Words(identity, "quiet")]))
         checks += [
             Row([name, str(check["name"]), _outcome(check), str(check["detail"])])
@@ -433,12 +422,6 @@ def _outcome(check: Mapping[str, Any]) -> Words:
     if check["ok"] is None:
         return Words("not checked", "quiet")
     return Words("✓ passed", "good") if check["ok"] else Words("✗ failed", "bad")
-
-
-def _other_settings(result: Result) -> str:
-    if result.settings is None:
-        return ""
-    return ", ".join(f"{name} = {_plain(value)}" for name, value in differing(result.settings).items())
 
 
 def _plain(value: Any) -> str:

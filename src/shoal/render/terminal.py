@@ -102,17 +102,10 @@ def section_lines(
         hidden = 0 if full else max(0, len(section.notes) - NOTES)
         notes = [*section.notes[: len(section.notes) - hidden]]
         notes += [f"{hidden} more note{'s' if hidden > 1 else ''}: {more}"] if hidden else []
-        for part in filter(
-            None, map(_trimmed, _parts(replace(section, notes=notes), width, coloured=coloured))
-        ):
-            lines += [Line(""), *part] if lines else part
-    return lines
-
-
-def _trimmed(lines: list[Line]) -> list[Line]:
-    """Return lines without empty ones at the end."""
-    while lines and not lines[-1].plain:
-        lines = lines[:-1]
+        for part in _parts(replace(section, notes=notes), width, coloured=coloured):
+            while part and not part[-1].plain:
+                part.pop()
+            lines += [Line(""), *part] if lines and part else part
     return lines
 
 
@@ -120,11 +113,8 @@ def _parts(section: Section, width: int, *, coloured: bool) -> Iterator[list[Lin
     """Yield groups of lines; an empty line goes between them."""
     # Names of models and files stay whole, so that they can be copied.
     yield [*_title(section.title, UNFOLDED), *_paragraph(section.text, width)]
-    yield [
-        line
-        for words in section.warnings
-        for line in fold(Line(f"! {printable(words)}", STYLES["doubt"]), width, hang=2)
-    ]
+    warnings = [Line(f"! {printable(words)}", STYLES["doubt"]) for words in section.warnings]
+    yield [part for line in warnings for part in fold(line, width, hang=2)]
     for block in section.blocks:
         if isinstance(block, WeighedWords):
             yield weighed_lines(block, width, coloured=coloured)
@@ -195,16 +185,9 @@ def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
         ]
         for is_tall in (False, True)
     )
-    title = printable(column.title)
-    return ShownColumn(
-        title,
-        texts,
-        column.align,
-        folds=column.align == "left",
-        spare=column.spare,
-        name=" ".join(title.split()) or "a column",
-        tall=tall if has_intervals else (),
-    )
+    tall = tall if has_intervals else []
+    folds = column.align == "left"
+    return ShownColumn(printable(column.title), texts, column.align, folds, column.spare, tall)
 
 
 BOTH = "value and interval"
@@ -312,11 +295,8 @@ def chart_lines(block: Curves | Scatter, width: int) -> list[Line]:
 
 def case_list_lines(block: CaseList, width: int) -> list[Line]:
     """Return each case with its variants below it; edits are highlighted."""
-    lines: list[Line] = []
-    for number, case in enumerate(block.cases):
-        lines += [Line("")] if number else []
-        lines += case_lines(case, width)
-    return _framed(block, lines, width)
+    lines = [line for case in block.cases for line in (Line(""), *case_lines(case, width))]
+    return _framed(block, lines[1:], width)
 
 
 def case_lines(case: ShownCase, width: int) -> list[Line]:

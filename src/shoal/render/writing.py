@@ -15,9 +15,9 @@ from markupsafe import Markup
 
 from ..core.errors import StoreError
 from ..core.files import collector_paused, stands_alone, writing
-from ..core.records import Measure, Result, as_json, finding_as_json
+from ..core.records import Measure, Result
 from ..core.views import Card, Cell, Section, Words, to_read
-from ..runs.viewing import case_lines
+from ..runs.viewing import as_object, case_lines
 from .csv_tables import rows_as_csv, tables_of
 from .documents import as_latex, as_markdown
 from .html_blocks import breakable, section_html, table_html
@@ -71,21 +71,12 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
     if alone:
         return
     with writing(path.with_suffix(".json")) as stream:
-        json.dump(page_data(page, jobs), stream, indent=1, default=str)
+        json.dump(as_object(jobs, page.measures, page.findings), stream, indent=1, default=str)
     if is_whole(held):
         return
     with writing(all_cases) as stream, collector_paused():
         for name, result in page.results.items():
             stream.writelines(case_lines(result, name))
-
-
-def page_data(page: Page, jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the JSON object next to a page, in the form of `--json`."""
-    return {
-        "jobs": [dict(job) for job in jobs],
-        "measures": [as_json(measure) for measure in page.measures],
-        "findings": [finding_as_json(finding) for finding in page.findings],
-    }
 
 
 # HTML

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from itertools import repeat
-from typing import Any, Protocol
+from typing import Any
 
 from ..core.records import Answer, Example
 from ..models.answer_rows import NO_ANSWER
@@ -31,12 +31,9 @@ SECOND = "again"
 """The mark of a second answer to the same example; it is compared with the first and then dropped."""
 
 
-class BatchDistributor(Protocol):
-    """Answers batches of one job on several workers."""
-
-    def __call__(self, local: Callable[[Batches], Iterator[Sequence[Answer]]], batches: Batches) -> Any:
-        """Return an iterator over the answers in order; `local` answers batches here if they are too few."""
-        ...
+Ask = Callable[[Batches], Iterator[Sequence[Answer]]]
+BatchDistributor = Callable[[Ask, Batches], Iterator[Sequence[Answer]]]
+"""Yields the answers to batches in order, from several workers; its first argument answers a few batches here."""
 
 
 class _Source:
@@ -86,7 +83,8 @@ class DirectAnswers(_Source):
 
         A result comes from one model: if the model now answers otherwise, all batches are answered again.
         """
-        if stored.done and self._has_changed(stored):
+        is_checked = self.built.asks in ("labels", "spans")
+        if stored.done and is_checked and not self._agrees(stored.read()):
             progress("the model has changed: starting again", 0, self.total)
             stored.restart()
         return self._answer_all(self.batches[stored.done :])
@@ -98,10 +96,8 @@ class DirectAnswers(_Source):
         """Return no checks: the answers are in order."""
         return []
 
-    def _has_changed(self, stored: PartialAnswers) -> bool:
-        if self.built.asks not in ("labels", "spans"):
-            return False
-        return answers_match(self.model, stored.read(), self._examples, self.built.labels).ok is False
+    def _agrees(self, rows: Sequence[Answer]) -> bool:
+        return answers_match(self.model, rows, self._examples, self.built.labels).ok is not False
 
 
 class DistributedAnswers(DirectAnswers):
@@ -112,8 +108,7 @@ class DistributedAnswers(DirectAnswers):
         self._distribute = distribute
 
     def _answer_all(self, batches: Batches) -> Iterator[Sequence[Answer]]:
-        answers: Iterator[Sequence[Answer]] = self._distribute(self.answer, batches)
-        return answers
+        return self._distribute(self.answer, batches)
 
 
 class RemoteAnswers(_Source):
@@ -129,7 +124,9 @@ class RemoteAnswers(_Source):
         """Yield answers as they arrive; some questions are sent twice."""
         ids, examples = self.questions.ids, self.questions.examples
         self._stored = {(row.example_id, row.mark): row for row in stored.read() if not is_retryable(row)}
-        self._resume_mode()
+        contents = [row.data for row in self._stored.values() if isinstance(row.data, dict)]
+        if modes := {data["mode"] for data in contents if "mode" in data}:
+            self.model.resume(modes.pop())  # keep the prompting mode of the stored answers
         pending = self._pending()
         self._ask([])  # raises before the first request if the model cannot answer this job
         for arrived in self.model.stream([examples[number] for number, _ in pending]):
@@ -148,23 +145,14 @@ class RemoteAnswers(_Source):
         return [repeatability(rows), *_server_checks(self.model, rows)]
 
     def _pending(self) -> list[tuple[int, str]]:
-        twice = min(self.model.again, self.total)
-        ids = self.questions.ids
+        """Return the questions without an answer, and some a second time, half a list behind the first."""
+        ids, total, twice = self.questions.ids, self.total, min(self.model.again, self.total)
+        chosen = [number * total // twice for number in range(twice)]
+        places = [(float(number), number, "") for number in range(total)]
+        places += [((number + total // 2) % total + 0.5, number, SECOND) for number in chosen]
         return [
-            (number, mark)
-            for number, mark in _sending_order(self.total, twice)
-            if (ids[number], mark) not in self._stored
+            (number, mark) for _, number, mark in sorted(places) if (ids[number], mark) not in self._stored
         ]
-
-    def _resume_mode(self) -> None:
-        """Keep the prompting mode of the stored answers."""
-        modes = {
-            row.data["mode"]
-            for row in self._stored.values()
-            if isinstance(row.data, dict) and "mode" in row.data
-        }
-        if modes:
-            self.model.resume(modes.pop())
 
 
 AnswerSource = DirectAnswers | DistributedAnswers | RemoteAnswers
@@ -188,14 +176,6 @@ def find_source(
 def is_retryable(row: Answer) -> bool:
     """Return whether all attempts failed; a response that holds no answer is final."""
     return bool(row.error) and not (isinstance(row.data, dict) and NO_ANSWER in row.data)
-
-
-def _sending_order(total: int, twice: int) -> list[tuple[int, str]]:
-    """Return every question, and some a second time, half a list behind the first."""
-    chosen = [number * total // twice for number in range(twice)]
-    places = [(float(number), number, "") for number in range(total)]
-    places += [((number + total // 2) % total + 0.5, number, SECOND) for number in chosen]
-    return [(number, mark) for _, number, mark in sorted(places)]
 
 
 def _first_label_map(rows: Sequence[Answer]) -> list[Answer]:

@@ -19,8 +19,8 @@ from ..models.selfcheck import PAID_QUESTIONS
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Progress, Stage, silent
-from .execute import load_for
 from .plan import Job
+from .scoring import load_for
 from .store import MemoryStore
 from .training import Training, search_name, threads, training_of
 
@@ -100,24 +100,25 @@ class Bill:
 
 def bill(jobs: Sequence[Job]) -> Bill | None:
     """Return the cost of the jobs; None if none of them queries an endpoint."""
-    rows: list[tuple[int, int, int, float | None]] = []
+    worst: list[tuple[int, int]] = []
+    costs: list[float | None] = []
     with MemoryStore() as for_now:
         models = {job.model: load_for(job) for job in {job.model: job for job in jobs}.values()}
         for job in jobs:
             model = models[job.model]
             if isinstance(model, RemoteModel):
                 examples = distinct(for_now.built(job, silent).cases).examples
-                again = min(model.again, len(examples))
-                asked = [*examples, *examples[:again], *examples[:PAID_QUESTIONS]]
-                worst = [model.worst(example) for example in asked]
-                read, written = sum(read for read, _ in worst), sum(written for _, written in worst)
+                asked = [*examples, *examples[: model.again], *examples[:PAID_QUESTIONS]]
+                tokens = [model.worst(example) for example in asked]
                 price = spec_price(parse_spec(job.model))
-                rows.append((len(asked), read, written, price.cost(read, written) if price else None))
-    if not rows:
+                read, written = sum(read for read, _ in tokens), sum(written for _, written in tokens)
+                costs.append(price.cost(read, written) if price else None)
+                worst += tokens
+    if not costs:
         return None
-    known = [cost for *_, cost in rows if cost is not None]
-    requests, reads, writes = (sum(int(row[place] or 0) for row in rows) for place in range(3))
-    return Bill(requests, reads, writes, sum(known) if len(known) == len(rows) else None)
+    read, written = sum(read for read, _ in worst), sum(written for _, written in worst)
+    known = [cost for cost in costs if cost is not None]
+    return Bill(len(worst), read, written, sum(known) if len(known) == len(costs) else None)
 
 
 def prompts_shown(job: Job, count: int) -> list[str]:
@@ -126,9 +127,8 @@ def prompts_shown(job: Job, count: int) -> list[str]:
         model = load_for(job)
         if not isinstance(model, Prompted):
             return []
-        return [
-            model.shown(example) for example in distinct(for_now.built(job, silent).cases).examples[:count]
-        ]
+        examples = distinct(for_now.built(job, silent).cases).examples
+    return [model.shown(example) for example in examples[:count]]
 
 
 def _time_steps(training: Training, stage: Stage) -> float:

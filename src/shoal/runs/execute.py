@@ -12,10 +12,8 @@ memory. Steps whose result is stored are skipped.
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
 from ..core.records import Answer, Result
-from ..models import load_model
 from ..models.answer_rows import AnswerRows
 from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check
@@ -23,7 +21,7 @@ from ..protocols.base import Built
 from ..training.stage import Progress, silent
 from .answer_sources import BatchDistributor, DirectAnswers, find_source, is_retryable
 from .plan import Job
-from .scoring import score_job
+from .scoring import load_for, score_job
 from .store import RunStore
 from .training import Training, remove_midway, threads, train_model, training_of
 
@@ -54,11 +52,6 @@ def execute(
         else:
             _train_and_query(job, store, built, training, progress, shared)
     return score_job(job, store, progress)
-
-
-def load_for(job: Job) -> Any:
-    """Return the model of a job."""
-    return load_model(job.model) if job.given is None else job.given
 
 
 def _query(
@@ -126,7 +119,7 @@ def retry_errors(
     job: Job, store: RunStore, progress: Progress = silent, *, shared: frozenset[str] = frozenset()
 ) -> None:
     """Query the model again where its answer is an error; a model that the job trains is trained again."""
-    rows = store.read_answers(job.id)
+    rows = list(store.answers(job.id))
     failed = [position for position, row in enumerate(rows) if row.error]
     if failed and "training" in job.identity:
         store.remove_answers(job.id)

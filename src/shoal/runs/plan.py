@@ -21,7 +21,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_plus
 
-from ..core.errors import PlanError, ShoalError, nearest
+from ..core.errors import PlanError, ShoalError, errors_at, nearest
 from ..core.files import read_toml
 from ..core.ranges import LARGEST_SEED, Count
 from ..models import SCHEMES, is_prompted, load_model, parse_spec
@@ -158,17 +158,9 @@ def make_job(
             "seed": settings.seed,
             "threads": recipe.threads,
         }
-    decisive = json.loads(json.dumps(decisive))
-    return Job(
-        f"{protocol}-{model_name(spec)}-{name}-{short_hash(decisive)}",
-        protocol,
-        spec,
-        settings,
-        decisive,
-        cases_name,
-        given,
-        recipe,
-    )
+    resolved = plain(decisive)
+    job_id = f"{protocol}-{model_name(spec)}-{name}-{short_hash(resolved)}"
+    return Job(job_id, protocol, spec, settings, resolved, cases_name, given, recipe)
 
 
 def cases_job(protocol: str, settings: Any) -> Job:
@@ -212,6 +204,12 @@ def slug(text: str, longest: int = 40) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", stem).strip("-.")[:longest] or "x"
 
 
+def plain(resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object as JSON reads it back: tuples become lists, keys text."""
+    read_back: dict[str, Any] = json.loads(json.dumps(resolved))
+    return read_back
+
+
 def short_hash(resolved: Mapping[str, Any], letters: int = 8) -> str:
     return hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()[:letters]
 
@@ -249,11 +247,9 @@ def _located(value: Any, folder: Path) -> Any:
 def _located_option(option: str, folder: Path) -> str:
     """Return an option of a spec; a path relative to the current folder if it names a file."""
     key, _, value = option.partition("=")
-    return (
-        f"{key}={quote(_relative(unquote_plus(value), folder), safe=UNQUOTED)}"
-        if key in FILE_OPTIONS
-        else option
-    )
+    if key not in FILE_OPTIONS:
+        return option
+    return f"{key}={quote(_relative(unquote_plus(value), folder), safe=UNQUOTED)}"
 
 
 def _relative(name: str, folder: Path) -> str:
@@ -279,10 +275,8 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
     known = (*TOP, *PROTOCOLS)
     for key in table:
         if key not in known:
-            why = f"known: {', '.join(known)}"
-            raise PlanError(
-                f'{where}: unknown key "{key}"', why=why, fix=nearest(key, known) or "one of those"
-            )
+            fix = nearest(key, known) or "one of those"
+            raise PlanError(f'{where}: unknown key "{key}"', why=f"known: {', '.join(known)}", fix=fix)
     protocols = [name for name in PROTOCOLS if name in table]
     if not protocols:
         raise PlanError(
@@ -358,10 +352,7 @@ def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str
     for name, spec in models.items():
         applicable = prompts if is_prompted(spec) else []
         if applicable and "prompt" in parse_spec(spec).options:
-            raise PlanError(
-                f"{where}: both model {name} and the plan name prompts",
-                fix="keep one of them",
-            )
+            raise PlanError(f"{where}: both model {name} and the plan name prompts", fix="keep one of them")
         mark = "&" if "?" in spec else "?"
         made |= {
             f"{name} {prompt}": f"{spec}{mark}prompt={quote(prompt, safe=UNQUOTED)}" for prompt in applicable
@@ -378,8 +369,7 @@ def _spec(name: str, table: Any, where: str) -> str:
     both = sorted(set(options) & set(in_spec))
     if both:
         raise PlanError(
-            f"{place}: {both[0]} is given twice, in the spec and in the table",
-            fix="keep one of them",
+            f"{place}: {both[0]} is given twice, in the spec and in the table", fix="keep one of them"
         )
     words = {key: _option(value) for key, value in options.items()}
     joined = "&".join(f"{key}={quote(value, safe=UNQUOTED)}" for key, value in {**in_spec, **words}.items())
@@ -403,10 +393,8 @@ def _option(value: Any) -> str:
 
 def _groups(value: Any, where: str) -> dict[str, Group]:
     if not isinstance(value, Mapping):
-        raise PlanError(
-            f"{where}: [groups] must be a table of lists of models, found {value!r}",
-            fix='[groups] with base = ["hf:one", "hf:two"]',
-        )
+        fix = '[groups] with base = ["hf:one", "hf:two"]'
+        raise PlanError(f"{where}: [groups] must be a table of lists of models, found {value!r}", fix=fix)
     groups = {name: _group(entry, f"{where}: [groups] {name}") for name, entry in value.items()}
     specs = [spec for group in groups.values() for spec in group.models]
     twice = next((spec for spec in specs if specs.count(spec) > 1), None)
@@ -468,10 +456,8 @@ def _refuse_early_ends(group: Group, place: str) -> None:
 
 def check_plan(plan: Plan) -> list[Job]:
     """Return every job; raise if a file or model is missing."""
-    try:
+    with errors_at(plan.where):
         return plan.jobs()
-    except ShoalError as problem:
-        raise problem.at(plan.where) from None
 
 
 def reachable(plan: Plan) -> tuple[Plan, list[Job], dict[str, str]]:

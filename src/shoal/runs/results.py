@@ -149,22 +149,15 @@ def find_stored(name: str, store: RunStore) -> Result:
 
 def read_result(path: Path) -> Result:
     """Read the output of `shoal try … --json` or `shoal show JOB --json`: a job and its measures, no outcomes."""
-    text = "\n".join(line for _, line in read_lines(path))
+    text, fix = "\n".join(line for _, line in read_lines(path)), f"shoal try … --json > {path}"
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        fix = (
-            f"predictions:{path}, if it holds predictions"
-            if path.suffix != ".json"
-            else f"shoal try … --json > {path}"
-        )
+        fix = f"predictions:{path}, if it holds predictions" if path.suffix != ".json" else fix
         raise DataError(f"{path}: not a result file", why=f"not JSON: {problem}", fix=fix) from None
     if not isinstance(content, dict) or not {"jobs", "measures"} <= content.keys():
-        raise DataError(
-            f"{path}: not a result file",
-            why='an object with "jobs" and "measures" is expected',
-            fix=f"shoal try … --json > {path}",
-        )
+        why = 'an object with "jobs" and "measures" is expected'
+        raise DataError(f"{path}: not a result file", why=why, fix=fix)
     jobs = content["jobs"]
     if not isinstance(jobs, list) or len(jobs) != 1 or not isinstance(jobs[0], dict):
         raise DataError(f"{path}: one job is expected", fix="a file per model")
@@ -217,7 +210,11 @@ def export(
     """
     protocol = name if name in PROTOCOLS else stored_job(store, name).protocol
     form = _form_of(protocol, out)
-    job = _job_of_protocol(name, values) if name in PROTOCOLS else _job_of_store(store, name, values)
+    if name in PROTOCOLS:
+        module = find_protocol(name)
+        job = cases_job(name, only_part(module, make_settings(module.Settings, values, "--set")))
+    else:
+        job = _job_of_store(store, name, values)
     number = form.write(job.settings, store.built(job, progress), out)
     return f"{number:,} {form.what}"
 
@@ -235,11 +232,6 @@ def _form_of(protocol: str, out: Path) -> Form:
             fix=f"--out {out.stem or 'cases'}{next(iter(module.FORMS))}",
         )
     return module.FORMS[out.suffix]
-
-
-def _job_of_protocol(protocol: str, values: Mapping[str, Any]) -> Job:
-    module = find_protocol(protocol)
-    return cases_job(protocol, only_part(module, make_settings(module.Settings, values, "--set")))
 
 
 def _job_of_store(store: RunStore, name: str, values: Mapping[str, Any]) -> Job:

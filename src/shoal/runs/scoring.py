@@ -1,7 +1,6 @@
 """From stored answers to results, and from the results of a plan to what its protocols compare."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -9,6 +8,7 @@ from .. import __version__
 from ..core.errors import StoreError
 from ..core.files import collector_paused
 from ..core.records import (
+    Lazy,
     Measures,
     Outcomes,
     Result,
@@ -26,7 +26,7 @@ from ..models.interface import StoredAnswers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
 from ..training.stage import Progress, silent
-from .plan import Job, Plan
+from .plan import Job, Plan, plain
 from .settings import make_settings
 from .store import RunStore
 from .store_files import VALUES
@@ -38,7 +38,7 @@ RULES = 7
 def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """Return the result of a finished job, scored from the stored answers."""
     module, built = find_protocol(job.protocol), store.built(job, progress)
-    model = _asked(job)
+    model = None if "training" in job.identity else load_for(job)
     try:
         with collector_paused():
             answers = answers_by_mark(store.answers(job.id), make_questions(model, built.cases), built)
@@ -67,9 +67,8 @@ def _described(job: Job, about: Mapping[str, Any], checks: Sequence[Mapping[str,
     return job.as_json() | {"shoal": __version__, "about": dict(about), "checks": list(checks)}
 
 
-def _asked(job: Job) -> Any:
-    if "training" in job.identity:
-        return None
+def load_for(job: Job) -> Any:
+    """Return the model of a job."""
     return load_model(job.model) if job.given is None else job.given
 
 
@@ -94,13 +93,14 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
         store.repair_cases(job, progress)
         return known
     result = result_of(job, store, progress)
+    verdicts, outcomes = verdicts_of(result.outcomes), result.outcomes
     store.write_measures(
         job.id,
         {
             "scoring": scoring_of(job),
             "about": result.job["about"],
-            "outcomes": verdicts_of(result.outcomes),
-            "errors": {str(place): result.outcomes[place].error for place in _errors_in(result)},
+            "outcomes": verdicts,
+            "errors": {str(i): outcomes[i].error for i, letter in enumerate(verdicts) if letter == "e"},
             "measures": [as_json(measure) for measure in result.measures],
             "findings": [finding_as_json(finding) for finding in result.findings],
             "checks": result.job["checks"],
@@ -113,18 +113,12 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
 def scoring_of(job: Job) -> dict[str, Any]:
     """Return everything that decides the measures, apart from the answers."""
     settings = identity(job.settings, "scoring")
-    decisive = {"shoal": __version__, "rules": RULES, **settings, "seed": job.settings.seed}
-    plain: dict[str, Any] = json.loads(json.dumps(decisive))
-    return plain
+    return plain({"shoal": __version__, "rules": RULES, **settings, "seed": job.settings.seed})
 
 
 def brief_result(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """Return a result with lazy cases and outcomes, from stored measures if possible; nothing is written."""
     return _stored_result(job, store, progress) or result_of(job, store, progress)
-
-
-def _errors_in(result: Result) -> list[int]:
-    return [place for place, letter in enumerate(verdicts_of(result.outcomes)) if letter == "e"]
 
 
 def _stored_result(job: Job, store: RunStore, progress: Progress) -> Result | None:
@@ -135,7 +129,7 @@ def _stored_result(job: Job, store: RunStore, progress: Progress) -> Result | No
     columns = store.read_columns(job.id, kept)
     if columns is None:
         return None
-    cases = store.lazy_cases(job, len(kept["outcomes"]), progress)
+    cases = Lazy(len(kept["outcomes"]), lambda: store.built(job, progress).cases)
     errors = {int(place): message for place, message in kept["errors"].items()}
     return Result(
         _described(job, kept["about"], kept["checks"]),
@@ -146,11 +140,6 @@ def _stored_result(job: Job, store: RunStore, progress: Progress) -> Result | No
         [finding_from_json(finding) for finding in kept["findings"]],
         job.settings,
     )
-
-
-def dead_results(jobs: Iterable[Job], store: RunStore) -> list[Result]:
-    """Return the results of jobs whose model answered nothing."""
-    return [result for job in jobs if is_dead(result := brief_result(job, store))]
 
 
 def compare_jobs(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, Compared]:
@@ -181,42 +170,37 @@ def _compared(
         return _comparison_from_json(stored)
     compared = find_protocol(protocol).compare(settings, results)
     if store and keep and compared.measures:
-        plain = {
-            "measures": [as_json(row) for row in compared.measures],
-            "findings": [finding_as_json(row) for row in compared.findings],
-        }
-        read_back = _comparison_from_json(json.loads(json.dumps(plain)))
+        measures = [as_json(row) for row in compared.measures]
+        content = plain(
+            {"measures": measures, "findings": [finding_as_json(row) for row in compared.findings]}
+        )
+        read_back = _comparison_from_json(content)
         if (read_back.measures, read_back.findings) == (list(compared.measures), list(compared.findings)):
-            store.write_comparison(key, plain)
+            store.write_comparison(key, content)
     return compared
 
 
 def _comparison_key(settings: Any, results: Sequence[Result], store: RunStore) -> dict[str, Any]:
     """Return everything that decides a comparison."""
     jobs = [{**result.job, "files": store.content_of(result.job["id"])} for result in results]
-    plain: dict[str, Any] = json.loads(
-        json.dumps({"rules": RULES, "settings": asdict(settings), "jobs": jobs})
-    )
-    return plain
+    return plain({"rules": RULES, "settings": asdict(settings), "jobs": jobs})
 
 
-def _comparison_from_json(plain: Mapping[str, Any]) -> Compared:
-    measures, findings = plain["measures"], plain["findings"]
+def _comparison_from_json(content: Mapping[str, Any]) -> Compared:
+    measures, findings = content["measures"], content["findings"]
     return Compared(list(map(from_json, measures)), list(map(finding_from_json, findings)))
 
 
 def results_by_protocol(plan: Plan, jobs: Sequence[Job], store: RunStore) -> dict[str, list[Result]]:
-    return {protocol: results_of(plan, jobs, store, protocol) for protocol in plan.tables}
-
-
-def results_of(plan: Plan, jobs: Sequence[Job], store: RunStore, protocol: str) -> list[Result]:
-    """Return the results of one protocol's finished jobs, each with the group of its checkpoint."""
-    finished = [job for job in jobs if job.protocol == protocol and store.is_done(job.id)]
-    return [grouped(brief_result(job, store), plan) for job in finished]
-
-
-def grouped(result: Result, plan: Plan) -> Result:
-    return replace(result, job={**result.job, **plan.group_of(result.job["model"])})
+    """Return the results of the finished jobs, each with the group of its checkpoint."""
+    results: dict[str, list[Result]] = {protocol: [] for protocol in plan.tables}
+    with collector_paused():
+        for job in jobs:
+            if store.is_done(job.id):
+                result = brief_result(job, store)
+                grouped = replace(result, job={**result.job, **plan.group_of(job.model)})
+                results[job.protocol].append(grouped)
+    return results
 
 
 def stored_job(store: RunStore, name: str) -> Job:

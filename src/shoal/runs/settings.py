@@ -119,12 +119,8 @@ def _table_in_list(hint: Any) -> type[Any] | None:
 
 def _types(kind: type[Any]) -> dict[str, tuple[Any, ...]]:
     hints = get_type_hints(kind)
-    return {
-        field.name: get_args(hints[field.name])
-        if isinstance(hints[field.name], UnionType)
-        else (hints[field.name],)
-        for field in fields(kind)
-    }
+    named = {field.name: hints[field.name] for field in fields(kind)}
+    return {name: get_args(hint) if isinstance(hint, UnionType) else (hint,) for name, hint in named.items()}
 
 
 def nested(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,14 +32,13 @@ from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
 from platform import node
-from types import TracebackType
 from typing import Any, Self
 
 from filelock import Timeout
 
 from ..core.errors import DataError, StoreError
 from ..core.files import digest, read_json_lines, sweep, writing
-from ..core.records import NAN, Answer, Case, Lazy
+from ..core.records import NAN, Answer, Lazy
 from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
@@ -122,10 +121,6 @@ class RunStore:
         if not is_whole(self.cases_file(job)):
             self._build(job, progress)
 
-    def lazy_cases(self, job: Job, length: int, progress: Progress) -> Sequence[Case]:
-        """Return the cases of a finished job, read at the first access."""
-        return Lazy(length, lambda: self.built(job, progress).cases)
-
     # Jobs
 
     def job_folder(self, job_id: str) -> Path:
@@ -147,9 +142,8 @@ class RunStore:
     def find(self, name: str) -> str:
         """Return the id of the only job whose id contains this name."""
         known = self.job_ids()
-        matching = (
-            [name] if name in known else [job_id for job_id in known if name.strip() and name in job_id]
-        )
+        matching = [job_id for job_id in known if name.strip() and name in job_id]
+        matching = [name] if name in known else matching
         if len(matching) != 1:
             count = "no job" if not matching else f"{len(matching)} jobs"
             raise StoreError(
@@ -209,10 +203,8 @@ class RunStore:
             holder = self._holder(name)
             try:
                 with suppress(OSError):  # informative only: a full disk must not stop the holder
-                    since = time.strftime("%Y-%m-%d %H:%M:%S")
-                    holder.write_text(
-                        f"process {os.getpid()} on {node()}, which works on {name} since {since}"
-                    )
+                    since = f"{name} since {time.strftime('%Y-%m-%d %H:%M:%S')}"
+                    holder.write_text(f"process {os.getpid()} on {node()}, which works on {since}")
                 yield True
             finally:
                 with suppress(OSError):
@@ -324,9 +316,6 @@ class RunStore:
         """Return the file that collects a job's answers, opened after the whole batches it already has."""
         return PartialAnswers(self.job_folder(job_id), sizes)
 
-    def read_answers(self, job_id: str) -> list[Answer]:
-        return list(self.answers(job_id))
-
     def answers(self, job_id: str) -> Iterable[Answer]:
         """Return all answers of a job, from memory the first time after they were stored."""
         recent = self._recent.pop(job_id, None)
@@ -403,9 +392,7 @@ class MemoryStore(RunStore):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def built(self, job: Job, progress: Progress) -> Built:

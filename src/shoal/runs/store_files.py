@@ -139,23 +139,16 @@ def _load(path: Path) -> Built:
                 asked.append(case)
     if end != content.hexdigest()[:16]:
         raise _damaged(path, "the file is incomplete or was changed")
-    labels = head["labels"]
-    return Built(
-        asked,
-        None if labels is None else tuple(labels),
-        head["asks"],
-        [from_json(measure) for measure in head["measures"]],
-        head["about"],
-        whole if has_parts else (),
-    )
+    labels = None if head["labels"] is None else tuple(head["labels"])
+    measures = [from_json(measure) for measure in head["measures"]]
+    return Built(asked, labels, head["asks"], measures, head["about"], whole if has_parts else ())
 
 
 def _case(row: dict[str, Any], shared: dict[str, Any], alike: Alike) -> Case:
     examples = tuple([tuple(example) for example in row["examples"]])
     labels = alike.texts(tuple(row["labels"])) if "labels" in row else None
-    return Case(
-        row["id"], examples, labels, shared["groups"], alike.text(row.get("cluster", "")), shared["meta"]
-    )
+    cluster = alike.text(row.get("cluster", ""))
+    return Case(row["id"], examples, labels, shared["groups"], cluster, shared["meta"])
 
 
 MOST_CACHED = 2
@@ -388,13 +381,11 @@ def making(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         is_writable = os.access(folder, os.W_OK)
     except OSError as problem:
-        raise StoreError(
-            f"{folder}: cannot be created", why=problem.strerror or str(problem), fix="--into another folder"
-        ) from None
+        why = problem.strerror or str(problem)
+        raise StoreError(f"{folder}: cannot be created", why=why, fix="--into another folder") from None
     if not is_writable:
-        raise StoreError(
-            f"{folder}: cannot be written", why="the folder is read-only", fix="--into another folder"
-        )
+        why = "the folder is read-only"
+        raise StoreError(f"{folder}: cannot be written", why=why, fix="--into another folder")
     yield
 
 

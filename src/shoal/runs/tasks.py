@@ -7,11 +7,10 @@ how each ended.
 import os
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from typing import Protocol
 
 from ..core.errors import ShoalError, StoreError
 from ..core.files import sweep
@@ -56,14 +55,8 @@ class Ended:
     """The error; None if the task succeeded."""
 
 
-class Executor(Protocol):
-    """Runs tasks, each after its dependencies."""
-
-    def __call__(
-        self, tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int
-    ) -> Iterator[Ended]:
-        """Run all tasks and yield the end of each."""
-        ...
+Executor = Callable[[Sequence[Task], RunStore, Progress, int], Iterator[Ended]]
+"""Runs tasks with a number of workers, each after its dependencies, and yields the end of each."""
 
 
 def tasks_of(

@@ -185,7 +185,8 @@ def _settled(store: RunStore, stage: Stage, progress: Progress) -> Stage:
 def _found(store: RunStore, search: Search, progress: Progress) -> Try:
     from ..training.stage import best_try, run_search
 
-    name, path = search_name(search), _path_of(store, search)
+    name = search_name(search)
+    path = store.folder / "searches" / f"{name}.json"
     with making(path.parent), store.lock(f"search-{name}", wait=False) as mine:
         if not mine:
             raise BusyError(f"search-{name}")
@@ -205,10 +206,6 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
 
 def search_name(search: Search) -> str:
     return short_hash(dict(search.identity), 16)
-
-
-def _path_of(store: RunStore, search: Search) -> Path:
-    return store.folder / "searches" / f"{search_name(search)}.json"
 
 
 def _scores_of(path: Path) -> list[float]:

@@ -1,13 +1,13 @@
 """Sections of a job or a plan: protocols decide the content, renderers the layout."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
 from ..core.errors import ModelError
-from ..core.records import Case, Finding, Measures, Outcome, Result
+from ..core.records import Case, Finding, Measure, Outcome, Result, as_json, finding_as_json
 from ..core.selection import choose
 from ..core.views import (
     CaseList,
@@ -21,9 +21,7 @@ from ..core.views import (
 from ..models import load_model
 from ..protocols import find_protocol
 from ..protocols.base import Compared
-from .plan import Job, Plan
-from .scoring import brief_result
-from .store import RunStore
+from .plan import Plan
 
 EXPLAINED, EXAMPLES = 5, 2
 """Number of explained failures, and of texts of each."""
@@ -120,6 +118,17 @@ def _order(outcome: Outcome) -> tuple[int, float]:
     return NO_ANSWER if outcome.error else PASSED, 0.0
 
 
+def as_object(
+    jobs: Iterable[Mapping[str, Any]], measures: Iterable[Measure], findings: Iterable[Finding]
+) -> dict[str, Any]:
+    """Return the public JSON object of `--json`, which is also the file next to a page."""
+    return {
+        "jobs": [dict(job) for job in jobs],
+        "measures": [as_json(row) for row in measures],
+        "findings": [finding_as_json(finding) for finding in findings],
+    }
+
+
 VERDICTS = {True: "pass", False: "fail", None: "n/a"}
 
 
@@ -144,21 +153,19 @@ def case_lines(result: Result, job: str) -> Iterator[str]:
         yield encode({"job": job, **_case_row(case, outcome, said)}) + "\n"
 
 
-def plan_measures(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> Measures:
+def plan_measures(results: Mapping[str, Sequence[Result]], compared: Mapping[str, Compared]) -> list[Measure]:
     """Return the measures across the jobs of a plan; those of each job for protocols that compare nothing."""
     measures = [row for together in compared.values() for row in together.measures]
-    alone = [job for job in jobs if job.protocol not in compared and store.is_done(job.id)]
-    for job in alone:
-        more = {"job": job.id} if len(alone) > 1 else {}
-        rows = brief_result(job, store).measures
-        measures += [replace(row, groups={**row.groups, **more}) for row in rows]
-    return Measures(measures)
+    alone = [result for name, rows in results.items() if name not in compared for result in rows]
+    for result in alone:
+        more = {"job": str(result.job.get("id", ""))} if len(alone) > 1 else {}
+        measures += [replace(row, groups={**row.groups, **more}) for row in result.measures]
+    return measures
 
 
-def plan_findings(jobs: Sequence[Job], store: RunStore, compared: Mapping[str, Compared]) -> list[Finding]:
+def plan_findings(results: Mapping[str, Sequence[Result]], compared: Mapping[str, Compared]) -> list[Finding]:
     """Return the findings of a plan, most important first."""
     findings = [finding for together in compared.values() for finding in together.findings]
-    for job in jobs:
-        if job.protocol not in compared and store.is_done(job.id):
-            findings += brief_result(job, store).findings
+    alone = [result for name, rows in results.items() if name not in compared for result in rows]
+    findings += [finding for result in alone for finding in result.findings]
     return sorted(findings, key=lambda finding: -finding.weight)

@@ -34,7 +34,6 @@ from ...core.errors import MissingExtra, PlanError, ShoalError
 from ...core.records import Answer
 from ...training.stage import Progress, silent
 from ..answer_sources import Batches, DirectAnswers
-from ..execute import load_for
 from ..object_transfer import (
     Files,
     Workplace,
@@ -47,12 +46,14 @@ from ..object_transfer import (
     put_in_place,
 )
 from ..resources import Resources
+from ..scoring import load_for
 from ..store import RunStore
 from ..tasks import POLL_SECONDS, Ended, Queue, Task, failure_elsewhere, record_failure, run_task
 
 try:
     import ray
     from ray.exceptions import NodeDiedError, ObjectLostError, RayError, RayTaskError, WorkerCrashedError
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 except ModuleNotFoundError as problem:
     if problem.name != "ray":
         raise
@@ -179,7 +180,8 @@ class _Driver:
             for reference in self.flights:
                 ray.cancel(reference, force=True)
             alive = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
-            swept = [sweep_node.options(**_on(node)).remote(self.run_name) for node in alive]
+            places = [NodeAffinitySchedulingStrategy(node, soft=False) for node in alive]
+            swept = [sweep_node.options(scheduling_strategy=on).remote(self.run_name) for on in places]
             ray.wait(swept, num_returns=len(swept), timeout=10)
             ray.kill(self.mailbox)
         for flight in self.flights.values():
@@ -339,12 +341,6 @@ def _takes(task: Task) -> Resources:
 
 def _demand(takes: Resources) -> dict[str, Any]:
     return {"num_cpus": takes.cores or 1, "num_gpus": takes.gpus, "memory": takes.memory or None}
-
-
-def _on(node: str) -> dict[str, Any]:
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    return {"scheduling_strategy": NodeAffinitySchedulingStrategy(node, soft=False)}
 
 
 def _not_begun(cause: Exception) -> str:
