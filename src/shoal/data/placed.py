@@ -5,6 +5,7 @@ grow without limit, are an error.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,27 @@ from .tables import open_rows
 
 DEEPEST = 20
 """Nesting of lists and tables."""
+LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""Builds texts, lists and tables, nothing else; in C where PyYAML comes with it."""
+
+
+class PlacedError(DataError):
+    """An error that already names line and column."""
+
+    def at(self, where: str) -> "PlacedError":
+        """Return the error itself: the innermost place is the one to correct."""
+        return self
+
+
+@contextmanager
+def errors_in(where: str) -> Iterator[None]:
+    """Put a place in front of errors in the block that name none."""
+    try:
+        yield
+    except PlacedError:
+        raise
+    except DataError as problem:
+        raise PlacedError(f"{where}: {problem}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +51,7 @@ class Placed:
 
     def error(self, problem: str, fix: str, why: str = "") -> DataError:
         """Return an error at this place."""
-        return DataError(f"{self.where}: {problem}", why=why, fix=fix)
+        return PlacedError(f"{self.where}: {problem}", why=why, fix=fix)
 
     def text(self, what: str) -> str:
         """Return a text that is not blank."""
@@ -83,11 +105,8 @@ def read_yaml(path: Path) -> Placed:
     """Return the content of a YAML file."""
     content = whole_bytes(path)
     try:
-        loader = yaml.BaseLoader(content)
-        try:
-            node = loader.get_single_node() if not _aliases(path, content) else None
-        finally:
-            loader.dispose()
+        _check_events(path, content)
+        node = yaml.compose(content, LOADER)
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
         raise DataError(
@@ -95,34 +114,36 @@ def read_yaml(path: Path) -> Placed:
             why=str(problem.context or ""),
             fix="indent with spaces; quote texts that contain ': ', '#' or braces",
         ) from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as problem:
-        reason = "nested too deeply" if isinstance(problem, RecursionError) else str(problem).splitlines()[0]
+    except (yaml.YAMLError, UnicodeDecodeError) as problem:
+        reason = str(problem).splitlines()[0]
         raise DataError(f"{path}: not valid YAML", why=reason, fix="save it as UTF-8 text") from None
     if node is None:
         raise DataError(f"{path}: the file is empty", fix="shoal new suite NAME writes a file to start from")
-    return _placed(path, node, 1)
+    return _placed(path, node)
 
 
-def _aliases(path: Path, content: bytes) -> bool:
-    """Raise if the file has an alias."""
-    for event in yaml.parse(content, yaml.BaseLoader):
+def _check_events(path: Path, content: bytes) -> None:
+    """Raise at an alias, or at nesting that would take long to read."""
+    depth = 0
+    for event in yaml.parse(content, LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        where = _where(path, event.start_mark)
         if isinstance(event, yaml.AliasEvent):
             raise DataError(
-                f"{_where(path, event.start_mark)}: the alias *{event.anchor}",
+                f"{where}: the alias *{event.anchor}",
                 why="shoal reads files without aliases",
                 fix="write the value out, or name a word list under words",
             )
-    return False
+        if depth > DEEPEST:
+            raise DataError(f"{where}: nested too deeply", fix=f"at most {DEEPEST} levels")
 
 
-def _placed(path: Path, node: yaml.Node, depth: int) -> Placed:
+def _placed(path: Path, node: yaml.Node) -> Placed:
     where = _where(path, node.start_mark)
-    if depth > DEEPEST:
-        raise DataError(f"{where}: nested too deeply", fix=f"at most {DEEPEST} levels")
     if isinstance(node, yaml.ScalarNode):
         return Placed(node.value, where)
     if isinstance(node, yaml.SequenceNode):
-        return Placed([_placed(path, part, depth + 1) for part in node.value], where)
+        return Placed([_placed(path, part) for part in node.value], where)
     table: dict[str, Placed] = {}
     for key, part in node.value:
         name = key.value if isinstance(key, yaml.ScalarNode) else None
@@ -130,9 +151,11 @@ def _placed(path: Path, node: yaml.Node, depth: int) -> Placed:
             problem = "a name must be a text" if name is None else f"{name!r} is there twice"
             raise DataError(
                 f"{_where(path, key.start_mark)}: {problem}",
-                fix='quote a text that begins with a brace: "{thing} is …"' if name is None else "keep one of them",
+                fix='quote a text that begins with a brace: "{thing} is …"'
+                if name is None
+                else "keep one of them",
             )
-        placed = _placed(path, part, depth + 1)
+        placed = _placed(path, part)
         table[name] = Placed(placed.value, _where(path, key.start_mark))
     return Placed(table, where)
 

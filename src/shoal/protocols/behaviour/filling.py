@@ -1,8 +1,8 @@
 """Fill templates with words: the sentences of a suite written in YAML, in a spreadsheet or in Python.
 
-    {thing}                a word of the list `thing`; twice the same word if a template has the slot twice
-    {thing1} and {thing2}  two different words of the list `thing`
-    {a:thing}              the word after "a" or "an"
+{thing}                a word of the list `thing`; twice the same word if a template has the slot twice
+{thing1} and {thing2}  two different words of the list `thing`
+{a:thing}              the word after "a" or "an"
 """
 
 import re
@@ -49,19 +49,19 @@ class Filled:
 
 def fill(
     templates: Template | Sequence[Template],
+    words: Mapping[str, Sequence[str]],
     n: int = 0,
     seed: int = 0,
     exclude: Sequence[str] = (),
-    **words: Sequence[str],
 ) -> Iterator[Filled]:
     """Yield n fillings of the templates drawn at random, or all with n=0, in the order of templates and words.
 
-    A text is yielded once. `exclude` leaves out fillings that contain one of these phrases as whole words. A template of
-    two texts is a tuple; a single one of them needs a list: `fill([("premise", "hypothesis")], …)`.
+    A text is yielded once. `exclude` leaves out fillings that contain one of these phrases as whole words. A template
+    of two texts is a tuple; a single one of them needs a list: `fill([("premise", "hypothesis")], …)`.
 
-    >>> [filled.text for filled in fill("It is {a:word} {thing}.", word=["old", "new"], thing=["lamp"])]
+    >>> [filled.text for filled in fill("It is {a:word} {thing}.", {"word": ["old", "new"], "thing": ["lamp"]})]
     ['It is an old lamp.', 'It is a new lamp.']
-    >>> [filled.text for filled in fill("{name1} saw {name2}.", n=2, name=["Rosa", "Emil", "Hana"])]
+    >>> [filled.text for filled in fill("{name1} saw {name2}.", {"name": ["Rosa", "Emil", "Hana"]}, n=2)]
     ['Rosa saw Hana.', 'Emil saw Hana.']
     """
     every = [templates] if isinstance(templates, str) else list(templates)
@@ -110,7 +110,9 @@ def _slots(template: Template, words: Mapping[str, Sequence[str]]) -> dict[str, 
         chosen[name] = home
     for part in _parts(template):
         if set(SLOT.sub("", part)) & set("{}"):
-            raise DataError(f"a brace that belongs to no slot in {part!r}", fix="a slot is {name} or {a:name}")
+            raise DataError(
+                f"a brace that belongs to no slot in {part!r}", fix="a slot is {name} or {a:name}"
+            )
     return chosen
 
 
@@ -143,10 +145,10 @@ def _locate(index: int, sizes: Sequence[int]) -> tuple[int, int]:
 def _words_at(index: int, slots: Mapping[str, str], words: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the word of each slot: the last slot changes first, as in nested loops."""
     chosen = {}
-    for name, home in reversed(slots.items()):
+    for name, home in reversed(list(slots.items())):
         index, place = divmod(index, len(words[home]))
         chosen[name] = words[home][place]
-    return dict(reversed(chosen.items()))
+    return dict(reversed(list(chosen.items())))
 
 
 def _numbered(chosen: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -16,15 +16,15 @@ same cases. `docs/how-to/write-a-suite.md` has every field.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.random import Generator
 
-from ...core.errors import DataError, errors_at, nearest
+from ...core.errors import DataError, nearest
 from ...core.records import Case
-from ...data.placed import Placed, read_yaml, sheet_rows
+from ...data.placed import Placed, errors_in, read_yaml, sheet_rows
 from ...data.tables import open_rows
 from . import perturb
 from .expect import DIRECTIONS
@@ -41,7 +41,13 @@ SHEET_FIELDS = (
     "functionality", "description", "capability", "type", "label", "template", "variant", "perturb", "case",
     "expect", "na_if", "tolerance", "except", "sample", "seed", "slot", "words",
 )  # fmt: skip
-REPEATED = {"template": "templates", "variant": "variants", "perturb": "perturb", "case": "cases", "except": "except"}
+REPEATED = {
+    "template": "templates",
+    "variant": "variants",
+    "perturb": "perturb",
+    "case": "cases",
+    "except": "except",
+}
 """Columns of a sheet that may be filled in several rows of a functionality, and their fields."""
 TYPOS = 3
 """Typos per text, as many other names, places and numbers."""
@@ -49,9 +55,11 @@ TYPOS = 3
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The word lists that a functionality may use."""
+    """The words that a functionality may use: labels and lists."""
 
     language: str
+    labels: Sequence[str]
+    """The suite's labels; empty if the file does not name them."""
     lists: Mapping[str, Sequence[str]]
 
 
@@ -106,7 +114,9 @@ def _listed(cell: Placed) -> Placed:
     """Return the words of a cell: separated by commas or semicolons, or the name of one of our lists."""
     text = cell.text("words")
     words = [word.strip() for word in text.replace(";", ",").split(",")]
-    return Placed([Placed(word, cell.where) for word in words if word], cell.where) if len(words) > 1 else cell
+    return (
+        Placed([Placed(word, cell.where) for word in words if word], cell.where) if len(words) > 1 else cell
+    )
 
 
 def _add_row(test: dict[str, Placed], row: dict[str, Placed]) -> None:
@@ -142,16 +152,18 @@ def _with_argument(cell: Placed) -> Placed:
 def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
     language = fields["language"].text("language") if "language" in fields else "en"
     if "language" in fields and language not in LEXICONS and "words" not in fields:
-        raise fields["language"].error(f"no word lists for language {language!r}", f"one of {', '.join(LEXICONS)}")
+        raise fields["language"].error(
+            f"no word lists for language {language!r}", f"one of {', '.join(LEXICONS)}"
+        )
     labels = fields["labels"].texts("labels") if "labels" in fields else None
-    with errors_at(fields["labels"].where if "labels" in fields else str(path)):
+    with errors_in(fields["labels"].where if "labels" in fields else str(path)):
         suite = Suite(
             fields["suite"].text("suite") if "suite" in fields else path.name.split(".")[0],
             labels,
             task=fields["task"].text("task") if "task" in fields else "",
             version=fields["version"].text("version") if "version" in fields else "",
         )
-    words = _with_lists(Words(language, {}), fields.get("words"))
+    words = _with_lists(Words(language, suite.labels or (), {}), fields.get("words"))
     tests = fields["tests"].table("tests") if "tests" in fields else {}
     if not tests:
         raise DataError(f"{path}: no tests", fix="tests: with a functionality and its templates below")
@@ -167,7 +179,7 @@ def _with_lists(words: Words, more: Placed | None) -> Words:
         if not name.isidentifier():
             raise listed.error(f"{name!r} cannot be a slot", "letters, digits and underscores: room_type")
         if isinstance(listed.value, str):
-            with errors_at(listed.where):
+            with errors_in(listed.where):
                 lists[name] = word_list(listed.text("words").strip(), words.language)
             continue
         entries = listed.texts(f"words.{name}")
@@ -175,7 +187,7 @@ def _with_lists(words: Words, more: Placed | None) -> Words:
         if twice is not None:
             raise listed.error(f"{twice!r} is there twice in words.{name}", "keep one of them")
         lists[name] = entries
-    return Words(words.language, lists)
+    return replace(words, lists=lists)
 
 
 # One functionality
@@ -199,11 +211,11 @@ def _add_test(suite: Suite, name: str, test: Placed, words: Words) -> None:
         if "templates" in fields:
             yield from _filled_cases(name, fields, words, kind)
         for entry in fields["cases"].parts("cases") if "cases" in fields else ():
-            yield _written_case(entry, fields.get("label"), kind)
+            yield _written_case(entry, fields.get("label"), kind, words)
 
     cases.__name__ = name
     cases.__doc__ = fields["description"].text("description") if "description" in fields else ""
-    with errors_at(test.where):
+    with errors_in(test.where):
         define(cases)
 
 
@@ -219,7 +231,9 @@ def _invariance(suite: Suite, fields: Mapping[str, Placed], test: Placed) -> Def
 
 def _directional(suite: Suite, fields: Mapping[str, Placed], test: Placed) -> Definition:
     if "expect" not in fields:
-        raise test.error("DIR does not say which way confidence may move", f"expect: one of {', '.join(DIRECTIONS)}")
+        raise test.error(
+            "DIR does not say which way confidence may move", f"expect: one of {', '.join(DIRECTIONS)}"
+        )
     na_if = fields["na_if"].text("na_if") if "na_if" in fields else ""
     rule = fields["expect"].text("expect")
     return suite.directional(
@@ -247,7 +261,9 @@ def _tolerance(fields: Mapping[str, Placed]) -> float:
     except ValueError:
         tolerance = -1.0
     if not 0 <= tolerance <= 2:
-        raise fields["tolerance"].error(f"tolerance must be a number from 0 to 2, found {text!r}", "tolerance: 0.1")
+        raise fields["tolerance"].error(
+            f"tolerance must be a number from 0 to 2, found {text!r}", "tolerance: 0.1"
+        )
     return tolerance
 
 
@@ -256,15 +272,15 @@ def _tolerance(fields: Mapping[str, Placed]) -> float:
 
 def _filled_cases(name: str, fields: Mapping[str, Placed], words: Words, kind: str) -> Iterator[Case]:
     """Yield the cases of the templates: filled, labelled, and with their variants."""
-    labels = _templates(fields)
+    labels = _templates(fields, words)
     where = fields["templates"]
     sample = fields["sample"].number("sample", 1) if "sample" in fields else 0
     seed = fields["seed"].number("seed", 0) if "seed" in fields else 0
     exclude = fields["except"].texts("except") if "except" in fields else []
     rng = np.random.default_rng(seed)
     count = 0
-    with errors_at(where.where):
-        for filled in fill(list(labels), sample, seed, exclude, **words.lists):
+    with errors_in(where.where):
+        for filled in fill(list(labels), words.lists, sample, seed, exclude):
             variants = _variants(filled, fields, words, rng) if kind != "MFT" else []
             if kind != "MFT" and not variants:
                 continue
@@ -278,7 +294,8 @@ def _filled_cases(name: str, fields: Mapping[str, Placed], words: Words, kind: s
         raise where.error(f"{name}: no case is left", "other templates, words or perturbations")
     if count < sample and kind == "MFT":
         raise where.error(
-            f"{name}: {count:,} cases where sample asks for {sample:,}", f"sample: {count}, or more words"
+            f"{name}: sample asks for {sample:,} cases, the words make {count:,}",
+            f"sample: {count}, or more words",
         )
 
 
@@ -286,11 +303,11 @@ def _example(texts: tuple[str, ...]) -> str | tuple[str, ...]:
     return texts[0] if len(texts) == 1 else texts
 
 
-def _templates(fields: Mapping[str, Placed]) -> dict[Template, str | None]:
+def _templates(fields: Mapping[str, Placed], words: Words) -> dict[Template, str | None]:
     """Return each template's label: of a list of templates, of lists by label, or of entries with text and label."""
-    listed, label = fields["templates"], _label(fields.get("label"))
+    listed, label = fields["templates"], _label(fields.get("label"), words)
     if isinstance(listed.value, dict):
-        groups = [(part, name) for name, part in listed.value.items()]
+        groups = [(part, _label(Placed(name, part.where), words)) for name, part in listed.value.items()]
     else:
         groups = [(listed, label)]
     labels: dict[Template, str | None] = {}
@@ -301,7 +318,7 @@ def _templates(fields: Mapping[str, Placed]) -> dict[Template, str | None]:
                 table = entry.table("a template", ("text", "label"))
                 if "text" not in table:
                     raise entry.error("a template without text", 'text: "The {thing} was great."')
-                text, named = table["text"], _label(table.get("label")) or own
+                text, named = table["text"], _label(table.get("label"), words) or own
             template = _template(text)
             if template in labels:
                 raise entry.error(f"the template {template!r} is there twice", "keep one of them")
@@ -319,27 +336,36 @@ def _template(entry: Placed) -> Template:
     return entry.text("a template")
 
 
-def _label(label: Placed | None) -> str | None:
-    return None if label is None else label.text("label").strip()
+def _label(label: Placed | None, words: Words) -> str | None:
+    """Return a label of the suite, or "not_" before one."""
+    if label is None:
+        return None
+    name = label.text("label").strip()
+    if words.labels and name.removeprefix("not_") not in words.labels:
+        known = ", ".join(words.labels)
+        raise label.error(
+            f"label {name!r} is not one of {known}", nearest(name, words.labels) or f"one of {known}"
+        )
+    return name
 
 
-def _written_case(entry: Placed, label: Placed | None, kind: str) -> Case:
+def _written_case(entry: Placed, label: Placed | None, kind: str, words: Words) -> Case:
     """Return a case that is written out: a text, an original with its variants, or either with its own label."""
-    own, body = _label(label), entry
+    own = _label(label, words)
     if isinstance(entry.value, dict):
         table = entry.table("a case", ("text", "variants", "label"))
         if "text" not in table:
             raise entry.error("a case without text", 'text: "The room was great."')
-        own = _label(table.get("label")) or own
+        own = _label(table.get("label"), words) or own
         more = table["variants"].parts("variants") if "variants" in table else []
         texts = [_example(_pair(part)) for part in (table["text"], *more)]
     elif kind == "MFT":
-        texts = [_example(_pair(body))]
+        texts = [_example(_pair(entry))]
     else:
-        texts = [_example(_pair(part)) for part in body.parts("an original and its variants")]
+        texts = [_example(_pair(part)) for part in entry.parts("an original and its variants")]
     if kind != "MFT" and len(texts) < 2:
         raise entry.error("an original without a variant", '["The room was great.", "The rooom was great."]')
-    with errors_at(entry.where):
+    with errors_in(entry.where):
         if kind == "MFT" and own is None:
             raise entry.error("no label", "label: negative")
         return case(*texts, label=own)
@@ -370,8 +396,8 @@ def _from_template(entry: Placed, filled: Filled, words: Words) -> Iterator[tupl
     """Yield a variant template with the words of the original, and every word of its further slots."""
     template = _template(entry)
     known = {name: [word] for name, word in filled.words.items() if name in slot_names(template)}
-    with errors_at(entry.where):
-        for variant in fill([template], **{**words.lists, **known}):
+    with errors_in(entry.where):
+        for variant in fill([template], {**words.lists, **known}):
             yield variant.texts
 
 
@@ -428,7 +454,7 @@ def _swap(filled: Filled, what: Placed | None, entry: Placed, words: Words, rng:
             (text,) = fill_one(filled.template, {**filled.words, name: others[place]})
             yield text
     else:
-        with errors_at(what.where):
+        with errors_in(what.where):
             known = words.lists[name] if name in words.lists else word_list(name, words.language)
         yield from (change.text for change in perturb.change_first(filled.text, (known,), rng, TYPOS))
 
