@@ -210,8 +210,12 @@ def _add_test(suite: Suite, name: str, test: Placed, words: Words) -> None:
     def cases() -> Iterator[Case]:
         if "templates" in fields:
             yield from _filled_cases(name, fields, words, kind)
+        rng = _rng(fields)
         for entry in fields["cases"].parts("cases") if "cases" in fields else ():
-            yield _written_case(entry, fields.get("label"), kind, words)
+            if kind != "MFT" and ("perturb" in fields or "variants" in fields):
+                yield from _perturbed_case(entry, fields, words, rng)
+            else:
+                yield _written_case(entry, fields.get("label"), kind, words)
 
     cases.__name__ = name
     cases.__doc__ = fields["description"].text("description") if "description" in fields else ""
@@ -275,12 +279,11 @@ def _filled_cases(name: str, fields: Mapping[str, Placed], words: Words, kind: s
     labels = _templates(fields, words)
     where = fields["templates"]
     sample = fields["sample"].number("sample", 1) if "sample" in fields else 0
-    seed = fields["seed"].number("seed", 0) if "seed" in fields else 0
     exclude = fields["except"].texts("except") if "except" in fields else []
-    rng = np.random.default_rng(seed)
+    rng = _rng(fields)
     count = 0
     with errors_in(where.where):
-        for filled in fill(list(labels), words.lists, sample, seed, exclude):
+        for filled in fill(list(labels), words.lists, sample, _seed(fields), exclude):
             variants = _variants(filled, fields, words, rng) if kind != "MFT" else []
             if kind != "MFT" and not variants:
                 continue
@@ -297,6 +300,14 @@ def _filled_cases(name: str, fields: Mapping[str, Placed], words: Words, kind: s
             f"{name}: sample asks for {sample:,} cases, the words make {count:,}",
             f"sample: {count}, or more words",
         )
+
+
+def _seed(fields: Mapping[str, Placed]) -> int:
+    return fields["seed"].number("seed", 0) if "seed" in fields else 0
+
+
+def _rng(fields: Mapping[str, Placed]) -> Generator:
+    return np.random.default_rng(_seed(fields))
 
 
 def _example(texts: tuple[str, ...]) -> str | tuple[str, ...]:
@@ -369,6 +380,20 @@ def _written_case(entry: Placed, label: Placed | None, kind: str, words: Words) 
         if kind == "MFT" and own is None:
             raise entry.error("no label", "label: negative")
         return case(*texts, label=own)
+
+
+def _perturbed_case(
+    entry: Placed, fields: Mapping[str, Placed], words: Words, rng: Generator
+) -> Iterator[Case]:
+    """Yield a text that is written out with its perturbed variants; nothing if no perturbation changes it."""
+    if "variants" in fields:
+        raise fields["variants"].error(
+            "variants are for templates", "perturb:, or the variants next to each text"
+        )
+    original = Filled((entry.text("a case"),), entry.text("a case"), {})
+    variants = _variants(original, fields, words, rng)
+    if variants:
+        yield case(original.text, *(_example(texts) for texts in variants))
 
 
 def _pair(entry: Placed) -> tuple[str, ...]:
