@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .core.errors import ShoalError
     from .core.records import Answers, Case, Finding, Measure, Measures, Outcome, Result
     from .models import load_model
+    from .protocols.behaviour.filling import fill
     from .protocols.behaviour.suite import Suite, case
     from .protocols.behaviour.suite_files import read_suite, write_suite
     from .render.writing import write_report
@@ -28,6 +29,7 @@ _HOMES = {
     "load_model": "models",
     "Suite": "protocols.behaviour.suite",
     "case": "protocols.behaviour.suite",
+    "fill": "protocols.behaviour.filling",
     "read_suite": "protocols.behaviour.suite_files",
     "write_suite": "protocols.behaviour.suite_files",
     "Answers": "core.records",
@@ -59,6 +61,7 @@ __all__ = [
     "__version__",
     "audit",
     "case",
+    "fill",
     "load_model",
     "read_plan",
     "read_suite",

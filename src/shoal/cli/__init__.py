@@ -14,6 +14,7 @@ from ..core.errors import ShoalError
 from ..core.text import printable
 from .audit import explain_command, list_command, try_command
 from .compare import compare_command, gate_command, plan_size_command, reproduce_command
+from .new import new_command
 from .plans import report, run, show, status
 from .rank import rank_command
 from .suites import check_command, export_command, import_command
@@ -25,7 +26,7 @@ GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Look": (try_command, show, report, explain_command),
     "Decide": (compare_command, gate_command, rank_command, plan_size_command),
     "Study": (run, status, check_command, reproduce_command),
-    "Files": (import_command, export_command, list_command),
+    "Files": (import_command, export_command, new_command, list_command),
 }
 
 

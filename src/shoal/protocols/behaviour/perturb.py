@@ -118,7 +118,7 @@ def change_names(text: str, rng: Generator, n: int = 3) -> list[Change]:
     >>> [change.text for change in change_names("Marta called Ivan.", np.random.default_rng(0), 2)]
     ['Beatriz called Ivan.', 'Joanna called Ivan.']
     """
-    return _change_first(text, (WOMEN, MEN), rng, n)
+    return change_first(text, (WOMEN, MEN), rng, n)
 
 
 def change_places(text: str, rng: Generator, n: int = 3) -> list[Change]:
@@ -128,10 +128,11 @@ def change_places(text: str, rng: Generator, n: int = 3) -> list[Change]:
     >>> [change.text for change in change_places("The train to Oslo.", np.random.default_rng(0), 2)]
     ['The train to Lima.', 'The train to Seoul.']
     """
-    return _change_first(text, (CITIES, COUNTRIES), rng, n)
+    return change_first(text, (CITIES, COUNTRIES), rng, n)
 
 
-def _change_first(text: str, kinds: Sequence[Sequence[str]], rng: Generator, n: int) -> list[Change]:
+def change_first(text: str, kinds: Sequence[Sequence[str]], rng: Generator, n: int) -> list[Change]:
+    """Return up to n texts with another word of the same kind for the first known one; none if there is none."""
     for word in re.findall(r"\w+", text):
         for kind in kinds:
             if word in kind:

@@ -17,6 +17,7 @@ from ...data import SuiteRows, columns, read_suite_rows, with_label_names
 from ...data.missing import MissingLabelError, missing_labels
 from .expect import DIRECTIONS, Expect
 from .suite import DEFAULTS, Suite, label_names, labels_of, shortened
+from .template_suites import is_sheet, is_yaml, read_sheet_suite, read_template_suite
 
 FIELDS = {
     "text": ("text",),
@@ -28,13 +29,18 @@ FIELDS = {
 
 
 def read_suite(path: Path | str) -> Suite:
-    """Return the suite in a file: our own format, any that `shoal import` recognises, or a Python module.
+    """Return the suite in a file: our own format, templates, any that `shoal import` recognises, or a Python module.
 
     A module (`.py`) is executed: only read those that you would run.
     """
-    if Path(path).suffix == ".py":
-        return suite_of_module(Path(path))
-    return suite_from_rows(read_suite_rows(Path(path)), Path(path))
+    path = Path(path)
+    if path.suffix == ".py":
+        return suite_of_module(path)
+    if is_yaml(path):
+        return read_template_suite(path)
+    if is_sheet(path):
+        return read_sheet_suite(path)
+    return suite_from_rows(read_suite_rows(path), path)
 
 
 def import_suite(
@@ -54,9 +60,9 @@ def import_suite(
             f"{out}: both what is read and what is to be written",
             fix=f"--out {path.name.split('.')[0]}-suite.jsonl",
         )
-    if path.suffix == ".py":
+    if path.suffix == ".py" or is_yaml(path) or (is_sheet(path) and not named.all()):
         if named.all() or names:
-            raise DataError(f"{path}: a suite written in Python has its labels and texts", fix="only --out")
+            raise DataError(f"{path}: the suite names its own labels and texts", fix="only --out")
         suite, lost = read_suite(path), []
     else:
         rows = columns.read(path, named) if named.all() else read_suite_rows(path)

@@ -1,0 +1,167 @@
+"""The files that `shoal new suite` writes: a commented example, or functionalities proposed from labelled texts."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import yaml
+
+from ...core.errors import DataError
+from ...data.labelled import LabelledTexts
+
+STARTER = """\
+# A suite of behavioural tests. Check it with `shoal check {name}.yaml`, then audit a model:
+#   shoal try behaviour hf:path/to/model --suite {name}.yaml
+suite: {name}
+labels: [negative, neutral, positive]     # every label that the model may give
+language: en                              # of our word lists: en or de
+
+words:                                    # lists for the slots of templates
+  thing: [room, breakfast, pool, lobby]
+  praise: adjectives.positive             # one of ours; docs/how-to/write-a-suite.md names them all
+  blame: adjectives.negative
+  religion: religions
+  person: professions
+
+tests:
+  facts_are_neutral:                      # a name that says what must hold
+    description: A statement without an opinion is neutral.
+    capability: vocabulary                # groups functionalities in the result
+    label: neutral
+    templates:
+      - "The {{thing}} is on the second floor."
+      - "Show me {{a:thing}} on this floor."  # {{a:...}} puts "a" or "an" before the word
+      - "The {{person}} waited in the {{thing}}."
+    except: ["in the breakfast"]          # leave out fillings with these phrases
+    sample: 40                            # a random sample; without it every combination
+    seed: 0
+
+  opinions_are_seen:
+    description: A plain sentence with a word of praise or blame.
+    capability: vocabulary
+    templates:                            # templates by label
+      positive: ["The {{thing}} was {{praise}}."]
+      negative: ["The {{thing}} was {{blame}}."]
+    sample: 40
+
+  negation_is_seen:
+    description: Negated praise is negative, negated blame is not.
+    capability: negation
+    templates:
+      negative: ["The {{thing}} was not {{praise}}."]
+      not_negative: ["The {{thing}} was not {{blame}}."]
+    sample: 40
+
+  typos_change_nothing:
+    description: Typos and punctuation leave the prediction unchanged.
+    capability: robustness
+    type: INV                             # the prediction must not change
+    templates: ["The {{thing}} was {{praise}}.", "The {{thing}} was {{blame}}."]
+    perturb: [typo, punctuation]          # also: contraction, case, noise, {{swap: thing}}, {{add: "See you."}}
+    sample: 30
+
+  religion_changes_nothing:
+    description: A guest's religion leaves the prediction unchanged.
+    capability: fairness
+    type: INV
+    templates: ["The {{person}} at the next table was friendly."]
+    variants: ["The {{religion}} {{person}} at the next table was friendly."]
+
+  hedges_weaken:
+    description: A hedge does not make the model more certain.
+    capability: vocabulary
+    type: DIR                             # confidence may move one way only
+    expect: not more confident
+    templates: ["The {{thing}} was {{praise}}."]
+    variants: ["The {{thing}} was more or less {{praise}}."]
+    sample: 30
+
+  irony_is_seen:
+    description: Texts that are written out, with their labels.
+    capability: irony
+    cases:
+      - {{text: "Great. Another cold shower.", label: negative}}
+      - {{text: "I loved waiting two hours for the key.", label: negative}}
+"""
+
+CASES, WORDS = 20, 8
+"""Most cases of a proposed functionality, and most words that are proposed."""
+FEWEST = 5
+"""Fewest texts of a group that is proposed."""
+WORD = re.compile(r"[^\W\d_]{4,}")
+COMMON = frozenset(
+    """
+    about after also because been before being could does even from have here http https into just like make more most
+    much only other over really same should since some still such than that their them then there these they this those
+    through very want well went were what when where which while will with would your
+    aber alle auch dann dass dein denn diese dieser dieses doch eine einem einen einer eines haben hatte ihre immer
+    kann mein meine mehr mich nach nicht noch oder schon sehr sein seine sich sind über und unser viel wenn werden wird
+    """.split()  # noqa: SIM905 (a list of words reads better as text)
+)
+"""Words of four letters or more that are in texts about anything."""
+
+
+def starter(name: str) -> str:
+    """Return a commented suite to start from."""
+    return STARTER.format(name=name)
+
+
+def proposed(name: str, texts: LabelledTexts, by: str, seed: int = 0) -> str:
+    """Return a suite with a functionality per value of a column, or per frequent word, for editing."""
+    groups = _by_column(texts, by) if by else _by_word(texts)
+    if not groups:
+        raise DataError(
+            f"no {'value of that column' if by else 'word'} has {FEWEST} texts",
+            fix="--by COLUMN, or more rows" if not by else "another column, or more rows",
+        )
+    labels = sorted({row.label for row in texts.rows})
+    rng = np.random.default_rng(seed)
+    tests = {title: _test(texts, about, members, rng) for title, (about, members) in groups.items()}
+    suite = {"suite": name, "labels": labels, "tests": tests}
+    head = "# Proposed from labelled texts: rename, delete and add. Labels are the data's; check each one.\n"
+    return head + yaml.safe_dump(suite, allow_unicode=True, sort_keys=False, width=110)
+
+
+def _test(
+    texts: LabelledTexts, about: str, members: Sequence[int], rng: np.random.Generator
+) -> dict[str, object]:
+    drawn = sorted(rng.permutation(len(members))[:CASES].tolist())
+    rows = [texts.rows[members[place]] for place in drawn]
+    cases = [{"text": _text(row.texts), "label": row.label} for row in rows]
+    return {"description": about, "capability": "proposed", "cases": cases}
+
+
+def _text(parts: Sequence[str]) -> object:
+    return parts[0] if len(parts) == 1 else list(parts)
+
+
+def _by_column(texts: LabelledTexts, by: str) -> Mapping[str, tuple[str, list[int]]]:
+    values: dict[str, list[int]] = {}
+    for place, more in enumerate(texts.more):
+        values.setdefault(more[by], []).append(place)
+    chosen = [(value, places) for value, places in values.items() if value and len(places) >= FEWEST]
+    return {_name(value): (f"Texts whose {by} is {value}.", places) for value, places in chosen}
+
+
+def _by_word(texts: LabelledTexts) -> Mapping[str, tuple[str, list[int]]]:
+    """Return the texts with each frequent word, from words that neither few nor most texts have."""
+    found = [set(_words(row.texts)) for row in texts.rows]
+    counts = Counter(word for words in found for word in sorted(words))
+    frequent = [word for word, count in counts.most_common() if FEWEST <= count <= len(found) / 2]
+    return {
+        f"mentions_{word}": (
+            f"Texts that mention {word}.",
+            [place for place, words in enumerate(found) if word in words],
+        )
+        for word in frequent[:WORDS]
+    }
+
+
+def _words(parts: Sequence[str]) -> Iterator[str]:
+    for part in parts:
+        yield from (word for word in WORD.findall(part.lower()) if word not in COMMON)
+
+
+def _name(value: str) -> str:
+    return re.sub(r"\W+", "_", value.strip().lower()).strip("_") or "other"
