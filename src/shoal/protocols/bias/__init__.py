@@ -34,26 +34,14 @@ def parts(settings: Settings) -> list[Settings]:
         if names.count(name) > 1:
             raise PlanError(f"tasks: two tasks are called {name!r}", fix="use another name for each task")
     first = settings.representation[:1]
-    jobs = [
-        replace(
-            settings,
-            diagnostic=(name,),
-            representation=(kind,),
-            tasks=(),
-            tests=settings.tests if vectors else (),
-        )
-        for name in settings.diagnostic
-        for vectors in [has_vectors(name)]
-        for kind in (settings.representation if vectors else first)
-    ]
-    without_diagnostic: dict[str, Any] = {
-        "diagnostic": (),
-        "data": "",
-        "tests": (),
-        "limit": 0,
-        "representation": first,
-    }
-    return [*jobs, *(replace(settings, **without_diagnostic, tasks=(task,)) for task in settings.tasks)]
+    jobs = []
+    for name in settings.diagnostic:
+        vectors = has_vectors(name)
+        alone = replace(settings, diagnostic=(name,), tasks=(), tests=settings.tests if vectors else ())
+        kinds = settings.representation if vectors else first
+        jobs += [replace(alone, representation=(kind,)) for kind in kinds]
+    downstream = replace(settings, diagnostic=(), data="", tests=(), limit=0, representation=first)
+    return [*jobs, *(replace(downstream, tasks=(task,)) for task in settings.tasks)]
 
 
 def title(settings: Settings) -> str:

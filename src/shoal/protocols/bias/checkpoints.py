@@ -65,19 +65,13 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
     recipes: dict[str, dict[str, None]] = {}
     for family in every:
         recipes.setdefault(family.recipe, {}).update(dict.fromkeys(family.results))
-    for result in results:
-        if is_downstream(result):
-            recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
-    findings = [
-        Finding(
-            "conclusion",
-            " ".join(wording.conclusion(family.measures(measures), len(family.results))),
-            weight=1.0,
-            groups=family.groups,
-        )
-        for family in every
-        if len(family.results) > 1
-    ]
+    for result in filter(is_downstream, results):
+        recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
+    findings = []
+    for family in every:
+        if len(family.results) > 1:
+            text = wording.conclusion(family.measures(measures), len(family.results))
+            findings.append(Finding("conclusion", text, weight=1.0, groups=family.groups))
     findings += [_recipe(name, list(names), every) for name, names in recipes.items()]
     return Compared(measures, findings)
 
@@ -91,11 +85,8 @@ def between_representations(one: Family, other: Family) -> Iterator[Measure]:
         return
     same = []
     for slice_, _ in one.final_slices("effect size"):
-        others = dict(zip(other.results, other.values("effect size", slice_), strict=True))
-        for name, effect in zip(one.results, one.values("effect size", slice_), strict=True):
-            second = others.get(name)
-            if effect is not None and second is not None:
-                same.append(np.sign(effect) == np.sign(second))
+        first, second = (family.defined_values("effect size", slice_) for family in (one, other))
+        same += [np.sign(first[name]) == np.sign(second[name]) for name in first if name in second]
     if same:
         groups = {**one.groups, "representation": f"{one.representation} and {other.representation}"}
         share = float(np.mean(same))
@@ -128,10 +119,7 @@ def _scores(family: Family, category: str) -> dict[str, float]:
     """Return each checkpoint's score of a category, over all tasks if there are several."""
     slices = [slice_ for slice_, _ in family.final_slices(SCORE) if slice_["category"] == category]
     whole = [slice_ for slice_ in slices if slice_.get("task", "all") == "all"]
-    if not slices:
-        return {}
-    values = family.values(SCORE, (whole or slices)[0])
-    return {name: value for name, value in zip(family.results, values, strict=True) if value is not None}
+    return family.defined_values(SCORE, (whole or slices)[0]) if slices else {}
 
 
 # Findings

@@ -57,6 +57,11 @@ class Family:
         """Return a measure's value in every checkpoint, None if it is missing or undefined."""
         return [row.value if row else None for row in self.rows(name, groups)]
 
+    def defined_values(self, name: str, groups: Groups) -> dict[str, float]:
+        """Return a measure's value by checkpoint, without undefined ones."""
+        values = zip(self.results, self.values(name, groups), strict=True)
+        return {checkpoint: value for checkpoint, value in values if value is not None}
+
     def slices(self, name: str) -> list[tuple[dict[str, str], int]]:
         """Return the groups of a measure with their n, in the order of the first checkpoint that has them."""
         counts: dict[tuple[tuple[str, str], ...], int] = {}
