@@ -211,7 +211,9 @@ def test_long_texts_are_left_out_and_counted(tmp_path):
         "test_per_label": 1,
         "validation_per_label": 0,
     }
-    assert split_texts(cood.Settings(**usual)).pool.dropped == {"longer than 100 words and punctuation marks": 6}
+    assert split_texts(cood.Settings(**usual)).pool.dropped == {
+        "longer than 100 words and punctuation marks": 6
+    }
     pieces = split_texts(cood.Settings(**usual, tokenizer="tiny:sentiment")).pool.dropped
     assert list(pieces) == ["longer than 100 word pieces"] and pieces["longer than 100 word pieces"] >= 6
 

@@ -60,7 +60,8 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
     measures += between_recipes(every)
     for pair in combinations(every, 2):
         if pair[0].recipe == pair[1].recipe:
-            measures += [*between_representations(*pair), *between_diagnostics(*pair)]
+            is_same = pair[0].diagnostic == pair[1].diagnostic
+            measures += between_representations(*pair) if is_same else between_diagnostics(*pair)
     measures += compare_tasks(results)
     recipes: dict[str, dict[str, None]] = {}
     for family in every:
@@ -69,8 +70,8 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
         recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
     findings = []
     for family in every:
-        if len(family.results) > 1:
-            text = wording.conclusion(family.measures(measures), len(family.results))
+        text = wording.conclusion(family.measures(measures), len(family.results))
+        if text and len(family.results) > 1:
             findings.append(Finding("conclusion", text, weight=1.0, groups=family.groups))
     findings += [_recipe(name, list(names), every) for name, names in recipes.items()]
     return Compared(measures, findings)
@@ -81,8 +82,6 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
 
 def between_representations(one: Family, other: Family) -> Iterator[Measure]:
     """Yield how often two representations of the same checkpoints agree on the sign of a test."""
-    if one.diagnostic != other.diagnostic:
-        return
     same = []
     for slice_, _ in one.final_slices("effect size"):
         first, second = (family.defined_values("effect size", slice_) for family in (one, other))
@@ -95,8 +94,6 @@ def between_representations(one: Family, other: Family) -> Iterator[Measure]:
 
 def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
     """Yield the difference of the scores of each concept that both diagnostics have (3.1 of the paper)."""
-    if one.diagnostic == other.diagnostic:
-        return
     sides = (one, other)
     concepts = [module_of(family.diagnostic).CONCEPTS for family in sides]
     for concept in [name for name in concepts[0] if name in concepts[1]]:
@@ -184,9 +181,8 @@ class Sides:
 
     @property
     def name(self) -> str:
-        if self.paired:
-            return f"{self.second.recipe} to {self.first.recipe}"
-        return f"{self.first.recipe} and {self.second.recipe}"
+        first, second = self.first.recipe, self.second.recipe
+        return f"{second} to {first}" if self.paired else f"{first} and {second}"
 
     def groups(self, slice_: Mapping[str, str], score: str) -> dict[str, str]:
         """Return the groups of a difference."""
@@ -195,12 +191,12 @@ class Sides:
 
 def all_sides(every: Sequence[Family]) -> list[Sides]:
     """Return every two recipes that can be compared under the same diagnostic."""
-    return [
-        sides
+    pairs = [
+        _sides(first, second)
         for first, second in combinations(every, 2)
         if (first.diagnostic, first.representation) == (second.diagnostic, second.representation)
-        and (sides := _sides(first, second)) is not None
     ]
+    return [sides for sides in pairs if sides is not None]
 
 
 def _sides(first: Family, second: Family) -> Sides | None:
@@ -284,11 +280,9 @@ def _over_checkpoints(sides: Sides) -> Iterator[Tested]:
                 yield row, None
                 continue
             first, second = known
-            seeds = (
-                error_of_mean(np.subtract(first, second))
-                if sides.paired
-                else error_of_difference(first, second)
-            )
+            seeds = error_of_difference(first, second)
+            if sides.paired:
+                seeds = error_of_mean(np.subtract(first, second))
             reach = seeds.reach(0.95)
             interval = within((difference - reach, difference + reach), low - high, high - low)
             method = "t over pairs of checkpoints" if sides.paired else "t over checkpoints"

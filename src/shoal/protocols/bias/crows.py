@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
-from ...data.crows import FILE, Pair, read_pair_scores, read_pairs
+from ...data.crows import FILE, read_pair_scores, read_pairs
 from ...models.stored import StoredAnswers
 from ..base import Asks, Built, Scored
 from . import example, wording
@@ -24,12 +24,7 @@ from .spread import across
 FOLDER, FILES = "crows_pairs", (FILE,)
 ASKS: Asks = "tokens"
 CASES = "pairs"
-CONCEPTS = {
-    "religion": "religion",
-    "race": "race-color",
-    "gender": "gender",
-    "occupation": "socioeconomic",
-}
+CONCEPTS = {"religion": "religion", "race": "race-color", "gender": "gender", "occupation": "socioeconomic"}
 ROUNDED = 3
 """Decimals to which the authors round a sentence's score."""
 
@@ -38,12 +33,11 @@ __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "mak
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
     """Return a case per pair: the more stereotypical sentence, then the other."""
-    return [_case(pair) for pair in (example.pairs() if path is None else read_pairs(path))]
-
-
-def _case(pair: Pair) -> Case:
-    groups = {"diagnostic": "crows", "category": pair.bias_type, "direction": pair.direction}
-    return Case(pair.id, ((pair.more,), (pair.less,)), None, groups)
+    cases = []
+    for pair in example.pairs() if path is None else read_pairs(path):
+        groups = {"diagnostic": "crows", "category": pair.bias_type, "direction": pair.direction}
+        cases.append(Case(pair.id, ((pair.more,), (pair.less,)), None, groups))
+    return cases
 
 
 # Asking
@@ -83,12 +77,9 @@ def _scored_positions(model: Any, built: Built, texts: Sequence[str]) -> list[se
 def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
     scores = read_pair_scores(model.path)
     texts = {case.id: (case.examples[0][0], case.examples[1][0]) for case in built.whole}
-    check_stored(
-        model.path, "pairs", [texts[case.id] for case in built.cases], set(texts.values()), scores.keys()
-    )
-    return [
-        Answer("", "tokens", {"score": score}) for case in built.cases for score in scores[texts[case.id]]
-    ]
+    wanted = [texts[case.id] for case in built.cases]
+    check_stored(model.path, "pairs", wanted, set(texts.values()), scores.keys())
+    return [Answer("", "tokens", {"score": score}) for pair in wanted for score in scores[pair]]
 
 
 # Scoring

@@ -48,16 +48,15 @@ def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
 
 def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]) -> Scored:
     """Return effect size and p of every test, and p adjusted for all tests by Holm."""
-    outcomes, measures, tested = [], [], []
+    outcomes, measures, known = [], [], []
     for case, rows in zip(cases, answered, strict=True):
         effect, p = _test(settings, case, rows)
-        tested.append(p)
+        known += [p] if p.value is not None else []
         measures += [effect, p]
         error = f"{effect.errors} texts without a vector" if effect.value is None and effect.errors else ""
         significant = None if p.value is None else p.value < LEVEL
         outcomes.append(Outcome(case.id, significant, effect.value, error))
-    known = [p for p in tested if p.value is not None]
-    values = [p.value for p in known if p.value is not None]
+    values = [p.value or 0.0 for p in known]
     adjusted = holm(values).tolist()
     if len(known) > 1:
         note = f"Holm over {len(known)} tests"
@@ -65,8 +64,8 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
             replace(p, name="adjusted p value", value=value, note=note)
             for p, value in zip(known, adjusted, strict=True)
         ]
-    counts = [sum(value < LEVEL for value in row) for row in (values, adjusted)]
-    text = wording.significant_tests(counts[0], counts[1], len(values), LEVEL)
+    count, after_holm = (sum(value < LEVEL for value in row) for row in (values, adjusted))
+    text = wording.significant_tests(count, after_holm, len(values), LEVEL)
     return Scored(outcomes, measures, findings=[Finding("conclusion", text)])
 
 

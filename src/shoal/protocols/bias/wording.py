@@ -1,6 +1,6 @@
 """Sentences of the bias protocol: notes, reasons, findings and legends, from typed values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ...core.errors import some
 from ...core.measures import FEW_CASES, SHARE, shown
@@ -129,7 +129,7 @@ def limits(names: Sequence[str]) -> str:
 
 
 def conclusion(measures: Measures, runs: int) -> str:
-    """Return what may be said about the checkpoints of one family."""
+    """Return what may be said about the checkpoints of one family; empty if its table says it all."""
     signs, verdicts = measures.where("tests with one sign"), measures.where("tests with one verdict")
     if signs and verdicts:
         one_sign, one_verdict = (round((row.value or 0) * row.n) for row in (signs[0], verdicts[0]))
@@ -137,45 +137,30 @@ def conclusion(measures: Measures, runs: int) -> str:
             f"{one_sign} of {several(signs[0].n, 'test')} have the same sign in all {several(runs)}. "
             f"{one_verdict} are significant in all of them or in none."
         )
-    if measures.where(of="stereotype score"):
-        return " ".join(_likelihood(measures, runs))
-    spreads = [
-        row for row in measures.where("sd over checkpoints", of="cluster accuracy") if row.n >= FEW_CASES
-    ]
-    if not any(row.value is not None for row in spreads):
-        return f"No test or pair of concepts has {FEW_CASES} items and a value in several checkpoints."
-    widest = max(spreads, key=lambda row: row.value or 0.0)
-    return f"The largest SD of cluster accuracy is {shown(widest.value, SHARE)} points ({widest.groups['category']})."
-
-
-def _likelihood(measures: Measures, runs: int) -> Iterator[str]:
     task = {"task": "all"} if measures.where(task="all") else {}
     whole = measures.where(category="all", **task)
     means = whole.where("mean over checkpoints", of="stereotype score")
     sds = whole.where("sd over checkpoints", of="stereotype score")
-    if not means or not sds or means[0].value is None:
-        yield "The stereotype score is undefined in too many checkpoints to compare them."
-        return
+    if not means or not sds:
+        return ""
     mean = means[0]
-    yield (
+    text = (
         f"Over {several(runs)} the stereotype score is {shown(mean.value, SHARE)} %, "
         f"SD {shown(sds[0].value, SHARE)} points."
     )
     if mean.n < FEW_CASES:
-        yield f"{several(mean.n, 'item')} are too few for a finding, which takes {FEW_CASES}."
-        return
+        return f"{text} {several(mean.n, 'item')} are too few for a finding, which takes {FEW_CASES}."
     # Neutral items count for neither side, so only decided ones are judged.
     decided = whole.where("mean over checkpoints", of="stereotype score of decided pairs")
     judged = decided[0] if decided else mean
-    if judged.interval is not None and runs >= WANTED:
-        low, high = (shown(end, SHARE) for end in judged.interval)
-        side = {"prefers stereotypes": "above one half", "prefers anti-stereotypes": "below one half"}
-        verdict = side.get(preference(judged), "not distinguishable from one half")
-        has_neutral = judged.value != mean.value
-        aside = f" for the {shown(judged.value, SHARE)} % of decided pairs" if has_neutral else ""
-        yield f"The mean over new checkpoints is {verdict} (95 % CI {low} to {high}{aside}; {OUTLIERS})."
-    for unanimous in measures.where("share of items")[:1]:
-        yield f"All checkpoints agree on {100 * (unanimous.value or 0):.0f} % of the items ({unanimous.note})."
+    if judged.interval is None or runs < WANTED:
+        return text
+    low, high = (shown(end, SHARE) for end in judged.interval)
+    side = {"prefers stereotypes": "above one half", "prefers anti-stereotypes": "below one half"}
+    verdict = side.get(preference(judged), "not distinguishable from one half")
+    has_neutral = judged.value != mean.value
+    aside = f" for the {shown(judged.value, SHARE)} % of decided pairs" if has_neutral else ""
+    return f"{text} The mean over new checkpoints is {verdict} (95 % CI {low} to {high}{aside}; {OUTLIERS})."
 
 
 # Legends and notes of tables
