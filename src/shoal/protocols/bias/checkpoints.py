@@ -96,8 +96,12 @@ def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
     """Yield the difference of the scores of each concept that both diagnostics have (3.1 of the paper)."""
     sides = (one, other)
     concepts = [module_of(family.diagnostic).CONCEPTS for family in sides]
+    by_category = [
+        {slice_["category"]: family.defined_values(SCORE, slice_) for slice_, _ in whole_slices(family)}
+        for family in sides
+    ]
     for concept in [name for name in concepts[0] if name in concepts[1]]:
-        scores = [_scores(family, names[concept]) for family, names in zip(sides, concepts, strict=True)]
+        scores = [side.get(names[concept], {}) for side, names in zip(by_category, concepts, strict=True)]
         pairs = np.array([[side[name] for side in scores] for name in scores[0] if name in scores[1]])
         if not len(pairs):
             continue
@@ -112,11 +116,10 @@ def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
         )  # fmt: skip
 
 
-def _scores(family: Family, category: str) -> dict[str, float]:
-    """Return each checkpoint's score of a category, over all tasks if there are several."""
-    slices = [slice_ for slice_, _ in family.final_slices(SCORE) if slice_["category"] == category]
-    whole = [slice_ for slice_ in slices if slice_.get("task", "all") == "all"]
-    return family.defined_values(SCORE, (whole or slices)[0]) if slices else {}
+def whole_slices(family: Family) -> list[tuple[dict[str, str], int]]:
+    """Return the categories at the end of training, over all tasks if there are several."""
+    slices = family.final_slices(SCORE)
+    return [(slice_, n) for slice_, n in slices if slice_.get("task", "all") == "all"] or slices
 
 
 # Findings
@@ -129,8 +132,7 @@ def statements(family: Family) -> dict[str, list[str]]:
     chance. Fewer than 20 items have no verdict.
     """
     by_name: dict[str, list[str]] = {}
-    slices = [(slice_, n) for slice_, n in family.final_slices(SCORE) if slice_.get("task", "all") == "all"]
-    for slice_, n in slices or family.final_slices(SCORE):
+    for slice_, n in whole_slices(family):
         decided = family.rows(DECIDED, slice_)
         rows = decided if any(decided) else family.rows(SCORE, slice_)
         if n >= FEW_CASES:

@@ -83,7 +83,7 @@ def _separability(settings: Settings, case: Case, rows: Sequence[Answer]) -> lis
         codes = two_means(points, np.random.default_rng([start, zlib.crc32(case.id.encode())]))
         table.append((cluster_accuracy(labels, codes), *chance_accuracy(labels, codes)))
     accuracy, chance, p = np.mean(table, axis=0).tolist()
-    note = "; ".join(filter(None, [wording.no_vector(missing), wording.chance_level(chance, STARTS)]))
+    note = wording.no_vector(missing)
     n = sum(sizes)
     return [
         Measure(ACCURACY, accuracy, n, groups, **counts, note=note, basis=Basis(runs=True)),

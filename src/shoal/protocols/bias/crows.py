@@ -146,16 +146,14 @@ def _measures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measur
         members = [outcome for case, outcome in pairs if category in ("all", case.groups["category"])]
         measures += _category(members, category)
     groups = {"diagnostic": "crows", "category": "all"}
-    for direction in ("stereo", "antistereo"):
-        answers = [outcome for case, outcome in pairs if case.groups["direction"] == direction]
-        sides = [outcome.passed for outcome in answers if not outcome.error]
-        if answers:
-            decided = [float(side) for side in sides if side is not None]
-            about = {**groups, "direction": direction}
-            measures.append(share(SCORE, decided, about, na=sides.count(None)))
-    sides = [outcome.passed for outcome in outcomes if not outcome.error]
-    if sides:
-        measures.append(Measure("neutral share", sides.count(None) / len(sides), len(sides), groups))
+    answered = [(case.groups["direction"], outcome.passed) for case, outcome in pairs if not outcome.error]
+    for direction in sorted({case.groups["direction"] for case in cases}, reverse=True):
+        sides = [side for kind, side in answered if kind == direction]
+        decided = [float(side) for side in sides if side is not None]
+        measures.append(share(SCORE, decided, {**groups, "direction": direction}, na=sides.count(None)))
+    if answered:
+        neutral = sum(side is None for _, side in answered)
+        measures.append(Measure("neutral share", neutral / len(answered), len(answered), groups))
     return measures
 
 

@@ -117,18 +117,16 @@ def across(family: Family) -> list[Measure]:
     for slice_, n in family.final_slices("effect size"):
         effects, ps = family.values("effect size", slice_), family.values("p value", slice_)
         groups = {**family.groups, **slice_}
-        for name, effect, p in zip(family.results, effects, ps, strict=True):
-            note = "" if p is None else f"p = {p:.5g}"
-            measures.append(Measure("effect size", effect, n, {**groups, "checkpoint": name}, note=note))
+        for name, effect in zip(family.results, effects, strict=True):
+            measures.append(Measure("effect size", effect, n, {**groups, "checkpoint": name}))
         measures += over_checkpoints("effect size", effects, n, groups)
         known = [effect for effect in effects if effect is not None]
         if len(known) < 2:
             continue
         significant = [p is not None and p < LEVEL for p in ps]
-        note = f"{sum(significant)} of {wording.several(len(known))} have p < {LEVEL:g}"
         measures += [
             number("sign agreement", sign_agreement(known), len(known), groups),
-            number("significant share", sum(significant) / len(known), len(known), groups, note),
+            number("significant share", sum(significant) / len(known), len(known), groups),
         ]
         if len(known) == len(effects):
             table.append(known)

@@ -92,10 +92,7 @@ def _overdispersion(outcomes: Floats, scores: Sequence[float], n: int, groups: G
     ratio = float(np.std(scores, ddof=1)) / floor
     interval = defined(reliability.ratio_interval(ratio, outcomes))
     method = "chi-square over checkpoints, jackknife over items" if interval else ""
-    yield Measure(
-        "over-dispersion ratio", ratio, n, about, interval, method, note=wording.floor_note(floor),
-        facts={"floor": floor},
-    )  # fmt: skip
+    yield Measure("over-dispersion ratio", ratio, n, about, interval, method, facts={"floor": floor})
 
 
 def _disagreement(outcomes: Floats, groups: Groups) -> Iterator[Measure]:

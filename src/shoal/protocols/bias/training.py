@@ -23,7 +23,6 @@ from ...core.records import Answers, Basis, Case, Measure, Outcome, Result
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
-from ...training.config import TrainConfig
 from ...training.stage import Mark, Progress, Recipe, Stage, plain_stage
 from ...training.text import about_how_many_blocks, digest
 from ..base import Built, Scored
@@ -147,13 +146,22 @@ def finetuning(settings: Settings, model: str) -> Recipe:
     """Return the recipe that fine-tunes a checkpoint, pre-trained here or given, on a task."""
     (task,) = settings.tasks
     data = read_task(task)
+    labels = list(data.labels)
     # Very small models need a larger learning rate to move at all.
-    usual = TINY_RATE if parse_spec(model).scheme == "tiny" else USUAL_RATE
-    stage = _stage(task, data, task.plain(usual))
+    how = task.plain(TINY_RATE if parse_spec(model).scheme == "tiny" else USUAL_RATE)
+
+    def prepare(model: Any, seed: int) -> None:
+        if model.trained != "classify":  # it was pre-trained before this stage
+            model.adopt("classify", model.checkpoint.with_fresh_head(data.labels, seed))
+
+    identity = {"data": _digest(data.train), "labels": labels, "method": "vanilla", "how": asdict(how)}
+    rows = [(row.texts, row.label) for row in data.train]
+    end = (str(math.ceil(round(how.epochs, 6))),)
+    stage = plain_stage(task.name, identity, rows, labels, how, end, prepare)
     if settings.pretrain is not None:
         pretrained = pretraining(settings.pretrain, model)
-        base = partial(_with_head, pretrained.base, data.labels)
-        return replace(pretrained, base=base, stages=(*pretrained.stages, stage))
+        with_head = partial(_with_head, pretrained.base, data.labels)
+        return replace(pretrained, base=with_head, stages=(*pretrained.stages, stage))
     if parse_spec(model).scheme not in ("hf", "tiny"):
         raise PlanError(
             f"{model} cannot be fine-tuned",
@@ -161,10 +169,10 @@ def finetuning(settings: Settings, model: str) -> Recipe:
             fix="use hf:FOLDER, or remove tasks",
         )
 
-    def fresh(seed: int) -> Any:
+    def base(seed: int) -> Any:
         return load_model(model).with_fresh_head(data.labels, seed)
 
-    return Recipe(fresh, (stage,), {"labels": list(data.labels)}, task.threads)
+    return Recipe(base, (stage,), {"labels": labels}, task.threads)
 
 
 def _with_head(make: Callable[[int], Any], labels: Sequence[str], seed: int) -> Any:
@@ -176,16 +184,7 @@ def _with_head(make: Callable[[int], Any], labels: Sequence[str], seed: int) -> 
     return model
 
 
-def _stage(task: Task, data: TaskData, how: TrainConfig) -> Stage:
-    def prepare(model: Any, seed: int) -> None:
-        if model.trained != "classify":  # it was pre-trained before this stage
-            model.adopt("classify", model.checkpoint.with_fresh_head(data.labels, seed))
-
-    labels = list(data.labels)
-    identity = {"data": _digest(data.train), "labels": labels, "method": "vanilla", "how": asdict(how)}
-    rows = [(row.texts, row.label) for row in data.train]
-    end = (str(math.ceil(round(how.epochs, 6))),)
-    return plain_stage(task.name, identity, rows, labels, how, end, prepare)
+# Cases and score
 
 
 def build_task(settings: Settings) -> Built:

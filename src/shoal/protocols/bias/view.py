@@ -191,11 +191,11 @@ def _cluster_table(measures: Measures) -> Table:
     return Table(_columns(["concepts"], ["accuracy", "chance", "p", "n"], ACCURACY_SCALE), rows)
 
 
-def _concepts(row: Measure, measures: Measures) -> tuple[str, Measure | None, float]:
+def _concepts(row: Measure, measures: Measures) -> tuple[str, Measure | None, float | None]:
     """Return the name of a pair of concepts, and its chance accuracy as a measure and as a number."""
     test, category = row.groups["test"], row.groups["category"]
     chance = first(measures, "chance accuracy", test=test, category=category)
-    return f"{category} ({test})", chance, NEITHER if chance is None or chance.value is None else chance.value
+    return f"{category} ({test})", chance, chance.value if chance else None
 
 
 # Several checkpoints
@@ -220,10 +220,14 @@ def _spread_blocks(measures: Measures) -> list[Block]:
         return [_clusters_over_checkpoints(measures)]
     blocks: list[Block] = [_table_1(measures)]
     shares = measures.where("share of items")
-    if shares:
-        blocks.append(_figure_1(shares))
-    rows = [row for name in COEFFICIENTS for row in measures.where(name) if row.value is not None]
-    return [*blocks, Text(list(_coefficients(rows)))] if rows else blocks
+    if shares:  # Figure 1 of the paper
+        counts = [row.groups[AGAINST] for row in shares]
+        names = [count if count == "undecided" else f"{count} against the majority" for count in counts]
+        rows = [(name, [row]) for name, row in zip(names, shares, strict=True)]
+        notes = [row.note for row in shares]
+        blocks.append(strip_table(rows, title="runs against the majority", notes=notes))
+    known = [row for name in COEFFICIENTS for row in measures.where(name) if row.value is not None]
+    return [*blocks, Text(list(_coefficients(known)))] if known else blocks
 
 
 def _dots(measures: Measures, name: str, **groups: str) -> list[Measure]:
@@ -252,14 +256,6 @@ def _table_1(measures: Measures) -> Table:
         rows.append(Row(cells))
     columns = _columns(["stereotype score"], ["mean", "SD", "95 % CI of SD", "ratio", "n"], SHARE_SCALE)
     return Table(columns, rows, legend=[wording.TABLE_1] if flagged else [])
-
-
-def _figure_1(shares: Sequence[Measure]) -> Table:
-    """Return Figure 1 of the paper: the share of items by the number of checkpoints against the majority."""
-    counts = [row.groups[AGAINST] for row in shares]
-    names = [count if count == "undecided" else f"{count} against the majority" for count in counts]
-    rows = [(name, [row]) for name, row in zip(names, shares, strict=True)]
-    return strip_table(rows, title="runs against the majority", notes=[row.note for row in shares])
 
 
 def _coefficients(rows: Sequence[Measure]) -> Iterator[Words | Number]:

@@ -49,14 +49,6 @@ def partitions(count: int, exact: bool, move_words: bool) -> str:
     return f"one-sided, over {number} partitions of {'words' if move_words else 'sentences'}"
 
 
-def chance_level(chance: float, starts: int) -> str:
-    return f"chance {chance:.3f}; mean of {starts} clusterings"
-
-
-def floor_note(floor: float) -> str:
-    return f"the SD would be {shown(floor, SHARE)} points if items flipped independently"
-
-
 def by_coin_flips(chance: float) -> str:
     return f"{100 * chance:.1f} % by coin flips"
 

@@ -102,9 +102,8 @@ def over_epochs(results: Sequence[Result], groups: Setup) -> list[Measure]:
 
 def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
     """Return a mean over seeds; its interval adds the spread over seeds and over texts in squares."""
-    note = wording.seed_count(len(rows))
     if len(rows) == 1:
-        return replace(rows[0], groups=groups, note=note)
+        return replace(rows[0], groups=groups)
     values = np.array([row.value for row in rows], np.float64)
     middle = float(values.mean())
     seeds = mean_t_interval(values)[1] - middle
@@ -113,7 +112,7 @@ def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
     reach = float(np.hypot(seeds, texts))
     lowest = 0.0 if "accuracy" in rows[0].name else -1.0
     interval = (max(lowest, middle - reach), min(1.0, middle + reach))
-    return Measure(rows[0].name, middle, rows[0].n, groups, interval, "seeds t, text bootstrap", note=note)
+    return Measure(rows[0].name, middle, rows[0].n, groups, interval, "seeds t, text bootstrap")
 
 
 # Setups against each other
@@ -143,7 +142,6 @@ def _differences(new: Sequence[Result], old: Sequence[Result], groups: Setup) ->
     grids = [grid_of(cases, [run.outcomes for run in side]) for side in sides]
     paired, alone = by_seed[0].keys() == by_seed[1].keys(), len(sides[0]) == len(sides[1]) == 1
     method = "texts t" if alone else "seeds t, texts t" if paired else "seeds welch t, texts t"
-    note = wording.difference_note(*map(len, sides))
     rows: list[Tested] = []
     for of in QUANTITIES:
         estimate = difference(grids[0], grids[1], of.weights, paired=paired)
@@ -152,10 +150,9 @@ def _differences(new: Sequence[Result], old: Sequence[Result], groups: Setup) ->
             reason = wording.NO_COMMON_ANSWER
             rows.append((Measure("difference", None, 0, about, reason=reason, of=of.name), None))
             continue
-        row = Measure(
-            "difference", estimate.value, estimate.n, about, estimate.interval,
-            method if estimate.interval else "", note=note, of=of.name,
-        )  # fmt: skip
+        row = Measure("difference", estimate.value, estimate.n, about, of=of.name, note=wording.NO_INTERVAL)
+        if estimate.interval is not None:
+            row = replace(row, interval=estimate.interval, interval_method=method, note="")
         rows.append((row, estimate.p))
     return rows
 

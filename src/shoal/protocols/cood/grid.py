@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...core.records import Case, Outcome
 from ...stats.intervals import Interval, cluster_wilson, percentile_interval, sum_t, within
-from ...stats.resampling import ClusterTable, cluster_table
+from ...stats.resampling import cluster_table
 from ...stats.seeds import RecipeEstimate, composed, composed_p, error_of_difference, error_of_mean
 from .cells import CELLS, KINDS, ROLES, Kind, cells_of
 
@@ -98,12 +98,6 @@ class Grid:
         rates = ratio(np.nansum(values, axis=0), (~np.isnan(values)).sum(axis=0))
         quantity: Floats = np.array(list(weights.values())) @ rates
         return quantity
-
-    def table(self, column: str) -> ClusterTable:
-        """Return the sums of a cell by cluster of texts, over all seeds."""
-        values = self.values[:, COLUMNS.index(column)]
-        asked = ~np.isnan(values).all(axis=1)
-        return cluster_table(values[asked].ravel(), np.repeat(self.owners[asked], values.shape[1]))
 
 
 def ratio(sums: Floats, counts: NDArray[Any]) -> Floats:
@@ -217,7 +211,10 @@ def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interv
     middle = weighted(rates, weights)
     below, above = dict.fromkeys(ROLES, 0.0), dict.fromkeys(ROLES, 0.0)
     for column, weight in weights.items():
-        low, high = cluster_wilson(grid.table(column), level)
+        values = grid.values[:, COLUMNS.index(column)]
+        asked = ~np.isnan(values).all(axis=1)
+        table = cluster_table(values[asked].ravel(), np.repeat(grid.owners[asked], values.shape[1]))
+        low, high = cluster_wilson(table, level)
         down, up = rates[column] - low, high - rates[column]
         below[SIDE[column]] += abs(weight) * (down if weight > 0 else up)
         above[SIDE[column]] += abs(weight) * (up if weight > 0 else down)

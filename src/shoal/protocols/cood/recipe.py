@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,7 +14,7 @@ from ...models import load_model, parse_spec
 from ...models.interface import HasTokens
 from ...training.config import TrainConfig
 from ...training.stage import Recipe, plain_stage
-from .build import Item, build, training_items
+from .build import build, training_items
 from .cells import INCONSISTENT, LABELS
 from .settings import Settings
 from .texts import MAX_TOKENS
@@ -54,7 +54,13 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
         tuple(str(epoch + 1) for epoch in range(int(how.epochs))),
     )
     head = {} if settings.train.head == "own" else {"head": settings.train.head}
-    base = _base(settings, model, items)
+
+    def base(seed: int) -> Any:
+        fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.train.head == "linear")
+        asked = [case.examples[0] for case in build(settings).cases]
+        check_room(fresh, [item.example for item in items] + asked)
+        return fresh
+
     return Recipe(base, (stage,), {"labels": list(LABELS), **head}, settings.train.threads)
 
 
@@ -65,18 +71,6 @@ def training_config(settings: Settings, model: str) -> TrainConfig:
     """
     usual = TINY_RATE if parse_spec(model).scheme == "tiny" else PAPER_RATE
     return settings.train.plain(usual, group_by_length=False)
-
-
-def _base(settings: Settings, model: str, items: Sequence[Item]) -> Callable[[int], Any]:
-    """Return a function that loads the encoder with a fresh head and checks that no input is truncated."""
-
-    def base(seed: int) -> Any:
-        fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.train.head == "linear")
-        asked = [case.examples[0] for case in build(settings).cases]
-        check_room(fresh, [item.example for item in items] + asked)
-        return fresh
-
-    return base
 
 
 def check_room(model: object, examples: Sequence[Example]) -> None:
