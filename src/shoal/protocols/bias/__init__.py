@@ -16,7 +16,7 @@ from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
 from ..base import Built, Compared, Scored
 from . import training
-from .build import build, check_tests, find_diagnostic, has_vectors
+from .build import build, find_diagnostic, has_vectors
 from .settings import Settings
 from .view import view
 
@@ -28,7 +28,11 @@ __all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "t
 
 def parts(settings: Settings) -> list[Settings]:
     """Return a job per diagnostic, per representation if it uses vectors, and per downstream task."""
-    check_tests(settings)
+    if settings.tests and not any(map(has_vectors, settings.diagnostic)):
+        raise PlanError(
+            f"tests are for seat and clusters, not for {', '.join(settings.diagnostic)}",
+            fix="remove tests, or add such a diagnostic",
+        )
     names = [task.name for task in settings.tasks]
     for name in names:
         if names.count(name) > 1:

@@ -20,7 +20,7 @@ from ..base import Asks, Scored
 from . import wording
 from .asking import Floats, find_tests, representation_name, split_sets
 from .asking import ask_vectors as ask
-from .family import Family, number, over_checkpoints
+from .family import Family, over_checkpoints
 from .settings import Settings
 
 FOLDER, FILES = "seat", ()
@@ -170,6 +170,6 @@ def across(family: Family) -> list[Measure]:
             measures.append(Measure(ACCURACY, accuracy, n, {**groups, "checkpoint": name}))
         measures += over_checkpoints(ACCURACY, accuracies, n, groups)
         if chances:
-            measures.append(number(CHANCE, float(np.mean(chances)), n, groups))
+            measures.append(Measure(CHANCE, float(np.mean(chances)), n, groups))
             measures += over_checkpoints(CHANCE, chances, n, groups)[:1]
     return measures

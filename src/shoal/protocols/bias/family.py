@@ -179,10 +179,6 @@ def share(name: str, counts: Sequence[float], groups: Groups, *, na: int = 0, er
     return Measure(name, total / n, n, groups, wilson(total, n), "wilson", na, errors)
 
 
-def number(name: str, value: float, n: int, groups: Groups, note: str = "") -> Measure:
-    return Measure(name, None if math.isnan(value) else float(value), n, groups, note=note)
-
-
 def defined(interval: Interval) -> Interval | None:
     return None if math.isnan(interval[0]) or math.isnan(interval[1]) else interval
 

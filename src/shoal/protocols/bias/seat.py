@@ -19,7 +19,7 @@ from ..base import Asks, Scored
 from . import wording
 from .asking import ask_vectors as ask
 from .asking import find_tests, representation_name, split_sets
-from .family import LEVEL, Family, Groups, defined, number, over_checkpoints
+from .family import LEVEL, Family, Groups, defined, over_checkpoints
 from .settings import Settings
 from .spread import agreement
 
@@ -125,8 +125,8 @@ def across(family: Family) -> list[Measure]:
             continue
         significant = [p is not None and p < LEVEL for p in ps]
         measures += [
-            number("sign agreement", sign_agreement(known), len(known), groups),
-            number("significant share", sum(significant) / len(known), len(known), groups),
+            Measure("sign agreement", sign_agreement(known), len(known), groups),
+            Measure("significant share", sum(significant) / len(known), len(known), groups),
         ]
         if len(known) == len(effects):
             table.append(known)
@@ -140,9 +140,9 @@ def _all_tests(table: list[list[float]], verdicts: list[list[bool]], groups: Gro
     tests, runs = len(table), len(table[0])
     same_sign = sum(sign_agreement(row) == 1 for row in table)
     same_verdict = sum(len(set(row)) == 1 for row in verdicts)
-    yield number("tests with one sign", same_sign / tests, tests, groups)
-    yield number(
-        "tests with one verdict", same_verdict / tests, tests, groups, "significant in all, or in none"
+    yield Measure("tests with one sign", same_sign / tests, tests, groups)
+    yield Measure(
+        "tests with one verdict", same_verdict / tests, tests, groups, note="significant in all, or in none"
     )
     if tests > 1 and runs > 1:
         yield replace(agreement("ICC(2,1)", table, icc_agreement, groups), note="of effect sizes")
