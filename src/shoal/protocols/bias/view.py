@@ -99,11 +99,9 @@ def _one_checkpoint(result: Result) -> Section:
 
 
 def _downstream_scores(measures: Measures) -> Table:
-    rows = [
-        Row([row.groups["task"], *_value_interval_n(row), Words(row.note, "quiet")])
-        for row in measures.where(DOWNSTREAM)
-    ]
-    return Table([*_columns(["task"], [DOWNSTREAM, "95 % CI", "n"]), Column("", "left")], rows)
+    (row,) = measures.where(DOWNSTREAM)
+    line = Row([row.groups["task"], *_value_interval_n(row), Words(row.note, "quiet")])
+    return Table([*_columns(["task"], [DOWNSTREAM, "95 % CI", "n"]), Column("", "left")], [line])
 
 
 def _value_interval_n(row: Measure) -> list[Cell]:
@@ -174,8 +172,7 @@ def _effect_table(measures: Measures) -> Table:
         test = row.groups["test"]
         cells: list[Cell] = [test, *_value_interval_n(row), Dots([row], EFFECT_SCALE, 0.0)]
         for p in (first(measures, name, test=test) for name in ("p value", "adjusted p value")):
-            significant = p is not None and p.value is not None and p.value < LEVEL
-            cells.append(Number(p, "strong" if significant else ""))
+            cells.append(Number(p, "strong" if p and p.value is not None and p.value < LEVEL else ""))
         rows.append(Row(cells))
     columns = _columns(["test"], ["effect", "95 % CI", "n"], EFFECT_SCALE)
     return Table([*columns, Column("p"), Column("Holm")], rows, legend=[wording.ONE_SIDED])
@@ -272,9 +269,8 @@ def _effects_over_checkpoints(measures: Measures) -> Table:
     for row in measures.where("mean over checkpoints", of="effect size"):
         test = row.groups["test"]
         sd, signs, significant = (first(measures, name, test=test) for name in names)
-        doubt = (significant is not None and significant.value not in (0.0, 1.0)) or (
-            signs is not None and signs.value != 1.0
-        )
+        is_split = significant is not None and significant.value not in (0.0, 1.0)
+        doubt = is_split or (signs is not None and signs.value != 1.0)
         doubts += doubt
         label = Words(f"{test} !", "doubt") if doubt else Words(test)
         count = f"{(significant.value or 0) * significant.n:.0f} of {significant.n}" if significant else ""
@@ -389,16 +385,8 @@ def _downstream_table(measures: Measures) -> Table:
 
 def _file(measures: Measures) -> Table:
     """Return a table for computing: mean and SD over checkpoints."""
-    sds = {tuple(row.groups.items()): row for row in measures.where("sd over checkpoints")}
-    rows = [
-        Row(
-            [
-                *(row.groups.get(key, "") for key in KEYS),
-                row.of,
-                Number(row),
-                Number(sds.get(tuple(row.groups.items()))),
-            ]
-        )
-        for row in measures.where("mean over checkpoints")
-    ]
+    rows, sds = [], measures.where("sd over checkpoints")
+    for mean in measures.where("mean over checkpoints"):
+        about = [mean.groups.get(key, "") for key in KEYS]
+        rows.append(Row([*about, mean.of, Number(mean), Number(_same_groups(sds, mean.groups))]))
     return Table(_columns([*KEYS, "score"], ["mean", "sd"]), rows, "over_checkpoints")

@@ -162,9 +162,8 @@ def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Sec
         blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_setup_name(setup)}")
     gaps = [row for row in measures if row.name == "gap" and "epoch" not in row.groups]
     several = any(row.interval_method.startswith("seeds") for row in gaps)
-    return Section(
-        blocks=blocks, notes=[*dict.fromkeys(row.note for row in gaps), wording.interval_note(several)]
-    )
+    notes = [*dict.fromkeys(row.note for row in gaps), wording.interval_note(several)]
+    return Section(blocks=blocks, notes=notes)
 
 
 def _setup_name(setup: Groups) -> str:
@@ -179,9 +178,8 @@ def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap
         for (row, y), (column, t) in product(enumerate(ROLES), enumerate(ROLES)):
             cells[block * len(ROLES) + row, column] = _accuracy(measures, setup, f"{y}/{t}")
     rows = [(f"{y} texts", _setup_name(setup)) for setup in probes for y in ROLES]
-    return HeatMap(
-        rows, [(f"says {t}", "") for t in ROLES], cells, wording.GRID, "grid", [wording.GRID_LEGEND]
-    )
+    columns = [(f"says {t}", "") for t in ROLES]
+    return HeatMap(rows, columns, cells, wording.GRID, "grid", [wording.GRID_LEGEND])
 
 
 def _sizes(setups: Mapping[Names, Measures]) -> list[Curves]:
@@ -194,17 +192,10 @@ def _sizes(setups: Mapping[Names, Measures]) -> list[Curves]:
             by_rest.setdefault(rest, {})[float(setup["K"])] = names
     pictures = []
     for rest, by_size in by_rest.items():
-        lines = [
-            Line(
-                kind,
-                [
-                    (k, find_measure(setups[names], "accuracy", dict(names), kind=kind))
-                    for k, names in sorted(by_size.items())
-                ],
-                TONES[kind],
-            )
-            for kind in KINDS
-        ]
+        lines = []
+        for kind in KINDS:
+            rows = {k: find_measure(setups[of], "accuracy", dict(of), kind=kind) for k, of in by_size.items()}
+            lines.append(Line(kind, sorted(rows.items()), TONES[kind]))
         title = ": ".join(filter(None, (wording.BY_SIZE, _setup_name(dict(rest)))))
         if len(by_size) > 1:
             pictures.append(Curves("K, texts of each class", lines, title=title, name="sizes"))
