@@ -9,12 +9,14 @@ recipe is only a description: `base`, `train`, `steps` and `frozen` load data wh
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.errors import ModelError
 from ..core.records import Example
+from .config import TrainConfig
+from .environments import Environment, Labelled
 
 Progress = Callable[[str, int, int], None]
 """Called with a step's name, progress and total; a total of 0 means that the name is a message."""
@@ -90,6 +92,28 @@ class Stage:
     def count_steps(self) -> int:
         """Return how many steps it takes."""
         return self.steps() if callable(self.steps) else self.steps
+
+
+def plain_stage(
+    title: str,
+    identity: Mapping[str, Any],
+    rows: Iterable[tuple[Example, str]],
+    labels: Sequence[str],
+    how: TrainConfig,
+    marks: tuple[str, ...] = (),
+    prepare: Callable[[Any, int], None] = as_it_is,
+) -> Stage:
+    """Return a training on labelled examples without a special method."""
+    targets = {label: tuple(float(label == name) for name in labels) for label in labels}
+    environment = Environment(title, "iid", [Labelled(example, targets[label]) for example, label in rows])
+
+    def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
+        from .loop import train as train_model  # loads torch
+        from .methods import make_method
+
+        train_model(model, [environment], make_method("vanilla"), how, seed, progress, mark, marks)
+
+    return Stage(title, identity, how.steps(environment.batches(how.batch)), train, marks, prepare)
 
 
 @dataclass(frozen=True, slots=True)

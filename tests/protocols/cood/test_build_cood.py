@@ -111,7 +111,7 @@ def test_texts_that_read_the_same_never_stand_on_two_sides(tmp_path):
     path.write_text("text,label\n" + "\n".join(rows))
     settings = cood.Settings(data=str(path), per_label=(6,), test_per_label=4, validation_per_label=2)
     parts = split_texts(settings)
-    assert parts.dropped == {"the same text again": 72} and parts.rows == 108
+    assert parts.pool.dropped == {"the same text again": 72} and parts.pool.rows == 108
     trained = {content(text.texts) for texts in training_texts(settings).values() for text in texts}
     asked = {content(text.texts) for text in (*parts.test, *parts.validation)}
     assert not trained & asked and (len(trained), len(asked)) == (18, 18)
@@ -211,8 +211,10 @@ def test_long_texts_are_left_out_and_counted(tmp_path):
         "test_per_label": 1,
         "validation_per_label": 0,
     }
-    assert split_texts(cood.Settings(**usual)).dropped == {"longer than 100 words and punctuation marks": 6}
-    pieces = split_texts(cood.Settings(**usual, tokenizer="tiny:sentiment")).dropped
+    assert split_texts(cood.Settings(**usual)).pool.dropped == {
+        "longer than 100 words and punctuation marks": 6
+    }
+    pieces = split_texts(cood.Settings(**usual, tokenizer="tiny:sentiment")).pool.dropped
     assert list(pieces) == ["longer than 100 word pieces"] and pieces["longer than 100 word pieces"] >= 6
 
 

@@ -16,7 +16,7 @@ from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
 from ..base import Built, Compared, Scored
 from . import training
-from .build import build, check_tests, find_diagnostic, has_vectors
+from .build import build, find_diagnostic, has_vectors
 from .settings import Settings
 from .view import view
 
@@ -28,32 +28,24 @@ __all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "t
 
 def parts(settings: Settings) -> list[Settings]:
     """Return a job per diagnostic, per representation if it uses vectors, and per downstream task."""
-    check_tests(settings)
+    if settings.tests and not any(map(has_vectors, settings.diagnostic)):
+        raise PlanError(
+            f"tests are for seat and clusters, not for {', '.join(settings.diagnostic)}",
+            fix="remove tests, or add such a diagnostic",
+        )
     names = [task.name for task in settings.tasks]
     for name in names:
         if names.count(name) > 1:
             raise PlanError(f"tasks: two tasks are called {name!r}", fix="use another name for each task")
     first = settings.representation[:1]
-    jobs = [
-        replace(
-            settings,
-            diagnostic=(name,),
-            representation=(kind,),
-            tasks=(),
-            tests=settings.tests if vectors else (),
-        )
-        for name in settings.diagnostic
-        for vectors in [has_vectors(name)]
-        for kind in (settings.representation if vectors else first)
-    ]
-    without_diagnostic: dict[str, Any] = {
-        "diagnostic": (),
-        "data": "",
-        "tests": (),
-        "limit": 0,
-        "representation": first,
-    }
-    return [*jobs, *(replace(settings, **without_diagnostic, tasks=(task,)) for task in settings.tasks)]
+    jobs = []
+    for name in settings.diagnostic:
+        vectors = has_vectors(name)
+        alone = replace(settings, diagnostic=(name,), tasks=(), tests=settings.tests if vectors else ())
+        kinds = settings.representation if vectors else first
+        jobs += [replace(alone, representation=(kind,)) for kind in kinds]
+    downstream = replace(settings, diagnostic=(), data="", tests=(), limit=0, representation=first)
+    return [*jobs, *(replace(downstream, tasks=(task,)) for task in settings.tasks)]
 
 
 def title(settings: Settings) -> str:

@@ -18,6 +18,7 @@ from ...models.asking import is_out_of_memory
 from ...models.fresh import Untrained
 from ...models.interface import Embedder, LanguageModel, TokenScores
 from ...models.likelihood import with_begin
+from ...models.validate import exception_text
 from ...models.vectors import WordVectors
 from ..base import Built
 from . import example
@@ -35,22 +36,23 @@ class Failed:
 
 
 def answers(kind: Literal["tokens", "vector"], query: Query, examples: Sequence[Example]) -> list[Answer]:
-    """Return an answer for each example; an example for which `query` raises becomes an error."""
-    return [Answer("", kind, data, error) for data, error in _safely(query, examples)]
+    """Return an answer for each example; an example for which `query` raises becomes an error.
 
-
-def _safely(query: Query, examples: Sequence[Example]) -> list[tuple[Any, str]]:
-    """Query all at once, by halves if memory runs out, one by one after any other failure."""
+    Query all at once, by halves if memory runs out, one by one after any other failure.
+    """
     try:
-        return [(None, data.reason) if isinstance(data, Failed) else (data, "") for data in query(examples)]
+        return [
+            Answer("", kind, None, data.reason) if isinstance(data, Failed) else Answer("", kind, data)
+            for data in query(examples)
+        ]
     except ModelError:
         raise  # about the model, not about an example
     except Exception as problem:
         if len(examples) == 1:
-            return [(None, f"{type(problem).__name__}: {problem}")]
+            return [Answer("", kind, None, exception_text(problem))]
         size = (len(examples) + 1) // 2 if is_out_of_memory(problem) else 1
     parts = [examples[start : start + size] for start in range(0, len(examples), size)]
-    return [row for part in parts for row in _safely(query, part)]
+    return [row for part in parts for row in answers(kind, query, part)]
 
 
 def query_fitting(
@@ -115,7 +117,7 @@ def likelihoods(
 
     `only` gives for each text the positions to score, `starts` the character from which to score.
     """
-    kind = getattr(model, "language_model", "causal")
+    kind = "causal" if is_causal(model) else "masked"
     if not hasattr(model, "tokenizer"):
         scores = model.log_likelihood([(text,) for text in texts])
         return [_token_row(kind, list(row.tokens), row, range(len(row.tokens))) for row in scores]
@@ -134,11 +136,9 @@ def likelihoods(
                 [place for place in row if place in only[at]] for at, row in zip(fitting, places, strict=True)
             ]
         scores = model.log_likelihood([(texts[at],) for at in fitting], places)
+        tokens = [model.tokenizer.convert_ids_to_tokens(encoded["input_ids"][at]) for at in fitting]
         return [
-            _token_row(
-                kind, model.tokenizer.convert_ids_to_tokens(encoded["input_ids"][at]), row, row.positions
-            )
-            for at, row in zip(fitting, scores, strict=True)
+            _token_row(kind, names, row, row.positions) for names, row in zip(tokens, scores, strict=True)
         ]
 
     return query_fitting(model, lengths, query)

@@ -69,15 +69,6 @@ def has_vectors(name: str) -> bool:
     return module_of(name).ASKS == "vectors"
 
 
-def check_tests(settings: Settings) -> None:
-    if settings.tests and not any(map(has_vectors, settings.diagnostic)):
-        known = [name for name in DIAGNOSTICS if has_vectors(name)]
-        raise PlanError(
-            f"tests are for {' and '.join(known)}, not for {', '.join(settings.diagnostic)}",
-            fix="remove tests, or add such a diagnostic",
-        )
-
-
 def find_diagnostic(settings: Settings) -> DiagnosticModule:
     if len(settings.diagnostic) != 1:
         raise PlanError(
@@ -105,7 +96,6 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 def find_data(settings: Settings) -> Path | None:
     """Return the file or folder of the diagnostic, None for the example."""
     module, (name,) = find_diagnostic(settings), settings.diagnostic
-    check_tests(settings)
     if not settings.data:
         raise PlanError(
             f"bias needs data for {name}",

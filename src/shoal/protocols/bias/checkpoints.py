@@ -60,24 +60,19 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
     measures += between_recipes(every)
     for pair in combinations(every, 2):
         if pair[0].recipe == pair[1].recipe:
-            measures += [*between_representations(*pair), *between_diagnostics(*pair)]
+            is_same = pair[0].diagnostic == pair[1].diagnostic
+            measures += between_representations(*pair) if is_same else between_diagnostics(*pair)
     measures += compare_tasks(results)
     recipes: dict[str, dict[str, None]] = {}
     for family in every:
         recipes.setdefault(family.recipe, {}).update(dict.fromkeys(family.results))
-    for result in results:
-        if is_downstream(result):
-            recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
-    findings = [
-        Finding(
-            "conclusion",
-            " ".join(wording.conclusion(family.measures(measures), len(family.results))),
-            weight=1.0,
-            groups=family.groups,
-        )
-        for family in every
-        if len(family.results) > 1
-    ]
+    for result in filter(is_downstream, results):
+        recipes.setdefault(recipe_name(result), {})[checkpoint_name(result)] = None
+    findings = []
+    for family in every:
+        text = wording.conclusion(family.measures(measures), len(family.results))
+        if text and len(family.results) > 1:
+            findings.append(Finding("conclusion", text, weight=1.0, groups=family.groups))
     findings += [_recipe(name, list(names), every) for name, names in recipes.items()]
     return Compared(measures, findings)
 
@@ -87,15 +82,10 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
 
 def between_representations(one: Family, other: Family) -> Iterator[Measure]:
     """Yield how often two representations of the same checkpoints agree on the sign of a test."""
-    if one.diagnostic != other.diagnostic:
-        return
     same = []
     for slice_, _ in one.final_slices("effect size"):
-        others = dict(zip(other.results, other.values("effect size", slice_), strict=True))
-        for name, effect in zip(one.results, one.values("effect size", slice_), strict=True):
-            second = others.get(name)
-            if effect is not None and second is not None:
-                same.append(np.sign(effect) == np.sign(second))
+        first, second = (family.defined_values("effect size", slice_) for family in (one, other))
+        same += [np.sign(first[name]) == np.sign(second[name]) for name in first if name in second]
     if same:
         groups = {**one.groups, "representation": f"{one.representation} and {other.representation}"}
         share = float(np.mean(same))
@@ -104,12 +94,14 @@ def between_representations(one: Family, other: Family) -> Iterator[Measure]:
 
 def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
     """Yield the difference of the scores of each concept that both diagnostics have (3.1 of the paper)."""
-    if one.diagnostic == other.diagnostic:
-        return
     sides = (one, other)
     concepts = [module_of(family.diagnostic).CONCEPTS for family in sides]
+    by_category = [
+        {slice_["category"]: family.defined_values(SCORE, slice_) for slice_, _ in whole_slices(family)}
+        for family in sides
+    ]
     for concept in [name for name in concepts[0] if name in concepts[1]]:
-        scores = [_scores(family, names[concept]) for family, names in zip(sides, concepts, strict=True)]
+        scores = [side.get(names[concept], {}) for side, names in zip(by_category, concepts, strict=True)]
         pairs = np.array([[side[name] for side in scores] for name in scores[0] if name in scores[1]])
         if not len(pairs):
             continue
@@ -124,14 +116,10 @@ def between_diagnostics(one: Family, other: Family) -> Iterator[Measure]:
         )  # fmt: skip
 
 
-def _scores(family: Family, category: str) -> dict[str, float]:
-    """Return each checkpoint's score of a category, over all tasks if there are several."""
-    slices = [slice_ for slice_, _ in family.final_slices(SCORE) if slice_["category"] == category]
-    whole = [slice_ for slice_ in slices if slice_.get("task", "all") == "all"]
-    if not slices:
-        return {}
-    values = family.values(SCORE, (whole or slices)[0])
-    return {name: value for name, value in zip(family.results, values, strict=True) if value is not None}
+def whole_slices(family: Family) -> list[tuple[dict[str, str], int]]:
+    """Return the categories at the end of training, over all tasks if there are several."""
+    slices = family.final_slices(SCORE)
+    return [(slice_, n) for slice_, n in slices if slice_.get("task", "all") == "all"] or slices
 
 
 # Findings
@@ -144,8 +132,7 @@ def statements(family: Family) -> dict[str, list[str]]:
     chance. Fewer than 20 items have no verdict.
     """
     by_name: dict[str, list[str]] = {}
-    slices = [(slice_, n) for slice_, n in family.final_slices(SCORE) if slice_.get("task", "all") == "all"]
-    for slice_, n in slices or family.final_slices(SCORE):
+    for slice_, n in whole_slices(family):
         decided = family.rows(DECIDED, slice_)
         rows = decided if any(decided) else family.rows(SCORE, slice_)
         if n >= FEW_CASES:
@@ -196,9 +183,8 @@ class Sides:
 
     @property
     def name(self) -> str:
-        if self.paired:
-            return f"{self.second.recipe} to {self.first.recipe}"
-        return f"{self.first.recipe} and {self.second.recipe}"
+        first, second = self.first.recipe, self.second.recipe
+        return f"{second} to {first}" if self.paired else f"{first} and {second}"
 
     def groups(self, slice_: Mapping[str, str], score: str) -> dict[str, str]:
         """Return the groups of a difference."""
@@ -207,12 +193,12 @@ class Sides:
 
 def all_sides(every: Sequence[Family]) -> list[Sides]:
     """Return every two recipes that can be compared under the same diagnostic."""
-    return [
-        sides
+    pairs = [
+        _sides(first, second)
         for first, second in combinations(every, 2)
         if (first.diagnostic, first.representation) == (second.diagnostic, second.representation)
-        and (sides := _sides(first, second)) is not None
     ]
+    return [sides for sides in pairs if sides is not None]
 
 
 def _sides(first: Family, second: Family) -> Sides | None:
@@ -296,11 +282,9 @@ def _over_checkpoints(sides: Sides) -> Iterator[Tested]:
                 yield row, None
                 continue
             first, second = known
-            seeds = (
-                error_of_mean(np.subtract(first, second))
-                if sides.paired
-                else error_of_difference(first, second)
-            )
+            seeds = error_of_difference(first, second)
+            if sides.paired:
+                seeds = error_of_mean(np.subtract(first, second))
             reach = seeds.reach(0.95)
             interval = within((difference - reach, difference + reach), low - high, high - low)
             method = "t over pairs of checkpoints" if sides.paired else "t over checkpoints"

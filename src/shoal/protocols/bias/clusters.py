@@ -16,12 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
-from ...data.seat import WordSet
 from ..base import Asks, Scored
 from . import wording
 from .asking import Floats, find_tests, representation_name, split_sets
 from .asking import ask_vectors as ask
-from .family import Family, number, over_checkpoints
+from .family import Family, over_checkpoints
 from .settings import Settings
 
 FOLDER, FILES = "seat", ()
@@ -41,24 +40,16 @@ __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "mak
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
     """Return a case per pair of concepts, targets and attributes of each test, without repeated pairs."""
-    cases: list[Case] = []
-    seen: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()
+    cases: dict[tuple[tuple[str, ...], ...], Case] = {}
     for test in find_tests(path, tests):
-        for kind, first, second in (
-            ("targets", test.targ1, test.targ2),
-            ("attributes", test.attr1, test.attr2),
-        ):
-            if (first.examples, second.examples) not in seen:
-                seen.add((first.examples, second.examples))
-                cases.append(_case(test.name, kind, first, second))
-    return cases
-
-
-def _case(test: str, kind: str, first: WordSet, second: WordSet) -> Case:
-    pairs = tuple(pair for side in (first, second) for pair in zip(side.examples, side.words, strict=True))
-    groups = {"diagnostic": "clusters", "test": test, "category": f"{first.category}/{second.category}"}
-    sizes = [len(first.examples), len(second.examples)]
-    return Case(f"{test}/{kind}", pairs, None, groups, "", {"sizes": sizes})
+        for kind, sides in (("targets", test.sets[:2]), ("attributes", test.sets[2:])):
+            pairs = tuple(pair for side in sides for pair in zip(side.examples, side.words, strict=True))
+            category = "/".join(side.category for side in sides)
+            groups = {"diagnostic": "clusters", "test": test.name, "category": category}
+            sizes = {"sizes": [len(side.examples) for side in sides]}
+            case = Case(f"{test.name}/{kind}", pairs, None, groups, "", sizes)
+            cases.setdefault(tuple(side.examples for side in sides), case)
+    return list(cases.values())
 
 
 def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]) -> Scored:
@@ -92,7 +83,7 @@ def _separability(settings: Settings, case: Case, rows: Sequence[Answer]) -> lis
         codes = two_means(points, np.random.default_rng([start, zlib.crc32(case.id.encode())]))
         table.append((cluster_accuracy(labels, codes), *chance_accuracy(labels, codes)))
     accuracy, chance, p = np.mean(table, axis=0).tolist()
-    note = "; ".join(filter(None, [wording.no_vector(missing), wording.chance_level(chance, STARTS)]))
+    note = wording.no_vector(missing)
     n = sum(sizes)
     return [
         Measure(ACCURACY, accuracy, n, groups, **counts, note=note, basis=Basis(runs=True)),
@@ -179,6 +170,6 @@ def across(family: Family) -> list[Measure]:
             measures.append(Measure(ACCURACY, accuracy, n, {**groups, "checkpoint": name}))
         measures += over_checkpoints(ACCURACY, accuracies, n, groups)
         if chances:
-            measures.append(number(CHANCE, float(np.mean(chances)), n, groups))
+            measures.append(Measure(CHANCE, float(np.mean(chances)), n, groups))
             measures += over_checkpoints(CHANCE, chances, n, groups)[:1]
     return measures

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
-from ...data.crows import FILE, Pair, read_pair_scores, read_pairs
+from ...data.crows import FILE, read_pair_scores, read_pairs
 from ...models.stored import StoredAnswers
 from ..base import Asks, Built, Scored
 from . import example, wording
@@ -24,12 +24,7 @@ from .spread import across
 FOLDER, FILES = "crows_pairs", (FILE,)
 ASKS: Asks = "tokens"
 CASES = "pairs"
-CONCEPTS = {
-    "religion": "religion",
-    "race": "race-color",
-    "gender": "gender",
-    "occupation": "socioeconomic",
-}
+CONCEPTS = {"religion": "religion", "race": "race-color", "gender": "gender", "occupation": "socioeconomic"}
 ROUNDED = 3
 """Decimals to which the authors round a sentence's score."""
 
@@ -38,12 +33,11 @@ __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "mak
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
     """Return a case per pair: the more stereotypical sentence, then the other."""
-    return [_case(pair) for pair in (example.pairs() if path is None else read_pairs(path))]
-
-
-def _case(pair: Pair) -> Case:
-    groups = {"diagnostic": "crows", "category": pair.bias_type, "direction": pair.direction}
-    return Case(pair.id, ((pair.more,), (pair.less,)), None, groups)
+    cases = []
+    for pair in example.pairs() if path is None else read_pairs(path):
+        groups = {"diagnostic": "crows", "category": pair.bias_type, "direction": pair.direction}
+        cases.append(Case(pair.id, ((pair.more,), (pair.less,)), None, groups))
+    return cases
 
 
 # Asking
@@ -83,12 +77,9 @@ def _scored_positions(model: Any, built: Built, texts: Sequence[str]) -> list[se
 def _stored(model: StoredAnswers, built: Built) -> list[Answer]:
     scores = read_pair_scores(model.path)
     texts = {case.id: (case.examples[0][0], case.examples[1][0]) for case in built.whole}
-    check_stored(
-        model.path, "pairs", [texts[case.id] for case in built.cases], set(texts.values()), scores.keys()
-    )
-    return [
-        Answer("", "tokens", {"score": score}) for case in built.cases for score in scores[texts[case.id]]
-    ]
+    wanted = [texts[case.id] for case in built.cases]
+    check_stored(model.path, "pairs", wanted, set(texts.values()), scores.keys())
+    return [Answer("", "tokens", {"score": score}) for pair in wanted for score in scores[pair]]
 
 
 # Scoring
@@ -155,16 +146,14 @@ def _measures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measur
         members = [outcome for case, outcome in pairs if category in ("all", case.groups["category"])]
         measures += _category(members, category)
     groups = {"diagnostic": "crows", "category": "all"}
-    for direction in ("stereo", "antistereo"):
-        answers = [outcome for case, outcome in pairs if case.groups["direction"] == direction]
-        sides = [outcome.passed for outcome in answers if not outcome.error]
-        if answers:
-            decided = [float(side) for side in sides if side is not None]
-            about = {**groups, "direction": direction}
-            measures.append(share(SCORE, decided, about, na=sides.count(None)))
-    sides = [outcome.passed for outcome in outcomes if not outcome.error]
-    if sides:
-        measures.append(Measure("neutral share", sides.count(None) / len(sides), len(sides), groups))
+    answered = [(case.groups["direction"], outcome.passed) for case, outcome in pairs if not outcome.error]
+    for direction in sorted({case.groups["direction"] for case in cases}, reverse=True):
+        sides = [side for kind, side in answered if kind == direction]
+        decided = [float(side) for side in sides if side is not None]
+        measures.append(share(SCORE, decided, {**groups, "direction": direction}, na=sides.count(None)))
+    if answered:
+        neutral = sum(side is None for _, side in answered)
+        measures.append(Measure("neutral share", neutral / len(answered), len(answered), groups))
     return measures
 
 

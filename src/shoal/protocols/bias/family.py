@@ -57,6 +57,11 @@ class Family:
         """Return a measure's value in every checkpoint, None if it is missing or undefined."""
         return [row.value if row else None for row in self.rows(name, groups)]
 
+    def defined_values(self, name: str, groups: Groups) -> dict[str, float]:
+        """Return a measure's value by checkpoint, without undefined ones."""
+        values = zip(self.results, self.values(name, groups), strict=True)
+        return {checkpoint: value for checkpoint, value in values if value is not None}
+
     def slices(self, name: str) -> list[tuple[dict[str, str], int]]:
         """Return the groups of a measure with their n, in the order of the first checkpoint that has them."""
         counts: dict[tuple[tuple[str, str], ...], int] = {}
@@ -172,10 +177,6 @@ def share(name: str, counts: Sequence[float], groups: Groups, *, na: int = 0, er
         return Measure(name, None, 0, groups, na=na, errors=errors, reason=wording.NO_CASE)
     total = float(np.sum(counts))
     return Measure(name, total / n, n, groups, wilson(total, n), "wilson", na, errors)
-
-
-def number(name: str, value: float, n: int, groups: Groups, note: str = "") -> Measure:
-    return Measure(name, None if math.isnan(value) else float(value), n, groups, note=note)
 
 
 def defined(interval: Interval) -> Interval | None:

@@ -19,7 +19,7 @@ from ..base import Asks, Scored
 from . import wording
 from .asking import ask_vectors as ask
 from .asking import find_tests, representation_name, split_sets
-from .family import LEVEL, Family, Groups, defined, number, over_checkpoints
+from .family import LEVEL, Family, Groups, defined, over_checkpoints
 from .settings import Settings
 from .spread import agreement
 
@@ -48,16 +48,15 @@ def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
 
 def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]) -> Scored:
     """Return effect size and p of every test, and p adjusted for all tests by Holm."""
-    outcomes, measures, tested = [], [], []
+    outcomes, measures, known = [], [], []
     for case, rows in zip(cases, answered, strict=True):
         effect, p = _test(settings, case, rows)
-        tested.append(p)
+        known += [p] if p.value is not None else []
         measures += [effect, p]
         error = f"{effect.errors} texts without a vector" if effect.value is None and effect.errors else ""
         significant = None if p.value is None else p.value < LEVEL
         outcomes.append(Outcome(case.id, significant, effect.value, error))
-    known = [p for p in tested if p.value is not None]
-    values = [p.value for p in known if p.value is not None]
+    values = [p.value or 0.0 for p in known]
     adjusted = holm(values).tolist()
     if len(known) > 1:
         note = f"Holm over {len(known)} tests"
@@ -65,8 +64,8 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
             replace(p, name="adjusted p value", value=value, note=note)
             for p, value in zip(known, adjusted, strict=True)
         ]
-    counts = [sum(value < LEVEL for value in row) for row in (values, adjusted)]
-    text = wording.significant_tests(counts[0], counts[1], len(values), LEVEL)
+    count, after_holm = (sum(value < LEVEL for value in row) for row in (values, adjusted))
+    text = wording.significant_tests(count, after_holm, len(values), LEVEL)
     return Scored(outcomes, measures, findings=[Finding("conclusion", text)])
 
 
@@ -118,18 +117,16 @@ def across(family: Family) -> list[Measure]:
     for slice_, n in family.final_slices("effect size"):
         effects, ps = family.values("effect size", slice_), family.values("p value", slice_)
         groups = {**family.groups, **slice_}
-        for name, effect, p in zip(family.results, effects, ps, strict=True):
-            note = "" if p is None else f"p = {p:.5g}"
-            measures.append(Measure("effect size", effect, n, {**groups, "checkpoint": name}, note=note))
+        for name, effect in zip(family.results, effects, strict=True):
+            measures.append(Measure("effect size", effect, n, {**groups, "checkpoint": name}))
         measures += over_checkpoints("effect size", effects, n, groups)
         known = [effect for effect in effects if effect is not None]
         if len(known) < 2:
             continue
         significant = [p is not None and p < LEVEL for p in ps]
-        note = f"{sum(significant)} of {wording.several(len(known))} have p < {LEVEL:g}"
         measures += [
-            number("sign agreement", sign_agreement(known), len(known), groups),
-            number("significant share", sum(significant) / len(known), len(known), groups, note),
+            Measure("sign agreement", sign_agreement(known), len(known), groups),
+            Measure("significant share", sum(significant) / len(known), len(known), groups),
         ]
         if len(known) == len(effects):
             table.append(known)
@@ -143,9 +140,9 @@ def _all_tests(table: list[list[float]], verdicts: list[list[bool]], groups: Gro
     tests, runs = len(table), len(table[0])
     same_sign = sum(sign_agreement(row) == 1 for row in table)
     same_verdict = sum(len(set(row)) == 1 for row in verdicts)
-    yield number("tests with one sign", same_sign / tests, tests, groups)
-    yield number(
-        "tests with one verdict", same_verdict / tests, tests, groups, "significant in all, or in none"
+    yield Measure("tests with one sign", same_sign / tests, tests, groups)
+    yield Measure(
+        "tests with one verdict", same_verdict / tests, tests, groups, note="significant in all, or in none"
     )
     if tests > 1 and runs > 1:
         yield replace(agreement("ICC(2,1)", table, icc_agreement, groups), note="of effect sizes")

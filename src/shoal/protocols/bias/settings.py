@@ -83,10 +83,6 @@ def _data(settings: "Settings") -> Any:
     return data_digest(settings) if settings.diagnostic else ""
 
 
-def _changes_fillers(settings: "Settings") -> bool:
-    return "stereoset" in settings.diagnostic and settings.conventions.fillers_alone
-
-
 def _tasks(settings: "Settings") -> Any:
     from .training import task_content
 
@@ -125,7 +121,11 @@ class Settings(Profiled):
     """Pre-train tiny:masked first. Each seed then gives a checkpoint of one recipe."""
     tasks: tuple[Task, ...] = changes("cases", (), when=lambda settings: bool(settings.tasks), resolve=_tasks)
     """Downstream tasks on which every checkpoint is fine-tuned and tested."""
-    profile: Profile = changes("answers", "recommended", when=_changes_fillers)
+    profile: Profile = changes(
+        "answers",
+        "recommended",
+        when=lambda settings: "stereoset" in settings.diagnostic and settings.conventions.fillers_alone,
+    )
     """Which definition to follow where paper and code differ: recommended, paper or reference."""
     n_samples: AtLeastOne = changes("scoring", 100_000, advanced=True)
     """seat: number of partitions behind a p value. All partitions if there are no more than that."""

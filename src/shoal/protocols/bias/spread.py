@@ -42,19 +42,16 @@ def across(family: Family) -> list[Measure]:
     measures: list[Measure] = []
     results = list(family.results.values())
     cases = shared_cases(results)
-    outcomes = case_table(
-        results, cases, [[outcome.passed for outcome in result.outcomes] for result in results]
-    )
-    values = case_table(
-        results, cases, [[outcome.value for outcome in result.outcomes] for result in results]
-    )
+    passed = [[outcome.passed for outcome in result.outcomes] for result in results]
+    differences = [[outcome.value for outcome in result.outcomes] for result in results]
+    outcomes, values = (case_table(results, cases, columns) for columns in (passed, differences))
     for slice_, n in family.final_slices(SCORE):
         scores = family.values(SCORE, slice_)
         groups = {**family.groups, **slice_}
-        known = [score for score in scores if score is not None]
+        known = list(family.defined_values(SCORE, slice_).values())
         for name, row in zip(family.results, family.rows(SCORE, slice_), strict=True):
             measures += [replace(row, groups={**groups, "checkpoint": name})] if row else []
-        decided = [score for score in family.values(DECIDED, slice_) if score is not None]
+        decided = list(family.defined_values(DECIDED, slice_).values())
         marks = flags(known, decided) if n >= FEW_CASES else ()
         measures += over_checkpoints(SCORE, scores, n, groups, flags=marks)
         if len(known) > 1:
@@ -95,10 +92,7 @@ def _overdispersion(outcomes: Floats, scores: Sequence[float], n: int, groups: G
     ratio = float(np.std(scores, ddof=1)) / floor
     interval = defined(reliability.ratio_interval(ratio, outcomes))
     method = "chi-square over checkpoints, jackknife over items" if interval else ""
-    yield Measure(
-        "over-dispersion ratio", ratio, n, about, interval, method, note=wording.floor_note(floor),
-        facts={"floor": floor},
-    )  # fmt: skip
+    yield Measure("over-dispersion ratio", ratio, n, about, interval, method, facts={"floor": floor})
 
 
 def _disagreement(outcomes: Floats, groups: Groups) -> Iterator[Measure]:

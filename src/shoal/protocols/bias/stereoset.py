@@ -12,13 +12,14 @@ has BERT's next-sentence head, otherwise the mean log-probability of the continu
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...core.records import Answer, Basis, Case, Example, Measure, Outcome
-from ...data.stereoset import BLANK, FILES, TASKS, Cluster, filler, frame, read_clusters
+from ...data.stereoset import BLANK, FILES, TASKS, filler, frame, read_clusters
 from ...models import likelihood
 from ...models.likelihood import follows, has_next_sentence_head
 from ...models.stored import StoredAnswers, read_scores
@@ -57,15 +58,14 @@ __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "mak
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
     """Return a case per cluster: the context with the stereotype, the anti-stereotype and the unrelated sentence."""
-    clusters = example.clusters() if path is None else read_clusters(path)
-    return [_case(cluster) for cluster in clusters]
-
-
-def _case(cluster: Cluster) -> Case:
-    groups = {"task": cluster.task, "category": cluster.bias_type, "target": cluster.target}
-    pairs = tuple((cluster.context, sentence) for sentence in cluster.sentences)
-    ids = {"sentence_ids": list(cluster.sentence_ids)}
-    return Case(cluster.id, pairs, None, {"diagnostic": "stereoset", **groups}, cluster.target, ids)
+    cases = []
+    for cluster in example.clusters() if path is None else read_clusters(path):
+        groups = {"diagnostic": "stereoset", "task": cluster.task, "category": cluster.bias_type}
+        pairs = tuple((cluster.context, sentence) for sentence in cluster.sentences)
+        ids = {"sentence_ids": list(cluster.sentence_ids)}
+        term = cluster.target
+        cases.append(Case(cluster.id, pairs, None, {**groups, "target": term}, term, ids))
+    return cases
 
 
 # Asking
@@ -76,25 +76,17 @@ def ask(settings: Settings, model: Any, built: Built, examples: Sequence[Example
     if isinstance(model, StoredAnswers):
         return _stored(model, built)
     check_language_model(model)
-    alone = settings.conventions.fillers_alone
+    fill = partial(_score_fillers, model, settings.conventions.fillers_alone)
     rows: dict[int, Answer] = {}
-
-    def fill(part: Sequence[Example]) -> Sequence[Any]:
-        return _score_fillers(model, part, alone)
-
-    def follow(part: Sequence[Example]) -> Sequence[Any]:
-        return _score_next(model, part)
-
-    for has_gap, query in ((True, fill), (False, follow)):
+    for has_gap, query in ((True, fill), (False, partial(_score_next, model))):
         places = [place for place, (context, _) in enumerate(examples) if (BLANK in context) == has_gap]
         if places:
-            rows |= dict(
-                zip(places, answers("tokens", query, [examples[place] for place in places]), strict=True)
-            )
+            part = answers("tokens", query, [examples[place] for place in places])
+            rows |= dict(zip(places, part, strict=True))
     return [rows[place] for place in range(len(examples))]
 
 
-def _score_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Sequence[Any]:
+def _score_fillers(model: Any, alone: bool, examples: Sequence[Example]) -> Sequence[Any]:
     """Score contexts with a gap and the sentences that fill it."""
     if is_causal(model):
         return likelihoods(model, [sentence for _, sentence in examples])
@@ -118,11 +110,8 @@ def _masked_fillers(model: Any, examples: Sequence[Example], alone: bool) -> Seq
         frames = [(frame(*examples[place]), words[place]) for place in known]
         scores = likelihood.fillers(*network, [(before, word, behind) for (before, behind), word in frames])
     for place, pieces in zip(known, scores, strict=True):
-        rows[place] = {
-            "lm": "filler",
-            "tokens": list(pieces.tokens),
-            "scores": [round(score, 9) for score in pieces.scores],
-        }
+        rounded = [round(score, 9) for score in pieces.scores]
+        rows[place] = {"lm": "filler", "tokens": list(pieces.tokens), "scores": rounded}
     return rows
 
 

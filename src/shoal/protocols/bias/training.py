@@ -23,14 +23,11 @@ from ...core.records import Answers, Basis, Case, Measure, Outcome, Result
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
-from ...stats.intervals import wilson
-from ...training.config import TrainConfig
-from ...training.environments import Environment, Labelled
-from ...training.stage import Mark, Progress, Recipe, Stage
+from ...training.stage import Mark, Progress, Recipe, Stage, plain_stage
 from ...training.text import about_how_many_blocks, digest
 from ..base import Built, Scored
 from . import wording
-from .family import checkpoint_name, is_downstream, over_checkpoints, recipe_name
+from .family import checkpoint_name, is_downstream, over_checkpoints, recipe_name, share
 from .settings import Pretrain, Settings, Task
 
 DOWNSTREAM = "downstream score"
@@ -106,9 +103,7 @@ def task_content(task: Task) -> dict[str, Any]:
 @lru_cache(maxsize=8)
 def _read_task(task: Task, *_stamps: int) -> TaskData:
     where = f"tasks: {task.name}"
-    train, test = (
-        _read_rows(name, which, where) for name, which in ((task.train, "train"), (task.test, "test"))
-    )
+    train, test = _read_rows(task.train, "train", where), _read_rows(task.test, "test", where)
     labels = tuple(sorted({row.label for row in train}))
     unknown = sorted({row.label for row in test} - {*labels})
     if unknown:
@@ -151,13 +146,22 @@ def finetuning(settings: Settings, model: str) -> Recipe:
     """Return the recipe that fine-tunes a checkpoint, pre-trained here or given, on a task."""
     (task,) = settings.tasks
     data = read_task(task)
+    labels = list(data.labels)
     # Very small models need a larger learning rate to move at all.
-    usual = TINY_RATE if parse_spec(model).scheme == "tiny" else USUAL_RATE
-    stage = _stage(task, data, task.plain(usual))
+    how = task.plain(TINY_RATE if parse_spec(model).scheme == "tiny" else USUAL_RATE)
+
+    def prepare(model: Any, seed: int) -> None:
+        if model.trained != "classify":  # it was pre-trained before this stage
+            model.adopt("classify", model.checkpoint.with_fresh_head(data.labels, seed))
+
+    identity = {"data": _digest(data.train), "labels": labels, "method": "vanilla", "how": asdict(how)}
+    rows = [(row.texts, row.label) for row in data.train]
+    end = (str(math.ceil(round(how.epochs, 6))),)
+    stage = plain_stage(task.name, identity, rows, labels, how, end, prepare)
     if settings.pretrain is not None:
         pretrained = pretraining(settings.pretrain, model)
-        base = partial(_with_head, pretrained.base, data.labels)
-        return replace(pretrained, base=base, stages=(*pretrained.stages, stage))
+        with_head = partial(_with_head, pretrained.base, data.labels)
+        return replace(pretrained, base=with_head, stages=(*pretrained.stages, stage))
     if parse_spec(model).scheme not in ("hf", "tiny"):
         raise PlanError(
             f"{model} cannot be fine-tuned",
@@ -165,10 +169,10 @@ def finetuning(settings: Settings, model: str) -> Recipe:
             fix="use hf:FOLDER, or remove tasks",
         )
 
-    def fresh(seed: int) -> Any:
+    def base(seed: int) -> Any:
         return load_model(model).with_fresh_head(data.labels, seed)
 
-    return Recipe(fresh, (stage,), {"labels": list(data.labels)}, task.threads)
+    return Recipe(base, (stage,), {"labels": labels}, task.threads)
 
 
 def _with_head(make: Callable[[int], Any], labels: Sequence[str], seed: int) -> Any:
@@ -180,35 +184,7 @@ def _with_head(make: Callable[[int], Any], labels: Sequence[str], seed: int) -> 
     return model
 
 
-def _stage(task: Task, data: TaskData, how: TrainConfig) -> Stage:
-    targets = {label: tuple(float(label == name) for name in data.labels) for label in data.labels}
-    rows = [Labelled(row.texts, targets[row.label]) for row in data.train]
-    environment = Environment(task.name, "iid", rows)
-    end = (str(math.ceil(round(how.epochs, 6))),)
-
-    def prepare(model: Any, seed: int) -> None:
-        if model.trained != "classify":  # it was pre-trained before this stage
-            model.adopt("classify", model.checkpoint.with_fresh_head(data.labels, seed))
-
-    def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
-        from ...training.loop import train as train_model  # loads torch
-        from ...training.methods import make_method
-
-        train_model(model, [environment], make_method("vanilla", {}), how, seed, progress, mark, end)
-
-    return Stage(
-        title=task.name,
-        identity={
-            "data": _digest(data.train),
-            "labels": list(data.labels),
-            "method": "vanilla",
-            "how": asdict(how),
-        },
-        steps=how.steps(environment.batches(how.batch)),
-        train=train,
-        marks=end,
-        prepare=prepare,
-    )
+# Cases and score
 
 
 def build_task(settings: Settings) -> Built:
@@ -219,7 +195,7 @@ def build_task(settings: Settings) -> Built:
         Case(f"{task.name}/{number}", (row.texts,), (row.label,), groups)
         for number, row in enumerate(data.test)
     ]
-    (_, commonest), *_ = Counter(row.label for row in data.test).most_common(1)
+    ((_, commonest),) = Counter(row.label for row in data.test).most_common(1)
     note = wording.finetuned(len(data.train), commonest / len(data.test), data.removed)
     return Built(cases, data.labels, "labels", about={"note": note})
 
@@ -231,13 +207,9 @@ def score_task(built: Built, answers: Answers) -> Scored:
         error = answers.errors.get(place, "")
         right = not error and answers.labels[answers.predictions[place]] == (case.labels or ("",))[0]
         outcomes.append(Outcome(case.id, None if error else right, None, error))
-    passed = [bool(outcome.passed) for outcome in outcomes if not outcome.error]
-    n = len(passed)
-    row = Measure(
-        DOWNSTREAM, sum(passed) / n if n else None, n, dict(built.cases[0].groups),
-        wilson(sum(passed), n) if n else None, "wilson" if n else "", errors=len(outcomes) - n,
-        note=str(built.about["note"]), basis=Basis("cases"), headline=True,
-    )  # fmt: skip
+    passed = [float(bool(outcome.passed)) for outcome in outcomes if not outcome.error]
+    row = share(DOWNSTREAM, passed, dict(built.cases[0].groups), errors=len(outcomes) - len(passed))
+    row = replace(row, note=str(built.about["note"]), basis=Basis("cases"), headline=True)
     return Scored(outcomes, [row])
 
 
@@ -253,10 +225,10 @@ def compare_tasks(results: Sequence[Result]) -> list[Measure]:
     scores: dict[tuple[str, str], dict[str, list[Measure]]] = {}
     for result in results:
         recipe = recipe_name(result)
-        for row in result.measures.where(DOWNSTREAM):
-            if row.value is not None and result.job.get("step", 0) == last[recipe]:
-                by_checkpoint = scores.setdefault((row.groups["task"], recipe), {})
-                by_checkpoint.setdefault(checkpoint_name(result), []).append(row)
+        (row,) = result.measures.where(DOWNSTREAM)
+        if row.value is not None and result.job.get("step", 0) == last[recipe]:
+            by_checkpoint = scores.setdefault((row.groups["task"], recipe), {})
+            by_checkpoint.setdefault(checkpoint_name(result), []).append(row)
     measures: list[Measure] = []
     for (task, recipe), by_checkpoint in scores.items():
         # A checkpoint that was fine-tuned with several seeds counts once.

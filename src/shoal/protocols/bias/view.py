@@ -4,7 +4,7 @@ A strip shows a number on its scale: │ is where nothing is preferred, ● the 
 checkpoints each is a dot. The layout follows the scores of a diagnostic, not its name.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...core.measures import FEW_CASES
 from ...core.records import Finding, Measure, Measures, Result
@@ -48,7 +48,7 @@ def view(
     measures: Sequence[Measure],
     findings: Sequence[Finding],
 ) -> list[Section]:
-    """Return each checkpoint alone, or, with measures, the comparison of several and the files of both."""
+    """Return each checkpoint alone, or, with measures, the comparison of several and its file."""
     if not measures:
         return [_one_checkpoint(result) for result in results]
     every = families(results)
@@ -58,7 +58,7 @@ def view(
         *(Section([Words(finding.groups["recipe"], "strong")], finding.text) for finding in headlines),
         *(section for family in every for section in _family(family, measures, findings)),
         *([Section(blocks=comparisons)] if comparisons else []),
-        Section(blocks=_files(every, measures), detail="file"),
+        Section(blocks=[_file(Measures(measures))], detail="file"),
     ]
 
 
@@ -73,36 +73,35 @@ def _columns(
 
 
 def _one_checkpoint(result: Result) -> Section:
-    model = Words(str(result.job["model"]), "strong")
     rows = Measures(row for row in result.measures if "step" not in row.groups)
     errors = sum(bool(outcome.error) for outcome in result.outcomes)
     notes = [wording.unanswered(errors)] if errors else []
     if is_downstream(result):
-        lines = [
-            Row([row.groups["task"], *_value_interval_n(row), Words(row.note, "quiet")])
-            for row in rows.where(DOWNSTREAM)
-        ]
-        return Section(
-            [Words("downstream score of ", "quiet"), model],
-            Words(f"{len(result.cases):,} examples", "quiet"),
-            [Table([*_columns(["task"], [DOWNSTREAM, "95 % CI", "n"]), Column("", "left")], lines)],
-            [*notes, wording.ONE_CHECKPOINT],
-        )
-    settings = result.job["settings"]
-    name = settings["diagnostic"][0]
-    about = f"{name}, {len(result.cases):,} {module_of(name).CASES}, profile {settings['profile']}"
-    headline = [row for row in rows.where(SCORE) if row.headline and row.interval]
-    sentences = [wording.one_checkpoint(row) for row in headline[:1]]
-    sentences += [finding.text for finding in result.findings if finding.kind == "conclusion"]
-    main = [row for row in rows if row.headline or row.name in ("effect size", "cluster accuracy")]
-    caveats = [row.reason or row.note for row in main if row.reason or row.name == SCORE]
-    caveats += [row.note for row in main if row.na]
+        kind, sentences = "downstream score of ", []
+        about = f"{len(result.cases):,} examples"
+        table = _downstream_scores(rows)
+    else:
+        name = result.job["settings"]["diagnostic"][0]
+        about = f"{name}, {len(result.cases):,} {module_of(name).CASES}, profile {result.job['settings']['profile']}"
+        headline = [row for row in rows.where(SCORE) if row.headline and row.interval]
+        kind, sentences = "bias of ", [wording.one_checkpoint(row) for row in headline[:1]]
+        sentences += [finding.text for finding in result.findings if finding.kind == "conclusion"]
+        main = [row for row in rows if row.headline or row.name in ("effect size", "cluster accuracy")]
+        caveats = [row.reason or row.note for row in main if row.reason or row.name == SCORE or row.na]
+        notes += filter(None, dict.fromkeys(caveats))
+        table = _score_table(rows)
     return Section(
-        title=[Words("bias of ", "quiet"), model],
+        title=[Words(kind, "quiet"), Words(str(result.job["model"]), "strong")],
         text=[*(Words(f"{sentence}\n", "strong") for sentence in sentences), Words(about, "quiet")],
-        blocks=[_score_table(rows)],
-        notes=[*notes, *filter(None, dict.fromkeys(caveats)), wording.ONE_CHECKPOINT][:MOST_NOTES],
+        blocks=[table],
+        notes=[*notes, wording.ONE_CHECKPOINT][:MOST_NOTES],
     )
+
+
+def _downstream_scores(measures: Measures) -> Table:
+    (row,) = measures.where(DOWNSTREAM)
+    line = Row([row.groups["task"], *_value_interval_n(row), Words(row.note, "quiet")])
+    return Table([*_columns(["task"], [DOWNSTREAM, "95 % CI", "n"]), Column("", "left")], [line])
 
 
 def _value_interval_n(row: Measure) -> list[Cell]:
@@ -173,8 +172,7 @@ def _effect_table(measures: Measures) -> Table:
         test = row.groups["test"]
         cells: list[Cell] = [test, *_value_interval_n(row), Dots([row], EFFECT_SCALE, 0.0)]
         for p in (first(measures, name, test=test) for name in ("p value", "adjusted p value")):
-            significant = p is not None and p.value is not None and p.value < LEVEL
-            cells.append(Number(p, "strong" if significant else ""))
+            cells.append(Number(p, "strong" if p and p.value is not None and p.value < LEVEL else ""))
         rows.append(Row(cells))
     columns = _columns(["test"], ["effect", "95 % CI", "n"], EFFECT_SCALE)
     return Table([*columns, Column("p"), Column("Holm")], rows, legend=[wording.ONE_SIDED])
@@ -183,18 +181,18 @@ def _effect_table(measures: Measures) -> Table:
 def _cluster_table(measures: Measures) -> Table:
     rows = []
     for row in measures.where("cluster accuracy"):
-        p = first(measures, "p value", test=row.groups["test"], category=row.groups["category"])
+        p = _same_groups(measures.where("p value"), row.groups)
         label, chance, middle = _concepts(row, measures)
         numbers = [Number(row), Number(chance, "quiet"), Number(p), Number(row, part="n")]
         rows.append(Row([label, *numbers, Dots([row], ACCURACY_SCALE, middle)]))
     return Table(_columns(["concepts"], ["accuracy", "chance", "p", "n"], ACCURACY_SCALE), rows)
 
 
-def _concepts(row: Measure, measures: Measures) -> tuple[str, Measure | None, float]:
+def _concepts(row: Measure, measures: Measures) -> tuple[str, Measure | None, float | None]:
     """Return the name of a pair of concepts, and its chance accuracy as a measure and as a number."""
     test, category = row.groups["test"], row.groups["category"]
     chance = first(measures, "chance accuracy", test=test, category=category)
-    return f"{category} ({test})", chance, NEITHER if chance is None or chance.value is None else chance.value
+    return f"{category} ({test})", chance, chance.value if chance else None
 
 
 # Several checkpoints
@@ -202,11 +200,11 @@ def _concepts(row: Measure, measures: Measures) -> tuple[str, Measure | None, fl
 
 def _family(family: Family, measures: Sequence[Measure], findings: Sequence[Finding]) -> list[Section]:
     """Return the conclusion about a family and its tables, or a single checkpoint as it is."""
-    conclusions = [finding.text for finding in findings if dict(finding.groups) == family.groups]
     training = _curves(family, family.measures(measures, final=False))
-    if not conclusions:
+    if len(family.results) == 1:
         alone = [_one_checkpoint(result) for result in family.results.values()]
         return [*alone, *([Section(blocks=training)] if training else [])]
+    conclusions = [finding.text for finding in findings if dict(finding.groups) == family.groups]
     label = wording.family_label(family.diagnostic, family.representation)
     title: Cell = [Words(label, "strong"), Words(f" of {family.recipe}", "quiet")]
     return [Section(title, " ".join(conclusions), [*_spread_blocks(family.measures(measures)), *training])]
@@ -219,10 +217,14 @@ def _spread_blocks(measures: Measures) -> list[Block]:
         return [_clusters_over_checkpoints(measures)]
     blocks: list[Block] = [_table_1(measures)]
     shares = measures.where("share of items")
-    if shares:
-        blocks.append(_figure_1(shares))
-    rows = [row for name in COEFFICIENTS for row in measures.where(name) if row.value is not None]
-    return [*blocks, Text(list(_coefficients(rows)))] if rows else blocks
+    if shares:  # Figure 1 of the paper
+        counts = [row.groups[AGAINST] for row in shares]
+        names = [count if count == "undecided" else f"{count} against the majority" for count in counts]
+        rows = [(name, [row]) for name, row in zip(names, shares, strict=True)]
+        notes = [row.note for row in shares]
+        blocks.append(strip_table(rows, title="runs against the majority", notes=notes))
+    known = [row for name in COEFFICIENTS for row in measures.where(name) if row.value is not None]
+    return [*blocks, Text(list(_coefficients(known)))] if known else blocks
 
 
 def _dots(measures: Measures, name: str, **groups: str) -> list[Measure]:
@@ -253,14 +255,6 @@ def _table_1(measures: Measures) -> Table:
     return Table(columns, rows, legend=[wording.TABLE_1] if flagged else [])
 
 
-def _figure_1(shares: Sequence[Measure]) -> Table:
-    """Return Figure 1 of the paper: the share of items by the number of checkpoints against the majority."""
-    counts = [row.groups[AGAINST] for row in shares]
-    names = [count if count == "undecided" else f"{count} against the majority" for count in counts]
-    rows = [(name, [row]) for name, row in zip(names, shares, strict=True)]
-    return strip_table(rows, title="runs against the majority", notes=[row.note for row in shares])
-
-
 def _coefficients(rows: Sequence[Measure]) -> Iterator[Words | Number]:
     for place, row in enumerate(rows):
         task = f" of {row.groups['task']}" if "task" in row.groups else ""
@@ -275,9 +269,8 @@ def _effects_over_checkpoints(measures: Measures) -> Table:
     for row in measures.where("mean over checkpoints", of="effect size"):
         test = row.groups["test"]
         sd, signs, significant = (first(measures, name, test=test) for name in names)
-        doubt = (significant is not None and significant.value not in (0.0, 1.0)) or (
-            signs is not None and signs.value != 1.0
-        )
+        is_split = significant is not None and significant.value not in (0.0, 1.0)
+        doubt = is_split or (signs is not None and signs.value != 1.0)
         doubts += doubt
         label = Words(f"{test} !", "doubt") if doubt else Words(test)
         count = f"{(significant.value or 0) * significant.n:.0f} of {significant.n}" if significant else ""
@@ -303,27 +296,27 @@ def _clusters_over_checkpoints(measures: Measures) -> Table:
 def _curves(family: Family, measures: Measures) -> list[Block]:
     """Return a picture for each kind of score over training, one line per test or task."""
     pictures: list[Block] = []
-    for score in CURVES if any("step" in row.groups for row in measures) else ():
-        lines = list(_lines(family, measures, score)) if score != "chance accuracy" else []
+    for score in CURVES:
+        lines = _lines(family, measures, score)
         if score == "cluster accuracy":
             lines += _lines(family, measures, "chance accuracy")
-        if lines:
+        if lines and score != "chance accuracy":
             more = [wording.more_rows(len(lines) - MOST_CURVES)] if len(lines) > MOST_CURVES else []
             pictures.append(Curves("step", lines[:MOST_CURVES], title=f"{score} over training", legend=more))
     return pictures
 
 
-def _lines(family: Family, measures: Measures, score: str) -> Iterator[Curve]:
-    by_slice: dict[tuple[tuple[str, str], ...], dict[float, Measure]] = {}
+def _lines(family: Family, measures: Measures, score: str) -> list[Curve]:
+    """Return the means over checkpoints of each test, or of all categories, at each step."""
+    by_title: dict[str, dict[float, Measure]] = {}
     for row in measures.where("mean over checkpoints", of=score):
-        key = tuple((name, value) for name, value in row.groups.items() if name != "step")
-        by_slice.setdefault(key, {})[float(row.groups.get("step", family.last))] = row
-    by_chance = score == "chance accuracy"
-    for key, by_step in by_slice.items():
-        groups = dict(key)
-        if len(by_step) > 1 and (groups.get("test") or groups.get("category") == "all"):
-            title = _slice_title(groups) + " by chance" * by_chance
-            yield Curve(title, sorted(by_step.items()), "quiet" if by_chance else "")
+        if "test" in row.groups or row.groups.get("category") == "all":
+            title = _slice_title(dict(row.groups)) + " by chance" * (score == "chance accuracy")
+            by_title.setdefault(title, {})[float(row.groups.get("step", family.last))] = row
+    tone: Tone = "quiet" if score == "chance accuracy" else ""
+    return [
+        Curve(title, sorted(by_step.items()), tone) for title, by_step in by_title.items() if len(by_step) > 1
+    ]
 
 
 def _slice_title(groups: dict[str, str]) -> str:
@@ -341,13 +334,12 @@ def _comparisons(every: Sequence[Family], measures: Measures) -> list[Block]:
         blocks.append(_downstream_table(measures))
     lines = []
     for row in (row for name in BETWEEN for row in measures.where(name)):
-        is_category = "category" in row.groups
-        count = wording.several(row.n) if is_category else f"{row.n:,} tests and checkpoints"
-        words = "; ".join(filter(None, [row.groups["recipe"], row.note, count]))
-        about = row.groups["category" if is_category else "representation"]
-        lines.append(Row([row.name, about, Number(row, part="value and interval"), Words(words, "quiet")]))
+        about = row.groups.get("category") or row.groups["representation"]
+        words = "; ".join(filter(None, [row.groups["recipe"], row.note]))
+        numbers = [Number(row, part="value and interval"), Number(row, part="n")]
+        lines.append(Row([row.name, about, *numbers, Words(words, "quiet")]))
     if lines:
-        columns = [*_columns(["between diagnostics", ""], [""]), Column("", "left")]
+        columns = [*_columns(["between diagnostics", ""], ["", "n"]), Column("", "left")]
         blocks.append(Table(columns, lines))
     return blocks
 
@@ -358,7 +350,7 @@ def _recipe_table(sides: Sides, measures: Measures) -> Table:
     means = measures.where("mean over checkpoints")
     lines = []
     for row in measures.where(DIFFERENCE, **{**sides.first.groups, "recipe": sides.name}):
-        p = _same_groups(adjusted, dict(row.groups))
+        p = _same_groups(adjusted, row.groups)
         enough = row.of == "effect size" or row.n >= FEW_CASES
         differs = enough and p is not None and p.value is not None and p.value <= 0.05
         sides_of = [_same_groups(means, {**row.groups, "recipe": family.recipe}) for family in shown]
@@ -375,7 +367,7 @@ def _recipe_table(sides: Sides, measures: Measures) -> Table:
     )  # fmt: skip
 
 
-def _same_groups(measures: Measures, groups: dict[str, str]) -> Measure | None:
+def _same_groups(measures: Measures, groups: Mapping[str, str]) -> Measure | None:
     return next((row for row in measures if row.groups == groups), None)
 
 
@@ -391,30 +383,10 @@ def _downstream_table(measures: Measures) -> Table:
     return Table([*columns, Column("", "left")], lines, "downstream")
 
 
-# Files
-
-
-def _files(every: Sequence[Family], measures: Sequence[Measure]) -> list[Block]:
-    """Return two tables for computing: the scores of every checkpoint, and mean and SD over checkpoints."""
-
-    def keys(groups: dict[str, str]) -> list[Cell]:
-        return [groups.get(key, "") for key in KEYS]
-
-    alone = [
-        Row([*keys({**family.groups, **row.groups}), name, row.name, Number(row)])
-        for family in every
-        for name, result in family.results.items()
-        for row in result.measures
-        if row.name in (*CURVES, DECIDED) and "direction" not in row.groups
-    ]
-    sds = {tuple(row.groups.items()): row for row in measures if row.name == "sd over checkpoints"}
-    together = [
-        Row([*keys(dict(row.groups)), row.of, Number(row), Number(sds.get(tuple(row.groups.items())))])
-        for row in measures
-        if row.name == "mean over checkpoints"
-    ]
-    tables = [
-        Table(_columns([*KEYS, "checkpoint", "score"], ["value"]), alone, "checkpoints"),
-        Table(_columns([*KEYS, "score"], ["mean", "sd"]), together, "over_checkpoints"),
-    ]
-    return [table for table in tables if table.rows]
+def _file(measures: Measures) -> Table:
+    """Return a table for computing: mean and SD over checkpoints."""
+    rows, sds = [], measures.where("sd over checkpoints")
+    for mean in measures.where("mean over checkpoints"):
+        about = [mean.groups.get(key, "") for key in KEYS]
+        rows.append(Row([*about, mean.of, Number(mean), Number(_same_groups(sds, mean.groups))]))
+    return Table(_columns([*KEYS, "score"], ["mean", "sd"]), rows, "over_checkpoints")

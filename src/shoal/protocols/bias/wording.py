@@ -1,6 +1,6 @@
 """Sentences of the bias protocol: notes, reasons, findings and legends, from typed values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ...core.errors import some
 from ...core.measures import FEW_CASES, SHARE, shown
@@ -47,14 +47,6 @@ def no_vector(texts: Sequence[str]) -> str:
 def partitions(count: int, exact: bool, move_words: bool) -> str:
     number = f"all {count:,}" if exact else f"{count:,} random"
     return f"one-sided, over {number} partitions of {'words' if move_words else 'sentences'}"
-
-
-def chance_level(chance: float, starts: int) -> str:
-    return f"chance {chance:.3f}; mean of {starts} clusterings"
-
-
-def floor_note(floor: float) -> str:
-    return f"the SD would be {shown(floor, SHARE)} points if items flipped independently"
 
 
 def by_coin_flips(chance: float) -> str:
@@ -128,61 +120,39 @@ def limits(names: Sequence[str]) -> str:
     return several(runs) + (few if runs < WANTED else " of one recipe.")
 
 
-def conclusion(measures: Measures, runs: int) -> Iterator[str]:
-    """Yield what may be said about the checkpoints of one family."""
+def conclusion(measures: Measures, runs: int) -> str:
+    """Return what may be said about the checkpoints of one family; empty if its table says it all."""
     signs, verdicts = measures.where("tests with one sign"), measures.where("tests with one verdict")
     if signs and verdicts:
         one_sign, one_verdict = (round((row.value or 0) * row.n) for row in (signs[0], verdicts[0]))
-        yield f"{one_sign} of {several(signs[0].n, 'test')} have the same sign in all {several(runs)}."
-        yield f"{one_verdict} are significant in all of them or in none."
-    elif measures.where(of="cluster accuracy"):
-        yield _widest_cluster(measures)
-    elif measures.where(of="stereotype score"):
-        yield from _likelihood(measures, runs)
-    else:
-        yield "No test is defined in all checkpoints."
-
-
-def _widest_cluster(measures: Measures) -> str:
-    spreads = [
-        row for row in measures.where("sd over checkpoints") if row.value is not None and row.n >= FEW_CASES
-    ]
-    if not spreads:
-        return f"No pair of concepts has {FEW_CASES} items and a value in several checkpoints."
-    widest = max(spreads, key=lambda row: row.value or 0.0)
-    return f"The largest SD of cluster accuracy is {shown(widest.value, SHARE)} points ({widest.groups['category']})."
-
-
-def _whole(measures: Measures, name: str, of: str = "stereotype score") -> Measure | None:
+        return (
+            f"{one_sign} of {several(signs[0].n, 'test')} have the same sign in all {several(runs)}. "
+            f"{one_verdict} are significant in all of them or in none."
+        )
     task = {"task": "all"} if measures.where(task="all") else {}
-    return next(iter(measures.where(name, category="all", of=of, **task)), None)
-
-
-def _likelihood(measures: Measures, runs: int) -> Iterator[str]:
-    mean, sd = _whole(measures, "mean over checkpoints"), _whole(measures, "sd over checkpoints")
-    if mean is None or sd is None or mean.value is None or sd.value is None:
-        yield "The stereotype score is undefined in too many checkpoints to compare them."
-        return
-    yield (
+    whole = measures.where(category="all", **task)
+    means = whole.where("mean over checkpoints", of="stereotype score")
+    sds = whole.where("sd over checkpoints", of="stereotype score")
+    if not means or not sds:
+        return ""
+    mean = means[0]
+    text = (
         f"Over {several(runs)} the stereotype score is {shown(mean.value, SHARE)} %, "
-        f"SD {shown(sd.value, SHARE)} points."
+        f"SD {shown(sds[0].value, SHARE)} points."
     )
     if mean.n < FEW_CASES:
-        yield f"{several(mean.n, 'item')} are too few for a finding, which takes {FEW_CASES}."
-        return
+        return f"{text} {several(mean.n, 'item')} are too few for a finding, which takes {FEW_CASES}."
     # Neutral items count for neither side, so only decided ones are judged.
-    decided = _whole(measures, "mean over checkpoints", "stereotype score of decided pairs")
-    has_neutral = decided is not None and decided.value != mean.value
-    judged = decided if decided is not None and has_neutral else mean
-    if judged.interval is not None and runs >= WANTED:
-        low, high = (shown(end, SHARE) for end in judged.interval)
-        side = {"prefers stereotypes": "above one half", "prefers anti-stereotypes": "below one half"}
-        verdict = side.get(preference(judged), "not distinguishable from one half")
-        aside = f" for the {shown(judged.value, SHARE)} % of decided pairs" if has_neutral else ""
-        yield f"The mean over new checkpoints is {verdict} (95 % CI {low} to {high}{aside}; {OUTLIERS})."
-    unanimous = next(iter(measures.where("share of items")), None)
-    if unanimous is not None and unanimous.value is not None:
-        yield f"All checkpoints agree on {100 * unanimous.value:.0f} % of the items ({unanimous.note})."
+    decided = whole.where("mean over checkpoints", of="stereotype score of decided pairs")
+    judged = decided[0] if decided else mean
+    if judged.interval is None or runs < WANTED:
+        return text
+    low, high = (shown(end, SHARE) for end in judged.interval)
+    side = {"prefers stereotypes": "above one half", "prefers anti-stereotypes": "below one half"}
+    verdict = side.get(preference(judged), "not distinguishable from one half")
+    has_neutral = judged.value != mean.value
+    aside = f" for the {shown(judged.value, SHARE)} % of decided pairs" if has_neutral else ""
+    return f"{text} The mean over new checkpoints is {verdict} (95 % CI {low} to {high}{aside}; {OUTLIERS})."
 
 
 # Legends and notes of tables

@@ -5,11 +5,11 @@ validation   the same cells, other texts             select the epoch
 test         all nine cells, other texts again       M items each, the same texts in all cells of a row
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ...core.errors import PlanError
 from ...core.files import refusing, writing
@@ -94,32 +94,25 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         "data": settings.data,
         "roles": roles_of(settings),
         "words": dict(shape.words),
-        "rows": parts.rows,
-        "dropped": dict(parts.dropped),
+        "rows": parts.pool.rows,
+        "dropped": dict(parts.pool.dropped),
         "left": len(parts.training),
     }
-    cases = [
-        _case(shape, text, cell, split)
-        for split, texts, cells in (
-            ("test", parts.test, list(CELLS)),
-            ("validation", parts.validation, cells_of("ID")),
-        )
-        for cell in cells
-        for text in texts
-        if text.y == cell.partition("/")[0]
-    ]
+    splits = (("test", parts.test, list(CELLS)), ("validation", parts.validation, cells_of("ID")))
+    cases = []
+    for split, texts, cells in splits:
+        for cell in cells:
+            y, _, t = cell.partition("/")
+            groups = {"cell": cell, "kind": CELLS[cell], "split": split}
+            cases += [
+                Case(
+                    f"{cell}/{text.id}", (shape.example(text.texts, t),), (target(cell),), groups, text.cluster,
+                    {"text": text.id},
+                )
+                for text in texts
+                if text.y == y
+            ]  # fmt: skip
     return Built(cases, LABELS, about=about)
-
-
-def _case(shape: Shape, text: Text, cell: str, split: str) -> Case:
-    return Case(
-        f"{cell}/{text.id}",
-        (shape.example(text.texts, cell.partition("/")[2]),),
-        (target(cell),),
-        {"cell": cell, "kind": CELLS[cell], "split": split},
-        text.cluster,
-        {"text": text.id},
-    )
 
 
 # Training items
@@ -154,11 +147,6 @@ def _revealed(shape: Shape, texts: Mapping[str, Sequence[Text]], number: int) ->
         yield _item(shape, texts[other][position // 2], f"{other}/neu")
 
 
-def digest_items(items: Sequence[Item]) -> str:
-    text = json.dumps([(item.example, item.target) for item in items])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
 def export(settings: Settings, folder: Path) -> None:
     """Write train.jsonl, validation.jsonl and test.jsonl, to train and query a model elsewhere.
 
@@ -166,14 +154,14 @@ def export(settings: Settings, folder: Path) -> None:
     """
     with refusing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    named: dict[str, list[tuple[str, Example, str, str]]] = {"train": [], "validation": [], "test": []}
+    lines: dict[str, list[dict[str, Any]]] = {"train": [], "validation": [], "test": []}
     for item in training_items(settings):
-        named["train"].append((f"{item.cell}/{item.text}", item.example, item.target, item.cell))
+        about = {"label": item.target, "cell": item.cell}
+        lines["train"].append({"case_id": f"{item.cell}/{item.text}", "texts": item.example, **about})
     for case in build(settings).cases:
-        label, cell = str((case.labels or ("",))[0]), case.groups["cell"]
-        named[case.groups["split"]].append((case.id, case.examples[0], label, cell))
-    for split, rows in named.items():
+        cell = case.groups["cell"]
+        about = {"label": target(cell), "cell": cell}
+        lines[case.groups["split"]].append({"case_id": case.id, "texts": case.examples[0], **about})
+    for split, rows in lines.items():
         with writing(folder / f"{split}.jsonl") as stream:
-            for name, example, label, cell in rows:
-                line = {"case_id": name, "texts": list(example), "label": label, "cell": cell}
-                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+            stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

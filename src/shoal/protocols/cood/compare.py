@@ -11,14 +11,13 @@ from itertools import combinations
 
 import numpy as np
 
-from ...core.records import Case, Finding, Measure, Measures, Outcome, Result
+from ...core.records import Finding, Measure, Measures, Result
 from ...stats.intervals import mean_t_interval
 from ...stats.multiplicity import holm
 from ..base import Compared
 from . import wording
-from .cells import CELLS
 from .grid import QUANTITIES, difference, grid_of
-from .score import Scores, scores_of
+from .score import Scores, cases_of, scores_of
 from .settings import Settings
 
 SETUP = ("model", "data", "K", "control", "template", "names", "unseen", "reveal")
@@ -61,8 +60,7 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
 
 def setup_of(result: Result) -> dict[str, str]:
     settings, about = result.job["settings"], result.job["about"]
-    names = settings.get("names") or ()
-    words = names if isinstance(names, Mapping) else next(iter(names), {})
+    words: Mapping[str, str] = next(iter(settings.get("names") or ()), {})
     return {
         "model": str(result.job.get("model", "")),
         "data": str(settings.get("data", "")),
@@ -80,19 +78,10 @@ def setup_of(result: Result) -> dict[str, str]:
 
 def over_seeds(settings: Settings, results: Sequence[Result], groups: Setup) -> Scores:
     """Return the scores of a setup for new texts and new seeds; missing answers are NaN."""
-    errors, cases = dict.fromkeys(CELLS, 0), {}
-    for result in results:
-        for case, outcome in _test(result):
-            cases[case.id] = case
-            errors[case.groups["cell"]] += bool(outcome.error)
+    cases = {case.id: case for result in results for case in cases_of(result.cases, "test")}
     grid = grid_of(list(cases.values()), [result.outcomes for result in results])
     seeds = sorted(int(result.job["settings"]["seed"]) for result in results)
-    return scores_of(grid, settings.seed, groups, errors, wording.seed_claim(seeds))
-
-
-def _test(result: Result) -> list[tuple[Case, Outcome]]:
-    pairs = zip(result.cases, result.outcomes, strict=True)
-    return [(case, outcome) for case, outcome in pairs if case.groups["split"] == "test"]
+    return scores_of(grid, settings.seed, groups, wording.seed_claim(seeds))
 
 
 # Epochs
@@ -100,13 +89,11 @@ def _test(result: Result) -> list[tuple[Case, Outcome]]:
 
 def over_epochs(results: Sequence[Result], groups: Setup) -> list[Measure]:
     """Return the means over seeds after each epoch (the paper's Figure 2)."""
-    tables = [result.measures for result in results]
+    measures = Measures(row for result in results for row in result.measures if "epoch" in row.groups)
     rows = []
-    for epoch in dict.fromkeys(
-        row.groups["epoch"] for table in tables for row in table if "epoch" in row.groups
-    ):
+    for epoch in dict.fromkeys(row.groups["epoch"] for row in measures):
         for name, wanted in CURVES:
-            matching = [row for table in tables for row in table.where(name, epoch=epoch, **wanted)]
+            matching = measures.where(name, epoch=epoch, **wanted)
             by_seed = [row for row in matching if row.value is not None and "cell" not in row.groups]
             if by_seed:
                 rows.append(_mean(by_seed, {**groups, **wanted, "epoch": epoch}))
@@ -115,9 +102,8 @@ def over_epochs(results: Sequence[Result], groups: Setup) -> list[Measure]:
 
 def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
     """Return a mean over seeds; its interval adds the spread over seeds and over texts in squares."""
-    note = wording.seed_count(len(rows))
     if len(rows) == 1:
-        return replace(rows[0], groups=groups, note=note)
+        return replace(rows[0], groups=groups)
     values = np.array([row.value for row in rows], np.float64)
     middle = float(values.mean())
     seeds = mean_t_interval(values)[1] - middle
@@ -126,7 +112,7 @@ def _mean(rows: Sequence[Measure], groups: Setup) -> Measure:
     reach = float(np.hypot(seeds, texts))
     lowest = 0.0 if "accuracy" in rows[0].name else -1.0
     interval = (max(lowest, middle - reach), min(1.0, middle + reach))
-    return Measure(rows[0].name, middle, rows[0].n, groups, interval, "seeds t, text bootstrap", note=note)
+    return Measure(rows[0].name, middle, rows[0].n, groups, interval, "seeds t, text bootstrap")
 
 
 # Setups against each other
@@ -140,38 +126,33 @@ def between_setups(setups: Sequence[tuple[Setup, Sequence[Result]]], differ: Seq
         if len(changed) == 1 and changed[0] in COMPARED:
             groups = {name: value for name, value in after.items() if name in (*ALWAYS, *differ)}
             groups |= {"differs in": changed[0], "against": before[changed[0]]}
-            rows += _differences(_by_seed(new), _by_seed(old), groups)
+            rows += _differences(new, old, groups)
     return _with_p_values(rows)
 
 
-def _by_seed(results: Sequence[Result]) -> dict[int, Result]:
-    by_seed = {int(result.job["settings"]["seed"]): result for result in results}
-    return dict(sorted(by_seed.items()))
-
-
-def _differences(new: Mapping[int, Result], old: Mapping[int, Result], groups: Setup) -> list[Tested]:
-    sides = [list(side.values()) for side in (new, old)]
-    common = set.intersection(*({case.id for case, _ in _test(result)} for side in sides for result in side))
-    cases = [case for case, _ in _test(sides[0][0]) if case.id in common]
+def _differences(new: Sequence[Result], old: Sequence[Result], groups: Setup) -> list[Tested]:
+    by_seed = [
+        dict(sorted((int(result.job["settings"]["seed"]), result) for result in side)) for side in (new, old)
+    ]
+    sides = [list(side.values()) for side in by_seed]
+    common = set.intersection(*({case.id for case in run.cases} for side in sides for run in side))
+    cases = [case for case in cases_of(sides[0][0].cases, "test") if case.id in common]
     if not cases:
         return []
     grids = [grid_of(cases, [run.outcomes for run in side]) for side in sides]
-    paired, alone = new.keys() == old.keys(), len(new) == len(old) == 1
+    paired, alone = by_seed[0].keys() == by_seed[1].keys(), len(sides[0]) == len(sides[1]) == 1
     method = "texts t" if alone else "seeds t, texts t" if paired else "seeds welch t, texts t"
-    note = wording.difference_note(len(new), len(old))
     rows: list[Tested] = []
     for of in QUANTITIES:
         estimate = difference(grids[0], grids[1], of.weights, paired=paired)
         about = {**groups, **(of.groups or {"of": of.name})}
         if estimate is None:
-            rows.append(
-                (Measure("difference", None, 0, about, reason=wording.NO_COMMON_ANSWER, of=of.name), None)
-            )
+            reason = wording.NO_COMMON_ANSWER
+            rows.append((Measure("difference", None, 0, about, reason=reason, of=of.name), None))
             continue
-        row = Measure(
-            "difference", estimate.value, estimate.n, about, estimate.interval,
-            method if estimate.interval else "", note=note, of=of.name,
-        )  # fmt: skip
+        row = Measure("difference", estimate.value, estimate.n, about, of=of.name, note=wording.NO_INTERVAL)
+        if estimate.interval is not None:
+            row = replace(row, interval=estimate.interval, interval_method=method, note="")
         rows.append((row, estimate.p))
     return rows
 

@@ -7,7 +7,7 @@ differences by seed if both setups have the same seeds, else Welch's.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...core.records import Case, Outcome
 from ...stats.intervals import Interval, cluster_wilson, percentile_interval, sum_t, within
-from ...stats.resampling import ClusterTable, cluster_table
+from ...stats.resampling import cluster_table
 from ...stats.seeds import RecipeEstimate, composed, composed_p, error_of_difference, error_of_mean
 from .cells import CELLS, KINDS, ROLES, Kind, cells_of
 
@@ -73,6 +73,8 @@ class Grid:
     values: Floats  # (texts, columns, seeds)
     y: tuple[str, ...]  # (texts,) the class of each
     clusters: tuple[str, ...]  # (texts,)
+    errors: Mapping[str, int] = field(default_factory=dict)
+    """Answers that failed, by cell."""
 
     @cached_property
     def rates(self) -> dict[str, float]:
@@ -90,22 +92,12 @@ class Grid:
         numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(self.clusters))}
         return np.array([numbers[cluster] for cluster in self.clusters], np.int64)
 
-    @cached_property
-    def rates_by_seed(self) -> Floats:
-        """Return the mean of each cell for each seed: (cells, seeds)."""
-        return ratio(np.nansum(self.values, axis=0), (~np.isnan(self.values)).sum(axis=0))
-
     def by_seed(self, weights: Weights) -> Floats:
         """Return a quantity for each seed; NaN if a seed has no answer in one of its cells."""
-        rates = self.rates_by_seed[[COLUMNS.index(column) for column in weights]]
+        values = self.values[:, [COLUMNS.index(column) for column in weights]]
+        rates = ratio(np.nansum(values, axis=0), (~np.isnan(values)).sum(axis=0))
         quantity: Floats = np.array(list(weights.values())) @ rates
         return quantity
-
-    def table(self, column: str) -> ClusterTable:
-        """Return the sums of a cell by cluster of texts, over all seeds."""
-        values = self.values[:, COLUMNS.index(column)]
-        asked = ~np.isnan(values).all(axis=1)
-        return cluster_table(values[asked].ravel(), np.repeat(self.owners[asked], values.shape[1]))
 
 
 def ratio(sums: Floats, counts: NDArray[Any]) -> Floats:
@@ -116,16 +108,20 @@ def ratio(sums: Floats, counts: NDArray[Any]) -> Floats:
 
 def grid_of(cases: Sequence[Case], runs: Sequence[Sequence[Outcome]]) -> Grid:
     """Return the grid of the cases of one split from the outcomes of each run."""
-    passed = [{outcome.case_id: outcome.passed for outcome in outcomes} for outcomes in runs]
+    by_run = [{outcome.case_id: outcome for outcome in outcomes} for outcomes in runs]
     texts = {case.meta["text"]: case for case in cases}
     place = {text: number for number, text in enumerate(texts)}
     values = np.full((len(place), len(COLUMNS), len(runs)), np.nan)
+    errors = dict.fromkeys(COLUMNS, 0)
     for case in cases:
-        row, column = place[case.meta["text"]], COLUMNS.index(case.groups["cell"])
-        answers = [of_run.get(case.id) for of_run in passed]
-        values[row, column] = [np.nan if right is None else float(right) for right in answers]
+        cell = case.groups["cell"]
+        for run, outcomes in enumerate(by_run):
+            outcome = outcomes.get(case.id)
+            if outcome is not None and outcome.passed is not None:
+                values[place[case.meta["text"]], COLUMNS.index(cell), run] = outcome.passed
+            errors[cell] += bool(outcome and outcome.error)
     sides = tuple(SIDE[case.groups["cell"]] for case in texts.values())
-    return Grid(values, sides, tuple(case.cluster for case in texts.values()))
+    return Grid(values, sides, tuple(case.cluster for case in texts.values()), errors)
 
 
 def weighted(rates: Mapping[str, float], weights: Weights) -> float:
@@ -168,12 +164,6 @@ def _strata(grid: Grid) -> list[Floats]:
     return [rows[members] for _, members in sorted(strata.items())]
 
 
-def drawn(draws: Floats, weights: Weights) -> Floats:
-    columns = [COLUMNS.index(column) for column in weights]
-    quantity: Floats = draws[:, columns] @ np.array(list(weights.values()))
-    return quantity
-
-
 # Intervals
 
 
@@ -185,7 +175,8 @@ def estimate(grid: Grid, draws: Floats, weights: Weights) -> tuple[Interval | No
     by_seed = grid.by_seed(weights)
     if np.isnan(by_seed).any():
         return None, ""
-    in_draws = drawn(draws, weights)
+    columns = [COLUMNS.index(column) for column in weights]
+    in_draws: Floats = draws[:, columns] @ np.array(list(weights.values()))
     # The bootstrap fails if all answers of a cell are right or all are wrong; Wilson intervals are combined then.
     degenerate = any(grid.rates[column] in (0, 1) for column in weights) or np.ptp(in_draws) < 1e-12
     method = "wilson" if len(weights) == 1 else "combined wilson" if degenerate else "text bootstrap"
@@ -220,7 +211,10 @@ def combined_wilson(grid: Grid, weights: Weights, level: float = 0.95) -> Interv
     middle = weighted(rates, weights)
     below, above = dict.fromkeys(ROLES, 0.0), dict.fromkeys(ROLES, 0.0)
     for column, weight in weights.items():
-        low, high = cluster_wilson(grid.table(column), level)
+        values = grid.values[:, COLUMNS.index(column)]
+        asked = ~np.isnan(values).all(axis=1)
+        table = cluster_table(values[asked].ravel(), np.repeat(grid.owners[asked], values.shape[1]))
+        low, high = cluster_wilson(table, level)
         down, up = rates[column] - low, high - rates[column]
         below[SIDE[column]] += abs(weight) * (down if weight > 0 else up)
         above[SIDE[column]] += abs(weight) * (up if weight > 0 else down)

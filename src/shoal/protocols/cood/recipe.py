@@ -1,6 +1,8 @@
 """Training of a job's model: an encoder with a fresh head, on the biased set (`docs/method/cood.md` 3.4)."""
 
-from collections.abc import Callable, Sequence
+import hashlib
+import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,9 +13,8 @@ from ...core.records import Answers, Example
 from ...models import load_model, parse_spec
 from ...models.interface import HasTokens
 from ...training.config import TrainConfig
-from ...training.environments import Environment, Labelled
-from ...training.stage import Mark, Progress, Recipe, Stage
-from .build import Item, build, digest_items, training_items
+from ...training.stage import Recipe, plain_stage
+from .build import build, training_items
 from .cells import INCONSISTENT, LABELS
 from .settings import Settings
 from .texts import MAX_TOKENS
@@ -36,16 +37,31 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
             "then set trained = true",
         )
     items, how = training_items(settings), training_config(settings, model)
-    labelled = [
-        Labelled(item.example, tuple(float(label == item.target) for label in LABELS)) for item in items
+    (control,), (reveal,) = settings.control, settings.reveal
+    title = [
+        f"k{settings.per_label[0]}",
+        "all cells" if control == "all cells" else "",
+        f"reveal {reveal}" if reveal else "",
+        "linear head" if settings.train.head == "linear" else "",
     ]
-    environment = Environment("cood", "iid", labelled)
-    return Recipe(
-        _base(settings, model, items),
-        (_stage(_title(settings), environment, how, digest_items(items)),),
-        {"labels": list(LABELS), **({} if settings.train.head == "own" else {"head": settings.train.head})},
-        settings.train.threads,
+    content = json.dumps([(item.example, item.target) for item in items])
+    stage = plain_stage(
+        " ".join(filter(None, title)),
+        {"items": hashlib.sha256(content.encode()).hexdigest()[:16], "method": "vanilla", **asdict(how)},
+        [(item.example, item.target) for item in items],
+        LABELS,
+        how,
+        tuple(str(epoch + 1) for epoch in range(int(how.epochs))),
     )
+    head = {} if settings.train.head == "own" else {"head": settings.train.head}
+
+    def base(seed: int) -> Any:
+        fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.train.head == "linear")
+        asked = [case.examples[0] for case in build(settings).cases]
+        check_room(fresh, [item.example for item in items] + asked)
+        return fresh
+
+    return Recipe(base, (stage,), {"labels": list(LABELS), **head}, settings.train.threads)
 
 
 def training_config(settings: Settings, model: str) -> TrainConfig:
@@ -55,49 +71,6 @@ def training_config(settings: Settings, model: str) -> TrainConfig:
     """
     usual = TINY_RATE if parse_spec(model).scheme == "tiny" else PAPER_RATE
     return settings.train.plain(usual, group_by_length=False)
-
-
-def _title(settings: Settings) -> str:
-    """Return K and what differs from the defaults."""
-    (control,), (reveal,) = settings.control, settings.reveal
-    words = [
-        f"k{settings.per_label[0]}",
-        "all cells" if control == "all cells" else "",
-        f"reveal {reveal}" if reveal else "",
-        "linear head" if settings.train.head == "linear" else "",
-    ]
-    return " ".join(filter(None, words))
-
-
-def _stage(title: str, environment: Environment, how: TrainConfig, items: str) -> Stage:
-    epochs = tuple(str(epoch + 1) for epoch in range(int(how.epochs)))
-
-    def train(model: Any, seed: int, progress: Progress, mark: Mark) -> None:
-        from ...training.loop import train as train_model  # loads torch
-        from ...training.methods import make_method
-
-        method = make_method("vanilla", {})
-        train_model(model, [environment], method, how, seed, progress=progress, mark=mark, marks=epochs)
-
-    return Stage(
-        title=title,
-        identity={"items": items, "method": "vanilla", **asdict(how)},
-        steps=int(how.epochs) * environment.batches(how.batch),
-        train=train,
-        marks=epochs,
-    )
-
-
-def _base(settings: Settings, model: str, items: Sequence[Item]) -> Callable[[int], Any]:
-    """Return a function that loads the encoder with a fresh head and checks that no input is truncated."""
-
-    def base(seed: int) -> Any:
-        fresh = load_model(model).with_fresh_head(LABELS, seed, linear=settings.train.head == "linear")
-        asked = [case.examples[0] for case in build(settings).cases]
-        check_room(fresh, [item.example for item in items] + asked)
-        return fresh
-
-    return base
 
 
 def check_room(model: object, examples: Sequence[Example]) -> None:

@@ -35,8 +35,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
     validation = {epoch: _validation(settings, built.cases, rows) for epoch, rows in outcomes.items()}
     scores = {}
     for epoch, rows in outcomes.items():
-        test, errors = _split(built.cases, rows, "test")
-        scores[epoch] = scores_of(grid_of(test, [rows]), settings.seed, {}, errors)
+        scores[epoch] = scores_of(grid_of(cases_of(built.cases, "test"), [rows]), settings.seed, {})
     chosen = choose_epoch({epoch: row.value for epoch, row in validation.items()})
     measures = [with_basis(row) for row in scores[chosen].measures]
     finding = wording.verdict(Measures(measures), {}, scores[chosen].over_half)
@@ -85,23 +84,21 @@ def with_basis(row: Measure) -> Measure:
 # Measures of one epoch
 
 
-def scores_of(
-    grid: Grid, seed: int, groups: Mapping[str, str], errors: Mapping[str, int], note: str = ""
-) -> Scores:
+def scores_of(grid: Grid, seed: int, groups: Mapping[str, str], note: str = "") -> Scores:
     """Return accuracies, gap and what is right beyond the shortcut, of one run or several."""
     draws = replicates(grid, np.random.default_rng(seed))
     cells = [Quantity("accuracy", kind, {cell: 1.0}) for cell, kind in CELLS.items()]
     named = [({"cell": cell}, of) for cell, of in zip(CELLS, cells, strict=True)]
     named += [({}, of) for of in QUANTITIES]
     rows = [
-        replace(_measure(of, grid, draws, errors), groups={**groups, **cell, **of.groups}, note=note)
+        replace(_measure(of, grid, draws), groups={**groups, **cell, **of.groups}, note=note)
         for cell, of in named
     ]
     half, _ = estimate(grid, draws, HALF)
     return Scores(rows, half and (half[0] - 1, half[1] - 1))
 
 
-def _measure(of: Quantity, grid: Grid, draws: Floats, errors: Mapping[str, int]) -> Measure:
+def _measure(of: Quantity, grid: Grid, draws: Floats) -> Measure:
     """Return a weighted sum of cells plus a constant, with its interval."""
     value = weighted(grid.rates, of.weights) + of.constant
     interval, method = estimate(grid, draws, of.weights)
@@ -113,20 +110,13 @@ def _measure(of: Quantity, grid: Grid, draws: Floats, errors: Mapping[str, int])
         of.groups,
         interval and (interval[0] + of.constant, interval[1] + of.constant),
         method,
-        errors=sum(errors.get(cell, 0) for cell in of.weights),
+        errors=sum(grid.errors.get(cell, 0) for cell in of.weights),
         reason=wording.NO_ANSWER_IN_CELL if undefined else "",
     )
 
 
-def _split(
-    cases: Sequence[Case], outcomes: Sequence[Outcome], split: str
-) -> tuple[list[Case], dict[str, int]]:
-    chosen = [case for case in cases if case.groups["split"] == split]
-    failed = {outcome.case_id for outcome in outcomes if outcome.error}
-    errors = dict.fromkeys(CELLS, 0)
-    for case in chosen:
-        errors[case.groups["cell"]] += case.id in failed
-    return chosen, errors
+def cases_of(cases: Sequence[Case], split: str) -> list[Case]:
+    return [case for case in cases if case.groups["split"] == split]
 
 
 # Selection
@@ -135,11 +125,11 @@ def _split(
 def _validation(settings: Settings, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Measure:
     """Return the accuracy on validation texts in the four trained combinations, with equal weights."""
     of = replace(QUANTITIES[0], name="validation accuracy")
-    chosen, errors = _split(cases, outcomes, "validation")
+    chosen = cases_of(cases, "validation")
     if not chosen:
         return Measure(of.name, None, 0, of.groups, reason=wording.NO_VALIDATION)
     grid = grid_of(chosen, [outcomes])
-    return _measure(of, grid, replicates(grid, np.random.default_rng(settings.seed)), errors)
+    return _measure(of, grid, replicates(grid, np.random.default_rng(settings.seed)))
 
 
 def _selection(built: Built, chosen: str, validation: Measure, *, alone: bool) -> list[Measure]:

@@ -73,8 +73,7 @@ class Parts:
     validation: list[Text]
     training: list[Text]
     """The remaining texts, from which each seed draws its own."""
-    rows: int
-    dropped: Mapping[str, int]
+    pool: Pool
 
 
 # Files
@@ -225,7 +224,7 @@ def _parts(deciding: str, stamp: int) -> Parts:
     pool = usable_texts(settings)
     test, rest = _choose(pool.texts, settings.test_per_label, settings, "test")
     validation, training = _choose(rest, settings.validation_per_label, settings, "validate")
-    return Parts(test, validation, training, pool.rows, pool.dropped)
+    return Parts(test, validation, training, pool)
 
 
 def _choose(

@@ -107,13 +107,13 @@ def _matrix(result: Result) -> Table:
 
 def _quantities(measures: Measures) -> Table:
     """Return the three means, the gap and what is right beyond the shortcut."""
-    named: list[tuple[str, Measure, tuple[Tone, ...]]] = [
-        (kind, find_measure(measures, "accuracy", {}, kind=kind), ("strong", TONES[kind])) for kind in KINDS
-    ]
-    named[-1] = (*named[-1][:2], (TONES["OOD"],))
-    named += [(name, find_measure(measures, name, {}), ()) for name in ("gap", "beyond the shortcut")]
     rows = []
-    for name, row, tones in named:
+    for name in wording.MEANING:
+        row = find_measure(measures, name, {})
+        tones: tuple[Tone, ...] = ()
+        if name in KINDS:
+            row = find_measure(measures, "accuracy", {}, kind=name)
+            tones = (TONES["OOD"],) if name == "OOD" else ("strong", TONES[name])
         numbers = [Number(row, tones), Number(row, part="interval"), Number(row, part="n")]
         rows.append(Row([Words(name, tones), *numbers, Words(wording.MEANING[name], "quiet")]))
     columns = [Column("", "left"), *(Column(name) for name in ("%", "95 % CI", "n")), Column("", "left")]
@@ -128,15 +128,13 @@ def _epochs(
     epochs = list(dict.fromkeys(row.groups["epoch"] for row in rows))
     if len(epochs) < 2:
         return []
-    lines = []
-    for label, name, kind, tone in (
-        *((kind, "accuracy", kind, TONES[kind]) for kind in KINDS),
-        ("validation ID", "validation accuracy", "ID", "quiet"),
-    ):
-        points = [
-            (float(epoch), find_measure(rows, name, {**setup, "epoch": epoch}, kind=kind)) for epoch in epochs
-        ]
-        lines.append(Line(label, points, tone))
+
+    def line(label: str, name: str, kind: str, tone: Tone) -> Line:
+        values = [find_measure(rows, name, {**setup, "epoch": epoch}, kind=kind) for epoch in epochs]
+        return Line(label, list(zip(map(float, epochs), values, strict=True)), tone)
+
+    lines = [line(kind, "accuracy", kind, TONES[kind]) for kind in KINDS]
+    lines.append(line("validation ID", "validation accuracy", "ID", "quiet"))
     return [Curves("epoch", lines, marked=chosen, title=title, name="epochs")]
 
 
@@ -164,9 +162,8 @@ def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Sec
         blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_setup_name(setup)}")
     gaps = [row for row in measures if row.name == "gap" and "epoch" not in row.groups]
     several = any(row.interval_method.startswith("seeds") for row in gaps)
-    return Section(
-        blocks=blocks, notes=[*dict.fromkeys(row.note for row in gaps), wording.interval_note(several)]
-    )
+    notes = [*dict.fromkeys(row.note for row in gaps), wording.interval_note(several)]
+    return Section(blocks=blocks, notes=notes)
 
 
 def _setup_name(setup: Groups) -> str:
@@ -181,30 +178,25 @@ def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap
         for (row, y), (column, t) in product(enumerate(ROLES), enumerate(ROLES)):
             cells[block * len(ROLES) + row, column] = _accuracy(measures, setup, f"{y}/{t}")
     rows = [(f"{y} texts", _setup_name(setup)) for setup in probes for y in ROLES]
-    return HeatMap(
-        rows, [(f"says {t}", "") for t in ROLES], cells, wording.GRID, "grid", [wording.GRID_LEGEND]
-    )
+    columns = [(f"says {t}", "") for t in ROLES]
+    return HeatMap(rows, columns, cells, wording.GRID, "grid", [wording.GRID_LEGEND])
 
 
 def _sizes(setups: Mapping[Names, Measures]) -> list[Curves]:
     """Return accuracy over K (the paper's Figure 3), one picture per setup without K."""
-    by_rest: dict[Names, dict[str, Measures]] = {}
-    for names, measures in setups.items():
+    by_rest: dict[Names, dict[float, Names]] = {}
+    for names in setups:
         setup = dict(names)
         if setup["control"] == "none":
-            rest = tuple((name, value) for name, value in names if name != "K")
-            by_rest.setdefault(rest, {})[setup["K"]] = measures
+            rest = tuple((name, value) for name, value in names if name not in ("K", "control"))
+            by_rest.setdefault(rest, {})[float(setup["K"])] = names
     pictures = []
     for rest, by_size in by_rest.items():
         lines = []
         for kind in KINDS:
-            points = [
-                (float(k), find_measure(by_size[k], "accuracy", {**dict(rest), "K": k}, kind=kind))
-                for k in sorted(by_size, key=int)
-            ]
-            lines.append(Line(kind, points, TONES[kind]))
-        about = _setup_name({name: value for name, value in rest if (name, value) != ("control", "none")})
-        title = ": ".join(filter(None, (wording.BY_SIZE, about)))
+            rows = {k: find_measure(setups[of], "accuracy", dict(of), kind=kind) for k, of in by_size.items()}
+            lines.append(Line(kind, sorted(rows.items()), TONES[kind]))
+        title = ": ".join(filter(None, (wording.BY_SIZE, _setup_name(dict(rest)))))
         if len(by_size) > 1:
             pictures.append(Curves("K, texts of each class", lines, title=title, name="sizes"))
     return pictures
@@ -292,8 +284,7 @@ def _cells(results: Sequence[Result]) -> Section:
                     target(cell),
                     row.groups["kind"],
                 ]
-                rows.append(
-                    Row([*job, *about, Number(row, part="n"), Number(row, part="value and interval")])
-                )
+                numbers = [Number(row, part="n"), Number(row, part="value and interval")]
+                rows.append(Row([*job, *about, *numbers]))
     columns = [*(Column(name, "left") for name in words), Column("n"), Column("accuracy")]
     return Section(blocks=[Table(columns, rows, name="cells")], detail="full")

@@ -127,17 +127,6 @@ def seed_claim(seeds: Sequence[int]) -> str:
     return f"{several}: results hold for this training recipe."
 
 
-def seed_count(number: int) -> str:
-    return "one seed" if number == 1 else f"{number} seeds"
-
-
-def difference_note(new: int, old: int) -> str:
-    """Return the numbers of runs on both sides of a difference."""
-    if min(new, old) == 1 < max(new, old):
-        return "one run against several supports no claim about the recipes"
-    return seed_count(new) if new == old else f"{seed_count(new)} against {old}"
-
-
 def interval_note(several_seeds: bool) -> str:
     return "95 % intervals over texts" + (" and, by Student's t, over seeds." if several_seeds else ".")
 

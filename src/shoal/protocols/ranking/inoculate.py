@@ -22,8 +22,7 @@ from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
 from ...training.config import TrainConfig
-from ...training.environments import Environment, Labelled
-from ...training.stage import Mark, Progress, Recipe, Stage
+from ...training.stage import Recipe, Stage, plain_stage
 from .build import TRAINING_SIGNALS, build, check_labels, check_widths, checked_path, is_made, made_items
 from .settings import Dose, Settings, Train
 
@@ -101,22 +100,8 @@ def _stages(train: Train, data: TrainingData, config: TrainConfig, seed: int) ->
 
 
 def _stage(title: str, rows: Sequence[Row], data: TrainingData, config: TrainConfig) -> Stage:
-    targets = {label: tuple(float(label == name) for name in data.labels) for label in data.labels}
-    environment = Environment("train", "iid", [Labelled(row.texts, targets[row.label]) for row in rows])
-
-    def run(model: Any, seed: int, progress: Progress, mark: Mark) -> list[str]:
-        from ...training.loop import train  # loads torch
-        from ...training.methods import make_method
-
-        train(model, [environment], make_method("vanilla"), config, seed, progress, mark)
-        return []
-
-    return Stage(
-        title=title,
-        identity={"data": _digest(rows), "method": "vanilla", "config": asdict(config)},
-        steps=config.steps(environment.batches(config.batch)),
-        train=run,
-    )
+    identity = {"data": _digest(rows), "method": "vanilla", "config": asdict(config)}
+    return plain_stage(title, identity, [(row.texts, row.label) for row in rows], data.labels, config)
 
 
 def _digest(rows: Sequence[Row]) -> str:
