@@ -27,12 +27,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from shoal.models.caches import shared_tokens
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertConfig
 from transformers.utils import logging
 
 from shoal import load_model
-from shoal.models.hf import HFModel
+from shoal.models.hf import HFModel, shared_tokens
 from shoal.training.batch import Tokens
 from shoal.training.environments import Environment, Labelled
 from shoal.training.loaders import EveryItem

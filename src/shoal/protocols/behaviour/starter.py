@@ -120,7 +120,8 @@ def proposed(name: str, texts: LabelledTexts, by: str, seed: int = 0) -> str:
     tests = {title: _test(texts, about, members, rng) for title, (about, members) in groups.items()}
     suite = {"suite": name, "labels": labels, "tests": tests}
     head = "# Proposed from labelled texts: rename, delete and add. Labels are the data's; check each one.\n"
-    return head + yaml.safe_dump(suite, allow_unicode=True, sort_keys=False, width=110)
+    body: str = yaml.safe_dump(suite, allow_unicode=True, sort_keys=False, width=110)
+    return head + body
 
 
 def _test(
