@@ -367,9 +367,9 @@ def test_options_that_are_not_known_are_refused_with_those_that_are():
         make_method("l2", {"penalty": "yes"})
     with pytest.raises(PlanError, match="fish: inner_steps must be a whole number, found 2.5"):
         make_method("fish", {"inner_steps": 2.5})
-    with pytest.raises(PlanError, match="iid_share must be from 0 to below 1, found 1.0"):
+    with pytest.raises(PlanError, match=r"iid_share must be a number, found 1[\s\S]*from 0 to 0.99"):
         make_method("irm", {"iid_share": 1})
-    with pytest.raises(PlanError, match="fish: epsilon must be from 0 to 1, found -1.0"):
+    with pytest.raises(PlanError, match=r"fish: epsilon must be a number, found -1[\s\S]*from 0 to 1"):
         make_method("fish", {"epsilon": -1})
     with pytest.raises(PlanError, match="group-dro: step_size must be a number, found 'large'"):
         make_method("group-dro", {"step_size": "large"})

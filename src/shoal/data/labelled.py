@@ -64,9 +64,12 @@ def read_labelled(
     columns to read. A missing label is "" if not all rows need one. `settings` are the user's names for the columns.
     """
     table = open_rows(path)
-    columns = (*_text_columns(path, table.columns, tuple(texts), settings[0]), "")
-    if labelled != "none":
-        columns = (*columns[:-1], _label_column(path, table.columns, label, settings[1]))
+    label = "" if labelled == "none" else label
+    require_columns(path, table.columns, [*texts, *filter(None, [label])])
+    columns = (*(texts or _recognised(path, "text", TEXTS, table.columns, settings[0])), label)
+    if labelled != "none" and not label:
+        usual = [(name,) for name in LABELS]
+        columns = (*columns[:-1], *_recognised(path, "label", usual, table.columns, settings[1]))
     if len(set(columns)) < len(columns) or len(columns) > 3:
         raise DataError(f"{path}: one column is named twice, or too many: {', '.join(columns)}", fix=EXPECTED)
     to_class = _to_class(path, classes)
@@ -101,18 +104,6 @@ def read_labelled(
 # Columns
 
 EXPECTED = "name one column, or two for pairs, and another for the label"
-
-
-def _text_columns(
-    path: Path, columns: Sequence[str], named: tuple[str, ...], setting: str
-) -> tuple[str, ...]:
-    require_columns(path, columns, named)
-    return named or _recognised(path, "text", TEXTS, columns, setting)
-
-
-def _label_column(path: Path, columns: Sequence[str], named: str, setting: str) -> str:
-    require_columns(path, columns, filter(None, [named]))
-    return named or _recognised(path, "label", [(name,) for name in LABELS], columns, setting)[0]
 
 
 def _recognised(

@@ -125,7 +125,8 @@ def words_of(examples: Sequence[str]) -> tuple[str, ...]:
 
 def _unshared(examples: Sequence[str]) -> tuple[str, ...]:
     """Return each sentence without the words that all begin and end with; empty if they share none."""
-    rows = [re.findall(r"\w[\w'-]*|[^\w\s]", example) for example in examples]
+    tokens = [list(re.finditer(r"\w[\w'-]*|[^\w\s]", example)) for example in examples]
+    rows = [[token[0] for token in row] for row in tokens]
     shortest = min(map(len, rows))
     start = next((at for at in range(shortest) if len({row[at] for row in rows}) > 1), shortest)
     end = next(
@@ -134,10 +135,5 @@ def _unshared(examples: Sequence[str]) -> tuple[str, ...]:
     shared = rows[0][:start] + rows[0][len(rows[0]) - end :]
     if len(examples) < 2 or not any(token[0].isalnum() for token in shared):
         return ("",) * len(examples)
-    return tuple(_span(example, start, end) for example in examples)
-
-
-def _span(example: str, start: int, end: int) -> str:
-    tokens = list(re.finditer(r"\w[\w'-]*|[^\w\s]", example))
-    inside = tokens[start : len(tokens) - end]
-    return example[inside[0].start() : inside[-1].end()] if inside else ""
+    inner = [row[start : len(row) - end] for row in tokens]
+    return tuple(row[0].string[row[0].start() : row[-1].end()] if row else "" for row in inner)

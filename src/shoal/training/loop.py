@@ -22,20 +22,16 @@ from numpy.random import Generator
 
 from ..core.errors import PlanError
 from . import checkpointing
-from .batch import Batch, Source, Tokens, Vectors
+from .batch import Batch, Tokens, Vectors
 from .config import TrainConfig
 from .environments import Environment
 from .learner import Learner, Stepper, Vocabulary, is_large, vocabulary_of
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows
-from .stage import BrokenTrainingError, Mark, Progress
+from .stage import BrokenTrainingError, Mark, Progress, silent
 
 __all__ = ["Learner", "Log", "TrainConfig", "steps_of", "train", "train_network"]
-
-
-def _silent(*_: object) -> None:
-    """Ignore progress."""
 
 
 @dataclass(slots=True)
@@ -73,8 +69,8 @@ def train(
     method: Method,
     config: TrainConfig,
     seed: int,
-    progress: Progress = _silent,
-    mark: Mark = _silent,
+    progress: Progress = silent,
+    mark: Mark = silent,
     marks: Sequence[str] = (),
     losses: Mapping[str, str] | None = None,
 ) -> Log:
@@ -89,11 +85,10 @@ def train(
     environments = [windows.cut(one) for one in environments] if windows else environments
 
     def leg(phase: Phase) -> _Leg:
-        def feed(rng: Generator) -> Feed:
-            return _feed(model, environments, windows or examples, method, phase, rng, loss)
-
         per_epoch = method.steps_per_epoch(environments, phase.config.batch) if environments else 0
-        return _Leg(phase, per_epoch, feed)
+        return _Leg(
+            phase, per_epoch, partial(_feed, model, environments, windows or examples, method, phase, loss)
+        )
 
     method.start(environments)
     legs = [leg(phase) for phase in method.phases(config)]
@@ -129,17 +124,14 @@ def _feed(
     examples: Sequence[Any] | Windows,
     method: Method,
     phase: Phase,
-    rng: Generator,
     loss: Losses,
+    rng: Generator,
 ) -> Feed:
     config = phase.config
     if not phase.frozen:
         model.frozen = None  # stored features are about to be outdated
-    source: Source
-    if isinstance(examples, Windows):
-        source = examples
-    else:
-        source = (Vectors if phase.frozen and model.head is not None else Tokens)(model, examples)
+    kind = Vectors if phase.frozen and model.head is not None else Tokens
+    source = examples if isinstance(examples, Windows) else kind(model, examples)
     if not method.by_environment:
         # Features need no padding, and heads of one and of several layers should see the same batches.
         by_length = config.group_by_length and not phase.frozen
@@ -155,8 +147,8 @@ def train_network(
     feed: Feed,
     config: TrainConfig,
     seed: int,
-    progress: Progress = _silent,
-    mark: Mark = _silent,
+    progress: Progress = silent,
+    mark: Mark = silent,
     marks: Sequence[str] = (),
 ) -> Log:
     """Train any network in place on the caller's batches by plain training; `feed` has its own generator."""
@@ -198,10 +190,10 @@ class _Walk:
 
     def go(self) -> Log:
         """Train to the end, from the start or from a checkpoint."""
-        self._legs(self._kept() if self.total else None)
-        self.learner.network.eval()
         if self.total:
+            self._legs(self._kept())
             self.log.notes = self.method.notes()
+        self.learner.network.eval()
         for name in self.marks if not self.total else ():
             self.mark(name)
         return self.log
@@ -209,7 +201,7 @@ class _Walk:
     def _legs(self, kept: checkpointing.Moment | None) -> None:
         first = kept.leg if kept else 0
         with _seeded(self.seed):
-            for number, leg in enumerate(self.legs[first:] if self.total else (), start=first):
+            for number, leg in enumerate(self.legs[first:], start=first):
                 rng = np.random.default_rng([self.seed, number])
                 self.learner.network.train()
                 with leg.phase.around(self.learner.network):
@@ -248,20 +240,19 @@ class _Walk:
     # Checkpoints
 
     def _now(self, number: int, step: int, stepper: Stepper) -> checkpointing.Moment:
-        tensors = {
-            "network": checkpointing.weights_of(self.learner.network),
-            "optimiser": checkpointing.moments_of(stepper.optimiser),
-            "generator": checkpointing.generators(),
-            "losses": {"": torch.tensor(self.log.losses, dtype=torch.float64)},
-        }
         return checkpointing.Moment(
             leg=number,
             step=step,
             total=self.total,
             updates=stepper.done,
             shown=self.log.shown,
+            losses=self.log.losses,
             method=vars(self.method),
-            tensors=checkpointing.named(tensors),
+            tensors={
+                "network": checkpointing.weights_of(self.learner.network),
+                "optimiser": checkpointing.moments_of(stepper.optimiser),
+                "generator": checkpointing.generators(),
+            },
         )
 
     def _kept(self) -> checkpointing.Moment | None:
@@ -269,26 +260,21 @@ class _Walk:
         kept = self.keeper.found() if self.keeper is not None else None
         if self.keeper is None or kept is None or kept.total != self.total:
             return None
-        done = len(checkpointing.part(kept.tensors, "losses")[""])
-        passed = {name for step, names in self.stops.items() if step <= done for name in names}
+        passed = {name for step, names in self.stops.items() if step <= len(kept.losses) for name in names}
         return kept if passed <= self.keeper.asked else None
 
     def _resume(
-        self,
-        kept: checkpointing.Moment,
-        stepper: Stepper,
-        steps: Iterator[tuple[int, Sequence[Batch]]],
+        self, kept: checkpointing.Moment, stepper: Stepper, steps: Iterator[tuple[int, Sequence[Batch]]]
     ) -> None:
         """Draw the earlier batches again and restore the state."""
         for _ in islice(steps, kept.step):
             pass
-        checkpointing.put_back(self.learner.network, checkpointing.part(kept.tensors, "network"))
-        losses = checkpointing.part(kept.tensors, "losses")[""].tolist()
-        self.log = Log(losses, Counter(kept.shown))
+        checkpointing.put_back(self.learner.network, kept.tensors["network"])
+        self.log = Log(kept.losses, Counter(kept.shown))
         stepper.done = kept.updates
-        checkpointing.put_moments_back(stepper.optimiser, checkpointing.part(kept.tensors, "optimiser"))
+        checkpointing.put_moments_back(stepper.optimiser, kept.tensors["optimiser"])
         vars(self.method).update(kept.method)
-        checkpointing.put_generators_back(checkpointing.part(kept.tensors, "generator"))
+        checkpointing.put_generators_back(kept.tensors["generator"])
         kept.tensors.clear()  # frees four times the size of the weights
 
 

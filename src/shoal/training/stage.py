@@ -20,8 +20,8 @@ Progress = Callable[[str, int, int], None]
 """Called with a step's name, progress and total; a total of 0 means that the name is a message."""
 
 
-def silent(step: str, done: int, total: int) -> None:
-    """Show no progress."""
+def silent(*_: object) -> None:
+    """Ignore progress."""
 
 
 Mark = Callable[[str], None]

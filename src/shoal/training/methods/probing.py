@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Annotated
 
 from torch import nn
 
-from ...core.errors import PlanError
+from ...core.ranges import Rate, Within
 from ..config import TrainConfig
-from .base import Method, Phase, refuse_outside
+from .base import Method, Phase
 
 
 @dataclass
@@ -57,18 +58,10 @@ class LPFT(Method):
     The second half is plain training; the first has the learning rate and the batch of `lp`.
     """
 
-    probe_learning_rate: float = 1e-3
-    probe_batch: int = 0
+    probe_learning_rate: Rate = 1e-3
+    probe_batch: Annotated[int, Within(0, 100_000)] = 0
     """0 for that of the second half."""
     frozen_dropout: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 < self.probe_learning_rate <= 10:
-            raise PlanError(
-                f"lp-ft: probe_learning_rate must be above 0, at most 10, found {self.probe_learning_rate!r}",
-                fix="probe_learning_rate = 1e-3",
-            )
-        refuse_outside("lp-ft: probe_batch", self.probe_batch, 0, 100_000, example=8)
 
     def phases(self, config: TrainConfig) -> list[Phase]:
         first = replace(
