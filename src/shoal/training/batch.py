@@ -46,7 +46,6 @@ class Batch:
     inputs: Any
     loss: Callable[..., Tensor]
     """Maps logits to the mean loss; `scale` multiplies the logits of each case (IRM's dummy classifier)."""
-    kind: str = "iid"
     cases: int = 0
     """Number of cases in the mean."""
 

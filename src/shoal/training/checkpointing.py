@@ -45,8 +45,6 @@ class Moment:
     """Steps of all phases."""
     updates: int
     """Updates of the schedule in this phase."""
-    shown: Mapping[str, int]
-    """Cases shown so far, by environment."""
     losses: list[float]
     """The loss of every step so far."""
     method: Mapping[str, Any]
@@ -194,7 +192,7 @@ def _read(path: Path) -> Moment | None:
     return Moment(**about, tensors=parts)
 
 
-ABOUT = ("leg", "step", "total", "updates", "shown", "losses", "method")
+ABOUT = ("leg", "step", "total", "updates", "losses", "method")
 VERSIONS = {"shoal": __version__, "torch": torch.__version__, "numpy": np.__version__}
 
 

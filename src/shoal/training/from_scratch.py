@@ -154,7 +154,8 @@ def _fresh(kind: type[PreTrainedModel], config: BertConfig, seed: int) -> PreTra
     """Return a network with random weights."""
     with torch.random.fork_rng(range(torch.cuda.device_count())):
         torch.manual_seed(seed)
-        return kind(config).eval()
+        network: PreTrainedModel = kind(config).eval()
+    return network
 
 
 @lru_cache(maxsize=4)
@@ -209,7 +210,7 @@ class MaskedBlocks:
             parts = np.split(order, range(self.batch, len(order), self.batch))
         for part in parts:
             inputs, wanted = self.show([self.blocks[at] for at in part])
-            yield (Batch("text", inputs, partial(code_loss, wanted), cases=len(part)),)
+            yield (Batch("text", inputs, partial(code_loss, wanted)),)
 
     def show(self, blocks: Sequence[Rows]) -> tuple[dict[str, Tensor], Tensor]:
         """Return network inputs for some blocks, and the tokens at the chosen positions."""

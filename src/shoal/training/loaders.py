@@ -266,4 +266,4 @@ def _loader(environment: Environment, source: Source, loss: Losses) -> Loader:
 
 def _batch(environment: Environment, loader: Loader, chosen: Rows, source: Source, rng: Generator) -> Batch:
     rows, cases, loss = loader.show(chosen, rng)
-    return Batch(environment.name, source.take(rows), loss, environment.kind, cases)
+    return Batch(environment.name, source.take(rows), loss, cases)

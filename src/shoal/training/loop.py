@@ -8,9 +8,8 @@ threads. Neither queries at marks nor checkpoints change the weights (`checkpoin
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -40,8 +39,6 @@ class Log:
 
     losses: list[float] = field(default_factory=list)
     """The loss of every step."""
-    shown: Counter[str] = field(default_factory=Counter)
-    """Cases shown, by environment, or by kind if every item is visited."""
     notes: list[str] = field(default_factory=list)
     """Warnings: the training was not what the method is for."""
 
@@ -190,23 +187,24 @@ class _Walk:
 
     def go(self) -> Log:
         """Train to the end, from the start or from a checkpoint."""
-        if self.total:
-            self._legs(self._kept())
-            self.log.notes = self.method.notes()
-        self.learner.network.eval()
-        for name in self.marks if not self.total else ():
-            self.mark(name)
-        return self.log
-
-    def _legs(self, kept: checkpointing.Moment | None) -> None:
+        network = self.learner.network
+        if not self.total:
+            network.eval()
+            for name in self.marks:
+                self.mark(name)
+            return self.log
+        kept = self._kept()
         first = kept.leg if kept else 0
-        with _seeded(self.seed):
+        with _own_randomness():
+            torch.manual_seed(self.seed)
             for number, leg in enumerate(self.legs[first:], start=first):
-                rng = np.random.default_rng([self.seed, number])
-                self.learner.network.train()
-                with leg.phase.around(self.learner.network):
-                    self._leg(number, leg, rng, kept)
+                network.train()
+                with leg.phase.around(network):
+                    self._leg(number, leg, np.random.default_rng([self.seed, number]), kept)
                 kept = None
+        network.eval()
+        self.log.notes = self.method.notes()
+        return self.log
 
     def _leg(self, number: int, leg: _Leg, rng: Generator, kept: checkpointing.Moment | None) -> None:
         with self.learner.evaluating():  # a frozen encoder encodes its examples here
@@ -217,19 +215,18 @@ class _Walk:
             self._resume(kept, stepper, steps)
         for step, batches in steps:
             loss = self.method.step(self.learner, batches, stepper, self.log.steps / self.total)
-            self._note(loss, batches)
+            self._note(loss)
             self.progress("training", self.log.steps, self.total)
             for name in self.stops.get(self.log.steps, ()):
-                _ask(self.learner, self.mark, name)
+                with self.learner.evaluating(), _own_randomness():
+                    self.mark(name)
             if self.keeper is not None and self.keeper.is_due():
                 trouble = self.keeper.keep(partial(self._now, number, step, stepper))
                 if trouble:
                     self.progress(trouble, 0, 0)
 
-    def _note(self, loss: float, batches: Sequence[Batch]) -> None:
+    def _note(self, loss: float) -> None:
         self.log.losses.append(loss)
-        for batch in batches:
-            self.log.shown[batch.environment] += batch.cases
         if not math.isfinite(loss):
             raise BrokenTrainingError(
                 f"the training diverged at step {self.log.steps:,}",
@@ -245,7 +242,6 @@ class _Walk:
             step=step,
             total=self.total,
             updates=stepper.done,
-            shown=self.log.shown,
             losses=self.log.losses,
             method=vars(self.method),
             tensors={
@@ -270,7 +266,7 @@ class _Walk:
         for _ in islice(steps, kept.step):
             pass
         checkpointing.put_back(self.learner.network, kept.tensors["network"])
-        self.log = Log(kept.losses, Counter(kept.shown))
+        self.log = Log(kept.losses)
         stepper.done = kept.updates
         checkpointing.put_moments_back(stepper.optimiser, kept.tensors["optimiser"])
         vars(self.method).update(kept.method)
@@ -310,18 +306,6 @@ def _stops(legs: Sequence[_Leg], marks: Sequence[str]) -> dict[int, list[str]]:
     return stops
 
 
-def _ask(learner: Learner, mark: Mark, name: str) -> None:
-    with learner.evaluating(), torch.random.fork_rng(_devices()):
-        mark(name)
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Seed torch inside this block, and restore its generators afterwards."""
-    with torch.random.fork_rng(_devices()):
-        torch.manual_seed(seed)
-        yield
-
-
-def _devices() -> list[int]:
-    return list(range(torch.cuda.device_count()))
+def _own_randomness() -> AbstractContextManager[None]:
+    """Restore torch's generators after this block."""
+    return torch.random.fork_rng(range(torch.cuda.device_count()))

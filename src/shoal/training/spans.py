@@ -60,13 +60,11 @@ class Windows(Source):
 
     def cut(self, environment: Environment) -> Environment:
         """Return the environment with an item for each window."""
-        if not isinstance(environment.items[0], Answered):
+        answered = [item for item in environment.items if isinstance(item, Answered)]
+        if not answered:
             return environment
-        items = [
-            replace(item, window=window)
-            for item in environment.items
-            for window in range(len(self.windows_of[item.example]))
-        ]
+        windows = [(item, len(self.windows_of[item.example])) for item in answered]
+        items = [replace(item, window=window) for item, count in windows for window in range(count)]
         return replace(environment, items=items)
 
     def ends(self, item: Answered) -> tuple[list[int], list[int]]:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..core.errors import ModelError
 from ..core.records import Example
 
@@ -113,11 +115,7 @@ def best_try(search: Search, scores: Sequence[float]) -> Try:
             why=f"the loss of all {len(scores)} trials became NaN or infinite",
             fix="lower rates: train.learning_rate, or train.options.METHOD.learning_rate",
         )
-    return search.tries[max(range(len(scores)), key=lambda at: (_rank(scores[at]), -at))]
-
-
-def _rank(score: float) -> float:
-    return -math.inf if math.isnan(score) else score
+    return search.tries[int(np.nanargmax(scores))]
 
 
 def run_search(

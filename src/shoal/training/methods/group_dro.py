@@ -75,9 +75,8 @@ class GroupDRO(Sampled):
         if batch.environment in self.blame:
             # q_g *= exp(eta * loss_g / (m * p_g)), in logs
             excess = loss.item() - (batch.bounded.floor(logits) if self.excess else 0.0)
-            self.blame[batch.environment] += (
-                self.rate(stepper) * excess / (len(self.blame) * self._chance(batch))
-            )
+            chance = self.shares[batch.environment] if self.importance else 1 / len(self.blame)
+            self.blame[batch.environment] += self.rate(stepper) * excess / (len(self.blame) * chance)
         weights = self.weights()
         self.largest = max(self.largest, max(weights.values()) / max(min(weights.values()), 1e-300))
         objective = self._share(batch, weights) * loss
@@ -109,13 +108,9 @@ class GroupDRO(Sampled):
             return [f"group-dro: {name} has {weights[name]:.0%} of the weight: little else was trained on"]
         return []
 
-    def _chance(self, batch: Batch) -> float:
-        """Return the probability of this draw among weighted environments; equal ones without `importance`."""
-        return self.shares[batch.environment] if self.importance else 1 / len(self.blame)
-
     def _share(self, batch: Batch, weights: Mapping[str, float]) -> float:
         """Return the factor of a batch's loss: q over the probability of the draw."""
         if batch.environment not in weights:  # i.i.d. data with a share
             return 1.0 if self.importance else 1 / len(weights)
         weight = weights[batch.environment]
-        return weight / self._chance(batch) if self.importance else weight
+        return weight / self.shares[batch.environment] if self.importance else weight

@@ -16,7 +16,7 @@ from torch.nn.utils import parametrize
 from ...core.errors import ModelError
 from ...core.ranges import Within
 from ..config import TrainConfig
-from .base import Method, Phase
+from .base import Method, Phase, frozen_encoder
 
 
 @dataclass
@@ -50,22 +50,18 @@ class LowRank(nn.Module):
 @contextmanager
 def adapted(network: nn.Module, rank: int, scale: float) -> Iterator[None]:
     """Train only the adapters and the head inside this block, then merge the adapters."""
-    encoder = network.base_model
-    assert isinstance(encoder, nn.Module)
-    layers = [part for part in encoder.modules() if isinstance(part, nn.Linear)]
-    if not layers:
-        raise ModelError("lora: the encoder has no linear layer to adapt", fix="another method: vanilla, lp")
-    learning = [(name, weight.requires_grad) for name, weight in encoder.named_parameters()]
-    for weight in encoder.parameters():
-        weight.requires_grad_(False)
-    for layer in layers:
-        rows, columns = layer.weight.shape
-        adapter = LowRank(rows, columns, rank, scale).to(layer.weight.device)
-        parametrize.register_parametrization(layer, "weight", adapter)
-    try:
-        yield
-    finally:
+    with frozen_encoder(network) as encoder:
+        layers = [part for part in encoder.modules() if isinstance(part, nn.Linear)]
+        if not layers:
+            raise ModelError(
+                "lora: the encoder has no linear layer to adapt", fix="another method: vanilla, lp"
+            )
         for layer in layers:
-            parametrize.remove_parametrizations(layer, "weight")
-        for name, before in learning:
-            encoder.get_parameter(name).requires_grad_(before)
+            rows, columns = layer.weight.shape
+            adapter = LowRank(rows, columns, rank, scale).to(layer.weight.device)
+            parametrize.register_parametrization(layer, "weight", adapter)
+        try:
+            yield
+        finally:
+            for layer in layers:
+                parametrize.remove_parametrizations(layer, "weight")

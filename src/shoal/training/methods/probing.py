@@ -13,7 +13,7 @@ from torch import nn
 
 from ...core.ranges import Rate, Within
 from ..config import TrainConfig
-from .base import Method, Phase
+from .base import Method, Phase, frozen_encoder
 
 
 @dataclass
@@ -32,23 +32,15 @@ class LP(Method):
 
 def probing(config: TrainConfig, frozen_dropout: bool) -> Phase:
     """Return a phase that trains the head only."""
-    return Phase(config, partial(frozen_encoder, dropout=frozen_dropout), frozen=not frozen_dropout)
+    return Phase(config, partial(head_alone, dropout=frozen_dropout), frozen=not frozen_dropout)
 
 
 @contextmanager
-def frozen_encoder(network: nn.Module, dropout: bool) -> Iterator[None]:
-    """Freeze the encoder inside this block, by default without dropout."""
-    encoder = network.base_model
-    assert isinstance(encoder, nn.Module)
-    learning = [weight for weight in encoder.parameters() if weight.requires_grad]
-    for weight in learning:
-        weight.requires_grad_(False)
-    encoder.train(dropout)
-    try:
+def head_alone(network: nn.Module, dropout: bool) -> Iterator[None]:
+    """Freeze the encoder inside this block, with or without its dropout."""
+    with frozen_encoder(network) as encoder:
+        encoder.train(dropout)
         yield
-    finally:
-        for weight in learning:
-            weight.requires_grad_(True)
 
 
 @dataclass
