@@ -91,17 +91,16 @@ def read_test(path: Path) -> AssociationTest:
 
 def _word_set(given: Any, where: str) -> WordSet:
     examples = given.get("examples") if isinstance(given, dict) and "category" in given else None
-    if not isinstance(examples, list) or not examples or not all(map(_is_text, examples)):
+    are_texts = isinstance(examples, list) and all(
+        isinstance(text, str) and text.strip() for text in examples
+    )
+    if not examples or not are_texts:
         raise DataError(
             f"{where}: an object with category and examples is expected, none of them empty",
             fix='{"category": "Flowers", "examples": ["aster", "rose"]}',
         )
     once = tuple(dict.fromkeys(examples))  # as in the authors' code, where texts are keys
     return WordSet(str(given["category"]), once, words_of(once))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def words_of(examples: Sequence[str]) -> tuple[str, ...]:
