@@ -91,7 +91,7 @@ def test_every_method_ends_with_the_same_weights_losses_and_notes(
     path = tmp_path / "checkpointing.safetensors"
     others, other = gone_on(path, again, 1, 2 * log.steps // 3)
     assert equal(weights, others)
-    assert log == other  # losses, what was shown, notes
+    assert log == other  # losses and notes
 
 
 def test_pre_training_goes_on_with_the_same_masks(tmp_path, weights_of):

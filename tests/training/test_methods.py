@@ -38,10 +38,10 @@ def environments(*sizes, kinds=()):
     ]
 
 
-def batch_of(z, y, environment="0", kind="MFT"):
+def batch_of(z, y, environment="0"):
     """A batch whose inputs are its logits."""
     logits, targets = torch.tensor(z), torch.eye(len(z[0]))[list(y)]
-    return Batch(environment, logits, LabelLoss(targets, "softmax"), kind, len(z))
+    return Batch(environment, logits, LabelLoss(targets, "softmax"), len(z))
 
 
 def linear_model(seed=0):
@@ -53,7 +53,7 @@ def linear_model(seed=0):
 
     def batch(name):
         targets = torch.eye(2)[torch.randint(2, (6,), generator=rows)]
-        return Batch(name, torch.randn(6, 3, generator=rows), LabelLoss(targets, "softmax"), "MFT", 6)
+        return Batch(name, torch.randn(6, 3, generator=rows), LabelLoss(targets, "softmax"), 6)
 
     learner = Learner(network, network)
     return learner, [batch("0"), batch("1"), batch("2")]
@@ -278,7 +278,7 @@ def test_with_a_share_of_their_own_iid_data_are_not_weighted():
     known = environments(10, 10, 1000, kinds=("MFT", "MFT", "iid"))
     method.start(known)
     assert list(method.weights()) == ["0", "1"]
-    batch = Batch("2", torch.zeros(1), lambda logits, scale=None: torch.tensor(3.0), "iid")
+    batch = Batch("2", torch.zeros(1), lambda logits, scale=None: torch.tensor(3.0))
     loss = method.step(lambda inputs: inputs, [batch], SimpleNamespace(step=lambda objective: None), 0.0)
     assert loss == 3.0 and list(method.weights().values()) == [0.5, 0.5]  # as much as in plain training
 
@@ -367,9 +367,9 @@ def test_options_that_are_not_known_are_refused_with_those_that_are():
         make_method("l2", {"penalty": "yes"})
     with pytest.raises(PlanError, match="fish: inner_steps must be a whole number, found 2.5"):
         make_method("fish", {"inner_steps": 2.5})
-    with pytest.raises(PlanError, match="iid_share must be from 0 to below 1, found 1.0"):
+    with pytest.raises(PlanError, match=r"iid_share must be a number, found 1[\s\S]*from 0 to 0.99"):
         make_method("irm", {"iid_share": 1})
-    with pytest.raises(PlanError, match="fish: epsilon must be from 0 to 1, found -1.0"):
+    with pytest.raises(PlanError, match=r"fish: epsilon must be a number, found -1[\s\S]*from 0 to 1"):
         make_method("fish", {"epsilon": -1})
     with pytest.raises(PlanError, match="group-dro: step_size must be a number, found 'large'"):
         make_method("group-dro", {"step_size": "large"})

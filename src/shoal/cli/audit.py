@@ -121,7 +121,7 @@ def explain_command(
     """
     from ..explaining import explain
     from ..explaining.attributions import ExplainConfig, as_data
-    from ..explaining.view import sections
+    from ..explaining.view import section
     from ..models import load_model
     from ..render.terminal import print_sections
 
@@ -134,7 +134,7 @@ def explain_command(
         job = {"model": model, "method": method, "texts": list(example)}
         echo_object([job], [], [], attributions=[as_data(explained)])
     else:
-        print_sections(sections(example, explained, method))
+        print_sections([section(example, explained, method)])
 
 
 def _check_text(text: str) -> None:

@@ -74,9 +74,9 @@ def is_pickle(start: bytes) -> bool:
 def read_suite_rows(path: Path) -> SuiteRows:
     """Return the rows of a suite in any format that is recognised by its content."""
     look = glimpse(path)
-    for name in FORMATS:
+    for name in FORMATS if look.start else ():
         module = import_module(f".{name}", __name__)
-        if look.start and module.fits(look):
+        if module.fits(look):
             rows: SuiteRows = module.read(path)
             return rows
     begins = f"its columns are {some(look.columns, 8)}" if look.columns else f"it begins {look.start[:40]!r}"
@@ -102,16 +102,15 @@ def with_label_names(rows: SuiteRows, names: Mapping[str, str], path: Path) -> S
                         "the rules of this suite may name labels by number",
                         fix="--labels 0=NAME --labels 1=OTHER …, from 0 on, each its own name",
                     )
-                labels = row.get("labels")
-                many = [
-                    _label_name(label, names) for label in (labels if isinstance(labels, list) else [labels])
-                ]
-            yield number, {**row, "labels": many if isinstance(labels, list) else many[0]}
+                labels = _label_name(row.get("labels"), names)
+            yield number, {**row, "labels": labels}
 
     return replace(rows, header={**rows.header, "label_names": label_names}, rows=renamed())
 
 
 def _label_name(label: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(label, list):
+        return [_label_name(part, names) for part in label]
     word = str(label)
     if is_missing(label) and label not in names:
         return label

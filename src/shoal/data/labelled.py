@@ -56,17 +56,19 @@ def read_labelled(
     *,
     more: Sequence[str] = (),
     labelled: Labelled = "all",
-    settings: tuple[str, str] = ("text", "label"),
 ) -> LabelledTexts:
     """Return texts with their labels, from columns named by the user or recognised.
 
     Rows whose label is in no class are left out; without classes every label stays as it is. `more` names further
-    columns to read. A missing label is "" if not all rows need one. `settings` are the user's names for the columns.
+    columns to read. A missing label is "" if not all rows need one.
     """
     table = open_rows(path)
-    columns = (*_text_columns(path, table.columns, tuple(texts), settings[0]), "")
-    if labelled != "none":
-        columns = (*columns[:-1], _label_column(path, table.columns, label, settings[1]))
+    label = "" if labelled == "none" else label
+    require_columns(path, table.columns, [*texts, *filter(None, [label])])
+    columns = (*(texts or _recognised(path, "text", TEXTS, table.columns)), label)
+    if labelled != "none" and not label:
+        usual = [(name,) for name in LABELS]
+        columns = (*columns[:-1], *_recognised(path, "label", usual, table.columns))
     if len(set(columns)) < len(columns) or len(columns) > 3:
         raise DataError(f"{path}: one column is named twice, or too many: {', '.join(columns)}", fix=EXPECTED)
     to_class = _to_class(path, classes)
@@ -103,20 +105,8 @@ def read_labelled(
 EXPECTED = "name one column, or two for pairs, and another for the label"
 
 
-def _text_columns(
-    path: Path, columns: Sequence[str], named: tuple[str, ...], setting: str
-) -> tuple[str, ...]:
-    require_columns(path, columns, named)
-    return named or _recognised(path, "text", TEXTS, columns, setting)
-
-
-def _label_column(path: Path, columns: Sequence[str], named: str, setting: str) -> str:
-    require_columns(path, columns, filter(None, [named]))
-    return named or _recognised(path, "label", [(name,) for name in LABELS], columns, setting)[0]
-
-
 def _recognised(
-    path: Path, what: str, usual: Sequence[tuple[str, ...]], columns: Sequence[str], setting: str
+    path: Path, what: str, usual: Sequence[tuple[str, ...]], columns: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the only column, or pair of columns, with usual names."""
     by_name = {name.lower(): name for name in columns}
@@ -128,7 +118,7 @@ def _recognised(
     raise DataError(
         f"{path}, line 1: several columns may hold the {what}, or none",
         why=f"candidates: {names}" if known else f"found: {some(columns, 12)}",
-        fix=f"name it: {setting} = " + (f"[{example}]" if what == "text" else example),
+        fix=f"name it: {what} = " + (f"[{example}]" if what == "text" else example),
     )
 
 

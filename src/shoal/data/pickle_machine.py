@@ -151,10 +151,7 @@ class Machine:
 
     def too_large(self) -> NoReturn:
         limit = f"{MEMORY_LIMIT:,} bytes of memory" if self.spent > MEMORY_LIMIT else f"{STEP_LIMIT:,} steps"
-        raise DataError(
-            f"{self.where}: would take more than {limit} to read",
-            fix=SUSPECT,
-        )
+        raise DataError(f"{self.where}: would take more than {limit} to read", fix=SUSPECT)
 
     # Plain values
 

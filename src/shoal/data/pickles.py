@@ -60,14 +60,10 @@ def _unpack(path: Path, where: str) -> bytes:
             with gzip.open(path) as stream:
                 content = stream.read(FILE_LIMIT + 1)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise DataError(
-                f"{where}: the gzip stream is damaged: {error}", fix="download the file again"
-            ) from None
+            problem = f"{where}: the gzip stream is damaged: {error}"
+            raise DataError(problem, fix="download the file again") from None
     if len(content) > FILE_LIMIT:
-        raise DataError(
-            f"{where}: holds more than {FILE_LIMIT:,} bytes",
-            fix=SUSPECT,
-        )
+        raise DataError(f"{where}: holds more than {FILE_LIMIT:,} bytes", fix=SUSPECT)
     return _only_file(content, where) if _is_tar_header(content[:512]) else content
 
 

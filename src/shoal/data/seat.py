@@ -91,17 +91,16 @@ def read_test(path: Path) -> AssociationTest:
 
 def _word_set(given: Any, where: str) -> WordSet:
     examples = given.get("examples") if isinstance(given, dict) and "category" in given else None
-    if not isinstance(examples, list) or not examples or not all(map(_is_text, examples)):
+    are_texts = isinstance(examples, list) and all(
+        isinstance(text, str) and text.strip() for text in examples
+    )
+    if not examples or not are_texts:
         raise DataError(
             f"{where}: an object with category and examples is expected, none of them empty",
             fix='{"category": "Flowers", "examples": ["aster", "rose"]}',
         )
     once = tuple(dict.fromkeys(examples))  # as in the authors' code, where texts are keys
     return WordSet(str(given["category"]), once, words_of(once))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def words_of(examples: Sequence[str]) -> tuple[str, ...]:
@@ -125,7 +124,8 @@ def words_of(examples: Sequence[str]) -> tuple[str, ...]:
 
 def _unshared(examples: Sequence[str]) -> tuple[str, ...]:
     """Return each sentence without the words that all begin and end with; empty if they share none."""
-    rows = [re.findall(r"\w[\w'-]*|[^\w\s]", example) for example in examples]
+    tokens = [list(re.finditer(r"\w[\w'-]*|[^\w\s]", example)) for example in examples]
+    rows = [[token[0] for token in row] for row in tokens]
     shortest = min(map(len, rows))
     start = next((at for at in range(shortest) if len({row[at] for row in rows}) > 1), shortest)
     end = next(
@@ -134,10 +134,5 @@ def _unshared(examples: Sequence[str]) -> tuple[str, ...]:
     shared = rows[0][:start] + rows[0][len(rows[0]) - end :]
     if len(examples) < 2 or not any(token[0].isalnum() for token in shared):
         return ("",) * len(examples)
-    return tuple(_span(example, start, end) for example in examples)
-
-
-def _span(example: str, start: int, end: int) -> str:
-    tokens = list(re.finditer(r"\w[\w'-]*|[^\w\s]", example))
-    inside = tokens[start : len(tokens) - end]
-    return example[inside[0].start() : inside[-1].end()] if inside else ""
+    inner = [row[start : len(row) - end] for row in tokens]
+    return tuple(row[0].string[row[0].start() : row[-1].end()] if row else "" for row in inner)

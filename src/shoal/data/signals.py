@@ -17,13 +17,15 @@ from typing import Literal
 from numpy.random import Generator
 
 from ..core.errors import DataError
-from .grammar.rows import pick
+from .grammar.rows import pick, sentence
 
 Feature = Literal["MORPH", "VERB", "ADJECT"]
 Kind = Literal["ambiguous", "linguistic", "surface"]
 """Both features or neither; or one of the two, the label following the linguistic or the surface feature."""
 FEATURES: tuple[Feature, ...] = ("MORPH", "VERB", "ADJECT")
 KINDS: tuple[Kind, ...] = ("ambiguous", "linguistic", "surface")
+SIGNAL_SETS = {f"signals:{feature}:{kind}": (feature, kind) for feature in FEATURES for kind in KINDS}
+"""The sets of sentences by name, such as "signals:MORPH:ambiguous"."""
 LABELS = ("no", "yes")
 MOST = 20_000
 """Sentences that the grammar can draw without searching long."""
@@ -59,16 +61,13 @@ class Signal:
     text: str
     label: str
     word: str
-    linguistic: bool
-    surface: bool
 
 
 def make_signals(feature: Feature, kind: Kind, count: int, rng: Generator) -> list[Signal]:
     """Return distinct sentences, half of each label."""
     if count > MOST:
-        raise DataError(
-            f"{count:,} sentences", why=f"the grammar is good for {MOST:,}", fix="fewer sentences"
-        )
+        why = f"the grammar is good for {MOST:,}"
+        raise DataError(f"{count:,} sentences", why=why, fix="fewer sentences")
     signals: list[Signal] = []
     texts: set[str] = set()
     for signal in _endless(feature, kind, rng):
@@ -81,17 +80,6 @@ def make_signals(feature: Feature, kind: Kind, count: int, rng: Generator) -> li
     return signals
 
 
-def signal_names() -> tuple[str, ...]:
-    """Return the names of all sets of sentences, such as "signals:MORPH:ambiguous"."""
-    return tuple(f"signals:{feature}:{kind}" for feature in FEATURES for kind in KINDS)
-
-
-def named_signals(name: str) -> tuple[Feature, Kind]:
-    """Return the feature and the kind of a named set."""
-    pairs = [(feature, kind) for feature in FEATURES for kind in KINDS]
-    return dict(zip(signal_names(), pairs, strict=True))[name]
-
-
 def _endless(feature: Feature, kind: Kind, rng: Generator) -> Iterator[Signal]:
     while True:
         linguistic = bool(rng.integers(2))
@@ -99,7 +87,7 @@ def _endless(feature: Feature, kind: Kind, rng: Generator) -> Iterator[Signal]:
         label = LABELS[surface if kind == "surface" else linguistic]
         words, place = _sentence(feature, linguistic, rng)
         text = " ".join(_with_articles(words, rng, surface=surface))
-        yield Signal(f"{text[0].upper()}{text[1:]}.", label, words[place], linguistic, surface)
+        yield Signal(sentence(text), label, words[place])
 
 
 def _sentence(feature: Feature, linguistic: bool, rng: Generator) -> tuple[list[str], int]:

@@ -119,18 +119,16 @@ def _arrow_rows(path: Path, files: Sequence[Path], opener: Opener) -> Rows:
         schema, _ = opener(files[0])
     _refuse_twice(path, schema.names)
     names = _class_names(schema.metadata or {})
-    return Rows(list(schema.names), _numbered(path, files, opener, names), "row", names)
 
+    def numbered() -> Numbered:
+        swelling = Swelling(path)
+        with _named_errors(path):
+            rows = (row for file in files for batch in opener(file)[1] for row in _rows_of(batch))
+            for number, row in enumerate(rows, start=1):
+                swelling.take_row(row)
+                yield number, {column: _class_name(value, names.get(column)) for column, value in row.items()}
 
-def _numbered(
-    path: Path, files: Sequence[Path], opener: Opener, names: Mapping[str, tuple[str, ...]]
-) -> Numbered:
-    swelling = Swelling(path)
-    with _named_errors(path):
-        rows = (row for file in files for batch in opener(file)[1] for row in _rows_of(batch))
-        for number, row in enumerate(rows, start=1):
-            swelling.take_row(row)
-            yield number, {column: _class_name(value, names.get(column)) for column, value in row.items()}
+    return Rows(list(schema.names), numbered(), "row", names)
 
 
 def _rows_of(batch: Any) -> Iterator[Mapping[str, Any]]:

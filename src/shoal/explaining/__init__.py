@@ -3,7 +3,7 @@
 `copies` queries the model about copies of a text; `lime`, `shapley` and `gradients` compute attributions.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -33,7 +33,6 @@ def explain(
     config: ExplainConfig | None = None,
     *,
     labels: Sequence[str] | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Attribution]:
     """Return the attribution of each example.
 
@@ -43,12 +42,13 @@ def explain(
     config = config or ExplainConfig()
     attribute = find_explainer(method).attribute
     explained: list[Attribution] = []
-    for part in _together(examples, config):
+    size = max(1, TOGETHER // max(1, config.samples or 5_000))
+    for start in range(0, len(examples), size):
+        part = examples[start : start + size]
         copies = copies_of(model, part, labels, config)
         _check_label(copies, config)
         rngs = [generator(config.seed, example) for example in part]
         explained += attribute(copies, config, rngs)
-        progress(len(explained), len(examples))
     for row in explained:
         if not np.isfinite(row.values).all():
             raise ModelError(
@@ -72,13 +72,6 @@ def find_explainer(method: str) -> Any:
 def generator(seed: int, example: Example) -> np.random.Generator:
     """Return the random generator of an example."""
     return np.random.default_rng([seed, int(example_id(example), 16)])
-
-
-def _together(examples: Sequence[Example], config: ExplainConfig) -> Iterator[Sequence[Example]]:
-    """Yield examples in parts whose copies fit into memory."""
-    size = max(1, TOGETHER // max(1, config.samples or 5_000))
-    for start in range(0, len(examples), size):
-        yield examples[start : start + size]
 
 
 def _check_label(copies: Copies, config: ExplainConfig) -> None:

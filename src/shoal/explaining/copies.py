@@ -88,9 +88,8 @@ def _place(
     number = {key: place for place, key in enumerate(sorted(units))}
     unit_of = [len(number) if key is None else number[key] for key in keys]
     ordered = [units[key] for key in number]
-    return Units(tuple(word for word, _ in ordered), tuple(text for _, text in ordered)), np.array(
-        unit_of, np.int64
-    )
+    words, texts = (tuple(unit[side] for unit in ordered) for side in (0, 1))
+    return Units(words, texts), np.array(unit_of, np.int64)  # type: ignore[arg-type]
 
 
 def _word_at(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> int | None:
@@ -126,11 +125,12 @@ class TextCopies:
 
     def ask(self, present: Sequence[Present]) -> list[Values]:
         """Return the probabilities (copies, labels) of the copies of each example."""
-        copies = [
-            self._without(number, row) for number, wanted in enumerate(present) for row in wanted.tolist()
-        ]
         place: dict[Example, int] = {}
-        places = [place.setdefault(copy, len(place)) for copy in copies]
+        places = [
+            place.setdefault(self._without(number, row), len(place))
+            for number, wanted in enumerate(present)
+            for row in wanted.tolist()
+        ]
         distinct = list(place)
         answers: Values | None = None
         questions = Questions([""] * len(distinct), distinct, np.arange(len(distinct)))
@@ -225,16 +225,7 @@ def from_copies(
         outputs = answers[:, columns].sum(axis=1)
         nothing, everything = float(outputs[0]), float(outputs[1])
         values = fit(rows, outputs[2:], (nothing, everything), config) if len(units) else np.zeros(0)
-        explained.append(
-            Attribution(
-                units,
-                values,
-                label,
-                everything,
-                nothing,
-                dict(zip(copies.labels, answers[1].tolist(), strict=True)),
-                sums,
-                {"absent": copies.absent, **facts(units)},
-            )
-        )
+        probabilities = dict(zip(copies.labels, answers[1].tolist(), strict=True))
+        about = {"absent": copies.absent, **facts(units)}
+        explained.append(Attribution(units, values, label, everything, nothing, probabilities, sums, about))
     return explained

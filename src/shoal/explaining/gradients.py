@@ -83,7 +83,7 @@ def _integrate(
     places = [(number, (step + 0.5) / steps) for number in range(len(ends)) for step in range(steps)]
     sides = [(number, side) for number in range(len(ends)) for side in (0.0, 1.0)]
     points = [*places, *sides]
-    gradients = [np.zeros((len(places) and steps, len(pieces.ids))) for pieces in copies.pieces]
+    gradients = [np.zeros((steps, len(pieces.ids))) for pieces in copies.pieces]
     outputs = np.zeros(len(sides))
 
     def look(part: list[int]) -> None:

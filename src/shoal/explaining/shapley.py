@@ -97,8 +97,11 @@ def _pairs(size: int, sizes: list[int], count: int, rng: np.random.Generator) ->
     return np.stack([rows, ~rows], axis=1).reshape(-1, size)
 
 
-def weights_of(present: Present) -> Values:
-    """Return the weight of each copy: the kernel for complete sizes, else an equal share of the remaining mass."""
+def weights_of(present: Present) -> tuple[Values, NDArray[np.bool_]]:
+    """Return the weight of each copy, and whether its size was sampled.
+
+    It is the kernel for complete sizes, else an equal share of the remaining mass.
+    """
     size = present.shape[1]
     sizes = present.sum(axis=1)
     whole, _ = _sizes_in_full(size, len(present))
@@ -107,7 +110,7 @@ def weights_of(present: Present) -> Values:
     if drawn.any():
         mass = sum((size - 1) / (n * (size - n)) for n in range(1, size) if n not in whole)
         weights[drawn] = mass / drawn.sum()
-    return weights
+    return weights, drawn
 
 
 def fit(present: Present, outputs: Values, ends: tuple[float, float], config: ExplainConfig) -> Values:
@@ -120,9 +123,9 @@ def fit(present: Present, outputs: Values, ends: tuple[float, float], config: Ex
     size = present.shape[1]
     if size < 2:
         return np.full(size, ends[1] - ends[0])
-    rows, weights = present.astype(np.float64), weights_of(present)
+    rows, (weights, drawn) = present.astype(np.float64), weights_of(present)
     gains, difference = outputs - ends[0], ends[1] - ends[0]
-    folds = _folds(present)
+    folds = _folds(drawn)
     if not folds.max(initial=0):
         return _least_squares(rows, gains, weights, difference)
     values = np.zeros(size)
@@ -135,25 +138,18 @@ def fit(present: Present, outputs: Values, ends: tuple[float, float], config: Ex
     return values
 
 
-def _folds(present: Present) -> NDArray[np.int64]:
+def _folds(drawn: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return 0 for copies of complete sizes, and a fold number for each sampled pair."""
-    whole, _ = _sizes_in_full(present.shape[1], len(present))
-    drawn = ~np.isin(present.sum(axis=1), whole)
-    folds = np.zeros(len(present), np.int64)
+    folds = np.zeros(len(drawn), np.int64)
     folds[drawn] = 1 + np.arange(drawn.sum()) // 2 % FOLDS
     return folds
 
 
 def _least_squares(rows: Values, gains: Values, weights: Values, difference: float) -> Values:
     """Return the values that fit the gains best and add up to the difference."""
-    values = _solved(rows[:, :-1] - rows[:, -1:], gains - rows[:, -1] * difference, weights)
+    moves, outputs = rows[:, :-1] - rows[:, -1:], gains - rows[:, -1] * difference
+    values = np.linalg.solve((moves * weights[:, None]).T @ moves, moves.T @ (weights * outputs))
     return np.append(values, difference - values.sum())
-
-
-def _solved(rows: Values, outputs: Values, weights: Values) -> Values:
-    return np.linalg.solve((rows * weights[:, None]).T @ rows, rows.T @ (weights * outputs)).astype(
-        np.float64
-    )
 
 
 def _averaged(rows: Values, gains: Values, weights: Values) -> Values:

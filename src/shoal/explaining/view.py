@@ -17,19 +17,17 @@ ABSENT = {
 }
 
 
-def sections(example: Example, explained: Attribution, method: str) -> list[Section]:
+def section(example: Example, explained: Attribution, method: str) -> Section:
     """Return the section of one explanation, with a warning if the values do not add up."""
     output = Number(Measure("probability", explained.output, 1), "strong")
     gap = completeness_gap(explained) or 0.0
     warning = f"The values miss their sum by {100 * gap:.0f} %: take more samples."
-    return [
-        Section(
-            [Words(explained.label, "strong"), " ", output, " %"],
-            blocks=[WeighedWords([weighed(example, explained)], name="words"), _table(explained)],
-            notes=[_provenance(explained, method)],
-            warnings=[warning] if gap > LARGEST_GAP else [],
-        )
-    ]
+    return Section(
+        [Words(explained.label, "strong"), " ", output, " %"],
+        blocks=[WeighedWords([weighed(example, explained)], name="words"), _table(explained)],
+        notes=[_provenance(explained, method)],
+        warnings=[warning] if gap > LARGEST_GAP else [],
+    )
 
 
 def weighed(
@@ -62,16 +60,9 @@ def _table(explained: Attribution) -> Table:
         number = Number(Measure("attribution", value, 1), "good" if value > 0 else "bad")
         rows.append(Row([explained.units.words[place], *where, number]))
     more = len(explained.values) - len(rows)
-    columns = [
-        Column("word", "left"),
-        *([Column("text", "left", tone="quiet")] if several else []),
-        Column("counts"),
-    ]
-    return Table(
-        columns,
-        rows,
-        legend=[f"… and {more} more {'word' if more == 1 else 'words'}: --json"] if more else [],
-    )
+    middle = [Column("text", "left", tone="quiet")] if several else []
+    legend = [f"… and {more} more {'word' if more == 1 else 'words'}: --json"] if more else []
+    return Table([Column("word", "left"), *middle, Column("counts")], rows, legend=legend)
 
 
 def _provenance(explained: Attribution, method: str) -> str:

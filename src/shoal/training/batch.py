@@ -46,7 +46,6 @@ class Batch:
     inputs: Any
     loss: Callable[..., Tensor]
     """Maps logits to the mean loss; `scale` multiplies the logits of each case (IRM's dummy classifier)."""
-    kind: str = "iid"
     cases: int = 0
     """Number of cases in the mean."""
 
@@ -54,6 +53,15 @@ class Batch:
     def bounded(self) -> BoundedLoss:
         """Return the lower bound and the scale of the loss; a plain function has neither."""
         return self.loss if isinstance(self.loss, BoundedLoss) else NO_BOUND
+
+
+def padded(rows: Sequence[Rows], filler: int) -> Rows:
+    """Return rows of different lengths as one table, filled up at the end."""
+    lengths = np.array([len(row) for row in rows])
+    filled = np.arange(lengths.max()) < lengths[:, None]
+    table = np.full(filled.shape, filler, np.int64)
+    table[filled] = np.concatenate(rows)
+    return table
 
 
 class Source:
@@ -76,23 +84,16 @@ class Tokens(Source):
 
     def __init__(self, model: Any, examples: Iterable[Example]) -> None:
         self.place = {example: row for row, example in enumerate(dict.fromkeys(examples))}
-        self.columns: dict[str, list[NDArray[np.int64]]] = model.tokenise(list(self.place))
+        self.columns: dict[str, list[Rows]] = model.tokenise(list(self.place))
         self.padding, self.device = model.padding, model.device
         self.lengths = np.array([len(row) for row in self.columns["input_ids"]], np.int64)
 
     def take(self, rows: Rows) -> Inputs:
-        lengths = self.lengths[rows]
-        filled = np.arange(lengths.max()) < lengths[:, None]
-        chosen = rows.tolist()
-        return {
-            name: self._padded(name, filled, [column[row] for row in chosen])
+        tables = {
+            name: padded([column[row] for row in rows.tolist()], self.padding.get(name, 0))
             for name, column in self.columns.items()
         }
-
-    def _padded(self, name: str, filled: NDArray[np.bool_], parts: Sequence[NDArray[np.int64]]) -> Tensor:
-        table = np.full(filled.shape, self.padding.get(name, 0), np.int64)
-        table[filled] = np.concatenate(parts)
-        return torch.from_numpy(table).to(self.device)
+        return {name: torch.from_numpy(table).to(self.device) for name, table in tables.items()}
 
 
 class Vectors(Source):

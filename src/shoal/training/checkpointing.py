@@ -45,12 +45,12 @@ class Moment:
     """Steps of all phases."""
     updates: int
     """Updates of the schedule in this phase."""
-    shown: Mapping[str, int]
-    """Cases shown so far, by environment."""
+    losses: list[float]
+    """The loss of every step so far."""
     method: Mapping[str, Any]
     """The state of the method."""
-    tensors: dict[str, Tensor]
-    """Weights by `network/NAME`, moments by `optimiser/NUMBER/KEY`, generators by `generator/DEVICE`, `losses/`."""
+    tensors: dict[str, dict[str, Tensor]]
+    """Weights by name in `network`, moments by NUMBER/KEY in `optimiser`, states by device in `generator`."""
 
 
 @dataclass(slots=True)
@@ -158,24 +158,16 @@ def put_generators_back(kept: Mapping[str, Tensor]) -> None:
             torch.cuda.set_rng_state(kept[str(number)], number)
 
 
-def named(parts: Mapping[str, Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Return the tensors of several parts in one mapping: `part/name`."""
-    return {f"{part}/{name}": value for part, tensors in parts.items() for name, value in tensors.items()}
-
-
-def part(tensors: Mapping[str, Tensor], name: str) -> dict[str, Tensor]:
-    """Return the tensors of one part by name."""
-    begin = f"{name}/"
-    return {key.removeprefix(begin): value for key, value in tensors.items() if key.startswith(begin)}
-
-
 # On disk
 
 
 def _write(moment: Moment, path: Path) -> None:
-    tensors = {name: value.detach().cpu().contiguous() for name, value in moment.tensors.items()}
-    about = {name: getattr(moment, name) for name in ABOUT}
-    words = json.dumps(about | {"method": dict(moment.method), "shown": dict(moment.shown)} | VERSIONS)
+    tensors = {
+        f"{part}/{name}": value.detach().cpu().contiguous()
+        for part, named in moment.tensors.items()
+        for name, value in named.items()
+    }
+    words = json.dumps({name: getattr(moment, name) for name in ABOUT} | VERSIONS)
     save_file(tensors, path, {"about": words, "digest": _digest(words, tensors)})
 
 
@@ -191,12 +183,16 @@ def _read(path: Path) -> Moment | None:
         return None
     if any(about.pop(name, None) != version for name, version in VERSIONS.items()):
         return None
-    if about.keys() != {*ABOUT, "method", "shown"}:
+    if about.keys() != set(ABOUT):
         return None
-    return Moment(**about, tensors=tensors)
+    parts: dict[str, dict[str, Tensor]] = {"network": {}, "optimiser": {}, "generator": {}}
+    for key, value in tensors.items():
+        part, _, name = key.partition("/")
+        parts[part][name] = value
+    return Moment(**about, tensors=parts)
 
 
-ABOUT = ("leg", "step", "total", "updates")
+ABOUT = ("leg", "step", "total", "updates", "losses", "method")
 VERSIONS = {"shoal": __version__, "torch": torch.__version__, "numpy": np.__version__}
 
 

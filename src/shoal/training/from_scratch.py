@@ -16,16 +16,21 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.random import Generator
-from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from torch import Tensor
 from torch.nn import functional
-from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification, PreTrainedTokenizerFast
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    BertForSequenceClassification,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
 
 from ..core.errors import DataError
 from ..models.fresh import fresh_model
 from ..models.hf import HFModel
-from .batch import Batch
+from .batch import Batch, Rows, padded
 from .config import TrainConfig
 from .learner import Learner
 from .loaders import by_length
@@ -100,8 +105,7 @@ def make_pieces(texts: Iterable[str], size: int) -> list[str]:
     words = count_words(texts)
     letters, endings = Counter[str](), Counter[str]()
     for word, times in words.items():
-        for letter in word:
-            letters[letter] += times
+        letters.update({letter: times * word.count(letter) for letter in word})
     known = sorted(letter for letter, times in letters.items() if times >= RARE_LETTER)
     pieces = dict.fromkeys([*known, *(f"##{letter}" for letter in known)])
     room = max(0, size - len(pieces))
@@ -119,9 +123,8 @@ def count_words(texts: Iterable[str]) -> Counter[str]:
     bare = bare_tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
     words: Counter[str] = Counter()
     for text in texts:
-        words.update(
-            word for word, _ in bare.pre_tokenizer.pre_tokenize_str(bare.normalizer.normalize_str(text))
-        )
+        pieces = bare.pre_tokenizer.pre_tokenize_str(bare.normalizer.normalize_str(text))
+        words.update(word for word, _ in pieces)
     return words
 
 
@@ -143,11 +146,16 @@ CLASSIFIER = Shape(width=64, vocabulary=1_500, length=96)
 def fresh_classifier(texts: Sequence[str], labels: Sequence[str], seed: int) -> HFModel:
     """Return a classifier with random weights and a tokenizer made from these texts."""
     tokenizer = _tokenizer_of(tuple(texts), CLASSIFIER)
-    config = bert_config(tokenizer, CLASSIFIER, labels)
+    network = _fresh(BertForSequenceClassification, bert_config(tokenizer, CLASSIFIER, labels), seed)
+    return fresh_model("tiny:classifier", "classify", network, tokenizer)
+
+
+def _fresh(kind: type[PreTrainedModel], config: BertConfig, seed: int) -> PreTrainedModel:
+    """Return a network with random weights."""
     with torch.random.fork_rng(range(torch.cuda.device_count())):
         torch.manual_seed(seed)
-        network = BertForSequenceClassification(config)
-    return fresh_model("tiny:classifier", "classify", network.eval(), tokenizer)
+        network: PreTrainedModel = kind(config).eval()
+    return network
 
 
 @lru_cache(maxsize=4)
@@ -163,14 +171,11 @@ SHORTEST = 4
 def fresh_masked_model(text: str, shape: Shape, seed: int) -> HFModel:
     """Return a masked language model with random weights and a tokenizer made from the text."""
     tokenizer = _tokenizer_of(read_text(text), shape)
-    config = bert_config(tokenizer, shape)
-    with torch.random.fork_rng(range(torch.cuda.device_count())):
-        torch.manual_seed(seed)
-        network = BertForMaskedLM(config)
-    return fresh_model("tiny:masked", "masked", network.eval(), tokenizer)
+    network = _fresh(BertForMaskedLM, bert_config(tokenizer, shape), seed)
+    return fresh_model("tiny:masked", "masked", network, tokenizer)
 
 
-def blocks_of(lines: Sequence[str], tokenizer: Any, length: int) -> list[NDArray[np.int64]]:
+def blocks_of(lines: Sequence[str], tokenizer: Any, length: int) -> list[Rows]:
     """Return the lines as tokens, cut into blocks that each start and end as a text."""
     begin, end = tokenizer.cls_token_id, tokenizer.sep_token_id
     blocks = []
@@ -186,7 +191,7 @@ def blocks_of(lines: Sequence[str], tokenizer: Any, length: int) -> list[NDArray
 class MaskedBlocks:
     """Batches of blocks, shuffled and masked anew in each epoch."""
 
-    blocks: Sequence[NDArray[np.int64]]
+    blocks: Sequence[Rows]
     tokenizer: Any
     batch: int
     rng: Generator
@@ -205,14 +210,12 @@ class MaskedBlocks:
             parts = np.split(order, range(self.batch, len(order), self.batch))
         for part in parts:
             inputs, wanted = self.show([self.blocks[at] for at in part])
-            yield (Batch("text", inputs, partial(_loss, wanted), cases=len(part)),)
+            yield (Batch("text", inputs, partial(code_loss, wanted)),)
 
-    def show(self, blocks: Sequence[NDArray[np.int64]]) -> tuple[dict[str, Tensor], Tensor]:
+    def show(self, blocks: Sequence[Rows]) -> tuple[dict[str, Tensor], Tensor]:
         """Return network inputs for some blocks, and the tokens at the chosen positions."""
-        lengths = np.array([len(block) for block in blocks])
-        filled = np.arange(lengths.max()) < lengths[:, None]
-        ids = np.full(filled.shape, self.tokenizer.pad_token_id, np.int64)
-        ids[filled] = np.concatenate(blocks)
+        ids = padded(blocks, self.tokenizer.pad_token_id)
+        filled = padded([np.ones(len(block), np.int64) for block in blocks], 0).astype(bool)
         inside = filled & ~np.isin(ids, (self.tokenizer.cls_token_id, self.tokenizer.sep_token_id))
         chosen = inside & (self.rng.random(ids.shape) < CHOSEN)
         if not chosen.any():
@@ -225,17 +228,16 @@ class MaskedBlocks:
         return {name: torch.from_numpy(array) for name, array in inputs.items()}, wanted
 
 
-def _loss(wanted: Tensor, logits: Tensor, scale: Tensor | None = None) -> Tensor:
+def code_loss(wanted: Tensor, logits: Tensor, scale: Tensor | None = None) -> Tensor:
+    """Return the cross-entropy with the codes of the right labels or tokens."""
     return functional.cross_entropy(logits, wanted.to(logits.device))
 
 
 def logits_at_chosen(network: Any, inputs: dict[str, Tensor]) -> Tensor:
     """Return logits (positions, vocabulary) at the chosen tokens only."""
     inputs = {name: column.to(network.device) for name, column in inputs.items()}
-    states = network.base_model(
-        inputs["input_ids"], attention_mask=inputs["attention_mask"]
-    ).last_hidden_state
-    logits: Tensor = network.cls(states[inputs["chosen"]])
+    output = network.base_model(inputs["input_ids"], attention_mask=inputs["attention_mask"])
+    logits: Tensor = network.cls(output.last_hidden_state[inputs["chosen"]])
     return logits
 
 

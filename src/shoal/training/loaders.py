@@ -73,13 +73,9 @@ class SeveralLoader:
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, BoundedLoss]:
         """Return up to three examples of each, drawn without replacement."""
         drawn = [self._draw(item, rng) for item in chosen.tolist()]
-        rows = np.concatenate([self.rows[item][at] for item, at in zip(chosen, drawn, strict=True)])
-        targets = torch.cat(
-            [
-                self.targets[item][torch.from_numpy(at)]
-                for item, at in zip(chosen.tolist(), drawn, strict=True)
-            ]
-        )
+        pairs = list(zip(chosen.tolist(), drawn, strict=True))
+        rows = np.concatenate([self.rows[item][at] for item, at in pairs])
+        targets = torch.cat([self.targets[item][torch.from_numpy(at)] for item, at in pairs])
         return rows, len(rows), LabelLoss(targets, self.kind)
 
     def _draw(self, item: int, rng: Generator) -> Rows:
@@ -117,8 +113,7 @@ class DirectedLoader(PairLoader):
         self.directions = [item.direction for item in items]
 
     def _loss(self, chosen: Rows) -> BoundedLoss:
-        directions = [self.directions[item] for item in chosen.tolist()]
-        return DirectionLoss(directions)
+        return DirectionLoss([self.directions[item] for item in chosen.tolist()])
 
 
 LOADERS: dict[type[Item], Callable[[Any, Any, Losses], Loader]] = {
@@ -228,13 +223,8 @@ class EveryItem:
 def by_length(order: Rows, lengths: Rows, size: int, rng: Generator) -> list[Rows]:
     """Return batches of similar length: sorted inside chunks of a shuffled order, then shuffled as batches."""
     chunks = np.split(order, range(CHUNK * size, len(order), CHUNK * size))
-    cut = [
-        batch
-        for chunk in chunks
-        for batch in np.split(
-            chunk[np.argsort(-lengths[chunk], kind="stable")], range(size, len(chunk), size)
-        )
-    ]
+    ordered = [chunk[np.argsort(-lengths[chunk], kind="stable")] for chunk in chunks]
+    cut = [batch for chunk in ordered for batch in np.split(chunk, range(size, len(chunk), size))]
     return [cut[at] for at in rng.permutation(len(cut))]
 
 
@@ -276,4 +266,4 @@ def _loader(environment: Environment, source: Source, loss: Losses) -> Loader:
 
 def _batch(environment: Environment, loader: Loader, chosen: Rows, source: Source, rng: Generator) -> Batch:
     rows, cases, loss = loader.show(chosen, rng)
-    return Batch(environment.name, source.take(rows), loss, environment.kind, cases)
+    return Batch(environment.name, source.take(rows), loss, cases)

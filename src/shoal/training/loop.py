@@ -8,9 +8,8 @@ threads. Neither queries at marks nor checkpoints change the weights (`checkpoin
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -22,20 +21,16 @@ from numpy.random import Generator
 
 from ..core.errors import PlanError
 from . import checkpointing
-from .batch import Batch, Source, Tokens, Vectors
+from .batch import Batch, Tokens, Vectors
 from .config import TrainConfig
 from .environments import Environment
 from .learner import Learner, Stepper, Vocabulary, is_large, vocabulary_of
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows
-from .stage import BrokenTrainingError, Mark, Progress
+from .stage import BrokenTrainingError, Mark, Progress, silent
 
 __all__ = ["Learner", "Log", "TrainConfig", "steps_of", "train", "train_network"]
-
-
-def _silent(*_: object) -> None:
-    """Ignore progress."""
 
 
 @dataclass(slots=True)
@@ -44,8 +39,6 @@ class Log:
 
     losses: list[float] = field(default_factory=list)
     """The loss of every step."""
-    shown: Counter[str] = field(default_factory=Counter)
-    """Cases shown, by environment, or by kind if every item is visited."""
     notes: list[str] = field(default_factory=list)
     """Warnings: the training was not what the method is for."""
 
@@ -73,8 +66,8 @@ def train(
     method: Method,
     config: TrainConfig,
     seed: int,
-    progress: Progress = _silent,
-    mark: Mark = _silent,
+    progress: Progress = silent,
+    mark: Mark = silent,
     marks: Sequence[str] = (),
     losses: Mapping[str, str] | None = None,
 ) -> Log:
@@ -89,11 +82,10 @@ def train(
     environments = [windows.cut(one) for one in environments] if windows else environments
 
     def leg(phase: Phase) -> _Leg:
-        def feed(rng: Generator) -> Feed:
-            return _feed(model, environments, windows or examples, method, phase, rng, loss)
-
         per_epoch = method.steps_per_epoch(environments, phase.config.batch) if environments else 0
-        return _Leg(phase, per_epoch, feed)
+        return _Leg(
+            phase, per_epoch, partial(_feed, model, environments, windows or examples, method, phase, loss)
+        )
 
     method.start(environments)
     legs = [leg(phase) for phase in method.phases(config)]
@@ -129,17 +121,14 @@ def _feed(
     examples: Sequence[Any] | Windows,
     method: Method,
     phase: Phase,
-    rng: Generator,
     loss: Losses,
+    rng: Generator,
 ) -> Feed:
     config = phase.config
     if not phase.frozen:
         model.frozen = None  # stored features are about to be outdated
-    source: Source
-    if isinstance(examples, Windows):
-        source = examples
-    else:
-        source = (Vectors if phase.frozen and model.head is not None else Tokens)(model, examples)
+    kind = Vectors if phase.frozen and model.head is not None else Tokens
+    source = examples if isinstance(examples, Windows) else kind(model, examples)
     if not method.by_environment:
         # Features need no padding, and heads of one and of several layers should see the same batches.
         by_length = config.group_by_length and not phase.frozen
@@ -155,8 +144,8 @@ def train_network(
     feed: Feed,
     config: TrainConfig,
     seed: int,
-    progress: Progress = _silent,
-    mark: Mark = _silent,
+    progress: Progress = silent,
+    mark: Mark = silent,
     marks: Sequence[str] = (),
 ) -> Log:
     """Train any network in place on the caller's batches by plain training; `feed` has its own generator."""
@@ -198,23 +187,24 @@ class _Walk:
 
     def go(self) -> Log:
         """Train to the end, from the start or from a checkpoint."""
-        self._legs(self._kept() if self.total else None)
-        self.learner.network.eval()
-        if self.total:
-            self.log.notes = self.method.notes()
-        for name in self.marks if not self.total else ():
-            self.mark(name)
-        return self.log
-
-    def _legs(self, kept: checkpointing.Moment | None) -> None:
+        network = self.learner.network
+        if not self.total:
+            network.eval()
+            for name in self.marks:
+                self.mark(name)
+            return self.log
+        kept = self._kept()
         first = kept.leg if kept else 0
-        with _seeded(self.seed):
-            for number, leg in enumerate(self.legs[first:] if self.total else (), start=first):
-                rng = np.random.default_rng([self.seed, number])
-                self.learner.network.train()
-                with leg.phase.around(self.learner.network):
-                    self._leg(number, leg, rng, kept)
+        with _own_randomness():
+            torch.manual_seed(self.seed)
+            for number, leg in enumerate(self.legs[first:], start=first):
+                network.train()
+                with leg.phase.around(network):
+                    self._leg(number, leg, np.random.default_rng([self.seed, number]), kept)
                 kept = None
+        network.eval()
+        self.log.notes = self.method.notes()
+        return self.log
 
     def _leg(self, number: int, leg: _Leg, rng: Generator, kept: checkpointing.Moment | None) -> None:
         with self.learner.evaluating():  # a frozen encoder encodes its examples here
@@ -225,19 +215,18 @@ class _Walk:
             self._resume(kept, stepper, steps)
         for step, batches in steps:
             loss = self.method.step(self.learner, batches, stepper, self.log.steps / self.total)
-            self._note(loss, batches)
+            self._note(loss)
             self.progress("training", self.log.steps, self.total)
             for name in self.stops.get(self.log.steps, ()):
-                _ask(self.learner, self.mark, name)
+                with self.learner.evaluating(), _own_randomness():
+                    self.mark(name)
             if self.keeper is not None and self.keeper.is_due():
                 trouble = self.keeper.keep(partial(self._now, number, step, stepper))
                 if trouble:
                     self.progress(trouble, 0, 0)
 
-    def _note(self, loss: float, batches: Sequence[Batch]) -> None:
+    def _note(self, loss: float) -> None:
         self.log.losses.append(loss)
-        for batch in batches:
-            self.log.shown[batch.environment] += batch.cases
         if not math.isfinite(loss):
             raise BrokenTrainingError(
                 f"the training diverged at step {self.log.steps:,}",
@@ -248,20 +237,18 @@ class _Walk:
     # Checkpoints
 
     def _now(self, number: int, step: int, stepper: Stepper) -> checkpointing.Moment:
-        tensors = {
-            "network": checkpointing.weights_of(self.learner.network),
-            "optimiser": checkpointing.moments_of(stepper.optimiser),
-            "generator": checkpointing.generators(),
-            "losses": {"": torch.tensor(self.log.losses, dtype=torch.float64)},
-        }
         return checkpointing.Moment(
             leg=number,
             step=step,
             total=self.total,
             updates=stepper.done,
-            shown=self.log.shown,
+            losses=self.log.losses,
             method=vars(self.method),
-            tensors=checkpointing.named(tensors),
+            tensors={
+                "network": checkpointing.weights_of(self.learner.network),
+                "optimiser": checkpointing.moments_of(stepper.optimiser),
+                "generator": checkpointing.generators(),
+            },
         )
 
     def _kept(self) -> checkpointing.Moment | None:
@@ -269,26 +256,21 @@ class _Walk:
         kept = self.keeper.found() if self.keeper is not None else None
         if self.keeper is None or kept is None or kept.total != self.total:
             return None
-        done = len(checkpointing.part(kept.tensors, "losses")[""])
-        passed = {name for step, names in self.stops.items() if step <= done for name in names}
+        passed = {name for step, names in self.stops.items() if step <= len(kept.losses) for name in names}
         return kept if passed <= self.keeper.asked else None
 
     def _resume(
-        self,
-        kept: checkpointing.Moment,
-        stepper: Stepper,
-        steps: Iterator[tuple[int, Sequence[Batch]]],
+        self, kept: checkpointing.Moment, stepper: Stepper, steps: Iterator[tuple[int, Sequence[Batch]]]
     ) -> None:
         """Draw the earlier batches again and restore the state."""
         for _ in islice(steps, kept.step):
             pass
-        checkpointing.put_back(self.learner.network, checkpointing.part(kept.tensors, "network"))
-        losses = checkpointing.part(kept.tensors, "losses")[""].tolist()
-        self.log = Log(losses, Counter(kept.shown))
+        checkpointing.put_back(self.learner.network, kept.tensors["network"])
+        self.log = Log(kept.losses)
         stepper.done = kept.updates
-        checkpointing.put_moments_back(stepper.optimiser, checkpointing.part(kept.tensors, "optimiser"))
+        checkpointing.put_moments_back(stepper.optimiser, kept.tensors["optimiser"])
         vars(self.method).update(kept.method)
-        checkpointing.put_generators_back(checkpointing.part(kept.tensors, "generator"))
+        checkpointing.put_generators_back(kept.tensors["generator"])
         kept.tensors.clear()  # frees four times the size of the weights
 
 
@@ -324,18 +306,6 @@ def _stops(legs: Sequence[_Leg], marks: Sequence[str]) -> dict[int, list[str]]:
     return stops
 
 
-def _ask(learner: Learner, mark: Mark, name: str) -> None:
-    with learner.evaluating(), torch.random.fork_rng(_devices()):
-        mark(name)
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Seed torch inside this block, and restore its generators afterwards."""
-    with torch.random.fork_rng(_devices()):
-        torch.manual_seed(seed)
-        yield
-
-
-def _devices() -> list[int]:
-    return list(range(torch.cuda.device_count()))
+def _own_randomness() -> AbstractContextManager[None]:
+    """Restore torch's generators after this block."""
+    return torch.random.fork_rng(range(torch.cuda.device_count()))

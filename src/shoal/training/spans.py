@@ -9,7 +9,7 @@ its question. The target of a window without the whole answer is its first token
                           segments
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
@@ -21,7 +21,7 @@ from torch import Tensor
 
 from ..core.records import Example
 from . import losses
-from .batch import BoundedLoss, Inputs, Rows, Source
+from .batch import BoundedLoss, Inputs, Rows, Source, padded
 from .environments import Alike, Answered, Environment
 
 ANSWER_KEPT = 0.05
@@ -48,33 +48,24 @@ class Windows(Source):
         self.aligned: dict[tuple[int, int], Aligned] = {}
 
     def take(self, rows: Rows) -> Inputs:
-        width = int(self.lengths[rows].max())
-        inputs = {"input_ids": self._column(rows, width, 1, self.padding.get("input_ids", 0))}
-        inputs["attention_mask"] = torch.from_numpy(
-            (np.arange(width) < self.lengths[rows, None]).astype(np.int64)
-        ).to(self.device)
+        windows = [self.windows[row] for row in rows.tolist()]
+        columns = {
+            "input_ids": [ids for _, ids, _, _ in windows],
+            "attention_mask": [np.ones(len(ids), np.int64) for _, ids, _, _ in windows],
+        }
         if self.with_segments:
-            inputs["token_type_ids"] = self._column(rows, width, 2, self.padding.get("token_type_ids", 0))
-        return inputs
-
-    def _column(self, rows: Rows, width: int, column: int, filler: int) -> Tensor:
-        table = np.full((len(rows), width), filler, np.int64)
-        for at, row in enumerate(rows.tolist()):
-            tokens = self.windows[row][column]
-            table[at, : len(tokens)] = tokens
-        return torch.from_numpy(table).to(self.device)
+            columns["token_type_ids"] = [segments for _, _, segments, _ in windows]
+        tables = {name: padded(column, self.padding.get(name, 0)) for name, column in columns.items()}
+        return {name: torch.from_numpy(table).to(self.device) for name, table in tables.items()}
 
     def cut(self, environment: Environment) -> Environment:
         """Return the environment with an item for each window."""
-        items = [part for item in environment.items for part in self._parts(item)]
+        answered = [item for item in environment.items if isinstance(item, Answered)]
+        if not answered:
+            return environment
+        windows = [(item, len(self.windows_of[item.example])) for item in answered]
+        items = [replace(item, window=window) for item, count in windows for window in range(count)]
         return replace(environment, items=items)
-
-    def _parts(self, item: Any) -> Iterator[Any]:
-        if not isinstance(item, Answered):
-            yield item
-            return
-        for window in range(len(self.windows_of[item.example])):
-            yield replace(item, window=window)
 
     def ends(self, item: Answered) -> tuple[list[int], list[int]]:
         """Return the start and end tokens of the answer in an item's window; the first token if it is absent."""
@@ -86,19 +77,16 @@ class Windows(Source):
     def alignment(self, original: int, variant: int) -> Aligned:
         """Return the positions of the tokens that two windows share, computed once."""
         if (original, variant) not in self.aligned:
-            ours, theirs = self._readable(original), self._readable(variant)
-            tokens = [
-                [self.windows[row][1][at] for at in shown]
-                for row, shown in ((original, ours), (variant, theirs))
-            ]
-            before, after = align(*tokens)
+            (ours, our_tokens), (theirs, their_tokens) = map(self._readable, (original, variant))
+            before, after = align(our_tokens, their_tokens)
             self.aligned[original, variant] = (np.array(ours)[before], np.array(theirs)[after])
         return self.aligned[original, variant]
 
-    def _readable(self, row: int) -> list[int]:
-        """Return the positions of the context's tokens; in the reference all positions."""
-        places = self.windows[row][3]
-        return [at for at, place in enumerate(places) if self.reference or place is not None]
+    def _readable(self, row: int) -> tuple[list[int], list[int]]:
+        """Return the positions of the context's tokens, in the reference all positions, and the tokens."""
+        _, ids, _, places = self.windows[row]
+        shown = [at for at, place in enumerate(places) if self.reference or place is not None]
+        return shown, [ids[at] for at in shown]
 
 
 def token_ends(places: Sequence[tuple[int, int] | None], low: int, high: int) -> tuple[int, int] | None:
@@ -140,11 +128,7 @@ class AnsweredLoader:
             for side, tokens in enumerate(self.answers[item]):
                 wanted[at, tokens, side] = True
         real = np.arange(wanted.shape[1]) < lengths[:, None]
-        return (
-            self.rows[chosen],
-            len(chosen),
-            SpanLoss(torch.from_numpy(wanted), torch.from_numpy(real)),
-        )
+        return self.rows[chosen], len(chosen), SpanLoss(torch.from_numpy(wanted), torch.from_numpy(real))
 
 
 class AlikeLoader:
@@ -152,13 +136,8 @@ class AlikeLoader:
 
     def __init__(self, items: Sequence[Alike], source: Windows, loss: Any) -> None:
         self.items, self.source = items, source
-        self.lengths = np.array(
-            [
-                max(source.lengths[list(source.windows_of[text])].max() for text in item.examples)
-                for item in items
-            ],
-            np.int64,
-        )
+        longest = {text: source.lengths[list(rows)].max() for text, rows in source.windows_of.items()}
+        self.lengths = np.array([max(longest[text] for text in item.examples) for item in items], np.int64)
 
     def show(self, chosen: Rows, rng: Generator) -> tuple[Rows, int, "AlignedLoss"]:
         pairs = [self._draw(self.items[item], rng) for item in chosen.tolist()]

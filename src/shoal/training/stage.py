@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..core.errors import ModelError
 from ..core.records import Example
 from .config import TrainConfig
@@ -22,8 +24,8 @@ Progress = Callable[[str, int, int], None]
 """Called with a step's name, progress and total; a total of 0 means that the name is a message."""
 
 
-def silent(step: str, done: int, total: int) -> None:
-    """Show no progress."""
+def silent(*_: object) -> None:
+    """Ignore progress."""
 
 
 Mark = Callable[[str], None]
@@ -137,11 +139,7 @@ def best_try(search: Search, scores: Sequence[float]) -> Try:
             why=f"the loss of all {len(scores)} trials became NaN or infinite",
             fix="lower rates: train.learning_rate, or train.options.METHOD.learning_rate",
         )
-    return search.tries[max(range(len(scores)), key=lambda at: (_rank(scores[at]), -at))]
-
-
-def _rank(score: float) -> float:
-    return -math.inf if math.isnan(score) else score
+    return search.tries[int(np.nanargmax(scores))]
 
 
 def run_search(

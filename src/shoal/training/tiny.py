@@ -19,14 +19,14 @@ import torch
 from numpy.random import Generator
 from tokenizers import models, trainers
 from torch import Tensor, nn
-from torch.nn import functional
 from transformers import BertForQuestionAnswering, BertForSequenceClassification, PreTrainedTokenizerFast
 
 from ..data.grammar import Row, make_rows
 from .batch import Batch
 from .config import TrainConfig
-from .from_scratch import SPECIALS, Shape, bare_tokenizer, bert_config, for_transformers
+from .from_scratch import SPECIALS, Shape, bare_tokenizer, bert_config, code_loss, for_transformers
 from .loop import Learner, train_network
+from .stage import Progress, silent
 
 FOLDER = Path(__file__).parents[1] / "models" / "tiny"
 
@@ -120,14 +120,10 @@ class Rows:
         order = self.rng.permutation(len(self.rows))
         for part in np.split(order, range(self.recipe.batch, len(order), self.recipe.batch)):
             inputs, wanted = encode([self.rows[at] for at in part], self.tokenizer, self.recipe)
-            yield (Batch("iid", inputs, partial(_loss, wanted)),)
+            yield (Batch("iid", inputs, partial(code_loss, wanted)),)
 
 
-def _loss(wanted: Tensor, logits: Tensor, scale: Tensor | None = None) -> Tensor:
-    return functional.cross_entropy(logits, wanted)
-
-
-def build(name: str, seed: int = 0, progress: Any = lambda step, done, total: None) -> tuple[nn.Module, Any]:
+def build(name: str, seed: int = 0, progress: Progress = silent) -> tuple[nn.Module, Any]:
     """Train one of the models from scratch."""
     recipe = RECIPES[name]
     rows = make_rows(name, "train", recipe.rows, seed)

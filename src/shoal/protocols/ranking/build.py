@@ -22,13 +22,13 @@ from ...core.files import is_file
 from ...core.records import Case, Example
 from ...data.grammar import GRAMMARS, make_rows
 from ...data.labelled import Labelled, read_labelled
-from ...data.signals import make_signals, named_signals, signal_names
+from ...data.signals import SIGNAL_SETS, make_signals
 from ...training.stage import Progress, silent
 from ..base import Built
 from .settings import Settings
 from .word_factors import FEATURE
 
-BUILT_IN = (*(name for name in GRAMMARS if name != "reading"), *signal_names())
+BUILT_IN = (*(name for name in GRAMMARS if name != "reading"), *SIGNAL_SETS)
 """Data that ship with shoal; those of reading comprehension have no labels."""
 SIGNALS, TRAINING_SIGNALS = 2_000, 3_000
 """How many sentences with mixed signals are made, to rank by and to train on."""
@@ -98,9 +98,9 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 def made_items(name: str, split: Literal["train", "test"], number: int = 0) -> list[Item]:
     """Return the examples of built-in data; for training, signals differ for every number."""
     rows: list[tuple[Example, str, str]]
-    if name in signal_names():
+    if name in SIGNAL_SETS:
         count, seed = (SIGNALS, [0, 1]) if split == "test" else (TRAINING_SIGNALS, [0, 2, number])
-        signals = make_signals(*named_signals(name), count, np.random.default_rng(seed))
+        signals = make_signals(*SIGNAL_SETS[name], count, np.random.default_rng(seed))
         rows = [((signal.text,), signal.label, signal.word) for signal in signals]
     else:
         rows = [(row.texts, row.label, "") for row in make_rows(name, split)]

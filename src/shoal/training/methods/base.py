@@ -4,37 +4,26 @@ The model turns a batch's inputs into logits and knows the task. The batch turns
 type. The method knows neither. A method is a dataclass whose fields are its options, all with defaults.
 """
 
-import math
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from torch import nn
 
-from ...core.errors import PlanError
+from ...core.ranges import Within
 from ..batch import Batch
 from ..config import TrainConfig
 from ..environments import Environment
 from ..learner import Learner, Stepper
 
-
-def refuse_outside(
-    option: str, value: float, low: float, high: float = math.inf, *, below: bool = False, example: float
-) -> None:
-    """Raise an error if an option is not from `low` to `high`, or `below` it."""
-    if low <= value <= high and not (below and value == high):
-        return
-    upper = f" to {'below ' if below else ''}{high:g}" if math.isfinite(high) else " on"
-    name = option.rpartition(": ")[2]
-    raise PlanError(f"{option} must be from {low:g}{upper}, found {value!r}", fix=f"{name} = {example:g}")
-
-
-def _as_it_is(network: nn.Module) -> AbstractContextManager[None]:
-    return nullcontext()
+BelowOne = Annotated[float, Within(0, 0.99)]
+Penalty = Annotated[float, Within(0, 1e12)]
+Kappa = Annotated[float, Within(-4, 4)]
+"""An exponent. With a larger one, some environments would never be drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +31,24 @@ class Phase:
     """A part of a training with its own optimiser and schedule."""
 
     config: TrainConfig
-    around: Callable[[nn.Module], AbstractContextManager[None]] = _as_it_is
+    around: Callable[[nn.Module], AbstractContextManager[object]] = nullcontext
     """Changes the network meanwhile: frozen weights, another dropout rate."""
     frozen: bool = False
     """Whether the encoder is frozen, so that each example is encoded once."""
+
+
+@contextmanager
+def frozen_encoder(network: nn.Module) -> Iterator[nn.Module]:
+    """Freeze the encoder inside this block."""
+    encoder = network.base_model
+    assert isinstance(encoder, nn.Module)
+    learning = [(name, weight.requires_grad) for name, weight in encoder.named_parameters()]
+    encoder.requires_grad_(False)
+    try:
+        yield encoder
+    finally:
+        for name, before in learning:
+            encoder.get_parameter(name).requires_grad_(before)
 
 
 class Method:
@@ -97,11 +100,6 @@ class Vanilla(Method):
 Chances = NDArray[np.float64]
 
 
-def refuse_kappa(kappa: float) -> None:
-    """Raise an error for an exponent with which some environments would never be drawn."""
-    refuse_outside("kappa", kappa, -4, 4, example=0.5)
-
-
 @dataclass
 class Sampled(Method):
     """A method that draws environment e with p(e) ∝ n_e^κ (`docs/method/beyond.md` 7.12).
@@ -110,12 +108,8 @@ class Sampled(Method):
     draws all equally, so i.i.d. data are hardly seen; the paper names this as the reason for poor mixed results.
     """
 
-    kappa: float = 0.5
-    iid_share: float = 0.5
-
-    def __post_init__(self) -> None:
-        refuse_kappa(self.kappa)
-        refuse_outside("iid_share", self.iid_share, 0, 1, below=True, example=0.5)
+    kappa: Kappa = 0.5
+    iid_share: BelowOne = 0.5
 
     def chances(self, known: Sequence[Environment]) -> Chances:
         """Return the share of each environment."""

@@ -10,10 +10,11 @@ from typing import ClassVar
 import torch
 from numpy.random import Generator
 
+from ...core.ranges import AtLeastOne, Share
 from ..batch import Batch
 from ..environments import Environment
 from ..learner import Learner, Stepper
-from .base import Method, chances, draw_with_iid, refuse_kappa, refuse_outside, steps_of_an_epoch
+from .base import Kappa, Method, chances, draw_with_iid, steps_of_an_epoch
 
 
 @dataclass
@@ -25,24 +26,18 @@ class Fish(Method):
     (`extra_momentum_step`). The optimiser of the inner steps is never reset.
     """
 
-    inner_steps: int = 5
+    inner_steps: AtLeastOne = 5
     """Each on another environment; fewer if there are fewer."""
-    epsilon: float = 0.5
+    epsilon: Share = 0.5
     """The share of the way."""
-    plain_share: float = 0.0
+    plain_share: Share = 0.0
     """Share of the training, at its start, that goes the whole way: plain steps on the drawn environments."""
-    kappa: float = 0.5
+    kappa: Kappa = 0.5
     """Environments are drawn by p(e) ∝ n_e^κ."""
     iid_always: bool = True
     """Whether one inner step is on i.i.d. data, if there are any."""
     extra_momentum_step: bool = False
     by_environment: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        refuse_outside("fish: inner_steps", self.inner_steps, 1, example=5)
-        refuse_outside("fish: epsilon", self.epsilon, 0, 1, example=0.5)
-        refuse_kappa(self.kappa)
-        refuse_outside("fish: plain_share", self.plain_share, 0, 1, example=0.2)
 
     def start(self, environments: Sequence[Environment]) -> None:
         self.updates = self._inner(environments)

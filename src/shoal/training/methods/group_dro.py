@@ -5,15 +5,16 @@ Sagawa et al. 2020, Algorithm 1, https://arxiv.org/abs/1911.08731
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
+from ...core.ranges import Within
 from ..batch import Batch
 from ..environments import Environment
 from ..learner import Learner, Stepper
-from .base import Sampled, draw, refuse_outside, steps_of_an_epoch
+from .base import Sampled, draw, steps_of_an_epoch
 
 STRENGTH = 2.0
 """How much an excess loss of 1 throughout a training raises log q."""
@@ -33,7 +34,7 @@ class GroupDRO(Sampled):
     (`excess`). BELUGA's code has neither (`docs/method/beluga.md` 1.7). step_size 0 weights all equally.
     """
 
-    step_size: float | None = None
+    step_size: Annotated[float, Within(0, 100)] | None = None
     """By default 2 / the expected draws of an environment, from .001 to .1."""
     importance: bool = True
     excess: bool = True
@@ -47,10 +48,6 @@ class GroupDRO(Sampled):
     draws: int = field(default=0, init=False, repr=False)
     largest: float = field(default=1.0, init=False, repr=False)
     """The largest ratio of two weights so far."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_outside("group-dro: step_size", self.step_size or 0, 0, 100, example=0.01)
 
     def start(self, environments: Sequence[Environment]) -> None:
         """Reset the weights. I.i.d. data with a share are not weighted."""
@@ -78,9 +75,8 @@ class GroupDRO(Sampled):
         if batch.environment in self.blame:
             # q_g *= exp(eta * loss_g / (m * p_g)), in logs
             excess = loss.item() - (batch.bounded.floor(logits) if self.excess else 0.0)
-            self.blame[batch.environment] += (
-                self.rate(stepper) * excess / (len(self.blame) * self._chance(batch))
-            )
+            chance = self.shares[batch.environment] if self.importance else 1 / len(self.blame)
+            self.blame[batch.environment] += self.rate(stepper) * excess / (len(self.blame) * chance)
         weights = self.weights()
         self.largest = max(self.largest, max(weights.values()) / max(min(weights.values()), 1e-300))
         objective = self._share(batch, weights) * loss
@@ -112,13 +108,9 @@ class GroupDRO(Sampled):
             return [f"group-dro: {name} has {weights[name]:.0%} of the weight: little else was trained on"]
         return []
 
-    def _chance(self, batch: Batch) -> float:
-        """Return the probability of this draw among weighted environments; equal ones without `importance`."""
-        return self.shares[batch.environment] if self.importance else 1 / len(self.blame)
-
     def _share(self, batch: Batch, weights: Mapping[str, float]) -> float:
         """Return the factor of a batch's loss: q over the probability of the draw."""
         if batch.environment not in weights:  # i.i.d. data with a share
             return 1.0 if self.importance else 1 / len(weights)
         weight = weights[batch.environment]
-        return weight / self._chance(batch) if self.importance else weight
+        return weight / self.shares[batch.environment] if self.importance else weight

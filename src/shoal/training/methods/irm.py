@@ -12,10 +12,11 @@ import torch
 from numpy.random import Generator
 from torch import Tensor
 
+from ...core.ranges import Count, Share
 from ..batch import Batch
 from ..environments import Environment
 from ..learner import Learner, Stepper
-from .base import Sampled, chances, draw_with_iid, refuse_outside, steps_of_an_epoch
+from .base import Penalty, Sampled, chances, draw_with_iid, steps_of_an_epoch
 
 
 @dataclass
@@ -28,22 +29,16 @@ class IRM(Sampled):
     visits every environment (`per_step` 0).
     """
 
-    penalty: float = 3.0
-    first_penalty: float = 1.0
-    penalty_start: float = 0.2
+    penalty: Penalty = 3.0
+    first_penalty: Penalty = 1.0
+    penalty_start: Share = 0.2
     """Share of the training before the penalty rises."""
-    per_step: int = 10
+    per_step: Count = 10
     """Environments per step; 0 for all, which makes few steps out of many environments. Together they should hold every
     label, else the model forgets between steps what tells labels apart."""
     by_environment: ClassVar[bool] = True
     shares: dict[str, float] = field(default_factory=dict, init=False, repr=False)
     """Factor of each environment's objective."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("penalty", "first_penalty", "per_step"):
-            refuse_outside(f"irm: {name}", getattr(self, name), 0, example=getattr(IRM, name))
-        refuse_outside("irm: penalty_start", self.penalty_start, 0, 1, example=0.2)
 
     def start(self, environments: Sequence[Environment]) -> None:
         count, m = self._count(environments), len(environments)

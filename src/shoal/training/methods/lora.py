@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from ...core.errors import ModelError, PlanError
+from ...core.errors import ModelError
+from ...core.ranges import Within
 from ..config import TrainConfig
-from .base import Method, Phase, refuse_outside
+from .base import Method, Phase, frozen_encoder
 
 
 @dataclass
@@ -24,17 +26,8 @@ class LoRA(Method):
     B starts at zero, so training starts where plain training does.
     """
 
-    rank: int = 8
-    alpha: float = 16.0
-
-    def __post_init__(self) -> None:
-        refuse_outside("lora: rank", self.rank, 1, 10_000, example=8)
-        if not self.alpha > 0:
-            raise PlanError(
-                f"lora: alpha must be above 0, found {self.alpha!r}",
-                why="adapters that add nothing learn nothing",
-                fix="alpha = 16; for the head alone the method lp",
-            )
+    rank: Annotated[int, Within(1, 10_000)] = 8
+    alpha: Annotated[float, Within(0, 1e6, above=True)] = 16.0
 
     def phases(self, config: TrainConfig) -> list[Phase]:
         return [Phase(config, partial(adapted, rank=self.rank, scale=self.alpha / self.rank))]
@@ -57,22 +50,18 @@ class LowRank(nn.Module):
 @contextmanager
 def adapted(network: nn.Module, rank: int, scale: float) -> Iterator[None]:
     """Train only the adapters and the head inside this block, then merge the adapters."""
-    encoder = network.base_model
-    assert isinstance(encoder, nn.Module)
-    layers = [part for part in encoder.modules() if isinstance(part, nn.Linear)]
-    if not layers:
-        raise ModelError("lora: the encoder has no linear layer to adapt", fix="another method: vanilla, lp")
-    learning = [(name, weight.requires_grad) for name, weight in encoder.named_parameters()]
-    for weight in encoder.parameters():
-        weight.requires_grad_(False)
-    for layer in layers:
-        rows, columns = layer.weight.shape
-        adapter = LowRank(rows, columns, rank, scale).to(layer.weight.device)
-        parametrize.register_parametrization(layer, "weight", adapter)
-    try:
-        yield
-    finally:
+    with frozen_encoder(network) as encoder:
+        layers = [part for part in encoder.modules() if isinstance(part, nn.Linear)]
+        if not layers:
+            raise ModelError(
+                "lora: the encoder has no linear layer to adapt", fix="another method: vanilla, lp"
+            )
         for layer in layers:
-            parametrize.remove_parametrizations(layer, "weight")
-        for name, before in learning:
-            encoder.get_parameter(name).requires_grad_(before)
+            rows, columns = layer.weight.shape
+            adapter = LowRank(rows, columns, rank, scale).to(layer.weight.device)
+            parametrize.register_parametrization(layer, "weight", adapter)
+        try:
+            yield
+        finally:
+            for layer in layers:
+                parametrize.remove_parametrizations(layer, "weight")

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Annotated
 
 from torch import nn
 
-from ...core.errors import PlanError
+from ...core.ranges import Rate, Within
 from ..config import TrainConfig
-from .base import Method, Phase, refuse_outside
+from .base import Method, Phase, frozen_encoder
 
 
 @dataclass
@@ -31,23 +32,15 @@ class LP(Method):
 
 def probing(config: TrainConfig, frozen_dropout: bool) -> Phase:
     """Return a phase that trains the head only."""
-    return Phase(config, partial(frozen_encoder, dropout=frozen_dropout), frozen=not frozen_dropout)
+    return Phase(config, partial(head_alone, dropout=frozen_dropout), frozen=not frozen_dropout)
 
 
 @contextmanager
-def frozen_encoder(network: nn.Module, dropout: bool) -> Iterator[None]:
-    """Freeze the encoder inside this block, by default without dropout."""
-    encoder = network.base_model
-    assert isinstance(encoder, nn.Module)
-    learning = [weight for weight in encoder.parameters() if weight.requires_grad]
-    for weight in learning:
-        weight.requires_grad_(False)
-    encoder.train(dropout)
-    try:
+def head_alone(network: nn.Module, dropout: bool) -> Iterator[None]:
+    """Freeze the encoder inside this block, with or without its dropout."""
+    with frozen_encoder(network) as encoder:
+        encoder.train(dropout)
         yield
-    finally:
-        for weight in learning:
-            weight.requires_grad_(True)
 
 
 @dataclass
@@ -57,18 +50,10 @@ class LPFT(Method):
     The second half is plain training; the first has the learning rate and the batch of `lp`.
     """
 
-    probe_learning_rate: float = 1e-3
-    probe_batch: int = 0
+    probe_learning_rate: Rate = 1e-3
+    probe_batch: Annotated[int, Within(0, 100_000)] = 0
     """0 for that of the second half."""
     frozen_dropout: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 < self.probe_learning_rate <= 10:
-            raise PlanError(
-                f"lp-ft: probe_learning_rate must be above 0, at most 10, found {self.probe_learning_rate!r}",
-                fix="probe_learning_rate = 1e-3",
-            )
-        refuse_outside("lp-ft: probe_batch", self.probe_batch, 0, 100_000, example=8)
 
     def phases(self, config: TrainConfig) -> list[Phase]:
         first = replace(

@@ -12,7 +12,7 @@ from torch import nn
 from ..batch import Batch
 from ..config import TrainConfig
 from ..learner import Learner, Stepper
-from .base import Method, Phase, refuse_outside
+from .base import BelowOne, Method, Penalty, Phase
 
 
 @dataclass
@@ -23,12 +23,9 @@ class L2(Method):
     code; `penalty` adds ½ · decay · ‖θ‖² to the loss instead.
     """
 
-    decay: float = 0.1
+    decay: Penalty = 0.1
     penalty: bool = False
     moves_every_weight: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        refuse_outside("l2: decay", self.decay, 0, example=0.1)
 
     def phases(self, config: TrainConfig) -> list[Phase]:
         return [Phase(config if self.penalty else replace(config, weight_decay=self.decay))]
@@ -48,10 +45,7 @@ class L2(Method):
 class Dropout(Method):
     """Plain training with hidden and attention dropout at this rate, where BERT has 0.1."""
 
-    rate: float = 0.3
-
-    def __post_init__(self) -> None:
-        refuse_outside("dropout: rate", self.rate, 0, 1, below=True, example=0.3)
+    rate: BelowOne = 0.3
 
     def phases(self, config: TrainConfig) -> list[Phase]:
         return [Phase(config, partial(dropout_at, rate=self.rate))]
