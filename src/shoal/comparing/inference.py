@@ -35,13 +35,8 @@ from .rows import Choices, Row
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-ONE_INTERVAL = "paired t, two clusters added"
-MEAN_INTERVAL = "paired t"
-SUM_INTERVAL = "t over clusters"
-RUNS_INTERVAL = "t over runs"
 WELCH = "Welch's t over runs"
 MODERATED = "moderated t over runs"
-THESE_RUNS = "these runs"
 
 
 class Part:
@@ -145,7 +140,7 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
     return Estimate(
         observed,
         None if math.isnan(interval[0]) else in_agreement(interval, p),
-        ONE_INTERVAL if len(known) == 1 else MEAN_INTERVAL,
+        "paired t, two clusters added" if len(known) == 1 else "paired t",
         p,
         test,
         flips,
@@ -171,11 +166,11 @@ def _over_runs(
     runs = pooled or (SeedError() if one_against_many else error_of_difference(b, a))
     if not runs.error > 1e-12:
         estimate = _over_cases(known, weights, sides, choices)
-        return replace(estimate, method=f"{estimate.method}, {THESE_RUNS}")
+        return replace(estimate, method=f"{estimate.method}, these runs")
     observed = math.fsum(b) / len(b) - math.fsum(a) / len(a)
     bounds = _range_of_sum(weights or (1.0,), sides)
     interval = within((observed - runs.reach(0.95), observed + runs.reach(0.95)), *bounds)
-    method, test = (MODERATED, MODERATED) if pooled else (RUNS_INTERVAL, WELCH)
+    method, test = (MODERATED, MODERATED) if pooled else ("t over runs", WELCH)
     return Estimate(observed, interval, method, runs.p(observed), test, runs=runs, bounds=bounds)
 
 
@@ -212,7 +207,9 @@ def _of_sum(known: Sequence[Part], weights: Sequence[float], sides: Sides, choic
     bounds = _range_of_sum(weights, sides)
     interval = within(in_agreement(cases.interval(), p), *bounds)
     test = f"sign flips of {len(flips[0]):,} clusters"
-    return Estimate(cases.middle, interval, SUM_INTERVAL, p, test, flips=flips, cases=cases, bounds=bounds)
+    return Estimate(
+        cases.middle, interval, "t over clusters", p, test, flips=flips, cases=cases, bounds=bounds
+    )
 
 
 def _range_of_sum(weights: Sequence[float], sides: Sides) -> Interval:

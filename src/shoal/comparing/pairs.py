@@ -38,8 +38,6 @@ from .cases import (
     Quantity,
     Sides,
     comparable,
-    effective_number,
-    in_any,
     sides_of,
     unusable,
 )
@@ -210,6 +208,8 @@ def _row(
     known = [part for part in parts if part.n]
     members = np.unique(np.concatenate([part.members for part in parts]))
     changes = sides.changes[members]
+    failed = [side[members].any(axis=1) for side in sides.failed]
+    failed_in_any = failed[0] | failed[1]
     weights = list(quantity.weights)
     missing = bool(weights) and len(known) < len(parts)
     estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
@@ -224,15 +224,15 @@ def _row(
         gained=int((changes >= 0.5).sum()),
         lost=int((changes <= -0.5).sum()),
         applicability=_applicability(sides, members),
-        na=int((np.isnan(changes) & ~_any_failed(sides, members)).sum()),
-        errors=_errors(sides, members),
-        reason="" if known else _why_none(sides, members),
+        na=int((np.isnan(changes) & ~failed_in_any).sum()),
+        errors=(int(failed[0].sum()), int(failed[1].sum())),
+        reason="" if known else f"no common {'answered' if failed_in_any.all() else 'applicable'} case",
         is_headline=quantity.measure.headline,
         runs=sides.runs,
         by_run=estimate.runs is not None,
         absent=tuple(part.name for part in parts if not part.n) if known else (),
         templates=len(templates) if over_templates else None,
-        effective_templates=effective_number(templates),
+        effective_templates=float(templates.sum() ** 2 / (templates**2).sum()) if len(templates) else 0.0,
     )
 
 
@@ -270,19 +270,6 @@ def _applicability(sides: Sides, members: NDArray[np.int64]) -> tuple[float | No
         answered = int((~failed[members]).sum())
         shares.append(float((~np.isnan(hits[members])).sum() / answered) if answered else None)
     return shares[0], shares[1]
-
-
-def _any_failed(sides: Sides, members: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return in_any(np.column_stack([side[members] for side in sides.failed]))
-
-
-def _errors(sides: Sides, members: NDArray[np.int64]) -> tuple[int, int]:
-    a, b = (int(in_any(side[members]).sum()) for side in sides.failed)
-    return a, b
-
-
-def _why_none(sides: Sides, members: NDArray[np.int64]) -> str:
-    return "no common applicable case" if not _any_failed(sides, members).all() else "no common answered case"
 
 
 def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result]) -> tuple[Row, Estimate]:

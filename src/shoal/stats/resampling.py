@@ -159,10 +159,11 @@ def _table(
 ) -> ClusterTable:
     """Sum the columns by cluster and keep the distinct rows."""
     masked = [np.where(applicable, column, 0.0) for column in columns]
-    return ClusterTable(*distinct_rows(_sum_by_cluster([*masked, applicable.astype(np.float64)], clusters)))
+    return ClusterTable(*distinct_rows(sum_by_cluster([*masked, applicable.astype(np.float64)], clusters)))
 
 
-def _sum_by_cluster(columns: Sequence[Floats], clusters: ArrayLike | None) -> Floats:
+def sum_by_cluster(columns: Sequence[Floats], clusters: ArrayLike | None) -> Floats:
+    """Return the sums of the columns, a row per cluster; without `clusters` each case is its own."""
     if clusters is None:
         return np.column_stack(columns) + 0.0  # + 0.0: no negative zeros among the sort keys
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
@@ -203,5 +204,5 @@ def run_tables(
         for matrix in matrices:
             values = np.asarray(matrix, dtype=np.float64)
             columns += [*np.nan_to_num(values).T, *(~np.isnan(values)).astype(np.float64).T]
-        tables.append(ClusterTable(*distinct_rows(_sum_by_cluster(columns, cluster))))
+        tables.append(ClusterTable(*distinct_rows(sum_by_cluster(columns, cluster))))
     return tables

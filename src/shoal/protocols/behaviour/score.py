@@ -268,6 +268,8 @@ def _with_templates(
         if not np.isnan(hit)
     )
     facts: dict[str, Any] = {"effective templates": row.n**2 / sum(size**2 for size in sizes.values())}
+    basis = replace(row.basis, templates=len(sizes))
     if len(sizes) >= ENOUGH_TEMPLATES and not np.isnan((ends := interval())[0]):
         facts["interval over templates"] = list(ends)
-    return replace(row, basis=replace(row.basis, templates=len(sizes)), facts=facts)
+        basis = replace(basis, interval_over_templates=ends)
+    return replace(row, basis=basis, facts=facts)
