@@ -191,8 +191,9 @@ class Evidence:
 
     def _owners(self, quantity: Quantity) -> NDArray[np.int64]:
         """Return the unit of each case: the case itself, or its premise or text; never its template."""
-        is_case = quantity.has_templates or self.clusters is None
-        return np.arange(len(self.values)) if is_case else self.clusters
+        if quantity.has_templates or self.clusters is None:
+            return np.arange(len(self.values))
+        return self.clusters
 
 
 def _p_of_rate(rate: float, n: float, limit: float, side: Side) -> float:

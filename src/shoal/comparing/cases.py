@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..core.errors import DataError, some
 from ..core.records import Case, Finding, Measure, Result, verdicts_of
 from ..protocols.base import identity
-from ..stats.hits import errors_of, hits_of
+from ..stats.resampling import errors_of, hits_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -158,7 +158,7 @@ class Sides:
         self.hits = hits
         self.failed = failed or [np.zeros(side.shape, bool) for side in hits]
         self.runs = hits[0].shape[1], hits[1].shape[1]
-        common = ~np.isnan(np.column_stack(self.hits)).any(axis=1)
+        common = np.logical_not(np.isnan(np.column_stack(self.hits)).any(axis=1))
         # Only what every run of both sides has an outcome for (7.7).
         self.common = [np.where(common[:, None], side, np.nan) for side in self.hits]
         self.means = [side.mean(axis=1) for side in self.common]

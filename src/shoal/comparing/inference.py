@@ -316,9 +316,9 @@ def level_of(rows: Sequence[Row], level: str) -> float:
     return holm_level([row.p for row in rows if row.p is not None and row.level == level])
 
 
-def with_margin(rows: Sequence[Row], estimates: Sequence[Estimate], margin: float) -> list[Row]:
+def with_margin(rows: Sequence[Row], margin: float) -> list[Row]:
     """Return the rows with p of "worse by the margin or more", adjusted within their level."""
-    raw = [_inferior_p(row, estimate, margin) for row, estimate in zip(rows, estimates, strict=True)]
+    raw = [_inferior_p(row, margin) for row in rows]
     if all(p is None for p in raw):
         raise PlanError(
             "--margin applies to none of these rows",
@@ -332,12 +332,12 @@ def with_margin(rows: Sequence[Row], estimates: Sequence[Estimate], margin: floa
     ]
 
 
-def _inferior_p(row: Row, estimate: Estimate, margin: float) -> float | None:
+def _inferior_p(row: Row, margin: float) -> float | None:
     """Return the one-sided p of "worse by the margin or more"; None for measures without a better direction."""
     direction = quantity(row.measure).direction
     if row.p is None or row.difference is None or direction not in ("higher", "lower"):
         return None
-    limit = -margin if direction == "higher" else margin
+    limit, estimate = (-margin if direction == "higher" else margin), row.estimate
     if estimate.tables:
         side: Side = "above" if direction == "higher" else "below"
         return difference_p(estimate.tables, limit, side, estimate.shared)

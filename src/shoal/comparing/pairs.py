@@ -70,8 +70,6 @@ class Comparison:
     choices: Choices
     rows: Sequence[Row]
     changes: Floats = field(repr=False)  # (cases,) B minus A, NaN where the two have no common outcome
-    estimates: Sequence[Estimate] = field(default=(), repr=False)
-    """What each row was computed from."""
 
     @property
     def cases(self) -> Sequence[Case]:
@@ -152,23 +150,19 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         quantity.column: sides_of(a, b, quantity.column) for quantity in wanted if quantity.column
     }
     pooled = _pooled_over_rows(wanted, sides) if sides.several else {}
-    made = [
+    rows = [
         _row_over_runs(quantity, a, b)
         if not quantity.parts
         else _row(quantity, by_column[quantity.column], choices, pooled.get(place))
         for place, quantity in enumerate(wanted)
     ]
-    estimates = [estimate for _, estimate in made]
-    rows = with_adjusted_p([row for row, _ in made])
+    rows = with_adjusted_p(rows)
     if choices.power:
         levels = {row.level: level_of(rows, row.level) for row in rows}
-        rows = [
-            replace(row, mde=detectable_drop(estimate, levels[row.level]))
-            for row, estimate in zip(rows, estimates, strict=True)
-        ]
+        rows = [replace(row, mde=detectable_drop(row.estimate, levels[row.level])) for row in rows]
     if choices.margin is not None:
-        rows = with_margin(rows, estimates, choices.margin)
-    return Comparison(a, b, choices, rows, sides.changes, estimates)
+        rows = with_margin(rows, choices.margin)
+    return Comparison(a, b, choices, rows, sides.changes)
 
 
 def _check(a: Sequence[Result], b: Sequence[Result], choices: Choices) -> None:
@@ -198,9 +192,7 @@ def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides) -> dict[int, See
     return errors
 
 
-def _row(
-    quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None
-) -> tuple[Row, Estimate]:
+def _row(quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None) -> Row:
     over_templates = quantity.has_templates and choices.over == TEMPLATES
     templates = quantity.template_sizes(sides.clusters, sides.changes) if over_templates else np.zeros(0)
     sides = sides.case_by_case() if quantity.has_templates and not over_templates else sides
@@ -236,9 +228,9 @@ def _row(
     )
 
 
-def _row_of(quantity: Quantity, estimate: Estimate, **fields: Any) -> tuple[Row, Estimate]:
+def _row_of(quantity: Quantity, estimate: Estimate, **fields: Any) -> Row:
     """Return the row of a quantity with its estimate."""
-    row = Row(
+    return Row(
         quantity.measure.name,
         quantity.level,
         quantity.name,
@@ -248,9 +240,9 @@ def _row_of(quantity: Quantity, estimate: Estimate, **fields: Any) -> tuple[Row,
         interval_method=estimate.method,
         p=estimate.p,
         test=estimate.test,
+        estimate=estimate,
         **fields,
     )
-    return row, estimate
 
 
 def _mean_rates(
@@ -272,10 +264,19 @@ def _applicability(sides: Sides, members: NDArray[np.int64]) -> tuple[float | No
     return shares[0], shares[1]
 
 
-def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result]) -> tuple[Row, Estimate]:
+def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result]) -> Row:
     """Return a measure that rests on no cases that could be paired: only several runs a side tell how far it varies."""
     measure = quantity.measure
-    known = [[value for result in side if (value := _value(result, measure)) is not None] for side in (a, b)]
+    same = [
+        [
+            row
+            for result in side
+            for row in result.measures
+            if (row.name, row.groups) == (measure.name, measure.groups)
+        ]
+        for side in (a, b)
+    ]
+    known = [[row.value for row in side if row.value is not None] for side in same]
     means = [math.fsum(side) / len(side) if side else None for side in known]
     observed = None if None in means else (means[1] or 0.0) - (means[0] or 0.0)
     estimate = Estimate(observed)
@@ -296,11 +297,6 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
         runs=(len(a), len(b)),
         by_run=estimate.p is not None,
     )
-
-
-def _value(result: Result, measure: Measure) -> float | None:
-    rows = [row for row in result.measures.where(measure.name) if dict(row.groups) == dict(measure.groups)]
-    return rows[0].value if rows else None
 
 
 def _side_measures(comparison: Comparison) -> Iterator[Measure]:

@@ -1,12 +1,15 @@
 """Rows of a comparison, and the choices behind them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from ..core.claims import ALPHA, ENOUGH_TEMPLATES, FLAGGED
 from ..core.measures import quantity
 from ..stats.intervals import Interval
+
+if TYPE_CHECKING:
+    from .inference import Estimate
 
 Over = Literal["cases", "templates"]
 
@@ -48,6 +51,8 @@ class Row:
     p: float | None
     test: str
     """The test behind p."""
+    estimate: "Estimate" = field(repr=False, compare=False)
+    """What the difference was computed from."""
     mde: float | None = None
     """The smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None: it detects none."""
     gained: int = 0

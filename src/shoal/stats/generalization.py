@@ -265,8 +265,11 @@ def estimate(
     if math.isnan(value):
         return Estimate(value, None)
     is_sample = population > len(draws.suite)
-    replicates = _contrast(score(*(_of_sample(draws, population) if is_sample else draws.scores)), sides)
-    replicates = replicates @ weights
+    suite, iid = draws.scores
+    if is_sample:  # the second term of `_sampling_reach`: the variance that sampling functionalities leaves
+        middle = both.scores[0]
+        suite = middle + math.sqrt(len(draws.suite) / population) * (suite - middle)
+    replicates = _contrast(score(suite, iid), sides) @ weights
     degrees = _degrees(draws, of)
     drawn = percentile_interval(replicates, degrees=degrees)
     parts = [np.maximum(0.0, [value - drawn[0], drawn[1] - value]), _unmoved(draws, of)]
@@ -372,7 +375,7 @@ def _sampling_reach(draws: Draws, of: _Contrast, population: int) -> float:
 
     Two stages (Cochran 1977, chapter 10): the variance of the mean is (1 - k/K) s²/k + (k/K) v/k, where s² is that of
     the observed rates, the noise of their cases included, and v the mean of their own variances over cases. This is
-    the first term, known to k - 1 degrees of freedom; `_of_sample` has the second.
+    the first term, known to k - 1 degrees of freedom; `estimate` has the second.
     """
     k = len(draws.suite)
     if k < 2:
@@ -380,13 +383,6 @@ def _sampling_reach(draws: Draws, of: _Contrast, population: int) -> float:
     by_suite, _ = of.slopes()
     moved = np.sort(np.einsum("fij,ij->f", np.nan_to_num(draws.pair.suite_rates), by_suite))
     return t_quantile(0.95, k - 1) * math.sqrt((1 - k / population) * float(moved.var(ddof=1)) / k)
-
-
-def _of_sample(draws: Draws, population: int) -> tuple[Floats, Floats]:
-    """Return the scores of the draws, the suite's with the variance that sampling functionalities leaves."""
-    suite, iid = draws.scores
-    middle = draws.pair.scores[0]
-    return middle + math.sqrt(len(draws.suite) / population) * (suite - middle), iid
 
 
 # Small parts

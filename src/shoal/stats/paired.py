@@ -105,15 +105,9 @@ def _exact_whole(sizes: NDArray[np.int64], clusters: NDArray[np.int64], observed
     chances = np.ones(1)
     for size, number in zip(sizes.tolist(), clusters.tolist(), strict=True):
         grid = np.zeros(size * number + 1)
-        grid[::size] = np.exp(
-            scipy.special.gammaln(number + 1) - number * math.log(2) - _log_factorials(number)
-        )
+        k, logs = np.arange(number + 1), scipy.special.gammaln
+        log_factorials = logs(k + 1) + logs(number - k + 1)
+        grid[::size] = np.exp(logs(number + 1) - number * math.log(2) - log_factorials)
         chances = np.convolve(chances, grid)
     reaches = np.abs(2 * np.arange(total + 1) - total) >= observed
     return float(min(1.0, chances[reaches].sum()))
-
-
-def _log_factorials(number: int) -> Floats:
-    k = np.arange(number + 1)
-    both: Floats = scipy.special.gammaln(k + 1) + scipy.special.gammaln(number - k + 1)
-    return both

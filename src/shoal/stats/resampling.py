@@ -42,6 +42,25 @@ class ClusterTable:
         return (self.clusters, self.rows.tobytes(), self.counts.tobytes())
 
 
+PASS, FAIL, ERROR = map(ord, "10e")
+
+
+def hits_of(verdicts: str) -> Floats:
+    """Return 1 for a pass, 0 for a fail, NaN for a case that does not apply or has no answer.
+
+    >>> hits_of("10-e").tolist()
+    [1.0, 0.0, nan, nan]
+    """
+    letters = np.frombuffer(verdicts.encode(), np.uint8)
+    return np.where(letters == PASS, 1.0, np.where(letters == FAIL, 0.0, np.nan))
+
+
+def errors_of(verdicts: str) -> NDArray[np.bool_]:
+    """Return which cases have no answer."""
+    errors: NDArray[np.bool_] = np.frombuffer(verdicts.encode(), np.uint8) == ERROR
+    return errors
+
+
 def cluster_table(values: ArrayLike, clusters: ArrayLike | None = None) -> ClusterTable:
     """Return what each cluster contributes to a rate or mean: (sum, applicable cases).
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from ...core.claims import ENOUGH_TEMPLATES
 from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome, verdicts_of
-from ...stats.hits import errors_of, hits_of
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
-from ...stats.resampling import cluster_table, macro_mean, sharing
+from ...stats.resampling import cluster_table, errors_of, hits_of, macro_mean, sharing
 from ..base import Built, Scored
 from ..degeneracy import DEGENERATE, degenerate
 from .judge import by_functionality, judge, lacks_neutral, rows_of, with_neutral_band
