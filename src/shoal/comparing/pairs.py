@@ -221,7 +221,6 @@ def _row(quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError |
         reason="" if known else f"no common {'answered' if failed_in_any.all() else 'applicable'} case",
         is_headline=quantity.measure.headline,
         runs=sides.runs,
-        by_run=estimate.runs is not None,
         absent=tuple(part.name for part in parts if not part.n) if known else (),
         templates=len(templates) if over_templates else None,
         effective_templates=float(templates.sum() ** 2 / (templates**2).sum()) if len(templates) else 0.0,
@@ -295,7 +294,6 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
         na=measure.na,
         is_paired=False,
         runs=(len(a), len(b)),
-        by_run=estimate.p is not None,
     )
 
 

@@ -71,8 +71,6 @@ class Row:
     is_paired: bool = True
     """Whether cases can be paired; otherwise only several runs show how far it varies."""
     runs: tuple[int, int] = (1, 1)
-    by_run: bool = False
-    """Whether the run is the unit of the test; otherwise the case is."""
     absent: tuple[str, ...] = ()
     """Groups of the mean without a common applicable case."""
     templates: int | None = None
@@ -83,6 +81,11 @@ class Row:
     inferior_p: float | None = None
     """One-sided p of "B is worse by the margin or more"; None without a margin or a better direction."""
     inferior_adjusted: float | None = None
+
+    @property
+    def by_run(self) -> bool:
+        """Whether the run is the unit of the test; otherwise the case is."""
+        return self.estimate.runs is not None
 
     @property
     def has_few_templates(self) -> bool:

@@ -189,10 +189,15 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
             Words(wording.interval_text(row) or wording.missing_interval(row), "quiet"),
         ]
         if not unpaired:
-            cells += [_count(row.lost, row.change == "bad"), _count(row.gained, False)]
+            lost = Words(f"{row.lost:,}", "bad" if row.lost and row.change == "bad" else "quiet")
+            cells += [lost, Words(f"{row.gained:,}", "quiet")]
         if full:
             cells += [Words(f"{row.n:,}", "quiet"), "–" if row.adjusted is None else shown_p(row.adjusted)]
-            cells += [Words(wording.detectable_text(row), "quiet")] if comparison.choices.power else []
+            cells += (
+                [Words(shown(row.mde, quantity(row.measure), signed=False), "quiet")]
+                if comparison.choices.power
+                else []
+            )
         return TableRow([*cells, *([_not_inferior(row)] if margin else [])])
 
     return Table(columns, [line(row) for row in rows])
@@ -201,10 +206,6 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
 def _changes(comparison: Comparison) -> tuple[str, str]:
     """Return the titles of the counts of changed cases: those that only A, and only B, passes."""
     return ("newly failing", "fixed") if comparison.overall.has_direction else ("only A", "only B")
-
-
-def _count(number: int, loud: bool) -> Words:
-    return Words(f"{number:,}", "bad" if loud and number else "quiet")
 
 
 def _rest(comparison: Comparison, *, full: bool) -> list[Block]:
