@@ -9,6 +9,7 @@ from shoal import Measure, Measures, Result
 from shoal.comparing.gate import judge
 from shoal.comparing.rules import Rule, read_rules
 from shoal.core.errors import DataError, PlanError
+from shoal.core.records import Basis
 
 
 def statuses(rules: list[Rule], result: Result, baseline: Result | None = None) -> list[tuple[str, str]]:
@@ -155,7 +156,7 @@ def test_a_baseline_under_other_settings_is_refused(make):
 
 
 def test_what_is_better_when_lower_has_its_own_limit():
-    gap = Measure("gap", 0.3, 100, {}, (0.25, 0.35), "t", facts={"mean over": "cases"})
+    gap = Measure("gap", 0.3, 100, {}, (0.25, 0.35), "t", basis=Basis("cases"))
     result = Result({"model": "m"}, (), (), Measures([gap]))
     assert statuses([Rule(at_most=0.3)], result) == [("gap", "met")]
     assert statuses([Rule(at_most=0.29)], result) == [("gap", "failed")]
@@ -169,7 +170,7 @@ def test_what_is_better_when_lower_has_its_own_limit():
 
 
 def test_neither_way_is_worse_for_a_score_with_an_ideal():
-    score = Measure("stereotype score", 0.6, 100, {}, (0.5, 0.7), "wilson", facts={"mean over": "cases"})
+    score = Measure("stereotype score", 0.6, 100, {}, (0.5, 0.7), "wilson", basis=Basis("cases"))
     result = Result({"model": "m"}, (), (), Measures([score]))
     with pytest.raises(PlanError, match="stereotype score has no better direction"):
         judge([Rule(no_worse_than_baseline_by=0.1)], result, result)

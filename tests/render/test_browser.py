@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from shoal import audit
-from shoal.core.records import Case, Finding, Measure, Measures, Outcome, Result
+from shoal.core.records import Basis, Case, Finding, Measure, Measures, Outcome, Result
 from shoal.core.views import (
     Block,
     Card,
@@ -156,9 +156,10 @@ def made(model: str, failing: int, count: int = 60) -> Result:
         passed = [out.passed for case, out in zip(cases, outcomes, strict=True) if group in case.id]
         rate, groups = sum(map(bool, passed)) / len(passed), _case(group == "negation").groups
         interval = (rate / 2, (1 + rate) / 2)
-        facts = {"mean over": "cases"}
-        measures.append(Measure("pass rate", rate, len(passed), groups, interval, "wilson", facts=facts))
-    whole = Measure("suite score", 1 - failing / count, count, {}, (0.4, 0.8), facts={"headline": True})
+        measures.append(
+            Measure("pass rate", rate, len(passed), groups, interval, "wilson", basis=Basis("cases"))
+        )
+    whole = Measure("suite score", 1 - failing / count, count, {}, (0.4, 0.8), headline=True)
     job = {
         "id": f"job {model}",
         "protocol": "behaviour",

@@ -1,9 +1,8 @@
 """The cases that a page holds: failing ones first, of every group in turn, and the rest is counted."""
 
 import json
-from typing import Any
 
-from shoal.core.records import Case, Measure, Measures, Outcome, Result
+from shoal.core.records import Basis, Case, Measure, Measures, Outcome, Result
 from shoal.render.page_cases import as_script, is_pass_or_fail, is_whole, outcome_words, shelf
 
 
@@ -62,16 +61,16 @@ def test_a_very_long_text_is_cut_and_says_so():
 
 
 def test_an_outcome_is_a_failure_only_where_the_measure_has_a_better_way():
-    def of(*rows: tuple[str, dict[str, Any]]) -> Result:
-        measures = Measures([Measure(name, 0.5, 9, facts=facts) for name, facts in rows])
+    def of(*rows: tuple[str, Basis]) -> Result:
+        measures = Measures([Measure(name, 0.5, 9, basis=basis) for name, basis in rows])
         return Result({"model": "m"}, (), (), measures)
 
-    over = {"mean over": "cases"}
+    over = Basis("cases")
     assert outcome_words(of(("pass rate", over))) == ["fails", "passes"]
-    assert outcome_words(of(("stereotype score", over), ("icat", {}))) == [
+    assert outcome_words(of(("stereotype score", over), ("icat", Basis()))) == [
         "does not count for the stereotype score",
         "counts for the stereotype score",
     ]
-    assert outcome_words(of(("effect size", {}))) == ["no", "yes"]
-    assert outcome_words(of(("pattern accuracy", {**over, "column": "c"}))) == ["fails", "passes"]
+    assert outcome_words(of(("effect size", Basis()))) == ["no", "yes"]
+    assert outcome_words(of(("pattern accuracy", Basis("cases", column="c")))) == ["fails", "passes"]
     assert not is_pass_or_fail(shelf({"m": result("0")}))

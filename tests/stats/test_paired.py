@@ -53,6 +53,6 @@ def test_sampled_sign_flips_agree_with_exact_ones_and_ignore_order_and_names() -
 
 
 def test_undefined_scores_have_no_p_and_undefined_shuffles_are_no_evidence() -> None:
-    assert np.isnan(randomisation_p([NA], [[1.0]])).all()
-    assert randomisation_p([1.0], [[NA], [0.0], [0.0]]).tolist() == [0.5]
+    assert np.isnan(randomisation_p(NA, [1.0]))
+    assert randomisation_p(1.0, [NA, 0.0, 0.0]) == 0.5
     assert math.isnan(float(generalization_score(NA, 0.5)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 from scipy import stats
 
-from shoal.stats.intervals import mean_t_interval, paired_difference_interval
+from shoal.stats.intervals import mean_t_interval, paired_difference_interval, paired_t
 from shoal.stats.resampling import paired_table
 from shoal.stats.seeds import (
     composed,
@@ -55,7 +55,7 @@ def test_without_seeds_the_interval_and_p_are_those_of_the_cases() -> None:
     estimate = recipe_difference([np.ones((30, 1))], [np.repeat([[1.0], [0.0]], [20, 10], axis=0)])
     assert estimate.interval == pytest.approx((low, high))
     assert estimate.p is not None
-    edge = paired_difference_interval(table, 1 - estimate.p)
+    edge = paired_t([table]).interval(1 - estimate.p)
     assert min(map(abs, edge)) == pytest.approx(0, abs=1e-6)
 
 

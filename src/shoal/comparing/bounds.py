@@ -15,13 +15,12 @@ from scipy.special import ndtr
 from ..core.claims import ALPHA
 from ..core.errors import PlanError
 from ..core.measures import quantity
-from ..core.records import Case, Measure, Result, verdicts_of
-from ..stats.hits import hits_of
+from ..core.records import Measure, Result
 from ..stats.intervals import UNDEFINED, normal_quantile, wilson, wilson_cases
 from ..stats.limits import Side, binomial_p, difference_p, rate_p
 from ..stats.multiplicity import holm
 from ..stats.resampling import cluster_table, paired_table, sharing
-from .cases import CASES, Quantity, comparable
+from .cases import CASES, Quantity, comparable, sides_of
 from .rules import Rule
 from .wording import p_text
 
@@ -110,33 +109,17 @@ def _by_adjusted_test(
     return judged
 
 
-def _hits_on(cases: Sequence[Case], side: Result) -> Floats:
-    """Return passes and failures of a result on these cases; NaN where it has neither."""
-    hits = hits_of(verdicts_of(side.outcomes))
-    if side.cases is cases:
-        return hits
-    place = {case.id: position for position, case in enumerate(side.cases)}
-    places = np.array([place.get(case.id, -1) for case in cases], np.int64)
-    return np.where(places < 0, math.nan, hits[places])
-
-
 class Evidence:
     """One-sided p values that a limit is kept or missed, from the cases where they are known."""
 
     def __init__(self, result: Result, baseline: Result | None) -> None:
         self.relative = baseline is not None
-        sides = [result] if baseline is None else [result, baseline]
-        self.known = all(side.outcomes for side in sides)
+        self.known = bool(result.outcomes) and (baseline is None or bool(baseline.outcomes))
         if not self.known:
             return
-        self.hits = [_hits_on(result.cases, side) for side in sides]
-        names: dict[object, int] = {}
-        self.clusters = np.array(
-            [
-                names.setdefault(case.cluster or position, len(names))
-                for position, case in enumerate(result.cases)
-            ]
-        )
+        sides = sides_of([result], [baseline or result])
+        self.hits = [side[:, 0] for side in sides.hits]
+        self.clusters = sides.clusters
         self.parts = {
             (quantity.measure.name, frozenset(quantity.measure.groups.items())): quantity
             for quantity in comparable(result, result.cases)
@@ -208,7 +191,9 @@ class Evidence:
 
     def _owners(self, quantity: Quantity) -> NDArray[np.int64]:
         """Return the unit of each case: the case itself, or its premise or text; never its template."""
-        return np.arange(len(self.clusters)) if quantity.has_templates else self.clusters
+        if quantity.has_templates or self.clusters is None:
+            return np.arange(len(self.values))
+        return self.clusters
 
 
 def _p_of_rate(rate: float, n: float, limit: float, side: Side) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..core.errors import DataError, some
 from ..core.records import Case, Finding, Measure, Result, verdicts_of
 from ..protocols.base import identity
-from ..stats.hits import errors_of, hits_of
+from ..stats.resampling import errors_of, hits_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -56,11 +56,6 @@ class Quantity:
         known = members[~np.isnan(values[members])]
         sizes = np.bincount(clusters[known]) if clusters is not None and len(known) else np.zeros(0)
         return sizes[sizes > 0].astype(np.float64)
-
-
-def effective_number(sizes: Floats) -> float:
-    """Return Kish's effective number of templates: a dominant template counts for most of them."""
-    return float(sizes.sum() ** 2 / (sizes**2).sum()) if len(sizes) else 0.0
 
 
 def judgeable(measures: Iterable[Measure]) -> list[Measure]:
@@ -163,7 +158,7 @@ class Sides:
         self.hits = hits
         self.failed = failed or [np.zeros(side.shape, bool) for side in hits]
         self.runs = hits[0].shape[1], hits[1].shape[1]
-        common: NDArray[np.bool_] = np.logical_not(in_any(np.isnan(np.column_stack(self.hits))))
+        common = np.logical_not(np.isnan(np.column_stack(self.hits)).any(axis=1))
         # Only what every run of both sides has an outcome for (7.7).
         self.common = [np.where(common[:, None], side, np.nan) for side in self.hits]
         self.means = [side.mean(axis=1) for side in self.common]
@@ -189,8 +184,8 @@ def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Side
         ]
         runs = list(zip(results, orders, strict=True))
         hits.append(np.column_stack([_hits(run, column)[order] for run, order in runs]))
-        failed.append(np.column_stack([_failed(run)[order] for run, order in runs]))
-    return Sides(hits, _clusters(cases), failed)
+        failed.append(np.column_stack([errors_of(verdicts_of(run.outcomes))[order] for run, order in runs]))
+    return Sides(hits, clusters_of(cases), failed)
 
 
 def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
@@ -287,17 +282,7 @@ def _hits(result: Result, column: str = "") -> Floats:
     return np.array([math.nan if value is None else float(value) for value in values], np.float64)
 
 
-def _failed(result: Result) -> NDArray[np.bool_]:
-    return errors_of(verdicts_of(result.outcomes))
-
-
-def in_any(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which cases it holds for in at least one run."""
-    found: NDArray[np.bool_] = np.logical_or.reduce(runs, axis=1)
-    return found
-
-
-def _clusters(cases: Sequence[Case]) -> NDArray[np.int64] | None:
+def clusters_of(cases: Sequence[Case]) -> NDArray[np.int64] | None:
     """Return clusters as numbers; None where every case is its own. A case without one is its own cluster."""
     if not any(case.cluster for case in cases):
         return None

@@ -8,9 +8,9 @@ else (premises, texts). `judge` "observed" uses the rate itself; the bounds are 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from ..core.errors import DataError, PlanError, nearest, some
 from ..core.measures import quantity, shown
@@ -69,10 +69,9 @@ class Verdict:
 
 def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None) -> list[Verdict]:
     """Return a verdict for each thing that each rule looks at; a rule that looks at nothing is an error."""
-    differences: dict[Key, Difference] | None = None
-    if any(rule.is_relative for rule in rules):
+    differences: dict[Key, Difference] = {}
+    for relative in [rule for rule in rules if rule.is_relative][:1]:
         if baseline is None:
-            relative = next(rule for rule in rules if rule.is_relative)
             raise PlanError(f"{relative}: no baseline to compare with", fix="--baseline RESULT")
         differences = _differences(result, baseline)
     verdicts: list[Verdict] = []
@@ -83,16 +82,14 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
             evidence = Evidence(result, baseline if rule.is_relative else None)
             judged = by_tests(judged, measures, evidence, number)
         verdicts += judged
-    return [*_unusable(result), *verdicts]
-
-
-def _unusable(result: Result) -> list[Verdict]:
-    """Return a verdict for each finding and failed self-check that makes every number unusable."""
-    rule = Rule(measure="usable model", at_least=1.0)
-    return [
-        Verdict(rule, Measure("usable model", None, 0, {"check": finding.kind}), "error", None, finding.text)
+    usable = Rule(measure="usable model", at_least=1.0)
+    dead = [
+        Verdict(
+            usable, Measure("usable model", None, 0, {"check": finding.kind}), "error", None, finding.text
+        )
         for finding in unusable(result)
     ]
+    return [*dead, *verdicts]
 
 
 # Measures that a rule applies to
@@ -113,7 +110,14 @@ def _looked_at(rule: Rule, number: int, measures: Measures) -> list[Measure]:
     candidates = [row for row in rows if rule.groups.keys() <= row.groups.keys()]
     fewest = min((len(row.groups) for row in candidates), default=0)
     candidates = [row for row in candidates if len(row.groups) == fewest]
-    chosen = [row for row in candidates if _agrees(rule.groups, row.groups)]
+    chosen = [
+        row
+        for row in candidates
+        if all(
+            row.groups[name] != "all" if value == EVERY else row.groups[name] == value
+            for name, value in rule.groups.items()
+        )
+    ]
     if not chosen:
         raise _nothing(rule, number, rows, candidates)
     if len(chosen) > 1 and not rule.is_family:
@@ -142,13 +146,6 @@ def _headline(rows: Sequence[Measure], rule: Rule, number: int) -> list[Measure]
     return [min(marked or rows, key=lambda row: sum(value != "all" for value in row.groups.values()))]
 
 
-def _agrees(wanted: Mapping[str, str], groups: Mapping[str, str]) -> bool:
-    return all(
-        groups[group] != "all" if value == EVERY else groups[group] == value
-        for group, value in wanted.items()
-    )
-
-
 def _nothing(rule: Rule, number: int, rows: Sequence[Measure], candidates: Sequence[Measure]) -> PlanError:
     """Return the error for a rule without a measure: an unknown value, an unknown group, or groups that do not meet."""
     problem = f"rule {number} matches nothing: {rule}"
@@ -167,12 +164,12 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure], candidates: Seque
 # Judging
 
 
-def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Difference] | None") -> Verdict:
+def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Difference]") -> Verdict:
     _check_unit(rule, measure)
     judged_measure, difference = measure, None
     if rule.is_relative:
         absent = Difference(Measure("difference", None, 0, measure.groups, reason="not in the baseline"))
-        difference = (differences or {}).get(_key(measure), absent)
+        difference = differences.get(_key(measure), absent)
         judged_measure = difference.measure
     if measure.errors and not rule.allow_errors:
         asked = measure.n + measure.na + measure.errors
@@ -284,7 +281,14 @@ def _differences(result: Result, baseline: Result) -> dict[Key, Difference]:
 
 def _same_origin(result: Result, baseline: Result) -> None:
     """Refuse a baseline that was made from other cases or under other rules."""
-    new, old = _made_under(result), _made_under(baseline)
+    new, old = (
+        {
+            "protocol": side.job.get("protocol"),
+            **((side.job.get("identity") or {}).get("cases") or {}),
+            **scoring_of(side),
+        }
+        for side in (result, baseline)
+    )
     differing = [
         f"{key}: {new.get(key)!r}, baseline {old.get(key)!r}" for key in new if new[key] != old.get(key)
     ]
@@ -294,12 +298,6 @@ def _same_origin(result: Result, baseline: Result) -> None:
             why="; ".join(differing),
             fix="make the baseline anew, on the cases and under the settings of the result",
         )
-
-
-def _made_under(result: Result) -> dict[str, Any]:
-    identity = result.job.get("identity") or {}
-    cases = identity.get("cases") or {}
-    return {"protocol": result.job.get("protocol"), **cases, **scoring_of(result)}
 
 
 def _independent(new: Measure, old: Measure) -> Measure:

@@ -35,13 +35,8 @@ from .rows import Choices, Row
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-ONE_INTERVAL = "paired t, two clusters added"
-MEAN_INTERVAL = "paired t"
-SUM_INTERVAL = "t over clusters"
-RUNS_INTERVAL = "t over runs"
 WELCH = "Welch's t over runs"
 MODERATED = "moderated t over runs"
-THESE_RUNS = "these runs"
 
 
 class Part:
@@ -145,7 +140,7 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
     return Estimate(
         observed,
         None if math.isnan(interval[0]) else in_agreement(interval, p),
-        ONE_INTERVAL if len(known) == 1 else MEAN_INTERVAL,
+        "paired t, two clusters added" if len(known) == 1 else "paired t",
         p,
         test,
         flips,
@@ -171,11 +166,11 @@ def _over_runs(
     runs = pooled or (SeedError() if one_against_many else error_of_difference(b, a))
     if not runs.error > 1e-12:
         estimate = _over_cases(known, weights, sides, choices)
-        return replace(estimate, method=f"{estimate.method}, {THESE_RUNS}")
+        return replace(estimate, method=f"{estimate.method}, these runs")
     observed = math.fsum(b) / len(b) - math.fsum(a) / len(a)
     bounds = _range_of_sum(weights or (1.0,), sides)
     interval = within((observed - runs.reach(0.95), observed + runs.reach(0.95)), *bounds)
-    method, test = (MODERATED, MODERATED) if pooled else (RUNS_INTERVAL, WELCH)
+    method, test = (MODERATED, MODERATED) if pooled else ("t over runs", WELCH)
     return Estimate(observed, interval, method, runs.p(observed), test, runs=runs, bounds=bounds)
 
 
@@ -212,7 +207,9 @@ def _of_sum(known: Sequence[Part], weights: Sequence[float], sides: Sides, choic
     bounds = _range_of_sum(weights, sides)
     interval = within(in_agreement(cases.interval(), p), *bounds)
     test = f"sign flips of {len(flips[0]):,} clusters"
-    return Estimate(cases.middle, interval, SUM_INTERVAL, p, test, flips=flips, cases=cases, bounds=bounds)
+    return Estimate(
+        cases.middle, interval, "t over clusters", p, test, flips=flips, cases=cases, bounds=bounds
+    )
 
 
 def _range_of_sum(weights: Sequence[float], sides: Sides) -> Interval:
@@ -319,9 +316,9 @@ def level_of(rows: Sequence[Row], level: str) -> float:
     return holm_level([row.p for row in rows if row.p is not None and row.level == level])
 
 
-def with_margin(rows: Sequence[Row], estimates: Sequence[Estimate], margin: float) -> list[Row]:
+def with_margin(rows: Sequence[Row], margin: float) -> list[Row]:
     """Return the rows with p of "worse by the margin or more", adjusted within their level."""
-    raw = [_inferior_p(row, estimate, margin) for row, estimate in zip(rows, estimates, strict=True)]
+    raw = [_inferior_p(row, margin) for row in rows]
     if all(p is None for p in raw):
         raise PlanError(
             "--margin applies to none of these rows",
@@ -335,12 +332,12 @@ def with_margin(rows: Sequence[Row], estimates: Sequence[Estimate], margin: floa
     ]
 
 
-def _inferior_p(row: Row, estimate: Estimate, margin: float) -> float | None:
+def _inferior_p(row: Row, margin: float) -> float | None:
     """Return the one-sided p of "worse by the margin or more"; None for measures without a better direction."""
     direction = quantity(row.measure).direction
     if row.p is None or row.difference is None or direction not in ("higher", "lower"):
         return None
-    limit = -margin if direction == "higher" else margin
+    limit, estimate = (-margin if direction == "higher" else margin), row.estimate
     if estimate.tables:
         side: Side = "above" if direction == "higher" else "below"
         return difference_p(estimate.tables, limit, side, estimate.shared)

@@ -38,8 +38,6 @@ from .cases import (
     Quantity,
     Sides,
     comparable,
-    effective_number,
-    in_any,
     sides_of,
     unusable,
 )
@@ -72,8 +70,6 @@ class Comparison:
     choices: Choices
     rows: Sequence[Row]
     changes: Floats = field(repr=False)  # (cases,) B minus A, NaN where the two have no common outcome
-    estimates: Sequence[Estimate] = field(default=(), repr=False)
-    """What each row was computed from."""
 
     @property
     def cases(self) -> Sequence[Case]:
@@ -154,23 +150,19 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
         quantity.column: sides_of(a, b, quantity.column) for quantity in wanted if quantity.column
     }
     pooled = _pooled_over_rows(wanted, sides) if sides.several else {}
-    made = [
+    rows = [
         _row_over_runs(quantity, a, b)
         if not quantity.parts
         else _row(quantity, by_column[quantity.column], choices, pooled.get(place))
         for place, quantity in enumerate(wanted)
     ]
-    estimates = [estimate for _, estimate in made]
-    rows = with_adjusted_p([row for row, _ in made])
+    rows = with_adjusted_p(rows)
     if choices.power:
         levels = {row.level: level_of(rows, row.level) for row in rows}
-        rows = [
-            replace(row, mde=detectable_drop(estimate, levels[row.level]))
-            for row, estimate in zip(rows, estimates, strict=True)
-        ]
+        rows = [replace(row, mde=detectable_drop(row.estimate, levels[row.level])) for row in rows]
     if choices.margin is not None:
-        rows = with_margin(rows, estimates, choices.margin)
-    return Comparison(a, b, choices, rows, sides.changes, estimates)
+        rows = with_margin(rows, choices.margin)
+    return Comparison(a, b, choices, rows, sides.changes)
 
 
 def _check(a: Sequence[Result], b: Sequence[Result], choices: Choices) -> None:
@@ -200,9 +192,7 @@ def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides) -> dict[int, See
     return errors
 
 
-def _row(
-    quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None
-) -> tuple[Row, Estimate]:
+def _row(quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None) -> Row:
     over_templates = quantity.has_templates and choices.over == TEMPLATES
     templates = quantity.template_sizes(sides.clusters, sides.changes) if over_templates else np.zeros(0)
     sides = sides.case_by_case() if quantity.has_templates and not over_templates else sides
@@ -210,6 +200,8 @@ def _row(
     known = [part for part in parts if part.n]
     members = np.unique(np.concatenate([part.members for part in parts]))
     changes = sides.changes[members]
+    failed = [side[members].any(axis=1) for side in sides.failed]
+    failed_in_any = failed[0] | failed[1]
     weights = list(quantity.weights)
     missing = bool(weights) and len(known) < len(parts)
     estimate = Estimate() if missing else inference(known, weights, sides, choices, pooled)
@@ -224,21 +216,20 @@ def _row(
         gained=int((changes >= 0.5).sum()),
         lost=int((changes <= -0.5).sum()),
         applicability=_applicability(sides, members),
-        na=int((np.isnan(changes) & ~_any_failed(sides, members)).sum()),
-        errors=_errors(sides, members),
-        reason="" if known else _why_none(sides, members),
+        na=int((np.isnan(changes) & ~failed_in_any).sum()),
+        errors=(int(failed[0].sum()), int(failed[1].sum())),
+        reason="" if known else f"no common {'answered' if failed_in_any.all() else 'applicable'} case",
         is_headline=quantity.measure.headline,
         runs=sides.runs,
-        by_run=estimate.runs is not None,
         absent=tuple(part.name for part in parts if not part.n) if known else (),
         templates=len(templates) if over_templates else None,
-        effective_templates=effective_number(templates),
+        effective_templates=float(templates.sum() ** 2 / (templates**2).sum()) if len(templates) else 0.0,
     )
 
 
-def _row_of(quantity: Quantity, estimate: Estimate, **fields: Any) -> tuple[Row, Estimate]:
+def _row_of(quantity: Quantity, estimate: Estimate, **fields: Any) -> Row:
     """Return the row of a quantity with its estimate."""
-    row = Row(
+    return Row(
         quantity.measure.name,
         quantity.level,
         quantity.name,
@@ -248,9 +239,9 @@ def _row_of(quantity: Quantity, estimate: Estimate, **fields: Any) -> tuple[Row,
         interval_method=estimate.method,
         p=estimate.p,
         test=estimate.test,
+        estimate=estimate,
         **fields,
     )
-    return row, estimate
 
 
 def _mean_rates(
@@ -272,23 +263,19 @@ def _applicability(sides: Sides, members: NDArray[np.int64]) -> tuple[float | No
     return shares[0], shares[1]
 
 
-def _any_failed(sides: Sides, members: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return in_any(np.column_stack([side[members] for side in sides.failed]))
-
-
-def _errors(sides: Sides, members: NDArray[np.int64]) -> tuple[int, int]:
-    a, b = (int(in_any(side[members]).sum()) for side in sides.failed)
-    return a, b
-
-
-def _why_none(sides: Sides, members: NDArray[np.int64]) -> str:
-    return "no common applicable case" if not _any_failed(sides, members).all() else "no common answered case"
-
-
-def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result]) -> tuple[Row, Estimate]:
+def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result]) -> Row:
     """Return a measure that rests on no cases that could be paired: only several runs a side tell how far it varies."""
     measure = quantity.measure
-    known = [[value for result in side if (value := _value(result, measure)) is not None] for side in (a, b)]
+    same = [
+        [
+            row
+            for result in side
+            for row in result.measures
+            if (row.name, row.groups) == (measure.name, measure.groups)
+        ]
+        for side in (a, b)
+    ]
+    known = [[row.value for row in side if row.value is not None] for side in same]
     means = [math.fsum(side) / len(side) if side else None for side in known]
     observed = None if None in means else (means[1] or 0.0) - (means[0] or 0.0)
     estimate = Estimate(observed)
@@ -307,13 +294,7 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
         na=measure.na,
         is_paired=False,
         runs=(len(a), len(b)),
-        by_run=estimate.p is not None,
     )
-
-
-def _value(result: Result, measure: Measure) -> float | None:
-    rows = [row for row in result.measures.where(measure.name) if dict(row.groups) == dict(measure.groups)]
-    return rows[0].value if rows else None
 
 
 def _side_measures(comparison: Comparison) -> Iterator[Measure]:

@@ -69,7 +69,8 @@ def plan_size(
     if row and row not in names:
         raise PlanError(f"compare has no row {row!r}", fix=nearest(row, names) or f"--row {names[0]!r}")
     place = names.index(row) if row else list(comparison.rows).index(comparison.headline)
-    chosen, estimate = comparison.rows[place], comparison.estimates[place]
+    chosen = comparison.rows[place]
+    estimate = chosen.estimate
     if estimate.flips is None or drop >= (total := math.fsum(estimate.flips[1])):
         raise DataError(
             f"{chosen.name}: compare cannot detect a drop of {drop:g}", fix="--row with another row"

@@ -1,12 +1,15 @@
 """Rows of a comparison, and the choices behind them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from ..core.claims import ALPHA, ENOUGH_TEMPLATES, FLAGGED
 from ..core.measures import quantity
 from ..stats.intervals import Interval
+
+if TYPE_CHECKING:
+    from .inference import Estimate
 
 Over = Literal["cases", "templates"]
 
@@ -48,6 +51,8 @@ class Row:
     p: float | None
     test: str
     """The test behind p."""
+    estimate: "Estimate" = field(repr=False, compare=False)
+    """What the difference was computed from."""
     mde: float | None = None
     """The smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None: it detects none."""
     gained: int = 0
@@ -66,8 +71,6 @@ class Row:
     is_paired: bool = True
     """Whether cases can be paired; otherwise only several runs show how far it varies."""
     runs: tuple[int, int] = (1, 1)
-    by_run: bool = False
-    """Whether the run is the unit of the test; otherwise the case is."""
     absent: tuple[str, ...] = ()
     """Groups of the mean without a common applicable case."""
     templates: int | None = None
@@ -78,6 +81,11 @@ class Row:
     inferior_p: float | None = None
     """One-sided p of "B is worse by the margin or more"; None without a margin or a better direction."""
     inferior_adjusted: float | None = None
+
+    @property
+    def by_run(self) -> bool:
+        """Whether the run is the unit of the test; otherwise the case is."""
+        return self.estimate.runs is not None
 
     @property
     def has_few_templates(self) -> bool:

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..core.errors import PlanError, nearest
+from ..core.errors import PlanError, errors_at, nearest
 from ..core.files import read_toml
 
 Judge = Literal["observed", "lower bound", "upper bound"]
@@ -126,28 +126,19 @@ def _not_a_group(key: str, value: Any) -> PlanError:
 
 def read_rules(path: Path) -> list[Rule]:
     """Return the rules of a file, checked whole."""
-    return make_rules(
-        read_toml(path, 'tables such as [[rule]] with functionality = "negation" and at_least = 0.9'),
-        str(path),
-    )
-
-
-def make_rules(table: Mapping[str, Any], where: str = "rules") -> list[Rule]:
-    """Rules from plain data."""
+    table = read_toml(path, 'tables such as [[rule]] with functionality = "negation" and at_least = 0.9')
     for key in table:
         if key != "rule":
-            raise PlanError(f'{where}: unknown key "{key}"', why="known: rule", fix="[[rule]]")
+            raise PlanError(f'{path}: unknown key "{key}"', why="known: rule", fix="[[rule]]")
     rows = table.get("rule", [])
     if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
-        raise PlanError(f"{where}: no rules", fix="tables that begin with [[rule]]")
-    return [_rule(row, f"{where}: rule {number}") for number, row in enumerate(rows, start=1)]
+        raise PlanError(f"{path}: no rules", fix="tables that begin with [[rule]]")
+    return [_rule(row, f"{path}: rule {number}") for number, row in enumerate(rows, start=1)]
 
 
 def _rule(row: Mapping[str, Any], where: str) -> Rule:
     """Return the words of a rule that are none of its options are groups, such as functionality or test_type."""
     options = {key: value for key, value in row.items() if key in OPTIONS}
     groups = {key.replace("_", " "): value for key, value in row.items() if key not in OPTIONS}
-    try:
+    with errors_at(where):
         return Rule(groups, **options)
-    except PlanError as problem:
-        raise problem.at(where) from None

@@ -23,35 +23,11 @@ from ..core.views import (
     expected_words,
 )
 from ..core.views import Row as TableRow
+from . import wording
 from .gate import Verdict
 from .inference import tests_in
 from .pairs import Comparison, difference_of
 from .rows import Row
-from .wording import (
-    about_cases,
-    both_sides,
-    caption,
-    caveats,
-    counted,
-    detectable_text,
-    difference_text,
-    differing_settings,
-    direction_word,
-    excused_checks,
-    interval_clause,
-    interval_text,
-    margin_text,
-    missing_interval,
-    new_templates_line,
-    observed,
-    overall_verdict,
-    p_text,
-    provenance,
-    rate_text,
-    row_note,
-    short_limit,
-    unit,
-)
 
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
@@ -74,8 +50,8 @@ def comparison_sections(
         return [Section(_heading(comparison), blocks=list(_every_change(comparison)))]
     rows = _full_table(comparison) if full else _short_table(comparison)
     blocks = [*([rows] if rows.rows else []), *_rest(comparison, full=full), *_examples(comparison)]
-    notes = caveats(comparison)[: None if full else NOTES]
-    details = [*provenance(comparison), *new_templates_line(over_templates)] if full else []
+    notes = wording.caveats(comparison)[: None if full else NOTES]
+    details = [*wording.provenance(comparison), *wording.new_templates_line(over_templates)] if full else []
     return [Section(_heading(comparison), _answer(comparison), blocks, [*notes, *details])]
 
 
@@ -88,8 +64,8 @@ def _heading(comparison: Comparison) -> list[Words]:
         names = list(dict.fromkeys(str(result.job.get("model", "")) for result in results))
         runs = f" ({len(results)} runs)" if len(results) > 1 else ""
         pieces += [Words(f"{side} ", "quiet"), Words(f"{some(names, 3)}{runs}    ", "strong")]
-    pieces.append(Words(f"{about_cases(comparison.a[0])}\n", "quiet"))
-    if differs := differing_settings(comparison.a[0], comparison.b[0]):
+    pieces.append(Words(f"{wording.about_cases(comparison.a[0])}\n", "quiet"))
+    if differs := wording.differing_settings(comparison.a[0], comparison.b[0]):
         pieces.append(Words(f"A and B also differ in {differs}.\n", "doubt"))
     return pieces
 
@@ -102,9 +78,10 @@ def _answer(comparison: Comparison) -> list[Words | str]:
     row = comparison.overall
     if row.difference is None:
         return [*pieces, Words("A and B have no applicable case in common.", "doubt")]
-    about = f"{both_sides(row)} ({difference_text(row)}{unit(row)}{interval_clause(row)})\n"
+    change = f"{wording.difference_text(row)}{wording.unit(row)}{wording.interval_clause(row)}"
+    about = f"{wording.both_sides(row)} ({change})\n"
     lines = [_about_margin(comparison), _counted(comparison), _power(comparison)]
-    verdict = Words(f"{overall_verdict(row)}: ", ("strong", row.change))
+    verdict = Words(f"{wording.overall_verdict(row)}: ", ("strong", row.change))
     return [*pieces, verdict, about, "\n".join(filter(None, lines))]
 
 
@@ -118,10 +95,10 @@ def _counted(comparison: Comparison) -> str:
     first = comparison.by(comparison.finest)[0]
     templates = f", {few} {'has' if few == 1 else 'have'} too few templates" if few else ""
     return (
-        f"{counted(len(worse), comparison.finest)} got {direction_word(first, 'worse')}, "
-        f"{len(better)} {direction_word(first, 'better')}, "
+        f"{wording.counted(len(worse), comparison.finest)} got {wording.direction_word(first, 'worse')}, "
+        f"{len(better)} {wording.direction_word(first, 'better')}, "
         f"{unclear} {'shows' if unclear == 1 else 'show'} no clear change{templates}."
-        + (f" Worst: {worse[0].name} {difference_text(worse[0])}." if worse else "")
+        + (f" Worst: {worse[0].name} {wording.difference_text(worse[0])}." if worse else "")
     )
 
 
@@ -132,7 +109,9 @@ def _power(comparison: Comparison) -> str:
     drops += [(comparison.detectable(finest), f"in a typical {finest}")] if finest else []
     what = quantity(row.measure)
     parts = [
-        f"{shown(drop, what, signed=False)}{unit(row)} {where}" for drop, where in drops if drop is not None
+        f"{shown(drop, what, signed=False)}{wording.unit(row)} {where}"
+        for drop, where in drops
+        if drop is not None
     ]
     return f"Minimum detectable drop: {', '.join(parts)} (80 % power)." if parts else ""
 
@@ -143,8 +122,8 @@ def _about_margin(comparison: Comparison) -> str:
     if row.inferior_p is None:
         return ""
     verdict = "B is not worse" if row.inferior_p <= ALPHA / 2 else "B may be worse"
-    size = f"{margin_text(comparison)}{unit(row)}"
-    return f"{verdict} by {size} or more (one-sided p {p_text(row.inferior_p)})."
+    size = f"{wording.margin_text(comparison)}{wording.unit(row)}"
+    return f"{verdict} by {size} or more (one-sided p {wording.p_text(row.inferior_p)})."
 
 
 def _sorted(comparison: Comparison) -> tuple[list[Row], list[Row], list[Row]]:
@@ -196,7 +175,7 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
         *([] if unpaired else [Column(title, spare=full) for title in _changes(comparison)]),
         *([Column("n", spare=True), Column("p (adj.)", spare=True)] if full else []),
         *([Column("detectable drop", spare=True)] if full and comparison.choices.power else []),
-        *([Column(f"not −{margin_text(comparison)}")] if margin else []),
+        *([Column(f"not −{wording.margin_text(comparison)}")] if margin else []),
     ]
 
     def line(row: Row) -> TableRow:
@@ -204,16 +183,21 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
         cells: list[Cell] = [
             Words(row.mark, row.change),
             Words(name, row.change),
-            rate_text(row, 0),
-            rate_text(row, 1),
+            wording.rate_text(row, 0),
+            wording.rate_text(row, 1),
             Number(_difference(row, comparison), row.change),
-            Words(interval_text(row) or missing_interval(row), "quiet"),
+            Words(wording.interval_text(row) or wording.missing_interval(row), "quiet"),
         ]
         if not unpaired:
-            cells += [_count(row.lost, row.change == "bad"), _count(row.gained, False)]
+            lost = Words(f"{row.lost:,}", "bad" if row.lost and row.change == "bad" else "quiet")
+            cells += [lost, Words(f"{row.gained:,}", "quiet")]
         if full:
             cells += [Words(f"{row.n:,}", "quiet"), "–" if row.adjusted is None else shown_p(row.adjusted)]
-            cells += [Words(detectable_text(row), "quiet")] if comparison.choices.power else []
+            cells += (
+                [Words(shown(row.mde, quantity(row.measure), signed=False), "quiet")]
+                if comparison.choices.power
+                else []
+            )
         return TableRow([*cells, *([_not_inferior(row)] if margin else [])])
 
     return Table(columns, [line(row) for row in rows])
@@ -222,10 +206,6 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
 def _changes(comparison: Comparison) -> tuple[str, str]:
     """Return the titles of the counts of changed cases: those that only A, and only B, passes."""
     return ("newly failing", "fixed") if comparison.overall.has_direction else ("only A", "only B")
-
-
-def _count(number: int, loud: bool) -> Words:
-    return Words(f"{number:,}", "bad" if loud and number else "quiet")
 
 
 def _rest(comparison: Comparison, *, full: bool) -> list[Block]:
@@ -237,7 +217,10 @@ def _rest(comparison: Comparison, *, full: bool) -> list[Block]:
         if suspects:
             suspects = sorted(suspects, key=lambda row: -abs(row.difference or 0.0))
             what = "" if level == comparison.finest else f"{level} "
-            names = [f"{what}{row.name} {difference_text(row)} ({interval_text(row)})" for row in suspects]
+            names = [
+                f"{what}{row.name} {wording.difference_text(row)} ({wording.interval_text(row)})"
+                for row in suspects
+            ]
             text = (
                 f"Not significant after correction for {tests_in(comparison.rows, level)} tests, but the interval "
                 f"excludes zero: {some(names, len(names) if full else 6)}"
@@ -246,7 +229,7 @@ def _rest(comparison: Comparison, *, full: bool) -> list[Block]:
     few = [row for row in rest if row.has_few_templates]
     hidden = sum(not row.is_suspect for row in rest) - len(few)
     if few and not full:
-        names = [f"{row.name} {difference_text(row)}, {missing_interval(row)}" for row in few]
+        names = [f"{row.name} {wording.difference_text(row)}, {wording.missing_interval(row)}" for row in few]
         lines.append(Words(f"Not tested over templates: {some(names, 6)}"))
     if hidden and not full:
         lines.append(Words(f"{hidden} more without a clear change: --full", "quiet"))
@@ -262,10 +245,6 @@ def _not_inferior(row: Row) -> Words:
 
 
 # The cases that changed
-
-
-_FIXED: tuple[str, Tone] = ("fixed", "good")
-_FAILING: tuple[str, Tone] = ("newly failing", "bad")
 
 
 def _examples(comparison: Comparison) -> list[Block]:
@@ -298,7 +277,8 @@ def _shown(
     for case, is_fixed in changes:
         pairs = zip(*(side.get(case.id, ()) for side in answers), strict=False)
         words = [f"A {old}, B {new}" for old, new in pairs]
-        mark, tone = (_FIXED if is_fixed else _FAILING) if marked else ("", "")
+        tone: Tone = "" if not marked else "good" if is_fixed else "bad"
+        mark = "" if not marked else "fixed" if is_fixed else "newly failing"
         shown_cases.append(ShownCase(case, None, expected_words(case), words, tone, mark))
     return shown_cases
 
@@ -328,7 +308,7 @@ def _difference(row: Row, comparison: Comparison) -> Measure:
 def comparison_table(comparison: Comparison) -> Section:
     """Return every row in one table, for Markdown and LaTeX."""
     table = replace(_full_table(comparison), name="comparison")
-    return Section(blocks=[table], notes=[caption(comparison)])
+    return Section(blocks=[table], notes=[wording.caption(comparison)])
 
 
 def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
@@ -351,7 +331,14 @@ def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
             "test": row.test,
             "adjusted p value": row.adjusted,
             "minimum detectable effect": row.mde,
-            **(_margin_columns(row) if comparison.choices.margin is not None else {}),
+            **(
+                {
+                    "non-inferiority p value": row.inferior_p,
+                    "adjusted non-inferiority p value": row.inferior_adjusted,
+                }
+                if comparison.choices.margin is not None
+                else {}
+            ),
             "fail to pass": row.gained,
             "pass to fail": row.lost,
             "applicability A": row.applicability[0],
@@ -359,17 +346,10 @@ def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
             "not applicable": row.na,
             "errors A": row.errors[0],
             "errors B": row.errors[1],
-            "note": row_note(row),
+            "note": wording.row_note(row),
         }
         for row in comparison.rows
     ]
-
-
-def _margin_columns(row: Row) -> dict[str, float | None]:
-    return {
-        "non-inferiority p value": row.inferior_p,
-        "adjusted non-inferiority p value": row.inferior_adjusted,
-    }
 
 
 # Gates
@@ -397,7 +377,7 @@ def verdict_sections(verdicts: Sequence[Verdict], result: Result) -> list[Sectio
             if len(of_rule) > most:
                 more = Words(f"… {len(of_rule) - most} more {went}: --json", "quiet")
                 rows.append(TableRow(["", more, "", "", ""]))
-    notes = [f"! {check}" for check in excused_checks(result)]
+    notes = [f"! {check}" for check in wording.excused_checks(result)]
     columns = [Column(title, "left") for title in ("", "", "observed", "limit", "")]
     columns[2] = Column("observed")
     text = [Words(f"{answer} (exit code {code}).", ("strong", "good" if is_met else "bad"))]
@@ -415,12 +395,14 @@ def gate_verdict(verdicts: Sequence[Verdict]) -> tuple[str, bool]:
 
 
 def _verdict_row(verdict: Verdict) -> TableRow:
-    limit = Words(short_limit(verdict), "quiet")
+    limit = Words(wording.short_limit(verdict), "quiet")
     if verdict.is_met:
         reason = Words(verdict.reason, "quiet")
         mark = "" if verdict.status == "passed over" else Words("✓", "good")
-        return TableRow([mark, verdict.name, observed(verdict), limit, reason])
-    return TableRow([Words("✗", "bad"), Words(verdict.name, "bad"), observed(verdict), limit, verdict.reason])
+        return TableRow([mark, verdict.name, wording.observed(verdict), limit, reason])
+    return TableRow(
+        [Words("✗", "bad"), Words(verdict.name, "bad"), wording.observed(verdict), limit, verdict.reason]
+    )
 
 
 def verdict_as_json(verdict: Verdict) -> dict[str, Any]:

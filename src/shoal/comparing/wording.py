@@ -145,10 +145,6 @@ def missing_interval(row: Row) -> str:
     return too_few_templates(row.templates or 0) if row.has_few_templates else ""
 
 
-def detectable_text(row: Row) -> str:
-    return "–" if row.mde is None else shown(row.mde, quantity(row.measure), signed=False)
-
-
 def margin_text(comparison: "Comparison") -> str:
     return shown(comparison.choices.margin, quantity(comparison.headline.measure), signed=False)
 

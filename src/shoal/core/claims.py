@@ -11,8 +11,6 @@ ENOUGH_SEEDS = 5
 ONE_CHECKPOINT = "this checkpoint only"
 ENOUGH_TEMPLATES = 6
 """With fewer, an exact test over templates cannot reject at 5 %: five that all favour B give p = .06."""
-TOO_FEW_TEMPLATES = "too few templates"
-"""Reason for a missing number over templates."""
 
 
 def too_few_templates(number: int) -> str:
@@ -21,7 +19,7 @@ def too_few_templates(number: int) -> str:
     >>> too_few_templates(3)
     'too few templates (3)'
     """
-    return f"{TOO_FEW_TEMPLATES} ({number})"
+    return f"too few templates ({number})"
 
 
 def reach(seeds: int) -> str:

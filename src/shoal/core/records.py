@@ -250,38 +250,6 @@ class Measure:
     """Whether it is the protocol's main number."""
     facts: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
-    def __post_init__(self) -> None:
-        """Take typed fields from facts of the same meaning, while some protocols still write those."""
-        facts = self.facts
-        if not facts:
-            return
-        if any(
-            key in facts for key in ("mean over", "compare", "templates", "interval over templates", "jobs")
-        ):
-            own = self.basis
-            basis = Basis(
-                facts.get("mean over", own.mean_over),
-                facts.get("weights", own.weights),
-                facts.get("only", own.only),
-                facts.get("without", own.without),
-                facts.get("column", own.column),
-                facts.get("compare") == "runs" or own.runs,
-                facts.get("templates", own.templates),
-                facts.get("constant", own.constant),
-                _pair(facts.get("interval over templates", own.interval_over_templates)),
-                tuple(facts.get("jobs", own.jobs)),
-            )
-            object.__setattr__(self, "basis", basis)
-        for name, key in (
-            ("of", "of"),
-            ("reason", "undefined"),
-            ("reason", "why"),
-            ("verdict", "verdict"),
-            ("headline", "headline"),
-        ):
-            if not getattr(self, name) and facts.get(key):
-                object.__setattr__(self, name, facts[key])
-
     def with_note(self, text: str) -> "Measure":
         """Return the measure with a text added to its note."""
         return replace(self, note="; ".join(filter(None, [self.note, text])))

@@ -10,25 +10,19 @@ literally.
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from .errors import DataError, nearest, some
 
-
-class Grouped(Protocol):
-    """Anything with groups, such as a case."""
-
-    @property
-    def groups(self) -> Mapping[str, str]:
-        """Group name to value."""
-        ...
+if TYPE_CHECKING:
+    from .records import Case
 
 
 class UnknownGroup(DataError):  # noqa: N818 (named for what is wrong)
     """A pattern names a group that no case has."""
 
 
-def choose(cases: Sequence[Grouped], patterns: Sequence[str]) -> list[int]:
+def choose(cases: "Sequence[Case]", patterns: Sequence[str]) -> list[int]:
     """Return the positions of the matching cases; raise if a pattern matches none.
 
     >>> from shoal.core.records import Case
@@ -47,14 +41,14 @@ def choose(cases: Sequence[Grouped], patterns: Sequence[str]) -> list[int]:
         if not fitting:
             raise _nothing(pattern, group, name, values)
         allowed.setdefault(group, set()).update(fitting)
-    return [position for position, case in enumerate(cases) if _fits(case.groups, allowed)]
-
-
-def _fits(groups: Mapping[str, str], allowed: Mapping[str, set[str]]) -> bool:
-    return all(
-        not names.isdisjoint(groups.values()) if group == "" else groups.get(group) in names
-        for group, names in allowed.items()
-    )
+    return [
+        position
+        for position, case in enumerate(cases)
+        if all(
+            case.groups.get(group) in names if group else not names.isdisjoint(case.groups.values())
+            for group, names in allowed.items()
+        )
+    ]
 
 
 def _taken_apart(pattern: str, values: Mapping[str, Mapping[str, None]]) -> tuple[str, str]:

@@ -193,7 +193,6 @@ def effect_size_interval(
     first: ArrayLike,
     second: ArrayLike,
     units: tuple[ArrayLike, ArrayLike] | None = None,
-    level: float = 0.95,
 ) -> Interval:
     """Return an interval for the effect size over new words; NaN for a single word in a set or equal words.
 
@@ -219,7 +218,7 @@ def effect_size_interval(
     within = (x_within + y_within) / free * (1 - float((1 / sizes).mean())) if free else 0.0
     scale = error / math.sqrt(between + within)
     share = len(sides[0]) / (len(sides[0]) + len(sides[1]))
-    ends = [scale * _noncentrality(t, degrees, tail) for tail in ((1 + level) / 2, (1 - level) / 2)]
+    ends = [scale * _noncentrality(t, degrees, tail) for tail in ((1 + 0.95) / 2, (1 - 0.95) / 2)]
     low, high = (g / math.sqrt(1 + g**2 * share * (1 - share)) for g in ends)
     seen = effect_size(*sides)
     return min(low, seen), max(high, seen)

@@ -27,7 +27,7 @@ from .intervals import (
     t_quantile,
     wilson,
 )
-from .paired import Randomisation, generalization_score
+from .paired import generalization_score, randomisation_p
 from .resampling import ClusterTable, distinct_rows, paired_table, run_tables
 
 Floats = NDArray[np.float64]
@@ -103,10 +103,18 @@ def pair(
 # The test
 
 
+@dataclass(frozen=True, slots=True)
+class Randomisation:
+    """The two-sided p of a difference of G, and the difference in each shuffle."""
+
+    p: float
+    shuffled: Floats
+
+
 def exchange_test(
     both: Pair, shuffles: int, rng: Generator, iid_rng: Generator | None = None
 ) -> Randomisation:
-    """Return ΔG, method minus baseline and averaged over seeds, as observed and with cases exchanged at random.
+    """Return the test of ΔG, method minus baseline and averaged over seeds, with cases exchanged at random.
 
     A case changes sides with the outcomes of all its seeds. Scenarios that begin with i.i.d. generators in the same
     state share the i.i.d. exchanges.
@@ -121,8 +129,8 @@ def exchange_test(
         defined += ~np.isnan(rates)
     suite: Floats = np.divide(total, defined, out=np.full(total.shape, np.nan), where=defined > 0)
     shuffled = _contrast(generalization_score(suite, iid), DIFFERENCE).mean(axis=1)
-    observed = both.value(generalization_score, DIFFERENCE).mean()
-    return Randomisation(np.array([observed]), shuffled[:, None])
+    observed = float(both.value(generalization_score, DIFFERENCE).mean())
+    return Randomisation(randomisation_p(observed, shuffled), shuffled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +251,6 @@ def estimate(
     *,
     seed: int | None = None,
     population: int = 0,
-    level: float = 0.95,
 ) -> Estimate:
     """Return a score or a difference of scores: its mean over seeds (or of one), with an interval.
 
@@ -258,16 +265,19 @@ def estimate(
     if math.isnan(value):
         return Estimate(value, None)
     is_sample = population > len(draws.suite)
-    replicates = _contrast(score(*(_of_sample(draws, population) if is_sample else draws.scores)), sides)
-    replicates = replicates @ weights
+    suite, iid = draws.scores
+    if is_sample:  # the second term of `_sampling_reach`: the variance that sampling functionalities leaves
+        middle = both.scores[0]
+        suite = middle + math.sqrt(len(draws.suite) / population) * (suite - middle)
+    replicates = _contrast(score(suite, iid), sides) @ weights
     degrees = _degrees(draws, of)
-    drawn = percentile_interval(replicates, level, degrees=degrees)
-    parts = [_distances(value, drawn), _unmoved(draws, of, level)]
+    drawn = percentile_interval(replicates, degrees=degrees)
+    parts = [np.maximum(0.0, [value - drawn[0], drawn[1] - value]), _unmoved(draws, of)]
     if seed is None and both.seeds >= ESTIMABLE_SEEDS:
-        reach = t_quantile(level, both.seeds - 1) * float(values.std(ddof=1)) / math.sqrt(both.seeds)
+        reach = t_quantile(0.95, both.seeds - 1) * float(values.std(ddof=1)) / math.sqrt(both.seeds)
         parts.append(np.array([reach, reach]))
     if is_sample:
-        reach = _sampling_reach(draws, of, population, level)
+        reach = _sampling_reach(draws, of, population)
         parts.append(np.array([reach, reach]))
     below, above = np.sqrt((np.array(parts) ** 2).sum(axis=0))
     if math.isnan(below) or math.isnan(above):
@@ -328,58 +338,51 @@ def _degrees(draws: Draws, of: _Contrast) -> float:
     return float(variance.sum() ** 2 / (variance**2 / free).sum())
 
 
-def _unmoved(draws: Draws, of: _Contrast, level: float) -> Floats:
+def _unmoved(draws: Draws, of: _Contrast) -> Floats:
     """Return the distances added for functionalities, or i.i.d. data, whose rate no resample changes."""
     squares = np.zeros(2)
     for number in np.flatnonzero(np.ptp(of.of_rates(draws.suite), axis=1) < 1e-12):
-        squares += _still(draws.pair.suite[number], of, level) ** 2
+        squares += _still(draws.pair.suite[number], of) ** 2
     distances = of.shifted(np.sqrt(squares) / len(draws.suite)) if squares.any() else np.zeros(2)
     if np.ptp(of.of_rates(draws.iid)) < 1e-12:
-        own = of.shifted(_still(draws.pair.iid, of, level), iid=True)
+        own = of.shifted(_still(draws.pair.iid, of), iid=True)
         distances = np.sqrt(distances**2 + own**2)
     return distances
 
 
-def _still(table: ClusterTable, of: _Contrast, level: float) -> Floats:
+def _still(table: ClusterTable, of: _Contrast) -> Floats:
     """Return how far down and up a rate (or difference) may be that no draw of its cases moves."""
     seeds = of.both.seeds
     counts = table.rows.reshape(len(table.rows), 2, 2, seeds)[:, :, 1]
     applies = (counts[:, np.array(of.sides) != 0] > 0).any(axis=(1, 2))
     n = int(table.counts[applies].sum())
     if min(of.sides) < 0:
-        reach = _no_difference(n, level)
+        reach = _no_difference(n)
         return np.array([reach, reach])
     rate = float(np.clip(of.of_rates(_rates(table.totals[None], seeds))[0], 0, 1))
-    low, high = wilson(rate * n if rate < 1 else n, n, level)
+    low, high = wilson(rate * n if rate < 1 else n, n)
     return np.array([rate - low, high - rate])
 
 
 @lru_cache(maxsize=1024)
-def _no_difference(n: int, level: float) -> float:
+def _no_difference(n: int) -> float:
     """Return what n cases without any difference leave open."""
-    return paired_difference_interval(paired_table(np.zeros(n), np.zeros(n)), level)[1]
+    return paired_difference_interval(paired_table(np.zeros(n), np.zeros(n)))[1]
 
 
-def _sampling_reach(draws: Draws, of: _Contrast, population: int, level: float) -> float:
+def _sampling_reach(draws: Draws, of: _Contrast, population: int) -> float:
     """Return Student's reach of the draw of k of K functionalities without replacement; NaN for a lone one.
 
     Two stages (Cochran 1977, chapter 10): the variance of the mean is (1 - k/K) s²/k + (k/K) v/k, where s² is that of
     the observed rates, the noise of their cases included, and v the mean of their own variances over cases. This is
-    the first term, known to k - 1 degrees of freedom; `_of_sample` has the second.
+    the first term, known to k - 1 degrees of freedom; `estimate` has the second.
     """
     k = len(draws.suite)
     if k < 2:
         return float("nan")
     by_suite, _ = of.slopes()
     moved = np.sort(np.einsum("fij,ij->f", np.nan_to_num(draws.pair.suite_rates), by_suite))
-    return t_quantile(level, k - 1) * math.sqrt((1 - k / population) * float(moved.var(ddof=1)) / k)
-
-
-def _of_sample(draws: Draws, population: int) -> tuple[Floats, Floats]:
-    """Return the scores of the draws, the suite's with the variance that sampling functionalities leaves."""
-    suite, iid = draws.scores
-    middle = draws.pair.scores[0]
-    return middle + math.sqrt(len(draws.suite) / population) * (suite - middle), iid
+    return t_quantile(0.95, k - 1) * math.sqrt((1 - k / population) * float(moved.var(ddof=1)) / k)
 
 
 # Small parts
@@ -400,7 +403,3 @@ def _contrast(values: Floats, sides: tuple[float, float]) -> Floats:
         return difference
     one: Floats = values[..., sides.index(1.0), :]
     return one
-
-
-def _distances(middle: float, interval: Interval) -> Floats:
-    return np.maximum(0.0, [middle - interval[0], interval[1] - middle])

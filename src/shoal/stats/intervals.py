@@ -19,7 +19,15 @@ import numpy as np
 import scipy  # scipy.special takes 0.2 s to import: it is imported at its first use
 from numpy.typing import ArrayLike, NDArray
 
-from .resampling import ClusterTable, degrees_of_freedom, difference, macro_mean, rate, sampling_variance
+from .resampling import (
+    ClusterTable,
+    degrees_of_freedom,
+    difference,
+    macro_mean,
+    rate,
+    sampling_variance,
+    sum_by_cluster,
+)
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -167,24 +175,22 @@ def _design_effect(rarer: Floats, table: ClusterTable, size: float) -> float:
     return sampling_variance(widened) * float(widened.totals[-1]) / (share * (1 - share))
 
 
-def paired_difference_interval(table: ClusterTable, level: float = 0.95) -> Interval:
+def paired_difference_interval(table: ClusterTable) -> Interval:
     """Return an interval for the difference of two models on the same clustered cases; NaN without any.
 
     A t interval after adding two clusters, one that only A passes and one that only B passes: Bonett & Price (2012)
     for clusters. So twenty cases without a difference do not prove equality.
     """
-    return macro_difference_interval([table], level)
+    return macro_difference_interval([table])
 
 
-def macro_difference_interval(
-    tables: Sequence[ClusterTable], level: float = 0.95, shared: float = 1.0
-) -> Interval:
+def macro_difference_interval(tables: Sequence[ClusterTable], shared: float = 1.0) -> Interval:
     """Return an interval for the mean over functionalities of paired differences; NaN if one has no common case.
 
     Variances add up (Satterthwaite), and the two clusters are added once, to the mean. `shared` is
     `resampling.sharing`.
     """
-    low, high = paired_t(tables, shared).interval(level)
+    low, high = paired_t(tables, shared).interval()
     return UNDEFINED if math.isnan(low) else (max(-1.0, low), min(1.0, high))
 
 
@@ -253,7 +259,7 @@ def sum_t(values: Sequence[ArrayLike], clusters: Sequence[ArrayLike], weights: S
         weight * (group - mean) / len(group)
         for weight, group, mean in zip(weights, groups, means, strict=True)
     ]
-    pulls = _by_cluster(np.concatenate(apart), np.concatenate(names))
+    pulls = sum_by_cluster([np.concatenate(apart)], np.concatenate(names))[:, 0]
     added = [
         math.fsum(abs(weights[number]) / (len(groups[number]) + 2) for number in members)
         for members in _sharing(names)
@@ -261,15 +267,6 @@ def sum_t(values: Sequence[ArrayLike], clusters: Sequence[ArrayLike], weights: S
     squares = math.fsum([*(pulls**2).tolist(), *(2 * size**2 for size in added)])
     degrees = float(len(pulls) + len(added))
     return Student(middle, math.sqrt(squares * (len(pulls) + 2 * len(added)) / degrees), degrees)
-
-
-def _by_cluster(pulls: Floats, names: NDArray[np.int64]) -> Floats:
-    """Return how far each cluster pulls the sum away from where it is."""
-    _, owners = np.unique(names, return_inverse=True)
-    # Summed in the order of the values: floating-point sums must not depend on the order of cases.
-    order = np.lexsort((pulls, owners))
-    sums: Floats = np.bincount(owners[order], weights=pulls[order]).astype(np.float64)
-    return sums
 
 
 def _sharing(names: Sequence[NDArray[np.int64]]) -> list[list[int]]:
@@ -284,13 +281,13 @@ def _sharing(names: Sequence[NDArray[np.int64]]) -> list[list[int]]:
     return [members for _, members in sets]
 
 
-def mean_t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
+def mean_t_interval(values: ArrayLike) -> Interval:
     """Return Student's interval for a mean, such as a score over runs; NaN for one value."""
     sample = np.asarray(values, dtype=np.float64)
     n = len(sample)
     if n < 2:
         return UNDEFINED
-    reach = t_quantile(level, n - 1) * float(sample.std(ddof=1)) / math.sqrt(n)
+    reach = t_quantile(0.95, n - 1) * float(sample.std(ddof=1)) / math.sqrt(n)
     middle = float(sample.mean())
     return middle - reach, middle + reach
 
@@ -305,12 +302,12 @@ def largest_sd(n: int) -> float:
     return 0.5 * math.sqrt(n / (n - 1)) if n > 1 else math.nan
 
 
-def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
+def sd_interval(sd: float, n: int) -> Interval:
     """Return the chi-square interval for a standard deviation over n runs; NaN for n < 2."""
-    tail = (1 - level) / 2
     if n < 2:
         return UNDEFINED
     # chdtri takes the upper tail.
+    tail = (1 - 0.95) / 2
     low, high = (math.sqrt((n - 1) / scipy.special.chdtri(n - 1, upper)) for upper in (tail, 1 - tail))
     return sd * low, sd * high
 
@@ -331,15 +328,13 @@ def percentile_interval(
     return float(low), float(high)
 
 
-def replicate_t_interval(
-    estimate: float, replicates: ArrayLike, degrees: float, level: float = 0.95
-) -> Interval:
+def replicate_t_interval(estimate: float, replicates: ArrayLike, degrees: float) -> Interval:
     """Return Student's interval from the SD of bootstrap replicates without NaN (Hesterberg 2015, section 4).
 
     For few units: the replicates of three terms cannot leave the range of the three.
     """
     defined = _defined(replicates)
-    reach = t_quantile(level, degrees) * float(defined.std()) if len(defined) else float("nan")
+    reach = t_quantile(0.95, degrees) * float(defined.std()) if len(defined) else float("nan")
     return estimate - reach, estimate + reach
 
 

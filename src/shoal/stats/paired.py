@@ -4,7 +4,6 @@ Both models enter alike, so exchanging their names changes no p. The exchanges t
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import scipy  # scipy.special takes 0.2 s to import: it is imported at its first use
@@ -91,28 +90,12 @@ def generalization_score(pass_rate: ArrayLike, iid_score: ArrayLike) -> Floats:
     return score
 
 
-@dataclass(frozen=True, slots=True)
-class Randomisation:
-    """Differences of G, method minus baseline: as observed, and in each shuffle."""
-
-    observed: Floats  # (scenarios,)
-    shuffled: Floats  # (shuffles, scenarios)
-
-    @property
-    def p(self) -> Floats:
-        """Return the two-sided p per scenario: (count + 1) / (shuffles + 1)."""
-        return randomisation_p(self.observed, self.shuffled)
-
-
-def randomisation_p(observed: ArrayLike, shuffled: ArrayLike) -> Floats:
-    """Return the two-sided p per score from its shuffles, a column each: (count + 1) / (shuffles + 1).
-
-    NaN for a NaN score.
-    """
-    values, draws = np.asarray(observed, np.float64), np.asarray(shuffled, np.float64)
+def randomisation_p(observed: float, shuffled: ArrayLike) -> float:
+    """Return the two-sided p of a score from its shuffles: (count + 1) / (shuffles + 1); NaN for a NaN score."""
+    draws = np.asarray(shuffled, np.float64)
     # A shuffle without a defined difference counts as reaching the observed one: caution, not evidence.
-    reached = ~(np.abs(draws) < np.abs(values) - SLACK)
-    return np.where(np.isnan(values), np.nan, (1 + reached.sum(axis=0)) / (1 + len(draws)))
+    reached = ~(np.abs(draws) < abs(observed) - SLACK)
+    return math.nan if math.isnan(observed) else float((1 + reached.sum()) / (1 + len(draws)))
 
 
 def _exact_whole(sizes: NDArray[np.int64], clusters: NDArray[np.int64], observed: int) -> float:
@@ -122,15 +105,9 @@ def _exact_whole(sizes: NDArray[np.int64], clusters: NDArray[np.int64], observed
     chances = np.ones(1)
     for size, number in zip(sizes.tolist(), clusters.tolist(), strict=True):
         grid = np.zeros(size * number + 1)
-        grid[::size] = np.exp(
-            scipy.special.gammaln(number + 1) - number * math.log(2) - _log_factorials(number)
-        )
+        k, logs = np.arange(number + 1), scipy.special.gammaln
+        log_factorials = logs(k + 1) + logs(number - k + 1)
+        grid[::size] = np.exp(logs(number + 1) - number * math.log(2) - log_factorials)
         chances = np.convolve(chances, grid)
     reaches = np.abs(2 * np.arange(total + 1) - total) >= observed
     return float(min(1.0, chances[reaches].sum()))
-
-
-def _log_factorials(number: int) -> Floats:
-    k = np.arange(number + 1)
-    both: Floats = scipy.special.gammaln(k + 1) + scipy.special.gammaln(number - k + 1)
-    return both

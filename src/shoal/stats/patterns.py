@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .intervals import Interval, t_quantile
-from .resampling import ClusterTable, distinct_rows
+from .resampling import ClusterTable, distinct_rows, sum_by_cluster
 
 Floats = NDArray[np.float64]
 
@@ -82,7 +82,7 @@ def intra_problem_correlation(right: ArrayLike, n: ArrayLike) -> float:
 
 
 def correlation_interval(
-    right: Sequence[ArrayLike], n: Sequence[ArrayLike], clusters: ArrayLike, level: float = 0.95
+    right: Sequence[ArrayLike], n: Sequence[ArrayLike], clusters: ArrayLike
 ) -> tuple[float, Interval]:
     """Return the mean correlation over draws with a jackknife interval over clusters; NaN if undefined.
 
@@ -107,28 +107,25 @@ def correlation_interval(
         return middle, (math.nan, math.nan)
     totals = np.sum(draws, axis=(0, 1))
     size, share = float(totals[1] / totals[0]), float(totals[3] / totals[1])
-    low, high = _jackknifed(draws, size, level, unbiased=True)
+    low, high = _jackknifed(draws, size, unbiased=True)
     if math.isnan(low):
         return middle, (math.nan, math.nan)
     # At one half both kinds are the rarer one, so that right and wrong stay symmetric.
     rarer = [way for way, of in ((size, share), (0.0, 1 - share)) if of <= 0.5 + 1e-12]
     further = [
-        _jackknifed([np.vstack([parts, _sums([way], [size])]) for parts in draws], size, level)[1]
-        for way in rarer
+        _jackknifed([np.vstack([parts, _sums([way], [size])]) for parts in draws], size)[1] for way in rarer
     ]
     return middle, (min(middle, low), max(middle, high, *further))
 
 
-def _jackknifed(
-    draws: Sequence[Floats], size: float, level: float, *, unbiased: bool = False
-) -> tuple[float, float]:
+def _jackknifed(draws: Sequence[Floats], size: float, *, unbiased: bool = False) -> tuple[float, float]:
     """Return the interval of a correlation from the sums of each cluster and draw; `size` is variants per problem."""
     count = len(draws[0])
     whole = np.mean([_fisher(_correlation(parts.sum(axis=0)), size) for parts in draws])
     without = np.mean([_fisher(_correlation(parts.sum(axis=0) - parts), size) for parts in draws], axis=0)
     middle = count * whole - (count - 1) * without.mean() if unbiased else whole
     error = math.sqrt((count - 1) / count * float(((without - without.mean()) ** 2).sum()))
-    reach = t_quantile(level, count - 1) * error
+    reach = t_quantile(0.95, count - 1) * error
     low, high = (
         (ratio - 1) / (ratio + size - 1) for ratio in np.exp([2 * (middle - reach), 2 * (middle + reach)])
     )
@@ -166,16 +163,11 @@ def _correlation(sums: Floats) -> Floats:
 
 def variant_table(right: ArrayLike, n: ArrayLike, clusters: ArrayLike) -> ClusterTable:
     """Return the sums of each cluster of problems for a rate of variants: (right, variants)."""
-    _, index = np.unique(np.asarray(clusters), return_inverse=True)
     columns = [np.asarray(column, np.float64) for column in (right, n)]
-    order = np.lexsort((*reversed(columns), index))  # makes the sums independent of the order of problems
-    totals: Floats = np.column_stack([np.bincount(index[order], weights=column[order]) for column in columns])
-    return ClusterTable(*distinct_rows(totals + 0.0))
+    return ClusterTable(*distinct_rows(sum_by_cluster(columns, clusters)))
 
 
-def drop_interval(
-    originals: Floats, right: Floats, n: Floats, clusters: ArrayLike, level: float = 0.95
-) -> tuple[float, Interval]:
+def drop_interval(originals: Floats, right: Floats, n: Floats, clusters: ArrayLike) -> tuple[float, Interval]:
     """Return the accuracy on originals minus that on their variants, with an interval over clusters.
 
     The interval is linearised after adding a right and a wrong cluster of average size to each rate (Agresti & Caffo
@@ -196,6 +188,6 @@ def drop_interval(
         middles.append(float(sums.sum() / sizes.sum()))
         errors += (1 - 2 * number) * (sums - middles[-1] * sizes) / sizes.sum()
     error = math.sqrt(float(errors @ errors) * len(errors) / (len(errors) - 1))
-    reach = t_quantile(level, count + 1) * error
+    reach = t_quantile(0.95, count + 1) * error
     middle = middles[0] - middles[1]
     return rates[0] - rates[1], (max(-1.0, middle - reach), min(1.0, middle + reach))

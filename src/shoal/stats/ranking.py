@@ -143,7 +143,7 @@ def guess(truth: ArrayLike) -> float:
 # Jackknife and permutations over models
 
 
-def over_models(order: Floats, truth: ArrayLike, level: float = 0.95) -> Interval | None:
+def over_models(order: Floats, truth: ArrayLike) -> Interval | None:
     """Return a jackknife interval of few-shot accuracy over models; None if leaving out a model leaves no pair."""
     known = np.asarray(truth, np.float64)
     models = len(known)
@@ -155,7 +155,7 @@ def over_models(order: Floats, truth: ArrayLike, level: float = 0.95) -> Interva
         return None
     values = np.array(without)
     error = math.sqrt((models - 1) / models * float(((values - values.mean()) ** 2).sum()))
-    middle, reach = few_shot_accuracy(order, known), t_quantile(level, models - 1) * error
+    middle, reach = few_shot_accuracy(order, known), t_quantile(0.95, models - 1) * error
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 

@@ -109,7 +109,7 @@ def item_floor(outcomes: ArrayLike) -> float:
 # variance of single outcomes is in both parts, so these intervals are conservative.
 
 
-def coefficient_interval(values: ArrayLike, coefficient: Coefficient, level: float = 0.95) -> Interval:
+def coefficient_interval(values: ArrayLike, coefficient: Coefficient) -> Interval:
     """Return an interval for kappa or an ICC, on Fisher's z scale; NaN for two runs or if nothing differs."""
     matrix = np.asarray(values, dtype=np.float64)
     items, runs = matrix.shape
@@ -124,11 +124,11 @@ def coefficient_interval(values: ArrayLike, coefficient: Coefficient, level: flo
         return UNDEFINED
     without = [stretched(np.delete(matrix, run, axis=1)) for run in range(runs)]
     of_items, of_runs = _error_over_items(matrix, stretched), _jackknife(without, np.ones(runs))
-    reach = math.hypot(t_quantile(level, items - 1) * of_items, t_quantile(level, runs - 1) * of_runs)
+    reach = math.hypot(t_quantile(0.95, items - 1) * of_items, t_quantile(0.95, runs - 1) * of_runs)
     return (math.tanh(middle - reach), math.tanh(middle + reach)) if reach > 0 else UNDEFINED
 
 
-def ratio_interval(ratio: float, outcomes: ArrayLike, level: float = 0.95) -> Interval:
+def ratio_interval(ratio: float, outcomes: ArrayLike) -> Interval:
     """Return an interval for the SD over runs in units of `item_floor`; NaN if runs do not differ.
 
     It combines the chi-square interval of the SD with the jackknife error of the floor, on the logarithmic scale.
@@ -141,8 +141,8 @@ def ratio_interval(ratio: float, outcomes: ArrayLike, level: float = 0.95) -> In
         floor = item_floor(part)
         return math.log(floor) if floor > 0 else math.nan
 
-    of_items = normal_quantile(level) * _error_over_items(matrix, log_floor)
-    below, above = (math.hypot(math.log(end), of_items) for end in sd_interval(1.0, matrix.shape[1], level))
+    of_items = normal_quantile(0.95) * _error_over_items(matrix, log_floor)
+    below, above = (math.hypot(math.log(end), of_items) for end in sd_interval(1.0, matrix.shape[1]))
     return ratio * math.exp(-below), ratio * math.exp(above)
 
 

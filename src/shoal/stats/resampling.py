@@ -42,6 +42,25 @@ class ClusterTable:
         return (self.clusters, self.rows.tobytes(), self.counts.tobytes())
 
 
+PASS, FAIL, ERROR = map(ord, "10e")
+
+
+def hits_of(verdicts: str) -> Floats:
+    """Return 1 for a pass, 0 for a fail, NaN for a case that does not apply or has no answer.
+
+    >>> hits_of("10-e").tolist()
+    [1.0, 0.0, nan, nan]
+    """
+    letters = np.frombuffer(verdicts.encode(), np.uint8)
+    return np.where(letters == PASS, 1.0, np.where(letters == FAIL, 0.0, np.nan))
+
+
+def errors_of(verdicts: str) -> NDArray[np.bool_]:
+    """Return which cases have no answer."""
+    errors: NDArray[np.bool_] = np.frombuffer(verdicts.encode(), np.uint8) == ERROR
+    return errors
+
+
 def cluster_table(values: ArrayLike, clusters: ArrayLike | None = None) -> ClusterTable:
     """Return what each cluster contributes to a rate or mean: (sum, applicable cases).
 
@@ -159,10 +178,11 @@ def _table(
 ) -> ClusterTable:
     """Sum the columns by cluster and keep the distinct rows."""
     masked = [np.where(applicable, column, 0.0) for column in columns]
-    return ClusterTable(*distinct_rows(_sum_by_cluster([*masked, applicable.astype(np.float64)], clusters)))
+    return ClusterTable(*distinct_rows(sum_by_cluster([*masked, applicable.astype(np.float64)], clusters)))
 
 
-def _sum_by_cluster(columns: Sequence[Floats], clusters: ArrayLike | None) -> Floats:
+def sum_by_cluster(columns: Sequence[Floats], clusters: ArrayLike | None) -> Floats:
+    """Return the sums of the columns, a row per cluster; without `clusters` each case is its own."""
     if clusters is None:
         return np.column_stack(columns) + 0.0  # + 0.0: no negative zeros among the sort keys
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
@@ -203,5 +223,5 @@ def run_tables(
         for matrix in matrices:
             values = np.asarray(matrix, dtype=np.float64)
             columns += [*np.nan_to_num(values).T, *(~np.isnan(values)).astype(np.float64).T]
-        tables.append(ClusterTable(*distinct_rows(_sum_by_cluster(columns, cluster))))
+        tables.append(ClusterTable(*distinct_rows(sum_by_cluster(columns, cluster))))
     return tables

@@ -95,7 +95,7 @@ def test_a_difference_of_shares_stays_within_a_hundred_points():
     groups = {"diagnostic": "clusters", "test": "t", "category": "c", "representation": "cls"}
     sides = [
         score_results(
-            [[Measure("cluster accuracy", value, 40, groups, basis=Basis(runs=True), facts={"compare": "runs"})]
+            [[Measure("cluster accuracy", value, 40, groups, basis=Basis(runs=True))]
              for value in values], name, "clusters",
         )
         for name, values in (("small", [0.5, 0.9]), ("large", [0.6, 0.95]))

@@ -7,8 +7,9 @@ over all.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from shoal import Answers, Case, Finding, Measure, Measures, Outcome, Result
 from shoal.core.measures import quantity
-from shoal.core.records import Answer, Answers, Case, Example, Finding, Measure, Measures, Outcome, Result
+from shoal.core.records import Answer, Basis, Example
 from shoal.core.views import Column, Number, Row, Section, Table, Words
 from shoal.models.asking import answer_batch
 from shoal.protocols.base import Built, Compared, Profiled, Scored, changes
@@ -84,8 +85,8 @@ def _share(cases: Sequence[Case], outcomes: Sequence[Outcome], groups: Mapping[s
     right, n = sum(bool(outcome.passed) for outcome in chosen), len(chosen)
     value, interval = (right / n, wilson(right, n)) if n else (None, None)
     errors = sum(bool(outcome.error) for outcome in outcomes)
-    facts = {"mean over": "cases"}
-    return Measure("accuracy", value, n, groups, interval, "wilson" if n else "", 0, errors, facts=facts)
+    method, basis = "wilson" if n else "", Basis("cases")
+    return Measure("accuracy", value, n, groups, interval, method, 0, errors, basis=basis)
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:

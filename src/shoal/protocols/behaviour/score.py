@@ -10,9 +10,8 @@ import numpy as np
 
 from ...core.claims import ENOUGH_TEMPLATES
 from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome, verdicts_of
-from ...stats.hits import errors_of, hits_of
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
-from ...stats.resampling import cluster_table, macro_mean, sharing
+from ...stats.resampling import cluster_table, errors_of, hits_of, macro_mean, sharing
 from ..base import Built, Scored
 from ..degeneracy import DEGENERATE, degenerate
 from .judge import by_functionality, judge, lacks_neutral, rows_of, with_neutral_band
@@ -268,6 +267,8 @@ def _with_templates(
         if not np.isnan(hit)
     )
     facts: dict[str, Any] = {"effective templates": row.n**2 / sum(size**2 for size in sizes.values())}
+    basis = replace(row.basis, templates=len(sizes))
     if len(sizes) >= ENOUGH_TEMPLATES and not np.isnan((ends := interval())[0]):
         facts["interval over templates"] = list(ends)
-    return replace(row, basis=replace(row.basis, templates=len(sizes)), facts=facts)
+        basis = replace(basis, interval_over_templates=ends)
+    return replace(row, basis=basis, facts=facts)

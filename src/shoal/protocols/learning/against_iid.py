@@ -140,25 +140,24 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
     if over.parts:
         yield _over_seeds(groups, units, by_seed, over, note)
         return
-    shuffled = exchange_test(
+    test = exchange_test(
         draws.pair,
         settings.shuffles,
         np.random.default_rng([settings.seed, 2 + HOLD_OUTS.index(scenario.hold_out)]),
         np.random.default_rng(settings.seed),  # the i.i.d. exchanges are shared by a row's scenarios
     )
-    p = float(shuffled.p[0])
     runs = f", each with its {len(ours)} runs" if len(ours) > 1 else ""
     yield Contest(
         groups,
         units,
-        _in_agreement(estimate(draws, generalization_score, DIFFERENCE), p),
+        _in_agreement(estimate(draws, generalization_score, DIFFERENCE), test.p),
         _named(BOOTSTRAP, len(ours)),
         len(ours),
-        p,
+        test.p,
         f"randomisation: {settings.shuffles:,} exchanges of cases{runs}",
-        partial(_smallest, float(np.nanstd(shuffled.shuffled)), units),
+        partial(_smallest, float(np.nanstd(test.shuffled)), units),
         note,
-        shuffled.shuffled[:, 0],
+        test.shuffled,
     )
 
 
