@@ -47,7 +47,7 @@ def new_command(
         raise DataError(f"{out.parent}: no such folder", fix=f"mkdir {out.parent}")
     content = starter(out.stem)
     if source:
-        table = read_labelled(source, texts, label, more=[by] if by else [], settings=("--text", "--label"))
+        table = read_labelled(source, texts, label, more=[by] if by else [])
         content = proposed(out.stem, table, by)
     with writing(out) as stream:
         stream.write(content)
