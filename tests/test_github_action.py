@@ -212,8 +212,8 @@ def test_a_gate_that_is_not_met_fails_the_job_and_its_comment_is_updated_in_plac
     (comment,) = github.comments
     for text in (comment["body"], job.summary()):
         assert "### ✗ shoal: gate not met" in text and "✗  praise    25.0 %" in text
-        assert "Changes since the baseline" in text and "/me/mine/actions/runs/12)" in text
-    assert "Commit 0123456." in comment["body"] and "\x1b" not in comment["body"]
+        assert "Changes since the baseline" in text and "\x1b" not in text
+    assert "Commit 0123456, [log](https://github.example/me/mine/actions/runs/12)" in comment["body"]
     (job.folder / "gate.toml").write_text(RULE.format(limit=0.2))
     assert job.run(**models) == 0
     (comment,) = github.comments
@@ -384,10 +384,30 @@ def test_the_example_workflow_uses_the_action(job):
     workflow = yaml.safe_load((ROOT / "examples" / "github-workflow.yml").read_text())
     (step,) = [step for step in workflow["jobs"]["gate"]["steps"] if "shoal" in step.get("uses", "")]
     assert step["with"].keys() <= ACTION["inputs"].keys()
-    texts = [f"It is {word}." for word in ("good", "great", "fine", "lovely", "bad", "awful", "dull", "ugly")]
-    labels = ["positive"] * 4 + ["negative"] * 4
-    answers = [json.dumps({"text": text, "label": label}) for text, label in zip(texts, labels, strict=True)]
-    (job.folder / "answers.jsonl").write_text("\n".join(answers))
-    command = [sys.executable, "-m", "shoal", "import", "suite.py", "--out", "suite.jsonl"]
-    subprocess.run(command, cwd=job.folder, env=job.environment, check=True)
-    assert job.run(**step["with"]) == 0, job.log
+    for command in (
+        ["import", "suite.py", "--out=suite.jsonl"],
+        ["export", "suite.jsonl", "--out=answers.jsonl"],
+    ):
+        shoal = [sys.executable, "-m", "shoal", *command]
+        subprocess.run(shoal, cwd=job.folder, env=job.environment, stdout=subprocess.DEVNULL, check=True)
+    answers = job.folder / "answers.jsonl"
+    rows = [json.loads(line) | {"pred": 1} for line in answers.read_text().splitlines()]
+    answers.write_text("\n".join(map(json.dumps, rows)))
+    assert job.run(**step["with"]) == 3, job.log
+
+
+@pytest.mark.parametrize(
+    ("path", "is_suite"),
+    [
+        ("suite.jsonl", True),
+        ("tests/hotel_suite.yml", True),
+        ("suites/hotel/negation.yaml", True),
+        ("hotel.yaml", False),
+        ("suites/readme.md", False),
+        ("suite.yaml.bak", False),
+    ],
+)
+def test_pre_commit_checks_suite_files(path, is_suite):
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    files = {hook["entry"]: hook.get("files") for hook in hooks}["shoal check"]
+    assert bool(re.search(files, path)) is is_suite

@@ -33,6 +33,7 @@ MARGIN = 2_000
 CUT = "\n… cut at GitHub's limit for comments; the log has the rest"
 PER_PAGE = 100
 MAY_WRITE = ("OWNER", "MEMBER", "COLLABORATOR")
+NO_COMMENT = "No comment on the pull request: "
 COMMANDS = ("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY")
 """Files through which a program gives orders to the runner; code of the model gets none of them."""
 
@@ -110,9 +111,12 @@ def report() -> int:
     _append("GITHUB_STEP_SUMMARY", f"{text}\n")
     if pull_request and os.environ.get("SHOAL_COMMENT") == "true":
         commit = pull_request["head"]["sha"][:7]
-        note = comment(pull_request["number"], outcome["command"], f"{text}\nCommit {commit}.\n")
+        run = [os.environ[name] for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")]
+        footer = "Commit {}, [log]({}/{}/actions/runs/{})".format(commit, *run)
+        note = comment(pull_request["number"], outcome["command"], f"{text}\n{footer}\n")
         print(note)
-        _append("GITHUB_STEP_SUMMARY", f"{note}\n")
+        if note.startswith(NO_COMMENT):
+            _append("GITHUB_STEP_SUMMARY", f"\n{note}\n")
     return int(outcome["code"])
 
 
@@ -128,8 +132,7 @@ def markdown(outcome: dict[str, Any]) -> str:
         parts += ["<details><summary>Changes since the baseline</summary>", code_block(changes), "</details>"]
     elif outcome["baseline"] and outcome["code"] in HEADINGS:
         parts.append("The cases could not be compared with the baseline; the log says why.")
-    run = [os.environ.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")]
-    return "\n\n".join([*parts, "[Log]({}/{}/actions/runs/{})".format(*run)]) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def cut(text: str, room: int) -> str:
@@ -157,13 +160,13 @@ def comment(number: int, gate: str, text: str) -> str:
             _call("POST", f"{issues}/{number}/comments", body)
     except urllib.error.HTTPError as problem:
         if problem.code not in (401, 403, 404):
-            return f"No comment on the pull request: GitHub answered {problem.code}."
+            return f"{NO_COMMENT}GitHub answered {problem.code}."
         return (
-            f"No comment on the pull request: the token may not write comments (GitHub answered {problem.code}). "
+            f"{NO_COMMENT}the token may not write comments (GitHub answered {problem.code}). "
             "It never may for a fork; otherwise set `permissions: pull-requests: write`."
         )
     except (OSError, ValueError, http.client.HTTPException):  # the message may hold the token
-        return "No comment on the pull request: GitHub gave no valid answer."
+        return f"{NO_COMMENT}GitHub gave no valid answer."
     return f"The comment on the pull request was {'updated' if earlier else 'created'}."
 
 
