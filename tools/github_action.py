@@ -3,9 +3,9 @@
     python github_action.py judge           run `shoal gate`, and `shoal compare` if there is a baseline
     python -I -S github_action.py report    write summary and comment, exit with the gate's exit code
 
-Only `report` gets the token. It runs no code of the model and needs only the standard library. Output of shoal may hold
-text of data and models: in Markdown it stands in a code block, in the log between stop-commands, so that GitHub reads
-no markup, mention or workflow command in it.
+Only `report` gets the token. It runs no code of the model and needs only the standard library. The output of shoal may
+hold text of data and models. GitHub reads no markup, mention or workflow command in it: Markdown shows it in a code
+block, and the log between stop-commands.
 """
 
 import hashlib
