@@ -68,10 +68,16 @@ def settings() -> str:
         "of `shoal.audit`. Rare settings may also go into `[PROTOCOL.advanced]`. A dash means: not set.\n"
     ]
     tables = {protocol: setting_rows(protocol) for protocol in PROTOCOLS}
+    explained: dict[SettingRow, str] = {}
     for protocol, rows in tables.items():
         parts.append(f"## {protocol}\n")
+        repeated: dict[str, list[str]] = {}
+        for row in rows:
+            if row in explained and not is_schedule(row):
+                repeated.setdefault(explained[row], []).append(f"`{row.name}`")
         for advanced in (False, True):
-            chosen = [row for row in rows if row.advanced == advanced and not is_schedule(row)]
+            chosen = [row for row in rows if row.advanced == advanced and row not in explained]
+            chosen = [row for row in chosen if not is_schedule(row)]
             if not chosen:
                 continue
             if advanced:
@@ -82,6 +88,8 @@ def settings() -> str:
                 for row in chosen
             ]
             parts.append("\n".join(lines) + "\n")
+        parts += [f"As in [{other}](#{other}): {', '.join(names)}.\n" for other, names in repeated.items()]
+        explained |= {row: explained.get(row, protocol) for row in rows}
     parts.append("## Training\n\nSettings that every table of training settings has, with their defaults.\n")
     parts.append(training_tables(tables))
     return "\n".join(parts)
