@@ -61,7 +61,7 @@ cluster: $(VENV)/dev-ready  ## more on a Ray cluster of three nodes, started her
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/runs
 
 docs: $(VENV)/docs-ready  ## the documentation site in build/site; a warning or a page that loads something from another host is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@! grep -rnE '<(script|link|img|iframe|source)[^>]* (src|href)="?(https?:)?//' build/site --include='*.html'
 	@! grep -rnE '(@import|url\()[ "(]*(https?:)?//' build/site --include='*.css'
 	@echo "The site is in build/site; read it with: $(BIN)/python -m http.server --directory build/site"

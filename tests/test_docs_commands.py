@@ -7,6 +7,8 @@ import csv
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -150,7 +152,8 @@ def write_predictions(folder: Path) -> None:
     shoal("shoal export hotel.py --out texts.jsonl")
     for module, name in (("reviews", "old"), ("reviews2", "new")):
         asked = (folder / "ask.py").read_text().replace("from reviews ", f"from {module} ")
-        exec(compile(asked.replace("answers.jsonl", f"{name}.jsonl"), "ask.py", "exec"), {})
+        script = asked.replace("answers.jsonl", f"{name}.jsonl")
+        subprocess.run([sys.executable, "-c", script], cwd=folder, check=True)
     shoal("shoal export hotel.py --out texts.csv")
     with (folder / "texts.csv").open(encoding="utf-8", newline="") as stream:
         head, *rows = [*csv.reader(stream)]
