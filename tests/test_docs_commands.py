@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from fake_server import FakeServer, serving
+from fake_server import FakeServer, by_words, serving
 
 from shoal.cli import main
 
@@ -35,11 +35,12 @@ STAND_INS = {
     "hf:checkpoints/sst2": "python:reviews:predict",
     "sentiment_suite.tar.gz": "hotel.py",
     "shoal run examples/": "shoal check examples/",
-    "compare A B": "compare one two",
-    "--a old1 --a old2 --b new1 --b new2": "--a one --a two --b three --b four",
-    "3f9c1a2b": "one",
-    "91be77d0": "two",
-    "JOB": "three",
+    ".toml --workers 2": ".toml",
+    "compare A B": "compare old-hotel new-hotel",
+    "--a old1 --a old2 --b new1 --b new2": "--a old-hotel --a new-hotel --b reviews-predict --b reviews2-predict",
+    "3f9c1a2b": "old-hotel",
+    "91be77d0": "new-hotel",
+    "JOB": "reviews-predict",
     "per_label=300": "per_label=20",
     "test_per_label=60": "test_per_label=10",
     "hf:DIR --set diagnostic=crows --data crows_pairs_anonymized.csv": (
@@ -50,7 +51,7 @@ STAND_INS = {
     "shoal try merge tiny:nli": "shoal try merge tiny:nli --limit 5 --set draws=2",
     "hf:my-nli-model": "tiny:nli",
     "hf:bert-base-cased": "example",
-    "--data snli_test.tsv ": "--limit 5 ",
+    "--data snli_test.tsv ": "--set limit=5 ",
     " --set audited=first.csv,second.csv,settled.csv": "",
     "--limit 200": "--limit 5",
     "hf:one?": "openai:one?url=http://127.0.0.1:8000/v1&",
@@ -64,17 +65,7 @@ RUN_FIRST = {
 }
 
 PLAN = """
-[models.one]
-spec = "predictions:old.jsonl"
-
-[models.two]
-spec = "predictions:new.jsonl"
-
-[models.three]
-spec = "python:reviews:predict"
-
-[models.four]
-spec = "python:reviews2:predict"
+models = ["predictions:old.jsonl", "predictions:new.jsonl", "python:reviews:predict", "python:reviews2:predict"]
 
 [behaviour]
 suite = "hotel.py"
@@ -109,11 +100,13 @@ TABLES = {
         ["A man eats.", "Nobody eats.", "contradiction", "g1"],
         ["A dog runs.", "An animal runs.", "entailment", "g2"],
         ["A dog runs.", "Nothing runs.", "contradiction", "g2"],
+        ["A dog runs.", "The dog is brown.", "neutral", "g2"],
     ],
     "semantic.tsv": [
         ["premise", "hypothesis", "label", "hypothesis_paraphrase"],
         ["A man eats.", "A person eats.", "entailment", "Somebody eats."],
         ["A dog runs.", "Nothing runs.", "contradiction", "There is no running."],
+        ["A dog runs.", "The dog is brown.", "neutral", "It is a brown dog."],
     ],
     "anli.csv": [
         ["uid", "context", "statement", "gold_label", "preds-1PredLabel", "preds-2PredLabel"],
@@ -177,6 +170,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(ROOT / "examples" / "ranking" / "readers.py", tmp_path)
     for name in ("ten_examples.csv", "ten.csv"):
         shutil.copy(ROOT / "examples" / "ranking" / "reviews.csv", tmp_path / name)
+    with (tmp_path / "ten_examples.csv").open("a", encoding="utf-8") as stream:
+        stream.write("r99,The box is blue.,neutral\n")
     shutil.copy(ROOT / "examples" / "ranking" / "unlabelled.csv", tmp_path)
     shutil.copy(tmp_path / "reviews.py", tmp_path / "my_model.py")
     for name, rows in TABLES.items():
@@ -185,7 +180,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "cood.toml").write_text(COOD)
     (tmp_path / "mini.py").write_text(blocks("write-a-suite.md", "python")[0])
     (tmp_path / "rules.toml").write_text(next(b for b in blocks("cood.md", "toml") if "[[rule]]" in b))
-    (tmp_path / "mine.toml").write_text(next(b for b in blocks("llm-endpoint.md", "toml") if "task" in b))
+    prompt = next(b for b in blocks("llm-endpoint.md", "toml") if "task" in b)
+    for label, shown in (("negative", "bad"), ("neutral", "so-so"), ("positive", "good")):
+        prompt = prompt.replace(f'"{shown}"', f'"{label}"')  # the words that the server below knows
+    (tmp_path / "mine.toml").write_text(prompt)
     (tmp_path / "learning.toml").write_text(blocks("train-on-a-suite.md", "toml")[0])
     table3 = blocks("replicate-table-3.md", "toml")[0].replace("hf:bert-base-uncased", "tiny:sentiment")
     kept = [line for line in table3.splitlines() if not line.startswith(("suite", "iid"))]
@@ -209,9 +207,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def answer(question: str) -> str:
+    return "unclear" if "Premise" in question else by_words(question)
+
+
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    with serving() as running:
+    with serving(rule=answer) as running:
         yield running
 
 
