@@ -27,7 +27,7 @@ RANGES: dict[str, Within] = {
 class Train(TrainNumbers):
     """The table `train`: which data to train on, in which order, and how. Lists multiply the jobs.
 
-    Numbers that are not set are the paper's: the i.i.d. stage has its own, the suite stage those tuned for task,
+    Numbers that are not set are the authors': the i.i.d. stage has its own, the suite stage their fallback for task,
     configuration and method (`hyper.py`). learning_rate is that of every method but lp, which only trains a head:
     train.options.lp.learning_rate.
     """
