@@ -295,3 +295,11 @@ def test_results_that_were_scored_under_different_settings_are_refused(side):
     who = "the seeds of A" if side == "A" else "A and B"
     with pytest.raises(DataError, match=rf"{who} were scored under different settings\n  why: .* for A, "):
         compare(*sides, QUICK)
+
+
+def test_templates_that_only_one_side_has_outcomes_for_are_the_unit_in_both_orders():
+    hits = {"a1": [None] * 8, "a2 inv": [1] * 8}
+    templates = {"a1": list("01234567"), "a2 inv": [""] * 8}
+    a, b = result(hits, templates), result({**hits, "a1": [1] * 8}, templates)
+    there, back = (one(*pair, replace(FEW, over="templates")) for pair in ((a, b), (b, a)))
+    assert [(own.p, own.templates) for own in there.rows] == [(own.p, own.templates) for own in back.rows]
