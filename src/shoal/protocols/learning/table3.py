@@ -25,7 +25,6 @@ COLUMNS = {
 }
 """The paper's names of the i.i.d. score and of G by hold-out; further data come after them."""
 
-
 DATA = "data "
 """The prefix of the columns of further data."""
 

@@ -8,7 +8,7 @@ from ...core.errors import some
 from ...core.measures import MEASURES, shown
 from ...core.views import Tone, Words
 from ...stats.generalization import ESTIMABLE_SEEDS
-from .table3 import COLUMNS, IID_COLUMN, TableRow
+from .table3 import IID_COLUMN, TableRow
 from .trainings import HOLD_OUTS, Row
 
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "test type": "test types"}
@@ -182,15 +182,6 @@ def negative_transfer(groups: Mapping[str, str], capability: str, change: float,
     return (
         f"{groups['config']} {groups['method']}: training on the other tests of {capability} costs "
         f"{groups['functionality']} {-100 * change:.1f} points in {'this run' if runs == 1 else 'these runs'}."
-    )
-
-
-def artefact(row: Row, column: str, models: int) -> str:
-    """Return that a gain may come from models with one answer to nearly everything."""
-    give = "model gives" if models == 1 else "models give"
-    return (
-        f"{row[0]} {row[1]}: the gain in {COLUMNS[column]} may be an artefact. "
-        f"{models} {give} one answer to nearly everything."
     )
 
 
