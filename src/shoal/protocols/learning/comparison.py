@@ -27,15 +27,7 @@ from ...stats.intervals import Interval, cluster_wilson, t_quantile
 from ...stats.paired import generalization_score
 from ...stats.resampling import cluster_table
 from . import wording
-from .against_iid import (
-    Contest,
-    common_seeds,
-    contest_measures,
-    g_test,
-    iid_test,
-    over_seeds,
-    with_interval,
-)
+from .against_iid import Contest, common_seeds, contest_measures, g_test, iid_test, over_seeds, with_interval
 from .averages import average_measures, means_over_methods
 from .settings import Settings
 from .table3 import rows_of_table3

@@ -19,6 +19,7 @@ from ...core.records import Finding, Measure, Result
 from ...stats.multiplicity import holm
 from ...stats.paired import sign_flip_test, sign_test
 from ..base import Compared
+from ..behaviour.wording import failed_checks
 from . import wording
 from .against_iid import common_hits, common_seeds, iid_test
 from .build import planned_folds
@@ -74,8 +75,7 @@ def training_findings(results: Sequence[Result]) -> list[Finding]:
         groups = {"config": training.row[0], "method": training.row[1], "hold out": training.hold_out}
         groups |= {"fold": training.fold, "seed": str(training.seed)}
         groups |= {"model": training.model} if several else {}
-        failed = [check for check in training.result.job.get("checks", ()) if check["ok"] is False]
-        checks = [Finding("training", str(check["detail"]), weight=1.0) for check in failed]
+        checks = [Finding("training", detail, weight=1.0) for _, detail in failed_checks(training.result)]
         part = OF_A_FOLD if training.fold else 1.0
         findings += [
             replace(finding, groups=groups, weight=part * finding.weight)
@@ -112,10 +112,9 @@ def lost_tasks(trainings: Trainings) -> list[Finding]:
     base = trainings.baseline
     if base is None:
         return []
-    scenarios = [trainings.scenario(row, "seen") for row in trainings.rows]
     tests = [
         (scenario, test)
-        for scenario in scenarios
+        for scenario in (trainings.scenario(row, "seen") for row in trainings.rows)
         for test in iid_test(trainings.settings, scenario, base, these_runs=True)
     ]
     adjusted = holm([test.p for _, test in tests]).tolist() if tests else []
@@ -151,11 +150,14 @@ def negative_transfer(trainings: Trainings) -> list[Finding]:
     """Return the functionalities that their siblings harm; Holm over all."""
     changes = [change for row in trainings.rows for change in _changes(trainings, row)]
     adjusted = holm([p for _, p, _ in changes]).tolist() if changes else []
-    return [
-        _harm(trainings, measure, p, runs)
-        for (measure, _, runs), p in zip(changes, adjusted, strict=True)
-        if measure.value is not None and measure.value < 0 and p <= ALPHA
-    ]
+    harms = []
+    for (change, _, runs), p in zip(changes, adjusted, strict=True):
+        if change.value is not None and change.value < 0 and p <= ALPHA:
+            capability = trainings.groups(change.groups["functionality"])["capability"]
+            text = wording.negative_transfer(change.groups, capability, change.value, runs)
+            measure = replace(change, facts={"adjusted p": p})
+            harms.append(Finding(NEGATIVE_TRANSFER, text, (measure,), TRANSFER, change.groups))
+    return harms
 
 
 def _changes(trainings: Trainings, row: Row) -> Iterator[tuple[Measure, float, int]]:
@@ -182,11 +184,3 @@ def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:
         return sign_test(int((sums > 0).sum()), int((sums < 0).sum()))
     rng = np.random.default_rng(trainings.settings.seed)
     return sign_flip_test(sums, rng, trainings.settings.shuffles)
-
-
-def _harm(trainings: Trainings, change: Measure, p: float, runs: int) -> Finding:
-    groups = change.groups
-    capability = trainings.groups(groups["functionality"])["capability"]
-    text = wording.negative_transfer(groups, capability, change.value or 0.0, runs)
-    measure = replace(change, facts={"adjusted p": p})
-    return Finding(NEGATIVE_TRANSFER, text, (measure,), TRANSFER, groups)

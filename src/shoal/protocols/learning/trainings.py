@@ -61,10 +61,9 @@ def read_trainings(results: Sequence[Result]) -> list[Training]:
         train = settings["train"]
         (config,), (method,) = train["on"], train["method"]
         (hold_out,) = settings.get("hold_out") or (STANDARD,)
-        row = config, method
-        model, fold = str(result.job["model"]), str(settings.get("fold") or "")
-        training = Training(model, row, hold_out, fold, int(settings["seed"]), result)
-        key = (training.model, _rank(row), training.hold_out, training.fold, training.seed)
+        model, fold, seed = str(result.job["model"]), str(settings.get("fold") or ""), int(settings["seed"])
+        training = Training(model, (config, method), hold_out, fold, seed, result)
+        key = (model, _rank(training.row), hold_out, fold, seed)
         _refuse_another(trainings.get(key), training)
         trainings[key] = training
     ordered = [trainings[key] for key in sorted(trainings)]
@@ -138,10 +137,7 @@ class Trainings:
     """All jobs of one model, on one list of cases."""
 
     def __init__(
-        self,
-        settings: Settings,
-        jobs: Sequence[Training],
-        planned: Mapping[str, Sequence[str]] | None = None,
+        self, settings: Settings, jobs: Sequence[Training], planned: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         self.settings, self.jobs, self.planned = settings, jobs, planned or {}
         self.cases: Sequence[Case] = _every_case(jobs)

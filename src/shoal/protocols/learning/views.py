@@ -40,10 +40,7 @@ AVERAGED = "G is computed in each seed and then averaged, so it need not lie bet
 
 
 def view_sections(
-    settings: Settings,
-    results: Sequence[Result],
-    measures: Sequence[Measure],
-    findings: Sequence[Finding],
+    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> list[Section]:
     """Return each result by itself; with measures Table 3 of each model, the details behind it, the paper's files."""
     if not measures:
@@ -129,30 +126,27 @@ def _cell(cell: Cell) -> Number:
     """Return the value with mark and interval, or the progress of an empty cell."""
     if cell.value is None:
         return Number(cell.score, instead="–")
-    tones: list[Tone] = ["strong"] if cell.is_best else []
-    return Number(
-        cell.score, (*tones, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""), "value and interval"
-    )
+    best: tuple[Tone, ...] = ("strong",) if cell.is_best else ()
+    tones = (*best, *TONES[cell.verdict])
+    return Number(cell.score, tones, MARKS.get(cell.verdict, ""), "value and interval")
 
 
 def _tests(rows: Sequence[TableRow]) -> Table:
     """Return every test against the iid row: difference, interval, adjusted p, minimum detectable difference."""
-    shown_rows = [
-        ShownRow(
-            [
-                row.config,
-                row.method,
+    shown_rows = []
+    for row in rows:
+        for name, cell in row.cells.items():
+            change = Number(cell.difference, mark=MARKS.get(cell.verdict, ""))
+            interval = Number(cell.difference, part="interval")
+            cells: list[ShownCell] = [
+                *row.name,
                 title_of(name),
-                Number(cell.difference, mark=MARKS.get(cell.verdict, "")),
-                Number(cell.difference, part="interval"),
+                change,
+                interval,
                 Number(cell.adjusted),
                 Number(cell.mde),
             ]
-        )
-        for row in rows
-        for name, cell in row.cells.items()
-        if cell.p
-    ]
+            shown_rows += [ShownRow(cells)] if cell.p else []
     heads = [
         Column("trained on", "left", once=True),
         Column("method", "left", once=True),
@@ -262,12 +256,10 @@ def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
 def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
     columns = list(dict.fromkeys((row.groups["config"], row.groups["method"]) for row in rates))
     columns.sort(key=lambda column: column[0] != "iid")
-    functionalities = {row.groups["functionality"]: row.groups for row in rates if row.name == "pass rate"}
-    capabilities = list(dict.fromkeys(groups["capability"] for groups in functionalities.values()))
-    functionalities = dict(
-        sorted(functionalities.items(), key=lambda pair: capabilities.index(pair[1]["capability"]))
-    )
-    names = ["", *functionalities]
+    known = {row.groups["functionality"]: row.groups for row in rates if row.name == "pass rate"}
+    capabilities = list(dict.fromkeys(groups["capability"] for groups in known.values()))
+    names = ["", *sorted(known, key=lambda name: capabilities.index(known[name]["capability"]))]
+    functionalities = {name: known[name] for name in names[1:]}
     places = {
         (row.groups.get("functionality", ""), row.groups["config"], row.groups["method"]): row
         for row in rates
