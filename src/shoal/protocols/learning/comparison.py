@@ -26,13 +26,14 @@ from ...stats.generalization import ESTIMABLE_SEEDS, METHOD, Draws, draw, estima
 from ...stats.intervals import Interval, cluster_wilson, t_quantile
 from ...stats.paired import generalization_score
 from ...stats.resampling import cluster_table
+from ..behaviour.wording import NO_CASE_ANSWERED, NO_CASE_APPLIES
 from . import wording
 from .against_iid import Contest, common_seeds, contest_measures, g_test, iid_test, over_seeds, with_interval
 from .averages import average_measures, means_over_methods
 from .settings import Settings
 from .table3 import rows_of_table3
 from .trainings import HOLD_OUTS, Flags, Floats, Scenario, Trainings, read_trainings, undefined
-from .wording import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY
+from .wording import NO_FUNCTIONALITY
 
 
 def compare_models(
@@ -279,7 +280,7 @@ def _rate(name: str, hits: Floats, failed: Flags, groups: Mapping[str, str]) -> 
     row = _counted(Measure(name, None, 0, groups), hits, failed)
     applicable = (~np.isnan(hits)).sum(axis=0)
     if not applicable.all():
-        reason = NO_CASE if row.na else NO_ANSWER
+        reason = NO_CASE_APPLIES if row.na else NO_CASE_ANSWERED
         return replace(row, n=0, note=reason, reason=reason)
     values = np.nansum(hits, axis=0) / applicable
     interval, method = _interval(hits, values)

@@ -116,7 +116,12 @@ def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> lis
         TableRow(*name, {column: cells.get(column, Cell()) for column in columns})
         for name, cells in laid_out.items()
     ]
-    return _with_best(rows, columns)
+    for column in columns:
+        best = max((value for row in rows if (value := row.cells[column].value) is not None), default=None)
+        for row in rows:
+            cell = row.cells[column]
+            row.cells[column] = replace(cell, is_best=best is not None and cell.value == best)
+    return rows
 
 
 def means_of(measures: Iterable[Measure], model: str | None) -> list[Measure]:
@@ -157,23 +162,6 @@ def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
 
 def _is_iid(row: Measure) -> bool:
     return "iid score" in (row.name, row.groups.get("score"))
-
-
-def _with_best(rows: Sequence[TableRow], columns: Sequence[str]) -> list[TableRow]:
-    best = {}
-    for column in columns:
-        values = [value for row in rows if (value := row.cells[column].value) is not None]
-        best[column] = max(values, default=None)
-    return [
-        replace(
-            row,
-            cells={
-                column: replace(cell, is_best=cell.value is not None and cell.value == best[column])
-                for column, cell in row.cells.items()
-            },
-        )
-        for row in rows
-    ]
 
 
 # Figures of the paper's text (`docs/method/beluga.md` 1.15)

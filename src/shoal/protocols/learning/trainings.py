@@ -67,16 +67,15 @@ def read_trainings(results: Sequence[Result]) -> list[Training]:
         _refuse_another(trainings.get(key), training)
         trainings[key] = training
     ordered = [trainings[key] for key in sorted(trainings)]
-    return [copy for training in ordered for copy in _for_every_seed(training, ordered)]
-
-
-def _for_every_seed(training: Training, others: Sequence[Training]) -> list[Training]:
-    """Return the training, and the untrained model once for every seed: it is the baseline of all."""
-    train = training.result.job["settings"]["train"]
-    if train.get("from_") != "model" or training.row[0] != "iid":
-        return [training]
-    seeds = sorted({training.seed, *(other.seed for other in others if other.model == training.model)})
-    return [replace(training, seed=seed) for seed in seeds]
+    every = []
+    for training in ordered:
+        seeds = [training.seed]
+        train = training.result.job["settings"]["train"]
+        if train.get("from_") == "model" and training.row[0] == "iid":
+            # The untrained model is the baseline of every seed.
+            seeds = sorted({other.seed for other in ordered if other.model == training.model})
+        every += [replace(training, seed=seed) for seed in seeds]
+    return every
 
 
 def _rank(row: Row) -> tuple[int, int]:

@@ -36,7 +36,6 @@ SCENARIOS = {
     "capability": "class: its whole capability was held out",
     "test type": "type: its whole test type was held out",
 }
-AVERAGED = "G is computed in each seed and then averaged, so it need not lie between the means of its parts."
 
 
 def view_sections(
@@ -223,8 +222,7 @@ def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
     """Return what only the full view says (`docs/method/beyond.md` 7.19)."""
     counts = [row for row in measures if row.name == "functionalities compared" and row.value is not None]
     lines = [f"{shown(row.value, quantity(row))} of {row.n:,} functionalities {row.note}" for row in counts]
-    lines += [claim_of_rows(seeds), wording.intervals(seeds)]
-    return [*map(str.strip, lines), *([AVERAGED] if seeds > 1 else [])]
+    return [*map(str.strip, lines), claim_of_rows(seeds).strip()]
 
 
 # Figure 1
