@@ -102,10 +102,10 @@ class TableRow:
 def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> list[TableRow]:
     """Return one model's rows in the paper's order: the iid row first, with its one G in every column."""
     of_rows: dict[Row, list[Measure]] = {}
-    for row in means_of(measures, model):
-        if "method" in row.groups and "functionality" not in row.groups:
-            of_rows.setdefault((row.groups["config"], row.groups["method"]), []).append(row)
-    laid_out = {name: _cells(rows) for name, rows in of_rows.items()}
+    for mean in means_of(measures, model):
+        if "method" in mean.groups and "functionality" not in mean.groups:
+            of_rows.setdefault((mean.groups["config"], mean.groups["method"]), []).append(mean)
+    laid_out = {name: _cells(means) for name, means in of_rows.items()}
     known = dict.fromkeys(column for cells in laid_out.values() for column in cells)
     columns = [name for name in COLUMNS if name in known] + [name for name in known if name.startswith(DATA)]
     for (config, _), cells in laid_out.items():
