@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
@@ -262,25 +261,3 @@ def test_three_warnings_stand_below_the_table_and_the_others_are_counted():
     everything = printed(example(), findings=wrong, full=True)
     assert all(finding.text in everything for finding in wrong)
     assert "more note" not in printed(example(), findings=wrong[:3])
-
-
-def test_a_gain_by_one_answer_to_everything_is_the_first_warning():
-    about = {**SEEN, "fold": "", "seed": "0"}
-    constant = Finding("degenerate", "It predicts a for all 9 rows.", groups=about)
-    _, warning = conclusions(example(), [constant])
-    assert warning.text == (
-        "iid>suite vanilla: the gain in G_seen may be an artefact. 1 model gives one answer to nearly everything."
-    )
-    forgotten = Finding(
-        "forgotten", "it lost the task", (), 20.0, {"config": "iid>suite", "method": "vanilla"}
-    )
-    section = view(Settings(train=Train()), [], example(), [forgotten, warning])[0]
-    assert section.notes[0] == f"! {warning.text}"
-    elsewhere = replace(constant, groups={**about, "hold out": "functionality"})  # no gain there
-    of_part = replace(constant, facts={"of a part": True})  # one label may be right for all that it was asked
-    for finding in (elsewhere, of_part):
-        assert len(conclusions(example(), [finding])) == 1
-    assert (
-        len(conclusions(example(), [replace(of_part, facts={"of a part": True, "slice": "i.i.d. rows"})]))
-        == 2
-    )

@@ -9,7 +9,6 @@ from ...training.config import TrainNumbers
 from ..base import changes
 from ..behaviour import settings as behaviour
 from ..behaviour.build import split_identity
-from .build import tested_split
 from .iid import iid_identity, ood_digest, test_identity
 
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
@@ -59,7 +58,7 @@ class Train(TrainNumbers):
 
 
 def _split(settings: "Settings") -> Any:
-    return split_identity(settings, tested_split(settings))
+    return split_identity(settings, settings.tested_split)
 
 
 def _held_out(settings: "Settings") -> Any:
@@ -121,3 +120,8 @@ class Settings(behaviour.Settings):
     """i.i.d. score inside G: of the model trained on the whole suite, or the mean over the held-out models."""
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000, advanced=True)
     """Shuffles of the randomisation test of G."""
+
+    @property
+    def tested_split(self) -> str:
+        """Return the split that models are tested on."""
+        return self.split or "test"

@@ -8,7 +8,7 @@ from ...core.errors import some
 from ...core.measures import MEASURES, shown
 from ...core.views import Tone, Words
 from ...stats.generalization import ESTIMABLE_SEEDS
-from .table3 import COLUMNS, IID_COLUMN, TableRow
+from .table3 import IID_COLUMN, TableRow
 from .trainings import HOLD_OUTS, Row
 
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "test type": "test types"}
@@ -106,7 +106,7 @@ class _Column:
 
 
 def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
+    return f"{count} {_plural('row', count)}"
 
 
 def _seen(column: _Column) -> Words:
@@ -185,15 +185,6 @@ def negative_transfer(groups: Mapping[str, str], capability: str, change: float,
     )
 
 
-def artefact(row: Row, column: str, models: int) -> str:
-    """Return that a gain may come from models with one answer to nearly everything."""
-    give = "model gives" if models == 1 else "models give"
-    return (
-        f"{row[0]} {row[1]}: the gain in {COLUMNS[column]} may be an artefact. "
-        f"{models} {give} one answer to nearly everything."
-    )
-
-
 # Findings about one training
 
 CONSTANT = " A constant answer passes every invariance test."
@@ -259,25 +250,12 @@ def sample_size(suite: int, iid: int, seeds: int) -> str:
     return words + ("; 2 seeds: for these runs only" if seeds == 2 else "; 1 seed, so no seed variance")
 
 
-def intervals(seeds: int) -> str:
-    """Return how the intervals are computed."""
-    over = ", Student's t over seeds" if seeds >= ESTIMABLE_SEEDS else ""
-    words = (
-        f"95 % intervals of G: cases resampled within each functionality, Wilson where all cases agree{over}; "
-        f"of the i.i.d. score: Wilson{over}"
-    )
-    if 1 < seeds < ESTIMABLE_SEEDS:
-        words += f". They are for these runs: {seeds} seeds are too few for the recipe"
-    return f"{words}."
-
-
 def _plural(word: str, count: int) -> str:
     return word if count == 1 else f"{word}s"
 
 
 # Notes of measures
 
-NO_CASE, NO_ANSWER = "no applicable case", "the model answered no case"
 NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
 NO_EFFECT = "no difference can be promised to be found 8 times in 10"
 HELD_OUT_IID = "i.i.d. score: mean over the held-out models"
