@@ -143,13 +143,8 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
     yield Contest(
         groups,
         units,
-<<<<<<< HEAD
         _in_agreement(estimate(draws, generalization_score, DIFFERENCE), test.p),
-        _named(BOOTSTRAP, len(ours)),
-=======
-        _in_agreement(estimate(draws, generalization_score, DIFFERENCE), p),
         BOOTSTRAP + over_seeds(len(ours)),
->>>>>>> h/learning
         len(ours),
         test.p,
         f"randomisation: {settings.shuffles:,} exchanges of cases{runs}",
