@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
 TOKEN = "ghs_secret"
 RULE = '[[rule]]\nfunctionality = "praise"\nat_least = {limit}\n'
 SUITE = """\
@@ -408,6 +409,12 @@ def test_the_example_workflow_uses_the_action(job):
     ],
 )
 def test_pre_commit_checks_suite_files(path, is_suite):
-    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    files = {hook["entry"]: hook.get("files") for hook in hooks}["shoal check"]
-    assert bool(re.search(files, path)) is is_suite
+    assert bool(re.search(HOOKS["shoal-check"]["files"], path)) is is_suite
+
+
+def test_the_guide_names_every_input_and_hook():
+    guide = (ROOT / "docs" / "how-to" / "compare-and-gate.md").read_text()
+    action, hooks = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL))
+    assert action[0]["with"].keys() <= ACTION["inputs"].keys()
+    assert all(f"`{name}`" in guide for name in [*ACTION["inputs"], *ACTION["outputs"]])
+    assert [hook["id"] for hook in hooks["repos"][0]["hooks"]] == list(HOOKS)
