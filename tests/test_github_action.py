@@ -56,6 +56,10 @@ def nosy(texts):
     print("::error::no", file=sys.stderr)
     return new(texts)
 
+def ended(texts):
+    os.write(1, b"\\xff")
+    os._exit(0)
+
 def counted(texts):
     with open("queries.txt", "a") as stream:
         stream.writelines(f"{text}\\n" for text in texts)
@@ -289,6 +293,10 @@ def test_code_of_the_model_gets_neither_token_nor_commands(job, github):
     assert not re.search("^ *::", rest, re.MULTILINE) and stop[1] not in github.comments[0]["body"]
 
 
+def test_a_model_that_ends_the_process_has_not_met_the_gate(job):
+    assert job.run(model="python:models:ended", suite="suite.py") == 1
+
+
 def test_an_input_is_an_argument_and_not_shell_code(job):
     assert job.run(model="--help $(touch pwned)", suite="suite.py; touch pwned") == 1
     assert not (job.folder / "pwned").exists()
@@ -351,9 +359,10 @@ def test_a_server_that_is_not_there_is_a_note(report, monkeypatch):
 
 
 @given(st.text(st.sampled_from("`~\n\r\t @a<>#&\x1b\u2028\u202e"), max_size=40))
-def test_nothing_closes_the_code_block(text):
+def test_nothing_closes_the_code_block_or_hides_in_it(text):
     first, *inside, last = re.split("[\n\r]", github_action.code_block(text))
     assert (first, last) == ("```text", "```") and not any("```" in line for line in inside)
+    assert "".join(inside).isprintable()
 
 
 @pytest.mark.parametrize("size", [100, 40_000, 200_000])

@@ -31,6 +31,8 @@ LIMIT = 65_536
 MARGIN = 2_000
 """Characters kept for all but the output of shoal."""
 CUT = "\n… cut at GitHub's limit for comments; the log has the rest"
+LAST = 50
+"""Lines of an error."""
 PER_PAGE = 100
 MAY_WRITE = ("OWNER", "MEMBER", "COLLABORATOR")
 NO_COMMENT = "No comment on the pull request: "
@@ -56,6 +58,8 @@ def judge() -> int:
     # The answers are kept, so that `compare` does not query the models again.
     keep = ["--keep", f"--into={folder / 'runs'}"]
     code, text = run_shoal("gate", *suite, *rules, *keep, f"--junit={junit}", "--", subject)
+    if not junit.exists():  # the model's code ended the process
+        code = code or 1
     changes = ""
     if baseline and code in HEADINGS:
         failed, changes = run_shoal("compare", *suite, *keep, "--", baseline, subject)
@@ -78,9 +82,9 @@ def run_shoal(*arguments: str) -> tuple[int, str]:
         name: value for name, value in os.environ.items() if name not in (*COMMANDS, "FORCE_COLOR")
     }
     command = [sys.executable, "-m", "shoal", *arguments]
-    stop, errors = secrets.token_hex(16), ""
+    stop, errors = secrets.token_hex(16), list[str]()
     print(f"::stop-commands::{stop}", flush=True)
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as answer:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as answer:
         environment |= {"COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
         with subprocess.Popen(
             command,
@@ -92,11 +96,11 @@ def run_shoal(*arguments: str) -> tuple[int, str]:
         ) as process:
             for line in process.stderr or ():
                 print(line, end="", flush=True)
-                errors += line
+                errors.append(line)
         answer.seek(0)
         text = answer.read()
     print(f"{text}\n::{stop}::", flush=True)
-    return process.returncode, text if process.returncode in HEADINGS else errors
+    return process.returncode, text if process.returncode in HEADINGS else "".join(errors[-LAST:])
 
 
 # Report
