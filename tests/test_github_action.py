@@ -295,6 +295,7 @@ def test_code_of_the_model_gets_neither_token_nor_commands(job, github):
 
 def test_a_model_that_ends_the_process_has_not_met_the_gate(job):
     assert job.run(model="python:models:ended", suite="suite.py") == 1
+    assert "the gate could not be judged" in job.summary()
 
 
 def test_an_input_is_an_argument_and_not_shell_code(job):
