@@ -27,43 +27,54 @@ EXPLAIN = click.option(
 @click.argument("plan", type=options.EXISTING)
 @options.INTO
 @click.option("--retry-errors", is_flag=True, help="Query unanswered examples of finished jobs again.")
+@click.option("--again", is_flag=True, help="Query the models of finished jobs again.")
 @click.option(
     "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes."
 )
 @click.option("--on", default="", metavar="EXECUTOR", help="Where to run: see shoal list executors.")
 @options.AS_JSON
-def run(plan: Path, into: Path, as_json: bool, **how: Any) -> None:
+def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     """Run the jobs of a plan and show their results.
 
     Jobs with a result are skipped. Safe to interrupt: the same command resumes. Several processes may share one plan.
+    With --again, old results stay until the new ones of the whole plan are complete.
 
     \b
     Examples:
       shoal run plan.toml --into runs
+      shoal run plan.toml --again
       shoal run plan.toml --workers 2
       shoal run plan.toml --on ray
     """
     from ..core.text import printable
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
+    from ..runs.again import finish_replacing, replace_results, store_for_again
     from ..runs.executors import run_jobs
     from ..runs.plan import check_plan, read_plan
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
+    from .views import finished_words, next_words, spent_words
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
-    todo = {job.id for job in jobs if not store.is_done(job.id)}
+    finish_replacing(store)
+    working = store_for_again(jobs, store) if again else store
+    todo = {job.id for job in jobs if not working.is_done(job.id)}
     noun = "job" if len(jobs) == 1 else "jobs"
     click.echo(f"{len(jobs)} {noun}: {len(jobs) - len(todo)} done, {len(todo)} to run", err=as_json)
+    if not todo and not again and not how["retry_errors"]:
+        click.echo(finished_words(jobs, store, plan), err=as_json)
     failed = 0
     with progress_bar() as progress:
-        for job, problem in run_jobs(jobs, store, progress, resources=wanted.resources, **how):
+        for job, problem in run_jobs(jobs, working, progress, resources=wanted.resources, **how):
             if problem or job.id in todo:
                 ending = "failed: " + printable(problem) if problem else "done"
                 click.echo(f"  {job.id}  {ending}", err=as_json)
             failed += problem is not None
+    if again and not failed:
+        options.refuse_dead(replace_results(jobs, store, working))
     results = results_by_protocol(wanted, jobs, store)
     compared = compare_results(wanted, results, store, keep=True)
     if as_json:
@@ -71,8 +82,12 @@ def run(plan: Path, into: Path, as_json: bool, **how: Any) -> None:
     else:
         print_sections(plan_sections(wanted, results, compared), more=f"shoal status {plan} --full")
     if failed:
-        raise ShoalError(f"{failed} of {len(jobs)} jobs failed", fix=f"shoal run {plan}, once fixed")
+        kept = "the old results stay until every job has new ones" if again else ""
+        same = f"shoal run {plan}{' --again' if again else ''}"
+        raise ShoalError(f"{failed} of {len(jobs)} jobs failed", why=kept, fix=f"{same}, once fixed")
     options.refuse_dead([row for rows in results.values() for row in rows if row.job["id"] in todo])
+    if not as_json:
+        click.echo(spent_words(jobs, store) + next_words(results, plan, into))
 
 
 @click.command()

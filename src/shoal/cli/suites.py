@@ -57,7 +57,7 @@ def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
 
     jobs = check_plan(read_plan(file))
     with progress_bar() as progress:
-        time, cost = estimate(jobs, progress), bill(jobs)
+        time, cost = estimate(jobs, progress), bill(jobs, progress)
     shown = {job.id: prompts_shown(job, prompts) for job in jobs} if prompts else {}
     if as_json:
         more = {"estimate": asdict(time)} if time else {}

@@ -12,6 +12,7 @@ from ..core.records import Case, Finding, Measure, Outcome, Result, as_json, fin
 from ..core.selection import choose
 from ..core.views import (
     CaseList,
+    Cell,
     Section,
     Text,
     WeighedWords,
@@ -30,6 +31,10 @@ FAILURES = 20
 """Failing cases of a functionality that are shown."""
 
 
+ALONE = 3
+"""Jobs that no protocol compares and whose results are shown one by one."""
+
+
 def result_sections(result: Result) -> list[Section]:
     module = find_protocol(result.job["protocol"])
     return module.view(result.settings, [result], (), result.findings)
@@ -38,11 +43,15 @@ def result_sections(result: Result) -> list[Section]:
 def plan_sections(
     plan: Plan, results: Mapping[str, Sequence[Result]], compared: Mapping[str, Compared]
 ) -> list[Section]:
-    sections = []
+    sections: list[Section] = []
     for protocol, together in compared.items():
         sections += find_protocol(protocol).view(
             plan.tables[protocol], results[protocol], together.measures, together.findings
         )
+    alone = [result for protocol, rows in results.items() if protocol not in compared for result in rows]
+    sections += [section for result in alone[:ALONE] for section in result_sections(result)]
+    if len(alone) > ALONE:
+        sections.append(Section(text=f"{len(alone) - ALONE:,} more jobs: shoal show JOB"))
     return sections
 
 
@@ -62,7 +71,7 @@ def failing_sections(result: Result, only: Sequence[str] = (), *, every: bool = 
         cases = failing[group]
         shown = cases if every else cases[:FAILURES]
         more = [f"{len(cases) - len(shown):,} more: --all"] if len(shown) < len(cases) else []
-        title = [Words(group, "strong"), f": {len(cases):,} of {totals[group]:,} fail"]
+        title: Cell = [Words(group, "strong"), f": {len(cases):,} of {totals[group]:,} fail"]
         blocks.append(CaseList(shown_cases(result, shown), title, legend=more))
     errors = [result.outcomes[position] for position in positions if result.outcomes[position].error]
     lines = [
