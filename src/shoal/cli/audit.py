@@ -25,17 +25,31 @@ TABLES += ["explainers", "factors"]
 
 
 @click.command("list")
-@click.argument("what", type=click.Choice(TABLES), required=False)
-def list_command(what: str | None) -> None:
-    """List protocols, suites, formats, rules and models.
+@click.argument("what", type=click.Choice([*TABLES, "settings"]), metavar="[TABLE]", required=False)
+@click.argument("protocol", required=False)
+def list_command(what: str | None, protocol: str | None) -> None:
+    """List protocols, suites, formats, rules, models and settings.
+
+    TABLE is one of protocols, models, prompts, suites, rules, formats, profiles, executors, explainers, factors, and
+    settings, which needs a PROTOCOL.
 
     \b
-    Example:
+    Examples:
       shoal list suites
+      shoal list settings behaviour
     """
-    from .catalogue import catalogue
+    from ..protocols import PROTOCOLS, find_protocol
+    from .catalogue import catalogue, settings_text
 
-    click.echo(catalogue(what))
+    if what == "settings":
+        if not protocol:
+            raise click.UsageError(f"settings of which protocol? {', '.join(PROTOCOLS)}")
+        find_protocol(protocol)
+        click.echo(settings_text(protocol))
+    elif protocol:
+        raise click.UsageError(f"only settings are by protocol: shoal list settings {protocol}")
+    else:
+        click.echo(catalogue(what))
 
 
 @click.command("try")
