@@ -51,6 +51,7 @@ def test_run_says_how_each_job_went(folder, ran):
     assert "2 done, 1 failed" in found and "purple" in found.replace("\n", "")
 
 
+@pytest.mark.slow
 def test_show_gives_every_case_as_rows(folder, ran):
     rows = list(csv.DictReader(io.StringIO(shoal(folder, "show", "example", "--into", "DIR/runs", "--csv"))))
     lines = [
@@ -65,6 +66,7 @@ def test_show_gives_every_case_as_rows(folder, ran):
     assert failing.startswith(f"{count['fail']:,} of {count['fail'] + count['pass']:,} cases fail\n")
 
 
+@pytest.mark.slow
 def test_the_report_is_the_same_bytes_twice_and_fetches_nothing(folder, ran):
     first = shoal(folder, "report", "DIR/plan.toml", "--into", "DIR/runs", "--out", "DIR/report.html")
     assert "2 of 3 jobs" in first
@@ -75,6 +77,7 @@ def test_the_report_is_the_same_bytes_twice_and_fetches_nothing(folder, ran):
     assert json.loads((folder / "report.json").read_text())["measures"]
 
 
+@pytest.mark.slow
 def test_show_explains_the_worst_failures(folder, ran):
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(Path(__file__).parent)

@@ -1,6 +1,7 @@
-"""The settings of a protocol in rows: for `shoal list settings` and the reference page.
+"""Describe the settings of a protocol: the rows of `shoal list settings` and of the reference page.
 
-Names, types and defaults come from the fields of `Settings`, effects from the text below each field.
+Everything comes from the `Settings` dataclass: names, types and defaults from its fields, effects from the text below
+each field.
 """
 
 import ast
