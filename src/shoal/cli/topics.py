@@ -99,8 +99,8 @@ Files that shoal reads and writes.
                shoal new suite NAME writes one to start from, shoal import FILE
                converts other formats, shoal check FILE shows what is in it.
   predictions  .jsonl or .csv with an id and a label, or a probability per
-               label, for each example. shoal export SUITE --out texts.csv writes
-               the ids.
+               label, for each example. shoal export SUITE --out texts.csv
+               writes the ids.
   plan         .toml: models, and a table of settings per protocol, for run.
   rules        .toml: see shoal help rules.
   result       .json, from --json: rates without cases, for show, report and

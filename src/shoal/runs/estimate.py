@@ -80,7 +80,7 @@ def estimate(jobs: Sequence[Job], progress: Progress = silent) -> Estimate | Non
         protocol = (job.model, job.protocol)  # cases of one protocol take about the same time
         if job.cases not in counts or protocol not in question_times:
             with MemoryStore() as store:
-                built = store.built(job, silent)
+                built = store.built(job, progress)
             counts[job.cases] = len(distinct(built.cases).ids)
             if protocol not in question_times:
                 question_times[protocol] = _time_asking(job, training, built)
