@@ -318,3 +318,11 @@ def test_the_example_rules_are_met_by_the_example_predictions(shoal):
         "gate", "predictions:example", "--set", "suite=sentiment", "--rules", ROOT / "examples" / "gate.toml"
     )
     assert done.exit_code == 0, done.output
+
+
+def test_a_page_lists_every_verdict_and_a_terminal_the_tightest(make):
+    judged = make({f"f{number}": [1] * 20 for number in range(9)})
+    verdicts = judge([Rule({"functionality": "*"}, at_least=0.5)], judged)
+    short, whole = (verdict_sections(verdicts, judged, every=every) for every in (False, True))
+    assert len(short[0].blocks[0].rows) == 4 and len(whole[0].blocks[0].rows) == 9
+    assert "--json" not in str(whole) and "exit code" not in str(whole)

@@ -305,7 +305,7 @@ def _with_gate(page: "Page", path: Path) -> "Page":
         raise PlanError(f"{path}: a relative rule needs a baseline", fix="a plan with two models")
     verdicts = judge(rules, results[-1], results[0] if len(results) == 2 else None)
     words, is_met = gate_verdict(verdicts)
-    return with_gate(page, verdict_sections(verdicts, results[-1]), words, is_met=is_met)
+    return with_gate(page, verdict_sections(verdicts, results[-1], every=True), words, is_met=is_met)
 
 
 def _page_of(name: str, into: Path, **query: Any) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":
