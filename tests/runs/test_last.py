@@ -65,6 +65,14 @@ def test_a_folder_that_cannot_be_written_costs_one_note(spec):
     assert output.count("not kept") == 1 and "shoal show last" not in output
 
 
+def test_a_model_that_answers_nothing_leaves_the_result_before_it(spec):
+    tried(spec)
+    Path("ill.py").write_text("def model(texts):\n    raise RuntimeError('ill')\n")
+    done = shoal("try", "behaviour", "python:ill:model?labels=negative,positive", "--suite", "suite.jsonl")
+    assert done.exit_code == 1
+    assert "2 of 32 cases pass" in shoal("show", "last").output
+
+
 def test_without_a_result_the_error_names_try(spec):
     done = shoal("show", "last")
     assert done.exit_code == 1 and "try: shoal try" in done.output

@@ -39,20 +39,20 @@ More: shoal list models, shoal list prompts.
 """
 
 SETTINGS = """
-Settings: what a protocol does, such as which suite or split it uses.
+Settings of a protocol, such as its suite or split.
 
   --suite NAME, --data NAME    the two that most commands need
   --set KEY=VALUE              any other; repeat for more
   --set KEY=A,B                a list
   --set TABLE.KEY=VALUE        a setting in a table, such as train.method
 
-In a plan they stand in the table of the protocol:
+In a plan they belong to the table of the protocol:
 
   [behaviour]
   suite = "suite.jsonl"
   split = "test"
 
-  [behaviour.advanced]         rare settings may stand here
+  [behaviour.advanced]         for rare settings
   tolerance = 0.05
 
 In Python they are keywords: shoal.audit("behaviour", model, suite="s.jsonl").
@@ -61,7 +61,7 @@ Name, type, default and effect of each: shoal list settings behaviour
 """
 
 RULES = """
-Rules: what a result must reach: shoal gate RESULT --rules gate.toml
+Rules of a release: shoal gate RESULT --rules gate.toml
 
   [[rule]]                     # the suite score
   at_least = 0.85

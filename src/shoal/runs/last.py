@@ -19,7 +19,7 @@ from ..protocols.base import only_part
 from ..training.stage import Progress, silent
 from .execute import execute
 from .plan import Job, make_job
-from .scoring import write_result
+from .scoring import is_dead, write_result
 from .settings import make_settings
 from .store import MemoryStore, RunStore
 
@@ -41,6 +41,8 @@ def audit_and_keep(
         chosen = only_part(module, make_settings(module.Settings, settings, "--set"))
         job = make_job(protocol, model, chosen, {"spec": model})  # for now only: needs no fingerprint
         result = execute(job, memory, progress)
+        if is_dead(result):  # an error: the result before it is worth more
+            return result, ""
         try:
             # Texts sent to an endpoint and its answers may be confidential.
             with for_owner_only(is_remote(model)):

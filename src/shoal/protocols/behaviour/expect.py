@@ -85,7 +85,7 @@ def rule_name(words: str) -> str:
 
 
 def rule_words(rule: str) -> str:
-    """Return a rule in plain words: what the model is expected to do.
+    """Return a rule in plain words.
 
     >>> rule_words("conf_of_original_pred_not_higher"), rule_words("pred_not_0")
     ('not more confident', 'pred not 0')
