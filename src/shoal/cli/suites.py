@@ -66,8 +66,10 @@ def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
     from ..runs.plan import check_plan, read_plan
     from .views import plan_sections
 
-    jobs = check_plan(read_plan(file))
     with progress_bar() as progress:
+        progress("reading models", 0, 1)
+        jobs = check_plan(read_plan(file))
+        progress("reading models", 1, 1)
         time, cost = estimate(jobs, progress), bill(jobs, progress)
     shown = {job.id: prompts_shown(job, prompts) for job in jobs} if prompts else {}
     if as_json:

@@ -140,12 +140,13 @@ def find_stored(name: str, store: RunStore) -> Result:
     if not any(name in job_id for job_id in known):
         if path.suffix in (".json", ".jsonl", ".csv", ".gz"):
             raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
+        if name == LAST:
+            why = "shoal try keeps its result in the folder in which it runs"
+            raise StoreError("there is no last result here", why=why, fix="shoal try PROTOCOL MODEL")
         raise StoreError(
             f"{name!r} is neither a model, nor a result file, nor a job of {store.folder}",
             why=f"its jobs are {some(known, 3)}" if known else f"{store.folder} has no job",
-            fix="shoal try PROTOCOL MODEL in this folder, which keeps its result as last"
-            if name == LAST
-            else f"predictions:FILE, python:module:name or hf:{name} for a model; --into for another store",
+            fix=f"predictions:FILE, python:module:name or hf:{name} for a model; --into for another store",
         )
     job = stored_job(store, name)
     if not store.is_done(job.id):
