@@ -1,12 +1,28 @@
-"""Sections for `check SUITE` and `import`: the content of a suite, and its hygiene findings."""
+"""Sections for `check SUITE` and `import`: the content of a suite, its hygiene findings, and some cases."""
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import some
-from ..core.views import Block, Column, Row, Section, Table, Text, Tone, Words
+from ..core.records import Case
+from ..core.views import (
+    Block,
+    CaseList,
+    Cell,
+    Column,
+    Row,
+    Section,
+    ShownCase,
+    Table,
+    Text,
+    Tone,
+    Words,
+    label_words,
+)
+from ..protocols.behaviour.expect import rule_words
 from ..protocols.behaviour.hygiene import CHECKS, SEVERITIES, Finding, Hygiene, Severity
 from ..protocols.behaviour.suite import Suite
 
@@ -58,6 +74,27 @@ def suite_sections(description: dict[str, Any], hygiene: Hygiene) -> list[Sectio
     labels = ", ".join(description["labels"] or ()) or "not named"
     text = f"{description['suite']}: {size}; labels: {labels}"
     return [Section(text=text, blocks=[Table(columns, rows)]), *_hygiene_sections(hygiene)]
+
+
+def case_sections(suite: Suite, each: int) -> list[Section]:
+    """Return cases of every functionality, drawn evenly from its first to its last."""
+    by_name: dict[str, list[Case]] = {name: [] for name in suite.functionalities}
+    for case in suite.cases if each else ():
+        by_name[case.groups["functionality"]].append(case)
+    blocks = []
+    for name, cases in by_name.items():
+        number = min(each, len(cases))
+        shown = [cases[place * len(cases) // number] for place in range(number)]
+        title: Cell = [Words(name, "strong"), Words(f": {number} of {len(cases):,} cases", "quiet")]
+        blocks.append(CaseList([ShownCase(case, None, _expected(case, suite)) for case in shown], title))
+    return [Section(blocks=blocks)] if each else []
+
+
+def _expected(case: Case, suite: Suite) -> str:
+    if not case.labels:
+        return rule_words(case.meta["expect"].rule)
+    label = case.labels[0]
+    return label_words(replace(case, meta={"labels": suite.labels}), label)
 
 
 def _hygiene_sections(hygiene: Hygiene) -> list[Section]:

@@ -359,8 +359,11 @@ FAILED, TIGHTEST = 20, 3
 """How many failed, and how many passed, things of one rule are listed."""
 
 
-def verdict_sections(verdicts: Sequence[Verdict], result: Result) -> list[Section]:
-    """Return the verdict, then a line for each thing that failed, worst first, then the tightest that passed."""
+def verdict_sections(verdicts: Sequence[Verdict], result: Result, *, every: bool = False) -> list[Section]:
+    """Return the verdict, then a line for each thing that failed, worst first, then the tightest that passed.
+
+    With `every`, for a page, list all and name no exit code.
+    """
     rules = list({id(verdict.rule): verdict.rule for verdict in verdicts}.values())
     answer, is_met = gate_verdict(verdicts)
     code = 0 if is_met else 3
@@ -373,6 +376,7 @@ def verdict_sections(verdicts: Sequence[Verdict], result: Result) -> list[Sectio
         )
         for rule in rules:
             of_rule = [verdict for verdict in some_verdicts if verdict.rule is rule]
+            most = len(of_rule) if every else most
             rows += [_verdict_row(verdict) for verdict in of_rule[:most]]
             if len(of_rule) > most:
                 more = Words(f"… {len(of_rule) - most} more {went}: --json", "quiet")
@@ -380,7 +384,12 @@ def verdict_sections(verdicts: Sequence[Verdict], result: Result) -> list[Sectio
     notes = [f"! {check}" for check in wording.excused_checks(result)]
     columns = [Column(title, "left") for title in ("", "", "observed", "limit", "")]
     columns[2] = Column("observed")
-    text = [Words(f"{answer} (exit code {code}).", ("strong", "good" if is_met else "bad"))]
+    text = [
+        Words(
+            f"{answer}." if every else f"{answer} (exit code {code}).",
+            ("strong", "good" if is_met else "bad"),
+        )
+    ]
     return [Section(text=text, blocks=[Table(columns, rows)], notes=notes[:NOTES])]
 
 

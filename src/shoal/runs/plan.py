@@ -353,10 +353,9 @@ def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str
         applicable = prompts if is_prompted(spec) else []
         if applicable and "prompt" in parse_spec(spec).options:
             raise PlanError(f"{where}: both model {name} and the plan name prompts", fix="keep one of them")
-        mark = "&" if "?" in spec else "?"
-        made |= {
-            f"{name} {prompt}": f"{spec}{mark}prompt={quote(prompt, safe=UNQUOTED)}" for prompt in applicable
-        } or {name: spec}
+        made |= {f"{name} {prompt}": with_option(spec, "prompt", prompt) for prompt in applicable} or {
+            name: spec
+        }
     return made
 
 
@@ -380,6 +379,15 @@ FILE_OPTIONS = ("prompt",)
 """Options of a spec that name a file."""
 UNQUOTED = ",:/\\ "
 """Characters that an option need not quote; a label may contain `&`, which it must."""
+
+
+def with_option(spec: str, name: str, value: str) -> str:
+    """Return a spec with one more option.
+
+    >>> with_option("hf:bert?device=cpu", "labels", "bad & ugly,good")
+    'hf:bert?device=cpu&labels=bad %26 ugly,good'
+    """
+    return f"{spec}{'&' if '?' in spec else '?'}{name}={quote(value, safe=UNQUOTED)}"
 
 
 def _option(value: Any) -> str:
