@@ -382,6 +382,15 @@ UNQUOTED = ",:/\\ "
 """Characters that an option need not quote; a label may contain `&`, which it must."""
 
 
+def with_option(spec: str, name: str, value: str) -> str:
+    """Return a spec with one more option.
+
+    >>> with_option("hf:bert?device=cpu", "labels", "bad & ugly,good")
+    'hf:bert?device=cpu&labels=bad %26 ugly,good'
+    """
+    return f"{spec}{'&' if '?' in spec else '?'}{name}={quote(value, safe=UNQUOTED)}"
+
+
 def _option(value: Any) -> str:
     """Return a value of a plan as an option of a spec; a list or table holds label names."""
     if isinstance(value, Mapping):
