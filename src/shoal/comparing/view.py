@@ -1,7 +1,7 @@
 """A comparison as sections: the answer, what got worse and better, suspects, and the cases that changed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.claims import ALPHA
@@ -29,6 +29,18 @@ from .inference import tests_in
 from .pairs import Comparison, difference_of
 from .rows import Row
 
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Where to find what a view leaves out: options of the command line, or of Python."""
+
+    rows: str = "--full"
+    changed: str = "--changed"
+    verdicts: str = "--json"
+    exit_code: bool = True
+
+
+IN_PYTHON = Hints(".to_pandas()", ".changed()", ".to_pandas()", exit_code=False)
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
 NOTES = 3
@@ -41,6 +53,7 @@ def comparison_sections(
     changed: bool = False,
     full: bool = False,
     over_templates: Comparison | None = None,
+    hints: Hints = Hints(),
 ) -> list[Section]:
     """Return the comparison for reading; with `changed` every case that changed, with `full` every row.
 
@@ -49,10 +62,23 @@ def comparison_sections(
     if changed:
         return [Section(_heading(comparison), blocks=list(_every_change(comparison)))]
     rows = _full_table(comparison) if full else _short_table(comparison)
-    blocks = [*([rows] if rows.rows else []), *_rest(comparison, full=full), *_examples(comparison)]
+    blocks = [
+        *([rows] if rows.rows else []),
+        *_rest(comparison, hints, full=full),
+        *_examples(comparison, hints),
+    ]
     notes = wording.caveats(comparison)[: None if full else NOTES]
     details = [*wording.provenance(comparison), *wording.new_templates_line(over_templates)] if full else []
     return [Section(_heading(comparison), _answer(comparison), blocks, [*notes, *details])]
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Return the models, which side is better and how many rows changed, in a few lines."""
+    heading, answer = (
+        "".join(piece if isinstance(piece, str) else piece.text for piece in pieces).strip()
+        for pieces in (_heading(comparison), _answer(comparison))
+    )
+    return f"<Comparison: {heading}>\n{answer}"
 
 
 # The answer
@@ -208,7 +234,7 @@ def _changes(comparison: Comparison) -> tuple[str, str]:
     return ("newly failing", "fixed") if comparison.overall.has_direction else ("only A", "only B")
 
 
-def _rest(comparison: Comparison, *, full: bool) -> list[Block]:
+def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
     """Return the suspects, and how many rows are not shown."""
     _, _, rest = _sorted(comparison)
     lines: list[Words] = []
@@ -232,7 +258,7 @@ def _rest(comparison: Comparison, *, full: bool) -> list[Block]:
         names = [f"{row.name} {wording.difference_text(row)}, {wording.missing_interval(row)}" for row in few]
         lines.append(Words(f"Not tested over templates: {some(names, 6)}"))
     if hidden and not full:
-        lines.append(Words(f"{hidden} more without a clear change: --full", "quiet"))
+        lines.append(Words(f"{hidden} more without a clear change: {hints.rows}", "quiet"))
     return [Text([line]) for line in lines]
 
 
@@ -247,7 +273,7 @@ def _not_inferior(row: Row) -> Words:
 # The cases that changed
 
 
-def _examples(comparison: Comparison) -> list[Block]:
+def _examples(comparison: Comparison, hints: Hints) -> list[Block]:
     """Return a few newly failing cases of the row that lost most."""
     rows = comparison.by(comparison.finest) if comparison.finest else []
     rows = sorted(rows, key=lambda row: (not (row.significant and not row.is_better), -row.lost, row.name))
@@ -261,7 +287,11 @@ def _examples(comparison: Comparison) -> list[Block]:
         f": {row.lost:,} of {row.n:,}",
     ]
     total = sum(other.gained + other.lost for other in rows)
-    return [CaseList(_shown(comparison, lost[:EXAMPLES]), title, [f"All {total:,} changed cases: --changed"])]
+    return [
+        CaseList(
+            _shown(comparison, lost[:EXAMPLES]), title, [f"All {total:,} changed cases: {hints.changed}"]
+        )
+    ]
 
 
 def _shown(
@@ -359,11 +389,11 @@ FAILED, TIGHTEST = 20, 3
 """How many failed, and how many passed, things of one rule are listed."""
 
 
-def verdict_sections(verdicts: Sequence[Verdict], result: Result) -> list[Section]:
+def verdict_sections(verdicts: Sequence[Verdict], result: Result, hints: Hints = Hints()) -> list[Section]:
     """Return the verdict, then a line for each thing that failed, worst first, then the tightest that passed."""
     rules = list({id(verdict.rule): verdict.rule for verdict in verdicts}.values())
     answer, is_met = gate_verdict(verdicts)
-    code = 0 if is_met else 3
+    code = f" (exit code {0 if is_met else 3})" if hints.exit_code else ""
     rows: list[TableRow] = []
     for met, most, went in ((False, FAILED, "failed"), (True, TIGHTEST, "passed")):
         # What could not be judged comes last.
@@ -375,12 +405,12 @@ def verdict_sections(verdicts: Sequence[Verdict], result: Result) -> list[Sectio
             of_rule = [verdict for verdict in some_verdicts if verdict.rule is rule]
             rows += [_verdict_row(verdict) for verdict in of_rule[:most]]
             if len(of_rule) > most:
-                more = Words(f"… {len(of_rule) - most} more {went}: --json", "quiet")
+                more = Words(f"… {len(of_rule) - most} more {went}: {hints.verdicts}", "quiet")
                 rows.append(TableRow(["", more, "", "", ""]))
     notes = [f"! {check}" for check in wording.excused_checks(result)]
     columns = [Column(title, "left") for title in ("", "", "observed", "limit", "")]
     columns[2] = Column("observed")
-    text = [Words(f"{answer} (exit code {code}).", ("strong", "good" if is_met else "bad"))]
+    text = [Words(f"{answer}{code}.", ("strong", "good" if is_met else "bad"))]
     return [Section(text=text, blocks=[Table(columns, rows)], notes=notes[:NOTES])]
 
 

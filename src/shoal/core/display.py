@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """The most measures that a text or a notebook lists."""
+LABEL = 42
+"""The most characters of the groups of a measure in a text."""
 HEADLINES, WARNINGS = 2, 3
 
 
@@ -40,23 +42,41 @@ def measure_text(row: "Measure") -> str:
     >>> measure_text(Measure("pass rate", 0.25, 496, interval=(0.21, 0.29)))
     'pass rate 25.0 % (95 % CI 21.0 – 29.0), n = 496'
     """
-    value = "undefined" if row.value is None else f"{shown(row.value, quantity(row))}{unit_word(row)}"
-    between = " to " if quantity(row).signed else " – "
-    interval = f" (95 % CI {shown_interval(row, between=between)})" if row.interval else ""
-    return f"{row.name} {value}{interval}, n = {row.n:,}"
+    interval = f" (95 % CI {_interval(row)})" if row.interval else ""
+    return f"{_name(row)} {_value(row)}{interval}, n = {row.n:,}"
 
 
 def measures_text(measures: "Measures") -> str:
-    """Return a line per measure, aligned, for at most the first 20."""
-    names = [", ".join(row.groups.values()) for row in measures[:SHOWN]]
-    width = max(map(len, names), default=0)
+    """Return a line per measure, in columns of 80 characters, for at most the first 20."""
+    rows, more = measures[:SHOWN], len(measures) - SHOWN
+    names = list(dict.fromkeys(map(_name, rows)))
+    labels = [", ".join(row.groups.values()) for row in rows]
+    if len(names) > 1:
+        labels = [
+            ": ".join(filter(None, [_name(row), label])) for row, label in zip(rows, labels, strict=True)
+        ]
+    labels = [label if len(label) <= LABEL else f"{label[: LABEL - 1]}…" for label in labels]
+    values, intervals = list(map(_value, rows)), list(map(_interval, rows))
+    left, middle, right = (max(map(len, texts), default=0) for texts in (labels, values, intervals))
     lines = [
-        f"{name:<{width}}  {measure_text(row)}".strip() for name, row in zip(names, measures, strict=False)
+        f"{label:<{left}}  {value:>{middle}}  {interval:>{right}}  n = {row.n:,}"
+        for label, value, interval, row in zip(labels, values, intervals, rows, strict=True)
     ]
-    more = len(measures) - SHOWN
-    return "\n".join(lines + ([f"… {more:,} more: .to_pandas(), .where(…), .by(…)"] if more > 0 else [])) or (
-        "no measures"
-    )
+    heading = [f"{names[0]}, 95 % CI"] if len(names) == 1 else [] if names else ["no measures"]
+    rest = [f"… {more:,} more: .to_pandas(), .where(…), .by(…)"] if more > 0 else []
+    return "\n".join([*heading, *lines, *rest])
+
+
+def _name(row: "Measure") -> str:
+    return f"{row.name} of {row.of}" if row.of else row.name
+
+
+def _value(row: "Measure") -> str:
+    return "undefined" if row.value is None else f"{shown(row.value, quantity(row))}{unit_word(row)}"
+
+
+def _interval(row: "Measure") -> str:
+    return shown_interval(row, between=" to " if quantity(row).signed else " – ")
 
 
 def measure_rows(measures: Sequence["Measure"]) -> list[dict[str, Any]]:

@@ -51,15 +51,15 @@ def audit(protocol: str, model: Any, *, labels: GivenLabels | None = None, **set
     ...     return [[0.9, 0.1] if "bad" in text or "not" in text else [0.2, 0.8] for text in texts]
     >>> audit("behaviour", bad_words, suite="sentiment", labels=["negative", "positive"])
     <Result: behaviour of python:bad_words>
-    1,585 of 2,448 cases pass
-    suite score 65.3 % (95 % CI 63.8 – 66.8), n = 2,448
+    1,754 of 2,516 cases pass
+    suite score 71.7 % (95 % CI 70.7 – 72.6), n = 2,516
     Look at: .failing(), .measures, .to_pandas()
     """
-    labels, settings = _labels_and_settings(protocol, labels, settings)
+    labels, settings = labels_and_settings(protocol, labels, settings)
     return audit_with(protocol, labelled(model, labels), settings)
 
 
-def _labels_and_settings(
+def labels_and_settings(
     protocol: str, labels: GivenLabels | None, settings: Mapping[str, Any]
 ) -> tuple[GivenLabels | None, dict[str, Any]]:
     """Return the labels of the models and the settings; `labels` of ranking is a setting, of its examples."""
