@@ -1,4 +1,4 @@
-"""Results in Python: what they show, as text, in a notebook and as tables; and the two decisions."""
+"""Results in Python: their text, HTML and tables; `shoal.compare` and `shoal.gate`."""
 
 import json
 import sys
@@ -46,7 +46,7 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-# What is shown
+# Texts and HTML
 
 
 def test_a_result_shows_its_headline_with_counts_and_where_to_look(result):
@@ -64,7 +64,7 @@ def test_a_comparison_and_a_gate_show_the_answer_first(comparison, gate):
     assert lines[1].startswith("B is better overall: 1,351 → 1,414 of 2,396 cases pass (+2.6 points")
     assert repr(gate).splitlines()[:2] == [
         "<Gate: Gate not met: 1 of 2 rules failed>",
-        "<✗ negation: 25.0 % [23.6, 26.7], n = 496; expected at least 90.0 %>",
+        "<✗ negation: 25.0 %, limit ≥ 90.0 %>",
     ]
 
 

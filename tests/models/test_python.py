@@ -291,7 +291,7 @@ NAMES = st.sampled_from([("negative", "positive"), ("negative", "neutral", "posi
 
 @given(st.lists(NAMES, min_size=2, max_size=6), st.integers(1, 5))
 def test_batches_change_no_answer(rows, size):
-    """A model that leaves labels out is refused in any batches; one that does not answers the same."""
+    """A model that leaves out labels raises with any batch size; any other gives the same answers."""
     examples = [(str(place),) for place in range(len(rows))]
 
     def model(texts):

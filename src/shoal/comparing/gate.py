@@ -20,7 +20,7 @@ from .cases import CASES, judgeable, scoring_of, unusable
 from .pairs import compare, difference_of
 from .rows import Choices
 from .rules import EVERY, Rule
-from .wording import sentence
+from .wording import observed, short_limit
 
 Status = Literal["met", "failed", "error", "undefined", "not judged", "passed over"]
 """`error`: the model is unusable or left cases unanswered; `undefined`: the number is missing; `not judged`: at
@@ -45,7 +45,9 @@ class Verdict:
     reason: str = ""
 
     def __repr__(self) -> str:
-        return f"<{'✓' if self.is_met else '✗'} {sentence(self)}>"
+        limit = f", limit {short_limit(self)}" if short_limit(self) else ""
+        reason = f"; {self.reason}" if self.reason else ""
+        return f"<{'✓' if self.is_met else '✗'} {self.name}: {observed(self)}{limit}{reason}>"
 
     @property
     def is_met(self) -> bool:

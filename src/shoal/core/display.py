@@ -19,7 +19,7 @@ HEADLINES, WARNINGS = 2, 3
 
 def html_of(thing: object) -> str:
     """Return an object as a notebook shows it."""
-    # By name: only a notebook needs the renderer, which stands above core.
+    # By name, because core must not import the renderer, and only a notebook needs it.
     return str(import_module("shoal.render.notebook").html_of(thing))
 
 

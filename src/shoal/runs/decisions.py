@@ -110,7 +110,7 @@ def gate(
     >>> result = shoal.audit("behaviour", "predictions:example", suite="sentiment")
     >>> shoal.gate(result, [{"at_least": 0.5}, {"capability": "negation", "at_least": 0.9}])
     <Gate: Gate not met: 1 of 2 rules failed>
-    <✗ negation: 25.0 % [23.6, 26.7], n = 496; expected at least 90.0 %>
+    <✗ negation: 25.0 %, limit ≥ 90.0 %>
     Look at: .met, .failed, .to_pandas()
     """
     checked = as_rules(rules)
