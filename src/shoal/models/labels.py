@@ -186,6 +186,19 @@ def suite_names(
     )
 
 
+def check_order(own: Sequence[str], order: Sequence[str], who: str) -> None:
+    """Raise if `?labels=` lists a model's own names in another order: one of the two would invert predictions."""
+    ours, listed = list(map(plain, own)), list(map(plain, order))
+    if ours == listed or sorted(ours) != sorted(listed) or all(map(NAMELESS.fullmatch, own)):
+        return
+    pairs = labels_option(dict(zip(own, order, strict=True)))
+    raise ModelError(
+        f"{who} calls its labels {', '.join(own)}, in this order; labels= lists {', '.join(order)}",
+        why="one of the two orders would invert predictions",
+        fix=f"leave out labels=; if the model's own names are wrong, labels={pairs}",
+    )
+
+
 def respell(names: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
     """Return names in the suite's spelling; unknown names stay unchanged."""
     theirs = _unique({label: plain(label) for label in labels})

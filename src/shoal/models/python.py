@@ -10,7 +10,7 @@ with `predict_proba` give probabilities. Labels are matched by name: from the an
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, redirect_stdout, suppress
 from importlib.util import find_spec
@@ -32,10 +32,10 @@ from .labels import (
     NO_NAME,
     LabelNames,
     Spellings,
+    check_order,
     extreme_labels,
     in_suite_order,
     labels_option,
-    matches,
     parse_labels,
     respell,
     suggested_names,
@@ -71,6 +71,10 @@ def wrap(answerer: Any, labels: GivenLabels | None = None) -> "PythonModel":
 
 def as_option(labels: GivenLabels) -> str:
     """Return label names in the form of `?labels=`."""
+    if isinstance(labels, Set):
+        raise ModelError(
+            "labels= is a set, which has no order", fix="a list, in the order of the model's outputs"
+        )
     return labels if isinstance(labels, str) else labels_option(labels)
 
 
@@ -236,7 +240,7 @@ class PythonModel:
         written = given.names or classes or tuple(f"{unnamed}{n}" for n in range(width))
         self._check_width(len(written), width)
         self._check_names(given)
-        self._check_order(written, labels)
+        check_order(written, self.named.order, repr(self))
         hint = self._labels_hint(labels, width) if labels else ""
         theirs = suite_names(
             self._column_names(written, given, classes), labels, repr(self), hint, self._by_name_hint(written)
@@ -282,17 +286,6 @@ class PythonModel:
                 fix="give the probability of every label to each text, also if it is 0",
             )
 
-    def _check_order(self, written: tuple[str, ...], labels: Sequence[str] | None) -> None:
-        """Raise if `?labels=` lists the suite's names in another order than the model's own names have."""
-        own = respell(written, labels or ())
-        listed_names = respell(self.named.order, labels or ())
-        if labels and matches(own, labels) and own != listed_names and sorted(own) == sorted(listed_names):
-            raise ModelError(
-                f"{self!r} calls its labels {', '.join(written)}; labels= lists {', '.join(self.named.order)}",
-                why="one of the two orders would invert predictions",
-                fix="leave out labels=: the model's own names are the suite's",
-            )
-
     def _check_width(self, named: int, width: int) -> None:
         if named != width:
             raise ModelError(
@@ -303,7 +296,7 @@ class PythonModel:
     def _labels_only(self, given: Given, classes: Classes, labels: Sequence[str] | None) -> Answers:
         """Return labels, with one confidence each if there are any."""
         assert given.labels is not None
-        self._check_order(classes or (), labels)
+        check_order(classes or (), self.named.order, repr(self))
         words = {str(label) for row, label in enumerate(given.labels) if row not in given.missing}
         meant = {self._meaning(word, classes) for word in words}
         names = tuple(labels or self.named.order or sorted(meant)) or ("0", "1")

@@ -87,7 +87,7 @@ def compare(
     sides = [list(side) if isinstance(side, list | tuple) else [side] for side in (a, b)]
     things = [*sides[0], *sides[1]]
     results = _results(things, protocol, labels, settings, into, "shoal.compare")
-    results = [with_outcomes(result, str(thing)) for result, thing in zip(results, things, strict=True)]
+    results = [with_outcomes(result, str(result.job.get("model"))) for result in results]
     split = len(sides[0])
     return compare_results(results[:split], results[split:], Choices(over=over, margin=margin))
 
