@@ -103,6 +103,7 @@ def several_sides(draw: st.DrawFn, sides: int = 2) -> list[Result]:
 FEW = Choices(shuffles=100)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(several_sides(1))
 def test_a_model_against_itself_has_no_difference_and_p_1_everywhere(sides):
@@ -113,6 +114,7 @@ def test_a_model_against_itself_has_no_difference_and_p_1_everywhere(sides):
             assert own.p is None and own.adjusted is None and row_note(own)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(several_sides(), st.sampled_from(["cases", "templates"]))
 def test_exchanging_the_models_flips_every_sign_and_no_p(sides, over):
@@ -129,6 +131,7 @@ def test_exchanging_the_models_flips_every_sign_and_no_p(sides, over):
             assert x.interval == pytest.approx((-y.interval[1], -y.interval[0]), abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(several_sides(4), st.integers(1, 3), st.integers(2, 4), st.sampled_from(["cases", "templates"]))
 def test_if_the_unadjusted_test_does_not_reject_the_interval_reaches_zero(sides, first, last, over):

@@ -36,11 +36,9 @@ class Hints:
 
     rows: str = "--full"
     changed: str = "--changed"
-    verdicts: str = "--json"
-    exit_code: bool = True
 
 
-IN_PYTHON = Hints(".to_pandas()", ".changed()", ".to_pandas()", exit_code=False)
+IN_PYTHON = Hints(".to_pandas()", ".changed()")
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
 NOTES = 3
@@ -389,11 +387,14 @@ FAILED, TIGHTEST = 20, 3
 """How many failed, and how many passed, things of one rule are listed."""
 
 
-def verdict_sections(verdicts: Sequence[Verdict], result: Result, hints: Hints = Hints()) -> list[Section]:
-    """Return the verdict, then a line for each thing that failed, worst first, then the tightest that passed."""
+def verdict_sections(verdicts: Sequence[Verdict], result: Result, *, every: bool = False) -> list[Section]:
+    """Return the verdict, then a line for each thing that failed, worst first, then the tightest that passed.
+
+    With `every`, for a page, list all and name no exit code.
+    """
     rules = list({id(verdict.rule): verdict.rule for verdict in verdicts}.values())
     answer, is_met = gate_verdict(verdicts)
-    code = f" (exit code {0 if is_met else 3})" if hints.exit_code else ""
+    code = 0 if is_met else 3
     rows: list[TableRow] = []
     for met, most, went in ((False, FAILED, "failed"), (True, TIGHTEST, "passed")):
         # What could not be judged comes last.
@@ -403,14 +404,20 @@ def verdict_sections(verdicts: Sequence[Verdict], result: Result, hints: Hints =
         )
         for rule in rules:
             of_rule = [verdict for verdict in some_verdicts if verdict.rule is rule]
+            most = len(of_rule) if every else most
             rows += [_verdict_row(verdict) for verdict in of_rule[:most]]
             if len(of_rule) > most:
-                more = Words(f"… {len(of_rule) - most} more {went}: {hints.verdicts}", "quiet")
+                more = Words(f"… {len(of_rule) - most} more {went}: --json", "quiet")
                 rows.append(TableRow(["", more, "", "", ""]))
     notes = [f"! {check}" for check in wording.excused_checks(result)]
     columns = [Column(title, "left") for title in ("", "", "observed", "limit", "")]
     columns[2] = Column("observed")
-    text = [Words(f"{answer}{code}.", ("strong", "good" if is_met else "bad"))]
+    text = [
+        Words(
+            f"{answer}." if every else f"{answer} (exit code {code}).",
+            ("strong", "good" if is_met else "bad"),
+        )
+    ]
     return [Section(text=text, blocks=[Table(columns, rows)], notes=notes[:NOTES])]
 
 

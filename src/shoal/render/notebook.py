@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from ..comparing.pairs import Comparison
 from ..comparing.view import IN_PYTHON, comparison_sections, verdict_sections
-from ..core.display import SHOWN
+from ..core.display import SHOWN, result_text
 from ..core.records import Measures, Result
 from ..core.views import Column, Number, Row, Section, Table, to_read
 from ..runs.decisions import Gate
@@ -23,13 +23,15 @@ from .html_parts import joined
 def html_of(thing: Result | Measures | Comparison | Gate) -> str:
     """Return an object as HTML."""
     if isinstance(thing, Result):
-        sections = result_sections(thing)
+        # The views of most protocols need cases, which a result file has not.
+        about = Section(text=result_text(thing))
+        sections = result_sections(thing) if thing.outcomes else [about, _measures_section(thing.measures)]
     elif isinstance(thing, Measures):
         sections = [_measures_section(thing)]
     elif isinstance(thing, Comparison):
         sections = comparison_sections(thing, hints=IN_PYTHON)
     else:
-        sections = verdict_sections(thing.verdicts, thing.result, IN_PYTHON)
+        sections = verdict_sections(thing.verdicts, thing.result, every=True)
     body = joined(map(section_html, to_read(sections)))
     return str(Markup('<div class="shoal"><style>{}</style>{}</div>').format(_style(), body))
 

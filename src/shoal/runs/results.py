@@ -229,7 +229,7 @@ def with_outcomes(result: Result, name: str) -> Result:
         raise DataError(
             f"{name}: a result file has rates, not outcomes",
             why="a paired comparison needs the outcome of each case",
-            fix="the model itself, such as predictions:FILE, with its suite; or the job of a store",
+            fix="the model itself (predictions:FILE with --suite), or the job of a store (--into)",
         )
     return result
 

@@ -91,6 +91,10 @@ class TableRow:
     def is_baseline(self) -> bool:
         return self.config == "iid"
 
+    def verdict(self, column: str) -> str:
+        """Return "better" or "worse" than the iid row where the test of a column says so, else nothing."""
+        return self.cells.get(column, Cell()).verdict
+
     def gain(self, column: str, baseline: "TableRow") -> float | None:
         """Return the difference from the iid row, on the cases of both where that is known."""
         mine, theirs = (row.cells.get(column, Cell()) for row in (self, baseline))

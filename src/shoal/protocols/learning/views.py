@@ -8,7 +8,7 @@ pvalues        a row per configuration and method: p and adjusted p of each scor
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -16,7 +16,7 @@ from ...core.claims import claim_of_rows
 from ...core.measures import MEASURES, quantity, shown
 from ...core.records import Basis, Finding, Measure, Result
 from ...core.views import Cell as ShownCell
-from ...core.views import Column, HeatMap, Number, Section, Table, Text, Tone, Words
+from ...core.views import Column, Dots, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Row as ShownRow
 from ..behaviour.view import view as behaviour_view
 from ..behaviour.wording import unusual_settings
@@ -26,10 +26,18 @@ from .findings import CONCLUSION, lost_rows
 from .iid import OVERLAP
 from .settings import Settings
 from .table3 import COLUMNS, IID_COLUMN, Cell, TableRow, means_of, models_of, rows_of_table3, title_of
-from .trainings import HOLD_OUTS, STANDARD, Training, read_trainings
+from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
+BEFORE_AND_AFTER = {
+    "seen": "trained on (G_seen)",
+    "functionality": "held-out functionalities (G_func)",
+    "capability": "held-out capabilities (G_class)",
+    "test type": "held-out test types (G_type)",
+    IID_COLUMN: "i.i.d. task (accuracy)",
+}
+"""The rows of the first chart of a page."""
 SCENARIOS = {
     "seen": "seen: trained on the whole suite",
     "functionality": "func: the functionality itself was held out",
@@ -58,7 +66,8 @@ def view_sections(
         )
         answer = wording.headline(rows, lost_rows(findings, model))
         legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
-        sections.append(Section(title, answer, [_table(rows), legend], warnings))
+        summary = _summary(rows, lost_rows(findings, model))
+        sections.append(Section(title, answer, [_table(rows), legend], warnings, summary=summary))
         details = [_about(settings), *_details(ours, seeds)]
         sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
         sections += _averages(title, ours)
@@ -67,6 +76,36 @@ def view_sections(
         matrices = list(_matrices(means_of(measures, model), trainings))
         sections.append(Section(title, "", matrices, detail="full"))
     return [*sections, Section(blocks=_files(tables, measures, task), detail="file")]
+
+
+def _summary(rows: Sequence[TableRow], lost: Collection[Row]) -> Summary:
+    """Return the first screen: the verdict, three sentences, and the best row before and after."""
+    first, *rest = wording.headline(rows, lost)
+    text = " ".join(words.text.strip() for words in rest)
+    _, tone = wording.verdict(rows)
+    helped = [row for row in rows if row.verdict("seen") == "better"]
+    return Summary(first.text.strip(), tone, text, chart=_before_and_after(helped, len(rows) - 1))
+
+
+def _before_and_after(helped: Sequence[TableRow], count: int) -> Table | None:
+    """Return the scores of the row that gains most on seen tests, next to the iid row's."""
+    if not helped:
+        return None
+    best = max(helped, key=lambda row: row.cells["seen"].change)
+    shown_rows = []
+    for column, title in BEFORE_AND_AFTER.items():
+        cell = best.cells.get(column)
+        if cell is None or cell.score is None or cell.before is None:
+            continue
+        before = replace(cell.score, value=cell.before, interval=None)
+        tone, mark = TONES[cell.verdict], MARKS.get(cell.verdict, "")
+        dots = Dots([before, cell.score], (0.0, 1.0), None, tone or ("third",), True)
+        change = Number(cell.difference, tone, mark)
+        shown_rows.append(ShownRow([title, Number(before), Number(cell.score), change, dots]))
+    heads = [Column("", "left"), Column("before"), Column("after"), Column("diff")]
+    name = f"{best.config} {best.method}" + (f", the best of {count} rows on seen tests" if count > 1 else "")
+    title = f"Before (○) and after (●) training on the suite, in %: {name}"
+    return Table([*heads, Column("", "left", scale=(0.0, 1.0))], shown_rows, title=title)
 
 
 def _about(settings: Settings) -> str:
@@ -152,7 +191,7 @@ def _tests(rows: Sequence[TableRow]) -> Table:
         Column("score", "left"),
         *map(Column, ("difference", "95 % CI", "adj. p", "min. detectable")),
     ]
-    return Table(heads, shown_rows)
+    return Table(heads, shown_rows, title="Tests against the iid row")
 
 
 # Averages
@@ -177,7 +216,7 @@ def _row_averages(measures: Sequence[Measure]) -> Table:
         which = row.groups["config"], row.groups["method"]
         rows.append(ShownRow([*which, Number(row), Number(tests.get(which))]))
     columns = [Column("trained on", "left", once=True), Column("method", "left"), Column("Avg"), Column("p")]
-    return Table(columns, rows, "averages")
+    return Table(columns, rows, "averages", "Averages over scenarios")
 
 
 def _column_means(measures: Sequence[Measure]) -> Table:
