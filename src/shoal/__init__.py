@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.3.0"
 
 if TYPE_CHECKING:
+    from .comparing.pairs import Comparison
     from .core.errors import ShoalError
     from .core.records import Answers, Case, Finding, Measure, Measures, Outcome, Result
     from .models import load_model
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .protocols.behaviour.suite import Suite, case
     from .protocols.behaviour.suite_files import read_suite, write_suite
     from .render.writing import write_report
+    from .runs.decisions import Gate, compare, gate
     from .runs.executors import run_here
     from .runs.plan import read_plan
     from .runs.results import audit
@@ -40,7 +42,11 @@ _HOMES = {
     "Outcome": "core.records",
     "Result": "core.records",
     "RunStore": "runs.store",
+    "Comparison": "comparing.pairs",
+    "Gate": "runs.decisions",
     "audit": "runs.results",
+    "compare": "runs.decisions",
+    "gate": "runs.decisions",
     "read_plan": "runs.plan",
     "run_here": "runs.executors",
     "write_report": "render.writing",
@@ -50,7 +56,9 @@ _HOMES = {
 __all__ = [
     "Answers",
     "Case",
+    "Comparison",
     "Finding",
+    "Gate",
     "Measure",
     "Measures",
     "Outcome",
@@ -61,7 +69,9 @@ __all__ = [
     "__version__",
     "audit",
     "case",
+    "compare",
     "fill",
+    "gate",
     "load_model",
     "read_plan",
     "read_suite",

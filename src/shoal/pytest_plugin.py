@@ -35,12 +35,13 @@ def assert_behaves(
     measure: str = "",
     judge: "Judge" = "observed",
     allow_errors: bool = False,
+    labels: Any = None,
     **more: Any,
 ) -> "Result":
     """Raise AssertionError unless a measure of the model reaches `at_least` (a fraction, 0.9 by default).
 
-    `model` is a spec ("predictions:FILE", "python:module:name"), a model from `shoal.load_model`, or a function from a
-    list of texts to labels or probabilities. `suite` is a file, the name of a shipped suite or a `Suite`. The rule
+    `model` and `labels` are as in `shoal.audit`: a spec, a function, a scikit-learn or Transformers pipeline; names for
+    outputs that have none. `suite` is a file, the name of a shipped suite or a `Suite`. The rule
     applies to the protocol's headline measure (the suite score), or to a group: `functionality="negation"`; "*" stands
     for every group. Other keywords are settings of the protocol (split, profile, limit, …).
 
@@ -53,7 +54,7 @@ def assert_behaves(
     from .core.errors import PlanError, nearest
     from .core.selection import UnknownGroup
     from .protocols import PROTOCOLS, find_protocol
-    from .runs.results import audit_with
+    from .runs.results import audit_with, labelled
 
     name = protocol or next(iter(PROTOCOLS))
     known = {setting.name for setting in fields(find_protocol(name).Settings)}
@@ -67,7 +68,9 @@ def assert_behaves(
     wanted = 0.9 if at_least is None and at_most is None else at_least
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
     try:
-        result = audit_with(name, model, _needed(groups, settings, suite, known), "assert_behaves")
+        result = audit_with(
+            name, labelled(model, labels), _needed(groups, settings, suite, known), "assert_behaves"
+        )
     except UnknownGroup as problem:
         raise PlanError(
             f"assert_behaves: unknown setting, or group of cases, among {', '.join(groups)}",

@@ -103,6 +103,7 @@ def test_every_measure_of_a_protocol_is_in_the_table_and_its_view_is_sections(na
     assert [row.name for row in result.measures if row.name not in MEASURES] == []
     sections = find_protocol(name).view(result.settings, [result], (), result.findings)
     assert sections and all(isinstance(section, Section) for section in sections)
+    assert len(repr(result).splitlines()) <= 8 and "<section>" in result._repr_html_()
 
 
 # Models

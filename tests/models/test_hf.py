@@ -62,6 +62,11 @@ def test_labels_without_names_must_be_named(folders):
     [
         ("", ("different", "duplicate"), "NEGATIVE, POSITIVE; the suite's labels are different, duplicate"),
         ("?labels=a,b,c", ("a", "b", "c"), "has 3 names, the model 2"),
+        (
+            "?labels=positive,negative",
+            SENTIMENT,
+            r"invert predictions[\s\S]*labels=NEGATIVE:positive,POSITIVE:",
+        ),
         ("?labels=positive,pos", SENTIMENT, "two of the model's labels mean the same|has no negative"),
     ],
 )

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from shoal import load_model
+from shoal import audit, load_model
 from shoal.core.errors import ModelError
 from shoal.models.asking import classify_safely
+from shoal.models.python import as_model
 
 LABELS = ("negative", "neutral", "positive")
 TEXTS = [("good",), ("bad",), ("so so",)]
@@ -186,3 +189,122 @@ def test_no_answer_to_an_example_is_an_error_of_that_example(module):
 def test_a_spec_that_names_nothing_is_refused(spec, message):
     with pytest.raises(ModelError, match=message):
         load_model(spec).classify(TEXTS, LABELS)
+
+
+# Objects as they are, through shoal.audit
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    """Fit a scikit-learn pipeline on reviews with these labels."""
+    pytest.importorskip("sklearn")
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    def fit(good, bad):
+        texts = ["good film", "bad film", "great food", "awful food"] * 3
+        return make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, [good, bad] * 6)
+
+    return fit
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "labels"),
+    [
+        ("positive", "negative", None),
+        ("positive", "negative", ["negative", "positive"]),
+        ("pos", "NEG", None),
+        ("up", "down", {"up": "positive", "down": "negative"}),
+        (1, 0, ["negative", "positive"]),
+        (1, 0, {1: "positive", 0: "negative"}),
+    ],
+)
+def test_a_scikit_learn_pipeline_gives_its_own_probabilities(classifier, good, bad, labels):
+    model = classifier(good, bad)
+    answers = as_model(model, labels).classify(TEXTS, LABELS)
+    column = list(model.classes_).index(good)
+    expected = model.predict_proba([text for (text,) in TEXTS])[:, column]
+    assert answers.labels == ("negative", "positive")
+    assert answers.probabilities[:, 1].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "labels", "message"),
+    [
+        (1, 0, None, r'unknown[\s\S]*try: labels=\["negative", "positive"\], in the order'),
+        ("up", "down", None, r'has no down, up[\s\S]*try: labels=\{"down": "…", "up": "…"\}'),
+        ("pos", "neg", ["positive", "negative"], r"invert predictions[\s\S]*leave out labels="),
+        (1, 0, ["negative"], "gives 2 probabilities and 1 names"),
+        (1, 0, [], "labels='' is not valid"),
+        (1, 0, {"negative", "positive"}, "is a set, which has no order"),
+    ],
+)
+def test_an_order_is_never_guessed_and_the_error_says_what_to_write(classifier, good, bad, labels, message):
+    with pytest.raises(ModelError, match=message):
+        as_model(classifier(good, bad), labels).classify(TEXTS, LABELS)
+
+
+@pytest.mark.parametrize("task", ["texts", "pairs"])
+def test_a_transformers_pipeline_gives_the_answers_of_its_checkpoint(folders, task):
+    transformers = pytest.importorskip("transformers")
+    examples = [("the film was good",), ("awful",)]
+    if task == "pairs":
+        examples = [("the film was good", "great"), ("awful", "a meal is not bad")]
+    model = transformers.pipeline("text-classification", str(folders["classifier"]))
+    answers = as_model(model).classify(examples, LABELS)
+    expected = load_model(f"hf:{folders['classifier']}").classify(examples, LABELS)
+    assert answers.labels == expected.labels
+    assert answers.probabilities == pytest.approx(expected.probabilities, abs=1e-5)
+
+
+def test_a_pipeline_without_label_names_needs_them(folders):
+    transformers = pytest.importorskip("transformers")
+    model = transformers.pipeline("text-classification", str(folders["nameless"]))
+    with pytest.raises(ModelError, match=r'LABEL_0, LABEL_1[\s\S]*try: labels=\["negative", "positive"\]'):
+        as_model(model).classify(TEXTS, LABELS)
+    assert as_model(model, ["negative", "positive"]).classify(TEXTS, LABELS).labels == (
+        "negative",
+        "positive",
+    )
+
+
+@pytest.mark.parametrize(("task", "folder"), [("fill-mask", "masked"), ("the model alone", "classifier")])
+def test_what_gives_no_labels_is_refused_with_what_to_write(folders, task, folder):
+    transformers = pytest.importorskip("transformers")
+    if task == "fill-mask":
+        model = transformers.pipeline(task, str(folders[folder]))
+    else:
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(folders[folder])
+    with pytest.raises(ModelError, match=r'try: pipeline\("text-classification"'):
+        classify_safely(as_model(model), TEXTS, LABELS)
+
+
+def test_labels_are_given_once(module):
+    with pytest.raises(ModelError, match="keep one of them"):
+        audit("behaviour", "python:answering:lists?labels=a,b", labels=["a", "b"], suite="sentiment")
+    with pytest.raises(ModelError, match=r"is a loaded model[\s\S]*\?labels=a,b"):
+        audit("behaviour", load_model("python:answering:lists"), labels=["a", "b"], suite="sentiment")
+
+
+NAMES = st.sampled_from([("negative", "positive"), ("negative", "neutral", "positive")])
+
+
+@given(st.lists(NAMES, min_size=2, max_size=6), st.integers(1, 5))
+def test_batches_change_no_answer(rows, size):
+    """A model that leaves out labels raises with any batch size; any other gives the same answers."""
+    examples = [(str(place),) for place in range(len(rows))]
+
+    def model(texts):
+        return [dict.fromkeys(rows[int(text)], 1 / len(rows[int(text)])) for text in texts]
+
+    def asked(size):
+        wrapped = as_model(model)
+        parts = [examples[start : start + size] for start in range(0, len(examples), size)]
+        try:
+            return np.vstack([wrapped.classify(part, LABELS).probabilities for part in parts]).tolist()
+        except ModelError as problem:
+            return "to others" in str(problem)
+
+    assert asked(size) == asked(len(rows))
+    assert (asked(size) is True) == (len(set(rows)) > 1)

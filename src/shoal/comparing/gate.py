@@ -20,6 +20,7 @@ from .cases import CASES, judgeable, scoring_of, unusable
 from .pairs import compare, difference_of
 from .rows import Choices
 from .rules import EVERY, Rule
+from .wording import observed, short_limit
 
 Status = Literal["met", "failed", "error", "undefined", "not judged", "passed over"]
 """`error`: the model is unusable or left cases unanswered; `undefined`: the number is missing; `not judged`: at
@@ -42,6 +43,11 @@ class Verdict:
     judged: float | None
     """The end of the interval, or the rate, that was compared with the limit."""
     reason: str = ""
+
+    def __repr__(self) -> str:
+        limit = f", limit {short_limit(self)}" if short_limit(self) else ""
+        reason = f"; {self.reason}" if self.reason else ""
+        return f"<{'✓' if self.is_met else '✗'} {self.name}: {observed(self)}{limit}{reason}>"
 
     @property
     def is_met(self) -> bool:

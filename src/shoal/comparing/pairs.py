@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.claims import ENOUGH_TEMPLATES, ONE_CHECKPOINT
+from ..core.display import frame, html_of
 from ..core.errors import DataError, PlanError
 from ..core.measures import quantity as kind_of
 from ..core.records import Basis, Case, Finding, Measure, Measures, Result
@@ -70,6 +71,20 @@ class Comparison:
     choices: Choices
     rows: Sequence[Row]
     changes: Floats = field(repr=False)  # (cases,) B minus A, NaN where the two have no common outcome
+
+    def __repr__(self) -> str:
+        from .view import comparison_text
+
+        return f"{comparison_text(self)}\nLook at: .changed(), .measures, .to_pandas()"
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas table with a row per compared measure: A, B, difference, interval, p, changed cases."""
+        from .view import rows_for_csv
+
+        return frame(rows_for_csv(self))
 
     @property
     def cases(self) -> Sequence[Case]:

@@ -22,7 +22,7 @@ A rule says what it looks at, how good that must be, and what is compared with t
 For `at_most` the ends are exchanged. Errors and undefined values fail a rule unless it allows them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -122,6 +122,17 @@ def _not_a_group(key: str, value: Any) -> PlanError:
         return PlanError(f"{key} = {value:g}", why="a group is given as a text", fix=fix)
     why = f"known: {', '.join(OPTIONS)}; a group, such as functionality, is given as a text"
     return PlanError(f'unknown key "{key}"', why=why, fix=near or "one of those, or a text")
+
+
+def as_rules(rules: Path | str | Sequence[Mapping[str, Any]]) -> list[Rule]:
+    """Return the rules of a file, or of a list of tables such as {"functionality": "negation", "at_least": 0.9}."""
+    if isinstance(rules, Path | str):
+        return read_rules(Path(rules))
+    if not rules or isinstance(rules, Mapping) or not all(isinstance(row, Mapping) for row in rules):
+        raise PlanError(
+            "no rules", why="a TOML file or a list of dictionaries is expected", fix='[{"at_least": 0.9}]'
+        )
+    return [_rule(row, f"rule {number}") for number, row in enumerate(rules, start=1)]
 
 
 def read_rules(path: Path) -> list[Rule]:

@@ -1,7 +1,7 @@
 """A comparison as sections: the answer, what got worse and better, suspects, and the cases that changed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.claims import ALPHA
@@ -29,6 +29,16 @@ from .inference import tests_in
 from .pairs import Comparison, difference_of
 from .rows import Row
 
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Where to find what a view leaves out: options of the command line, or of Python."""
+
+    rows: str = "--full"
+    changed: str = "--changed"
+
+
+IN_PYTHON = Hints(".to_pandas()", ".changed()")
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
 NOTES = 3
@@ -41,6 +51,7 @@ def comparison_sections(
     changed: bool = False,
     full: bool = False,
     over_templates: Comparison | None = None,
+    hints: Hints = Hints(),
 ) -> list[Section]:
     """Return the comparison for reading; with `changed` every case that changed, with `full` every row.
 
@@ -49,10 +60,23 @@ def comparison_sections(
     if changed:
         return [Section(_heading(comparison), blocks=list(_every_change(comparison)))]
     rows = _full_table(comparison) if full else _short_table(comparison)
-    blocks = [*([rows] if rows.rows else []), *_rest(comparison, full=full), *_examples(comparison)]
+    blocks = [
+        *([rows] if rows.rows else []),
+        *_rest(comparison, hints, full=full),
+        *_examples(comparison, hints),
+    ]
     notes = wording.caveats(comparison)[: None if full else NOTES]
     details = [*wording.provenance(comparison), *wording.new_templates_line(over_templates)] if full else []
     return [Section(_heading(comparison), _answer(comparison), blocks, [*notes, *details])]
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Return the models, which side is better and how many rows changed, in a few lines."""
+    heading, answer = (
+        "".join(piece if isinstance(piece, str) else piece.text for piece in pieces).strip()
+        for pieces in (_heading(comparison), _answer(comparison))
+    )
+    return f"<Comparison: {heading}>\n{answer}"
 
 
 # The answer
@@ -208,7 +232,7 @@ def _changes(comparison: Comparison) -> tuple[str, str]:
     return ("newly failing", "fixed") if comparison.overall.has_direction else ("only A", "only B")
 
 
-def _rest(comparison: Comparison, *, full: bool) -> list[Block]:
+def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
     """Return the suspects, and how many rows are not shown."""
     _, _, rest = _sorted(comparison)
     lines: list[Words] = []
@@ -232,7 +256,7 @@ def _rest(comparison: Comparison, *, full: bool) -> list[Block]:
         names = [f"{row.name} {wording.difference_text(row)}, {wording.missing_interval(row)}" for row in few]
         lines.append(Words(f"Not tested over templates: {some(names, 6)}"))
     if hidden and not full:
-        lines.append(Words(f"{hidden} more without a clear change: --full", "quiet"))
+        lines.append(Words(f"{hidden} more without a clear change: {hints.rows}", "quiet"))
     return [Text([line]) for line in lines]
 
 
@@ -247,7 +271,7 @@ def _not_inferior(row: Row) -> Words:
 # The cases that changed
 
 
-def _examples(comparison: Comparison) -> list[Block]:
+def _examples(comparison: Comparison, hints: Hints) -> list[Block]:
     """Return a few newly failing cases of the row that lost most."""
     rows = comparison.by(comparison.finest) if comparison.finest else []
     rows = sorted(rows, key=lambda row: (not (row.significant and not row.is_better), -row.lost, row.name))
@@ -261,7 +285,11 @@ def _examples(comparison: Comparison) -> list[Block]:
         f": {row.lost:,} of {row.n:,}",
     ]
     total = sum(other.gained + other.lost for other in rows)
-    return [CaseList(_shown(comparison, lost[:EXAMPLES]), title, [f"All {total:,} changed cases: --changed"])]
+    return [
+        CaseList(
+            _shown(comparison, lost[:EXAMPLES]), title, [f"All {total:,} changed cases: {hints.changed}"]
+        )
+    ]
 
 
 def _shown(

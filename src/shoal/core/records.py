@@ -281,10 +281,27 @@ class Measures(tuple[Measure, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "\n".join(
-            f"{row.name:<22} {'–' if row.value is None else f'{row.value:.4f}':>7}  n={row.n:<6} {dict(row.groups)}"
-            for row in self
-        )
+        from .display import measures_text
+
+        return measures_text(self)
+
+    def _repr_html_(self) -> str:
+        from .display import html_of
+
+        return html_of(self)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas table with a row per measure and a column per group.
+
+        >>> import shoal
+        >>> result = shoal.audit("behaviour", "predictions:example", suite="sentiment")
+        >>> table = result.measures.by("capability").to_pandas()
+        >>> list(table.columns)
+        ['measure', 'capability', 'value', 'low', 'high', 'n', 'na', 'errors', 'reason']
+        """
+        from .display import frame, measure_rows
+
+        return frame(measure_rows(self))
 
     def where(self, name: str | None = None, **groups: str) -> "Measures":
         """Return the rows with this name and these groups; `test_type` means "test type"."""
@@ -320,6 +337,28 @@ class Result:
     findings: Sequence[Finding] = ()
     settings: Any = None
     """The protocol's settings; None if unknown."""
+
+    def __repr__(self) -> str:
+        from .display import result_text
+
+        return result_text(self)
+
+    def _repr_html_(self) -> str:
+        from .display import html_of
+
+        return html_of(self)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas table with a row per case, failures first: groups, outcome, texts, the model's answers.
+
+        >>> import shoal
+        >>> table = shoal.audit("behaviour", "predictions:example", suite="sentiment").to_pandas()
+        >>> int((table["outcome"] == "fail").sum())
+        1045
+        """
+        from .display import result_frame
+
+        return result_frame(self)
 
     def failing(self, *names: str) -> list[Case]:
         """Return the failing cases, worst first, optionally of one functionality, cell or other group.

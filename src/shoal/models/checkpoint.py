@@ -47,6 +47,24 @@ HEADS = {
 DTYPES = ("float32", "float16", "bfloat16")
 
 
+PICKLED = {".joblib": "joblib.load({!r})", ".pkl": "pickle.load(open({!r}, 'rb'))"}
+PICKLED[".pickle"] = PICKLED[".pkl"]
+"""The suffix of a pickled Python object, and the call that loads it."""
+
+
+def _pickled_object(name: str) -> ModelError:
+    """Return the error for a pickled Python object, such as a scikit-learn pipeline."""
+    call = PICKLED[Path(name).suffix].format(name)
+    return ModelError(
+        f"hf:{name} is a pickled Python object, not a Transformers model",
+        why="reading a pickle can run code, so shoal leaves that to you",
+        fix="in Python, if you trust the file:\n"
+        f"         import shoal, {call.partition('.')[0]}\n"
+        f'         shoal.audit("behaviour", {call}, suite="sentiment")\n'
+        f"       or write model = {call} into my_module.py, and name it python:my_module:model",
+    )
+
+
 class Checkpoint:
     """Weights, tokenizer and configuration of a folder or .gguf file; imports torch only when needed."""
 
@@ -54,6 +72,8 @@ class Checkpoint:
         self, name: str, revision: str | None = None, dtype: str = "float32", pickles: bool = False
     ) -> None:
         self.name, self.revision, self.dtype, self.pickles = name, revision, dtype, pickles
+        if Path(name).suffix in PICKLED and not Path(name).is_dir():
+            raise _pickled_object(name)
 
     @cached_property
     def place(self) -> Path:

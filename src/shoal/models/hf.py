@@ -22,7 +22,7 @@ from . import ModelSpec, likelihood, spans
 from .batching import BATCH_TOKENS, batches
 from .checkpoint import DTYPES, HEADS, Checkpoint, first_line, libraries
 from .interface import Blank, Fillers, TokenScores
-from .labels import Spellings, extreme_labels, in_suite_order, parse_labels, suite_names
+from .labels import Spellings, check_order, extreme_labels, in_suite_order, parse_labels, suite_names
 from .loaded import Features, LoadedModel, shared_tokens
 from .prompted.prompt import LOCAL_OPTIONS as PROMPTED
 
@@ -182,6 +182,7 @@ class HFModel(LoadedModel):
                 why=f"its labels are {', '.join(written)}",
                 fix="labels= with the suite's names, in that order",
             )
+        check_order(written, named.order, repr(self))
         return named.order
 
     @property

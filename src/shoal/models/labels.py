@@ -17,6 +17,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..core.errors import ModelError
 
@@ -79,7 +80,7 @@ def parse_labels(option: str, who: str) -> LabelNames:
     return LabelNames(names=dict(entries)) if pairs else LabelNames(order=tuple(firsts))
 
 
-def labels_option(labels: Sequence[str] | Mapping[str, str]) -> str:
+def labels_option(labels: Sequence[object] | Mapping[Any, object]) -> str:
     r"""Return names, or a mapping from the model's names to the suite's, in the form of `?labels=`.
 
     >>> labels_option({"pos": "positive", "n:g": "negative"})
@@ -111,8 +112,8 @@ def _split(text: str, separator: str) -> list[str]:
     return parts
 
 
-def _escaped(name: str) -> str:
-    return re.sub(r"([\\,:])", r"\\\1", name)
+def _escaped(name: object) -> str:
+    return re.sub(r"([\\,:])", r"\\\1", str(name))
 
 
 # Matching names
@@ -154,9 +155,9 @@ def plain(name: str) -> str:
 
 
 def suite_names(
-    own: Sequence[str], labels: Sequence[str] | None, who: str, named_by: str = ""
+    own: Sequence[str], labels: Sequence[str] | None, who: str, named_by: str = "", by_name: str = ""
 ) -> tuple[str, ...]:
-    """Return the suite's name of each of a model's labels; `named_by` replaces `?labels=` in messages.
+    """Return the suite's name of each of a model's labels; `named_by` and `by_name` replace `?labels=` in messages.
 
     A binary sentiment model has the two extremes of a three-label suite; scoring defines neutral.
 
@@ -181,7 +182,20 @@ def suite_names(
     raise ModelError(
         f"{who} answers {', '.join(own)}; the suite's labels are {', '.join(labels)}",
         why=_difference(names, labels),
-        fix=f"{named_by or '?labels='} with the suite's names, in the order of the model's labels",
+        fix=by_name or "?labels= with the suite's names, in the order of the model's labels",
+    )
+
+
+def check_order(own: Sequence[str], order: Sequence[str], who: str) -> None:
+    """Raise if `?labels=` lists a model's own names in another order: one of the two would invert predictions."""
+    ours, listed = list(map(plain, own)), list(map(plain, order))
+    if ours == listed or sorted(ours) != sorted(listed) or all(map(NAMELESS.fullmatch, own)):
+        return
+    pairs = labels_option(dict(zip(own, order, strict=True)))
+    raise ModelError(
+        f"{who} calls its labels {', '.join(own)}, in this order; labels= lists {', '.join(order)}",
+        why="one of the two orders would invert predictions",
+        fix=f"leave out labels=; if the model's own names are wrong, labels={pairs}",
     )
 
 

@@ -7,9 +7,10 @@ with `predict_proba` give probabilities. Labels are matched by name: from the an
 `?labels=`, never by position alone. In reading comprehension it returns texts, or {"answer": text}.
 """
 
+import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, redirect_stdout, suppress
 from importlib.util import find_spec
@@ -31,8 +32,10 @@ from .labels import (
     NO_NAME,
     LabelNames,
     Spellings,
+    check_order,
     extreme_labels,
     in_suite_order,
+    labels_option,
     parse_labels,
     respell,
     suggested_names,
@@ -42,6 +45,8 @@ from .validate import NO_OUTPUT, Given, exception_text, listed, read_given
 
 OPTIONS = ("labels", "version", "timeout")
 Classes = tuple[str, ...] | None
+GivenLabels = str | Sequence[object] | Mapping[Any, object]
+"""The suite's names in the order of a model's outputs, or by the model's own names."""
 
 
 def load(spec: ModelSpec) -> "PythonModel":
@@ -56,19 +61,44 @@ def load(spec: ModelSpec) -> "PythonModel":
     return PythonModel(module, name, spec.options, seconds)
 
 
-def wrap(answerer: Any) -> "PythonModel":
+def wrap(answerer: Any, labels: GivenLabels | None = None) -> "PythonModel":
     """Return a callable or object as a model."""
-    model = PythonModel("builtins", getattr(answerer, "__name__", type(answerer).__name__))
+    options = {} if labels is None else {"labels": as_option(labels)}
+    model = PythonModel("builtins", _name_of(answerer), options)
     model._answerer, model._is_wrapped = answerer, True
     return model
 
 
-def as_model(model: Any) -> Any:
+def as_option(labels: GivenLabels) -> str:
+    """Return label names in the form of `?labels=`."""
+    if isinstance(labels, Set):
+        raise ModelError(
+            "labels= is a set, which has no order", fix="a list, in the order of the model's outputs"
+        )
+    return labels if isinstance(labels, str) else labels_option(labels)
+
+
+def as_model(model: Any, labels: GivenLabels | None = None) -> Any:
     """Return a model unchanged, and wrap functions, scikit-learn objects and pipelines."""
     if model is None:
         raise ModelError("the model is None", fix="a spec such as tiny:sentiment, a function or an object")
-    known = (StoredAnswers, Classifier, Extractor, LanguageModel, Embedder)
-    return model if isinstance(model, known) else wrap(model)
+    if not isinstance(model, (StoredAnswers, Classifier, Extractor, LanguageModel, Embedder)):
+        return wrap(model, labels)
+    if labels is not None:
+        raise ModelError(
+            f"labels= names the outputs of a function or pipeline; {model!r} is a loaded model",
+            fix=f"its spec with an option: ?labels={as_option(labels)}",
+        )
+    return model
+
+
+def _name_of(answerer: Any) -> str:
+    """Return a short name: of a function, a checkpoint, the last step of a scikit-learn pipeline, or a class."""
+    if _is_pipeline(answerer) and (checkpoint := getattr(answerer.model, "name_or_path", "")):
+        return Path(str(checkpoint)).name
+    steps = getattr(answerer, "steps", None)
+    last = steps[-1][-1] if isinstance(steps, list) and steps else answerer
+    return str(getattr(last, "__name__", type(last).__name__))
 
 
 class PythonModel:
@@ -84,10 +114,13 @@ class PythonModel:
         self.module, self.name, self.options = module, name, dict(options or {})
         self.version = self.options.get("version")
         labels = self.options.get("labels")
-        self.named = LabelNames() if labels is None else parse_labels(labels, f"python:{module}:{name}")
+        who = name if module == "builtins" else f"python:{module}:{name}"
+        self.named = LabelNames() if labels is None else parse_labels(labels, who)
         self.late_reads: list[Path] = []
         """Files that the first request opened; they are not part of the fingerprint."""
         self._answerer: Any = None
+        self._names: tuple[str, ...] | None = None
+        """The labels of the first batch, if the model names them in its answers."""
         self._is_first = True
         self._is_wrapped = False
         self._limit = TimeLimit(repr(self), seconds) if seconds else None
@@ -206,8 +239,12 @@ class PythonModel:
         unnamed = "" if "labels" in self.options else NO_NAME
         written = given.names or classes or tuple(f"{unnamed}{n}" for n in range(width))
         self._check_width(len(written), width)
+        self._check_names(given)
+        check_order(written, self.named.order, repr(self))
         hint = self._labels_hint(labels, width) if labels else ""
-        theirs = suite_names(self._column_names(written, given, classes), labels, repr(self), hint)
+        theirs = suite_names(
+            self._column_names(written, given, classes), labels, repr(self), hint, self._by_name_hint(written)
+        )
         names = in_suite_order(theirs, labels)
         arranged = given.vectors[:, [theirs.index(name) for name in names]]
         codes = np.where(np.isfinite(arranged), arranged, -np.inf).argmax(axis=1)
@@ -229,13 +266,25 @@ class PythonModel:
             if given.ordered:
                 return self.named.order
         names = tuple(self._meaning(word, classes) for word in written)
-        if self.named.order and names == written:
+        if self.named.order and names == written and set(names) != set(self.named.order):
             raise ModelError(
                 f"{self!r} answers {some(written)}",
                 why="labels= lists names in order, and these answers have no order",
-                fix=f"labels={':…,'.join(written)}:…, with the suite's name after each colon",
+                fix=self._by_name_hint(written),
             )
         return names
+
+    def _check_names(self, given: Given) -> None:
+        """Raise if answers by name have other labels than in the batches before."""
+        if given.ordered or given.names is None:
+            return
+        self._names = self._names or given.names
+        if self._names != given.names:
+            raise ModelError(
+                f"{self!r} answers {some(self._names)} to some texts, and {some(given.names)} to others",
+                why="the meaning of a missing label would depend on the batch",
+                fix="give the probability of every label to each text, also if it is 0",
+            )
 
     def _check_width(self, named: int, width: int) -> None:
         if named != width:
@@ -247,6 +296,7 @@ class PythonModel:
     def _labels_only(self, given: Given, classes: Classes, labels: Sequence[str] | None) -> Answers:
         """Return labels, with one confidence each if there are any."""
         assert given.labels is not None
+        check_order(classes or (), self.named.order, repr(self))
         words = {str(label) for row, label in enumerate(given.labels) if row not in given.missing}
         meant = {self._meaning(word, classes) for word in words}
         names = tuple(labels or self.named.order or sorted(meant)) or ("0", "1")
@@ -297,14 +347,23 @@ class PythonModel:
             else f"{word!r} is not one of them",
             fix=f"{self._labels_hint(names, len(words))}, in the order of the model's numbers"
             if no_names
-            else nearest(word, names) or f"labels={word}:… with one of these after the colon",
+            else nearest(word, names) or self._by_name_hint(words),
         )
 
     def _labels_hint(self, labels: Sequence[str], width: int) -> str:
-        """Return the spec with `?labels=`, or the assignment of `classes_` for a wrapped object."""
+        """Return the spec with `?labels=`, or the argument for an object."""
+        names = suggested_names(width, labels)
         if self._is_wrapped:
-            return f"{self.name}.classes_ = {tuple(suggested_names(width, labels))}"
-        return f"{self!r}{'&' if self.options else '?'}labels={','.join(suggested_names(width, labels))}"
+            return f"labels={json.dumps(names, ensure_ascii=False)}"
+        return f"{self!r}{'&' if self.options else '?'}labels={','.join(names)}"
+
+    def _by_name_hint(self, words: Iterable[str]) -> str:
+        """Return `labels=` with a place for the suite's name of each of the model's labels."""
+        if self._is_wrapped:
+            return (
+                f"labels={json.dumps(dict.fromkeys(words, '…'), ensure_ascii=False)}, with the suite's names"
+            )
+        return f"labels={','.join(f'{word}:…' for word in words)}, with the suite's name after each colon"
 
 
 def _exists(module: str) -> bool:
@@ -327,7 +386,18 @@ def _predict(answerer: Any, texts: list[Any], who: str) -> Any:
         )
     if hasattr(answerer, "predict_proba"):
         return answerer.predict_proba(texts)
+    if hasattr(answerer, "get_input_embeddings"):
+        raise ModelError(
+            f"{who} is a Transformers model without its tokenizer",
+            fix='pipeline("text-classification", model=…, tokenizer=…), or hf:FOLDER of the saved model',
+        )
     if _is_pipeline(answerer):
+        if answerer.task != "text-classification":
+            raise ModelError(
+                f"{who} is a pipeline for {answerer.task}",
+                why="this protocol needs a label for each text",
+                fix='pipeline("text-classification", …), or a function that calls yours and returns labels',
+            )
         pairs = [text if isinstance(text, str) else {"text": text[0], "text_pair": text[1]} for text in texts]
         return answerer(pairs, top_k=None)
     if hasattr(answerer, "predict"):

@@ -331,10 +331,19 @@ def _scored(rows: Sequence[Sequence[Mapping[str, Any]]], missing: Mapping[int, s
 
 
 def _named(rows: Sequence[Mapping[Any, Any]], missing: Mapping[int, str], who: str) -> Given:
-    """Read probabilities by name; a name missing from a row has probability 0."""
-    names = sorted({str(name) for row in rows for name in row}, key=_by_number)
+    """Read probabilities by name; every row has the same names."""
     table = [{str(name): number for name, number in row.items()} for row in rows]
-    vectors = _floats([[row.get(name, 0.0) for name in names] for row in table], who)
+    names = sorted({name for row in table for name in row}, key=_by_number)
+    sparse = next(
+        (row for place, row in enumerate(table) if place not in missing and len(row) < len(names)), None
+    )
+    if sparse is not None:
+        raise ModelError(
+            f"{who} answers {some(names)} to some texts, and {some(sparse)} to others",
+            why="the meaning of a missing label would depend on the batch",
+            fix="give the probability of every label to each text, also if it is 0",
+        )
+    vectors = _floats([[row.get(name, np.nan) for name in names] for row in table], who)
     return Given(vectors=vectors, names=tuple(names), missing=missing, ordered=False)
 
 

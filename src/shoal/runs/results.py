@@ -12,20 +12,21 @@ for a paired comparison.
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..core.errors import DataError, PlanError, StoreError, some
+from ..core.errors import DataError, ModelError, PlanError, StoreError, some
 from ..core.files import for_owner_only, is_file, read_lines
 from ..core.records import Finding, Measure, Measures, Result
-from ..models import SCHEMES, is_remote
-from ..models.python import as_model
+from ..models import SCHEMES, is_remote, parse_spec
+from ..models.python import GivenLabels, PythonModel, as_model, as_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Form, WritesForms, identity, only_part
 from ..training.stage import Progress, silent
 from .execute import execute
 from .last import LAST, last_store
-from .plan import Job, cases_job, make_job, slug
+from .plan import Job, cases_job, make_job, slug, with_option
 from .scoring import brief_result, stored_job
 from .settings import make_settings
 from .store import MemoryStore, RunStore
@@ -37,14 +38,47 @@ SPEC = re.compile(rf"({'|'.join(SCHEMES)}):")
 # Models
 
 
-def audit(protocol: str, model: Any, **settings: Any) -> Result:
+def audit(protocol: str, model: Any, *, labels: GivenLabels | None = None, **settings: Any) -> Result:
     """Audit a model with one protocol and return the result; nothing is stored.
 
-    `model` is a spec, a model from `load_model`, or any object that a `python:` spec could name: a function from a list
-    of texts to labels or probabilities, a scikit-learn classifier, a pipeline. A setting that names a file may be a
-    `Path`, or the object itself: `suite=Suite(...)`.
+    `model` is a spec, a function from a list of texts to labels or probabilities, a fitted scikit-learn classifier or
+    pipeline, a Transformers `pipeline("text-classification")`, or a model from `load_model`. Pairs of texts come as
+    tuples; a Transformers pipeline gets them as text and text_pair.
+
+    `labels` gives the suite's names for outputs without names, or with other names: a list in the order of the columns
+    or numbers, or a dictionary from the model's names. shoal never guesses an order. Other keywords are settings of the
+    protocol; one that names a file may be a `Path`, or the object itself: `suite=Suite(...)`.
+
+    >>> def bad_words(texts):
+    ...     return [[0.9, 0.1] if "bad" in text or "not" in text else [0.2, 0.8] for text in texts]
+    >>> audit("behaviour", bad_words, suite="sentiment", labels=["negative", "positive"])
+    <Result: behaviour of python:bad_words>
+    1,754 of 2,516 cases pass
+    suite score 71.7 % (95 % CI 70.7 – 72.6), n = 2,516
+    Look at: .failing(), .measures, .to_pandas()
     """
-    return audit_with(protocol, model, settings)
+    labels, settings = labels_and_settings(protocol, labels, settings)
+    return audit_with(protocol, labelled(model, labels), settings)
+
+
+def labels_and_settings(
+    protocol: str, labels: GivenLabels | None, settings: Mapping[str, Any]
+) -> tuple[GivenLabels | None, dict[str, Any]]:
+    """Return the labels of the models and the settings; `labels` of ranking is a setting, of its examples."""
+    if labels is None or "labels" not in {field.name for field in fields(find_protocol(protocol).Settings)}:
+        return labels, dict(settings)
+    return None, {**settings, "labels": labels}
+
+
+def labelled(model: Any, labels: GivenLabels | None) -> Any:
+    """Return a model with names for its outputs: a spec with `?labels=`, or a wrapped object."""
+    if not isinstance(model, str):
+        return as_model(model, labels)
+    if labels is None:
+        return model
+    if "labels" in parse_spec(model).options:
+        raise ModelError(f"{model}: both the spec and labels= name labels", fix="keep one of them")
+    return with_option(model, "labels", as_option(labels))
 
 
 def audit_with(
@@ -98,8 +132,10 @@ def _temporary_job(protocol: str, model: Any, settings: Any) -> Job:
     """Return a job that is not stored, so that the model needs no fingerprint."""
     if isinstance(model, str):
         return make_job(protocol, model, settings, {"spec": model})
-    name = getattr(model, "__name__", type(model).__name__)
-    return make_job(protocol, f"python:given:{name}", settings, {"object": repr(model)}, as_model(model))
+    wrapped = as_model(model)
+    name = repr(wrapped) if isinstance(wrapped, PythonModel) else type(model).__name__
+    spec = name if SPEC.match(name) else f"python:{name}"
+    return make_job(protocol, spec, settings, {"object": repr(model)}, wrapped)
 
 
 # Any name

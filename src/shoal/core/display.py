@@ -1,0 +1,132 @@
+"""Results and measures as they show themselves in Python: a short text, HTML in a notebook, a pandas table."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .errors import DataError, MissingExtra
+from .measures import quantity, shown, shown_interval, unit_word
+
+if TYPE_CHECKING:
+    from .records import Measure, Measures, Result
+
+SHOWN = 20
+"""The most measures that a text or a notebook lists."""
+LABEL = 42
+"""The most characters of the groups of a measure in a text."""
+HEADLINES, WARNINGS = 2, 3
+
+
+def html_of(thing: object) -> str:
+    """Return an object as a notebook shows it."""
+    # By name, because core must not import the renderer, and only a notebook needs it.
+    return str(import_module("shoal.render.notebook").html_of(thing))
+
+
+def frame(rows: Iterable[Mapping[str, Any]]) -> Any:
+    """Return rows as a pandas table."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise MissingExtra("pandas", needed_for="to_pandas()") from None
+    return pandas.DataFrame(list(rows))
+
+
+# Measures
+
+
+def measure_text(row: "Measure") -> str:
+    """Return a measure in one line, without its groups.
+
+    >>> from shoal.core.records import Measure
+    >>> measure_text(Measure("pass rate", 0.25, 496, interval=(0.21, 0.29)))
+    'pass rate 25.0 % (95 % CI 21.0 – 29.0), n = 496'
+    """
+    interval = f" (95 % CI {_interval(row)})" if row.interval else ""
+    return f"{_name(row)} {_value(row)}{interval}, n = {row.n:,}"
+
+
+def measures_text(measures: "Measures") -> str:
+    """Return a line per measure, in columns of 80 characters, for at most the first 20."""
+    rows, more = measures[:SHOWN], len(measures) - SHOWN
+    names = list(dict.fromkeys(map(_name, rows)))
+    labels = [", ".join(row.groups.values()) for row in rows]
+    if len(names) > 1:
+        labels = [
+            ": ".join(filter(None, [_name(row), label])) for row, label in zip(rows, labels, strict=True)
+        ]
+    labels = [label if len(label) <= LABEL else f"{label[: LABEL - 1]}…" for label in labels]
+    values, intervals = list(map(_value, rows)), list(map(_interval, rows))
+    left, middle, right = (max(map(len, texts), default=0) for texts in (labels, values, intervals))
+    lines = [
+        f"{label:<{left}}  {value:>{middle}}  {interval:>{right}}  n = {row.n:,}"
+        for label, value, interval, row in zip(labels, values, intervals, rows, strict=True)
+    ]
+    heading = [f"{names[0]}, 95 % CI"] if len(names) == 1 else [] if names else ["no measures"]
+    rest = [f"… {more:,} more: .to_pandas(), .where(…), .by(…)"] if more > 0 else []
+    return "\n".join([*heading, *lines, *rest])
+
+
+def _name(row: "Measure") -> str:
+    return f"{row.name} of {row.of}" if row.of else row.name
+
+
+def _value(row: "Measure") -> str:
+    return "undefined" if row.value is None else f"{shown(row.value, quantity(row))}{unit_word(row)}"
+
+
+def _interval(row: "Measure") -> str:
+    return shown_interval(row, between=" to " if quantity(row).signed else " – ")
+
+
+def measure_rows(measures: Sequence["Measure"]) -> list[dict[str, Any]]:
+    """Return each measure as a row, with a column for every group that any of them has."""
+    groups = list(dict.fromkeys(name for row in measures for name in row.groups))
+    return [
+        {
+            "measure": row.name,
+            **({"of": row.of} if any(other.of for other in measures) else {}),
+            **{name: row.groups.get(name, "") for name in groups},
+            "value": row.value,
+            "low": row.interval[0] if row.interval else None,
+            "high": row.interval[1] if row.interval else None,
+            **{name: getattr(row, name) for name in ("n", "na", "errors", "reason")},
+        }
+        for row in measures
+    ]
+
+
+# Results
+
+
+def result_text(result: "Result") -> str:
+    """Return the model, the headline with its counts, and where to look next."""
+    headlines = [row for row in result.measures if row.headline] or list(result.measures[:1])
+    plain = [row for row in result.measures.where("pass rate") if not row.groups and row.value is not None]
+    lines = [f"<Result: {result.job.get('protocol', '')} of {result.job.get('model', '')}>"]
+    lines += [f"{round((row.value or 0) * row.n):,} of {row.n:,} cases pass" for row in plain]
+    lines += [measure_text(row) for row in headlines[:HEADLINES]]
+    lines += [f"! {warning}" for warning in _warnings(result)[:WARNINGS]]
+    look = ".failing(), .measures, .to_pandas()" if result.outcomes else ".measures"
+    return "\n".join([*lines, f"Look at: {look}"])
+
+
+def _warnings(result: "Result") -> list[str]:
+    """Return the problems that make a result unusable, or its numbers incomplete."""
+    warnings = [finding.text for finding in result.findings if finding.disqualifies]
+    unanswered = [outcome.error for outcome in result.outcomes if outcome.error]
+    if unanswered and len(unanswered) < len(result.outcomes):
+        count = f"{len(unanswered):,} of {len(result.outcomes):,} cases"
+        warnings.append(f"{count} without an answer: {unanswered[0][:200]}")
+    failed = [check for check in result.job.get("checks", ()) if check["ok"] is False]
+    return warnings + [f"{check['name']}: {check['detail']}" for check in failed]
+
+
+def result_frame(result: "Result") -> Any:
+    """Return a row per case: its groups, its outcome, the texts and the model's answers."""
+    if not result.outcomes:
+        raise DataError(
+            "this result has measures only: it was read from a file",
+            fix=".measures.to_pandas(), or audit the model again",
+        )
+    return frame(import_module("shoal.runs.viewing").case_rows(result))

@@ -1,0 +1,62 @@
+"""Results, measures, comparisons and gates as HTML in a notebook: the blocks of the report page, with a small style.
+
+Every text from data is escaped, as on the page; there are no scripts.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+from markupsafe import Markup
+
+from ..comparing.pairs import Comparison
+from ..comparing.view import IN_PYTHON, comparison_sections, verdict_sections
+from ..core.display import SHOWN, result_text
+from ..core.records import Measures, Result
+from ..core.views import Column, Number, Row, Section, Table, to_read
+from ..runs.decisions import Gate
+from ..runs.viewing import result_sections
+from .html_blocks import section_html
+from .html_parts import joined
+
+
+def html_of(thing: Result | Measures | Comparison | Gate) -> str:
+    """Return an object as HTML."""
+    if isinstance(thing, Result):
+        # The views of most protocols need cases, which a result file has not.
+        about = Section(text=result_text(thing))
+        sections = result_sections(thing) if thing.outcomes else [about, _measures_section(thing.measures)]
+    elif isinstance(thing, Measures):
+        sections = [_measures_section(thing)]
+    elif isinstance(thing, Comparison):
+        sections = comparison_sections(thing, hints=IN_PYTHON)
+    else:
+        sections = verdict_sections(thing.verdicts, thing.result, every=True)
+    body = joined(map(section_html, to_read(sections)))
+    return str(Markup('<div class="shoal"><style>{}</style>{}</div>').format(_style(), body))
+
+
+@cache
+def _style() -> Markup:
+    return Markup(files("shoal.render").joinpath("templates/notebook.css").read_text("utf-8"))
+
+
+def _measures_section(measures: Measures) -> Section:
+    """Return a table of the first measures."""
+    groups = list(dict.fromkeys(name for row in measures[:SHOWN] for name in row.groups))
+    columns = [Column("measure", "left"), *(Column(name, "left") for name in groups)]
+    columns += [Column("value"), Column("95 % CI"), Column("n")]
+    rows = [Row(_cells(measures, place, groups)) for place in range(min(SHOWN, len(measures)))]
+    more = len(measures) - SHOWN
+    return Section(blocks=[Table(columns, rows)], notes=[f"{more:,} more: .to_pandas()"] if more > 0 else [])
+
+
+def _cells(measures: Measures, place: int, groups: Sequence[str]) -> list[str | Number]:
+    row = measures[place]
+    return [
+        row.name,
+        *(row.groups.get(name, "") for name in groups),
+        Number(row, instead="–"),
+        Number(row, part="interval"),
+        f"{row.n:,}",
+    ]
