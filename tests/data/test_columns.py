@@ -33,8 +33,11 @@ def test_what_is_read_is_never_overwritten(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("text,label\na,no\nb,\n", "own.csv: 1 of 2 rows has no label[\\s\\S]*on line 3\n"),
-        ("text,label\na,nan\nb,  \nc,no\n", "own.csv: 2 of 3 rows have no label[\\s\\S]*on lines 2, 3\n"),
+        ("text,label\na,no\nb,\n", "own.csv, line 3: no label"),
+        (
+            "text,label\na,nan\nb,  \nc,no\n",
+            r"own.csv: 2 of 3 rows are invalid\n  why: lines 2, 3: no label\n",
+        ),
         ("text,label\n,no\nb,yes\n", "own.csv, line 2: nothing in column 'text'"),
         ("text,label\na,no\nb,no\n", r"one label only: 'no'[\s\S]*try: .*--labels"),
     ],

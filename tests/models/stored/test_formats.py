@@ -243,7 +243,10 @@ def test_a_wrong_path_is_an_error_that_lists_the_paths(tmp_path, suite, write, a
 
 
 def test_the_unnamed_column_of_an_index_is_not_an_answer(tmp_path, suite, write, ask):
-    lines = [f"{n},{row['functionality']}/{row['case_id']},{row['example_idx']},.1,.2,.7" for n, row in enumerate(rows())]
+    lines = [
+        f"{n},{row['functionality']}/{row['case_id']},{row['example_idx']},.1,.2,.7"
+        for n, row in enumerate(rows())
+    ]
     path = write(tmp_path / "p.csv", [",case_id,example_idx,negative,neutral,positive", *lines])
     assert ask(path, suite).predictions.tolist() == [2] * 4
 
