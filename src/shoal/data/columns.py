@@ -1,6 +1,6 @@
 """Any table whose columns the user names: labelled texts (MFT), or originals with their variants (INV, DIR)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,20 +47,16 @@ def read(path: Path, named: Named) -> SuiteRows:
     _check_named(path, named)
     invalid = InvalidRows()
     table = open_rows(path, invalid.add)
-    if not table.head and invalid.count:
+    if not table.columns and invalid.count:
         raise invalid.error(path, table.unit, invalid.count)
     chosen = named.all()
     table.require(path, chosen)
-    lost = [f"column {name!r}" for name in table.columns if name and not _is_read(name, chosen)]
+    tops = {name if name in table.columns else name.partition(".")[0] for name in chosen}
+    lost = [f"column {name!r}" for name in table.columns if name and name not in tops]
     header: dict[str, Any] = {"suite": path.name.split(".")[0]}
     if named.label in table.names:
         header["label_names"] = list(table.names[named.label])
     return SuiteRows(header, _cases(path, table, named, invalid), lost, table.unit, invalid=invalid)
-
-
-def _is_read(column: str, chosen: Sequence[str]) -> bool:
-    """Return whether a column, or a path below it, is named."""
-    return any(name == column or name.startswith(f"{column}.") for name in chosen)
 
 
 def _check_named(path: Path, named: Named) -> None:

@@ -70,6 +70,8 @@ def read_labelled(
     """
     invalid = InvalidRows()
     table = open_rows(path, invalid.add)
+    if not table.columns and invalid.count:
+        raise invalid.error(path, table.unit, invalid.count)
     label = "" if labelled == "none" else label
     table.require(path, [*texts, *filter(None, [label])])
     columns = (*(texts or _recognised(path, "text", TEXTS, table.columns)), label)

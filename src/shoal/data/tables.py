@@ -48,6 +48,8 @@ class Rows:
 
     def require(self, where: object, wanted: Iterable[str]) -> None:
         """Raise if a wanted column, or path in nested rows, does not exist."""
+        if not self.columns:
+            raise DataError(f"{where}: no rows", fix="check that this is the file you meant")
         missing = [name for name in wanted if not any(has_path(row, name) for row in self.head)]
         paths = (path for row in self.head for path in paths_in(row)) if missing else ()
         require_columns(where, list(dict.fromkeys([*self.columns, *paths])), missing)
@@ -79,7 +81,7 @@ def open_rows(path: Path, on_invalid: OnInvalid | None = None) -> Rows:
     if is_json_array(path):
         return _peeked(Rows([], read_json_array(path, on_invalid), "row"))
     start = next((line.lstrip() for _, line in read_lines(path) if line.strip()), "")
-    if start.startswith("{"):
+    if start.startswith("{") or ".jsonl" in path.suffixes:
         return _peeked(Rows([], read_json_lines(path, on_invalid)))
     columns, rows = read_table(path, on_invalid)
     return Rows(columns, rows)
