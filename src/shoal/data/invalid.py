@@ -11,7 +11,7 @@ MOST = 50
 
 @dataclass(slots=True)
 class Problem:
-    """A kind of problem: what is wrong, the remedy, and the rows that have it."""
+    """A kind of problem with its cause, its remedy and its rows."""
 
     what: str
     why: str
