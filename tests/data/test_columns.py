@@ -97,6 +97,12 @@ def test_a_label_without_a_name_is_refused_with_the_line_to_add(tmp_path):
         import_suite(own, tmp_path / "out.jsonl", LABELLED, {"0": "negative", "1": "positive"})
 
 
+def test_names_of_one_label_only_are_refused(tmp_path):
+    own = table(tmp_path, "text,label\na,0\nb,1\n")
+    with pytest.raises(DataError, match="--labels names one label only: 'negative'"):
+        import_suite(own, tmp_path / "out.jsonl", LABELLED, {"0": "negative"})
+
+
 def test_a_suite_with_rules_keeps_what_its_numbers_mean(tmp_path):
     row = {"functionality": "f", "capability": "c", "type": "MFT", "case_id": 1, "examples": [{"text": "a"}]}
     rule = {"expect": {"rule": "pred_equals_1"}, "labels": "not_0"}

@@ -97,6 +97,12 @@ def with_label_names(rows: SuiteRows, names: Mapping[str, str], path: Path) -> S
     numbers = all(key.isdecimal() for key in names)
     order = sorted(names, key=int) if numbers else list(names)
     label_names = list(dict.fromkeys(names[key] for key in order))
+    if len(label_names) < 2:
+        raise DataError(
+            f"--labels names one label only: {label_names[0]!r}",
+            why="a suite names every label that a model may give",
+            fix="--labels VALUE=NAME for each value of the label",
+        )
     keeps_numbers = len(label_names) == len(order) and order == [str(number) for number in range(len(order))]
 
     def renamed() -> Iterator[tuple[int, dict[str, Any]]]:

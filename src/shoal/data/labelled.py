@@ -31,7 +31,7 @@ NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 Value = str | int | float
 Labelled = Literal["all", "some", "none"]
 """Which rows must have a label; with "none", no label column is read."""
-NO_LABEL = {
+LABEL_FIX = {
     "all": "fill in the label, or remove the row",
     "some": "leave the label of an unlabelled example empty",
 }
@@ -87,7 +87,7 @@ def read_labelled(
         try:
             lacks_label = is_missing(value) and (labelled == "all" or not is_blank(value))
             if labelled != "none" and lacks_label and _key(str(value)) not in to_class:
-                raise DataError("no label", fix=NO_LABEL[labelled])
+                raise DataError("no label", fix=LABEL_FIX[labelled])
             parts = tuple(_text(cells, column) for column in columns[:-1])
             word = "" if labelled == "none" or is_blank(value) else _text(cells, columns[-1])
         except DataError as problem:

@@ -238,8 +238,15 @@ def test_a_wrong_path_is_an_error_that_lists_the_paths(tmp_path, suite, write, a
         DataError, match=r"found: key.id, example_idx, output.0.label[\s\S]*\"output.0.label\""
     ):
         ask(path, suite, "?id=key.id&label=output.1.label")
-    with pytest.raises(DataError, match=r"try: \?label=output.0"):
-        ask(path, suite, "?id=key.id&label=output")
+    for options in ("?id=key.id&label=output", "?id=key.id"):
+        with pytest.raises(DataError, match=r"try: \?label=output.0.label"):
+            ask(path, suite, options)
+
+
+def test_white_space_at_the_edge_of_a_label_makes_no_new_label(tmp_path, suite, write, ask):
+    labels = ["positive ", " negative", "neutral", "\tneutral"]
+    lines = [{**row, "pred": label, "conf": None} for row, label in zip(rows(), labels, strict=True)]
+    assert ask(write(tmp_path / "p.jsonl", lines), suite).predictions.tolist() == [2, 0, 1, 1]
 
 
 def test_the_unnamed_column_of_an_index_is_not_an_answer(tmp_path, suite, write, ask):

@@ -204,7 +204,8 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
         if prediction is None and fields.answer and is_table:
             prediction = ""  # an empty cell, which only some suites accept
         if prediction is None and len(given) < 2:
-            other = next((name for name in ANSWERS if name in row and name != fields.answer), "")
+            paths = (path for path in paths_in(row) if path.rpartition(".")[2] in ANSWERS)
+            other = next((path for path in paths if path != fields.answer), "")
             raise DataError(
                 f"neither {fields.answer!r} nor probabilities in {some(fields.probabilities) or 'any field'!r}",
                 why=f"found: {some(map(shown, row), 8)}",
