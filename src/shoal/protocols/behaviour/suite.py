@@ -218,10 +218,10 @@ class Suite:
                 f"{len(labels):,} different labels: {some(sorted(map(str, labels)), 3)}",
                 fix="check that the column of labels is the one you meant",
             )
-        if not all(isinstance(label, str) and not label.isdecimal() for label in labels):
-            return
         names = tuple(sorted({str(label).removeprefix("not_") for label in labels}))
         self._refuse_spellings(names)
+        if not all(isinstance(label, str) and not label.isdecimal() for label in labels):
+            return
         if len(names) < 2:
             raise DataError(
                 f"one label only: {names[0]!r}",
@@ -249,11 +249,13 @@ class Suite:
             for group in spellings.values()
             for name in group
         }
-        options = " ".join(f"--labels {quote(f'{name}={merged[name]}')}" for name in names)
+        shown = [name for group in alike for name in group] if len(names) > 12 else names
+        options = " ".join(f"--labels {quote(f'{name}={merged[name]}')}" for name in shown)
         raise DataError(
             f"labels that differ only in case or spaces: {'; '.join(groups)}",
             why="each spelling would be a label of its own",
-            fix=f"write one spelling, or import with {options}, in the order of the model's outputs",
+            fix=f"write one spelling, or import with {options}"
+            f"{' and so on for every label' if len(shown) < len(names) else ''}, in the order of the model's outputs",
         )
 
     def infer_clusters(self) -> None:
@@ -306,9 +308,8 @@ class Suite:
                     f"a label is a text or a whole number, found {label!r}",
                     fix="a text or a whole number; for a table, name its values with --labels",
                 )
-            if (
-                label not in self._known_labels and expect.rule not in SPAN_RULES
-            ):  # there a label is any answer
+            # In reading comprehension a label is any answer.
+            if label not in self._known_labels and expect.rule not in SPAN_RULES:
                 self._check_label(label)
         self._known_labels.update(made.labels)
 
