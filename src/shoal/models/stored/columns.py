@@ -40,7 +40,7 @@ class Columns:
 
     path: Path
     unit: str = "line"
-    """What the numbers in `lines` count."""
+    """The unit of the numbers in `lines`."""
     numbered: bool = False
     """Whether numbers count the suite's labels by convention of the format."""
     ordered: bool = False

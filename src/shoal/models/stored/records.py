@@ -33,7 +33,7 @@ class Records:
     """The rows of a file."""
 
     unit: str
-    """What the rows' numbers count: lines or rows."""
+    """The unit of the rows' numbers: line or row."""
     rows: Iterable[tuple[int, Row]]
     columns: tuple[str, ...] | None = None
     """The columns of a table; None for JSON, whose rows may have different fields."""
