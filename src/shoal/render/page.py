@@ -6,6 +6,7 @@ A page answers the reader's questions in this order: the verdict with two or thr
 findings, caveats, the details of each protocol, the cases, and the provenance.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from itertools import zip_longest
@@ -50,6 +51,7 @@ CAVEATS = frozenset(
 """Kinds of findings that limit the others; the page lists them as caveats."""
 MANY_JOBS = 12
 """Up to this many jobs without training have a part each; the protocol summarises more."""
+SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 CARDS, WEAKEST, CHARTED = 3, 3, 20
 """The number of cards, of rows of a card and of rows of a chart, at most."""
 
@@ -88,6 +90,8 @@ class Page:
     """The results behind the cases, by the name of the job on the page."""
     names: Mapping[str, str] = field(default_factory=dict)
     """Short names of models."""
+    of_trainings: Sequence[str] = ()
+    """Findings about single trainings, of which there may be hundreds."""
 
     @property
     def sections(self) -> list[Section]:
@@ -184,14 +188,20 @@ def _page(
     by_name = {titles[job_id(result, i)]: result for i, result in enumerate(results)}
     protocols = list(dict.fromkeys(str(result.job["protocol"]) for result in results))
     models = list(dict.fromkeys(str(result.job["model"]) for result in results))
-    conclusions = _ordered([finding for finding in findings if finding.kind not in CAVEATS])
-    limits = _ordered([finding for finding in findings if finding.kind in CAVEATS])
+    of_plan = [finding for finding in findings if "seed" not in finding.groups]
+    of_trainings = _ordered([finding for finding in findings if "seed" in finding.groups])
+    conclusions = _ordered([finding for finding in of_plan if finding.kind not in CAVEATS])
+    limits = _ordered([finding for finding in of_plan if finding.kind in CAVEATS])
+    only = models[0] if len(models) == 1 else ""
     comparison = _comparison(results)
     if comparison is not None:
         parts = [Part("Changes", comparison_sections(comparison)), *parts]
         summary = comparison_summary(comparison, *models)
     else:
-        summary = _summary(by_name, conclusions)
+        shown = [section.summary for part in parts for section in part.sections if section.summary]
+        summary = shown[0] if len(shown) == 1 else _summary(by_name, conclusions)
+        if len(shown) == 1:  # its conclusion is the first screen
+            conclusions = [finding for finding in conclusions if finding.kind != "conclusion"]
     return Page(
         parts,
         title=_title([PROTOCOLS[name].title for name in protocols], models),
@@ -200,8 +210,9 @@ def _page(
         questions=[PROTOCOLS[name].question for name in protocols],
         names=short_names(models, given),
         summary=summary,
-        findings=[finding for finding in conclusions if finding.text != summary.verdict],
+        findings=[row for row in conclusions if row.text != f"{summary.verdict} {summary.text}".strip()],
         caveats=[*caveats, *_caveats(by_name, limits)],
+        of_trainings=[f"{subject(finding, only)}: {finding.text}" for finding in of_trainings],
         provenance=_provenance(by_name, dates or {}),
         results=by_name,
     )
@@ -253,7 +264,7 @@ def _comparison(results: Sequence[Result]) -> Comparison | None:
 
 def _summary(results: Mapping[str, Result], conclusions: Sequence[Finding]) -> Summary:
     """Return the first conclusion, or the overall number; the headline measures as cards; and one chart."""
-    verdict = conclusions[0].text if conclusions else ""
+    verdict, _, text = SENTENCE_END.sub("\n", conclusions[0].text if conclusions else "", 1).partition("\n")
     alone = {name: result for name, result in results.items() if not _trains(result)}
     headlines = {
         name: [row for row in result.measures if row.headline and is_defined(row)]
@@ -264,17 +275,18 @@ def _summary(results: Mapping[str, Result], conclusions: Sequence[Finding]) -> S
     if len(headlines) == 1:
         (result,), (rows,) = results.values(), headlines.values()
         weak = _coarse(result)
-        cards = [*map(_number_card, rows[:2]), *([_weakest_card(weak)] if len(weak) > 1 else [])]
+        is_named = len(weak) > 1 and not any(map(str.isdigit, next(iter(weak[0].groups.values()))))
+        cards = [*map(_number_card, rows[:2]), *([_weakest_card(weak)] if is_named else [])]
         drawn: list[Strip] = [(next(iter(row.groups.values())), [row]) for row in weak]
         sentence = f"{_named(first).capitalize()}: {_with_unit(first)}" if first else ""
-        return Summary(verdict or sentence, cards=cards[:CARDS], chart=_chart(drawn))
+        return Summary(verdict or sentence, "", text, cards[:CARDS], _chart(drawn))
     drawn = [
         (name, [rows[0]]) for name, rows in headlines.items() if rows and first and rows[0].name == first.name
     ]
     if not verdict and first and drawn and quantity(first).direction == "higher":
         best, (row,) = max(drawn, key=lambda item: item[1][0].value or 0.0)
         verdict = f"Highest {row.name}: {best}, {_with_unit(row)}"
-    return Summary(verdict, chart=_chart(drawn))
+    return Summary(verdict, text=text, chart=_chart(drawn))
 
 
 def _with_unit(row: Measure) -> str:
@@ -346,11 +358,13 @@ def _ordered(findings: Sequence[Finding]) -> list[Finding]:
 
 def subject(finding: Finding, only: str = "") -> str:
     """Return the subject of a finding, unless it is the only model of the page."""
-    return " · ".join(
-        value if name in ("model", "recipe") else f"{name} {value}"
-        for name, value in finding.groups.items()
-        if value not in ("", "none", only)
-    )
+    groups = {name: value for name, value in finding.groups.items() if value not in ("", "none", only)}
+    row = " ".join(groups.pop(name) for name in ("config", "method") if name in groups)
+    hold_out, fold = groups.pop("hold out", ""), groups.pop("fold", "")
+    held = f"without {fold or hold_out}" if fold or hold_out not in ("", "seen") else ""
+    rest = [value if name in ("model", "recipe") else f"{name} {value}" for name, value in groups.items()]
+    name = " · ".join(filter(None, [row, held, *rest]))
+    return "" if finding.text.startswith(name) else name
 
 
 def _caveats(results: Mapping[str, Result], limits: Sequence[Finding]) -> Iterator[str]:
