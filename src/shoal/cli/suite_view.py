@@ -154,14 +154,18 @@ def _ids(finding: Finding) -> str:
     return f"  ({'cases' if len(ids) > 1 else 'case'} {', '.join(ids)}{more})"
 
 
-def import_sections(suite: Suite, lost: Sequence[str], out: Path) -> list[Section]:
-    """Return the size of an imported suite, and what could not be imported."""
+def import_sections(suite: Suite, changes: Sequence[str], out: Path) -> list[Section]:
+    """Return the size of an imported suite, and lines on what is not in it as it is in the file."""
     types = Counter(case.groups["test type"] for case in suite.cases)
     kinds = ", ".join(f"{count:,} {name}" for name, count in types.items())
     examples = sum(len(case.examples) for case in suite.cases)
     capabilities = {case.groups["capability"] for case in suite.cases}
     templates = len({case.cluster for case in suite.cases} - {""})
-    lines = [f"{len(suite.functionalities)} functionalities in {len(capabilities)} capabilities"]
+    names, groups = len(suite.functionalities), len(capabilities)
+    lines = [
+        f"{names} {'functionality' if names == 1 else 'functionalities'} "
+        f"in {groups} {'capability' if groups == 1 else 'capabilities'}"
+    ]
     lines += [f"labels: {some(suite.labels, LABELS)}"] if suite.labels else []
     lines += [f"{templates:,} templates, kept as clusters"] if templates else []
     if suite.labels is None and not any(case.meta.get("reading") for case in suite.cases[:1]):
@@ -172,4 +176,4 @@ def import_sections(suite: Suite, lost: Sequence[str], out: Path) -> list[Sectio
             )
     pieces: list[Words | str] = [f"{out}: {len(suite.cases):,} cases ({kinds}), {examples:,} examples"]
     pieces += [f"\n  {line}" for line in lines]
-    return [Section(text=[*pieces, *(Words(f"\n  not imported: {what}", "doubt") for what in lost)])]
+    return [Section(text=[*pieces, *(Words(f"\n  {line}", "doubt") for line in changes)])]

@@ -135,18 +135,22 @@ def _column(name: str, about: str, field: str = "") -> Callable[[Any], Any]:
 @_column("id", "Column of the case's id.")
 @_column("cluster", "Column of the sampling unit, such as a template.")
 @click.option("--templates", is_flag=True, help="Infer templates: cases that differ in one place share one.")
-def import_command(file: Path, out: Path, names: tuple[str, ...], templates: bool, **columns: Any) -> None:
+@click.option("--skip-invalid", is_flag=True, help="Leave invalid rows out, and count them.")
+def import_command(
+    file: Path, out: Path, names: tuple[str, ...], templates: bool, skip_invalid: bool, **columns: Any
+) -> None:
     """Convert a file to a suite file.
 
     HateCheck, Multilingual HateCheck, AdaTest and released CheckList suites are recognised by their content, a suite in
     Python by its suffix. For any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset), name
-    the columns.
+    the columns. A path names a value in nested JSON: choices.0.text.
 
     \b
     Examples:
       shoal import test_suite_cases.csv --out hatecheck.jsonl
       shoal import reviews.tsv --out reviews.jsonl --text sentence --label label --functionality topic
       shoal import sst.csv --out sst.jsonl --text text --label y --labels 0=negative --labels 1=positive
+      shoal import dump.jsonl --out dump-suite.jsonl --text doc.text --label doc.target --skip-invalid
       shoal import suite.jsonl --out suite-with-templates.jsonl --templates
       shoal import typos.csv --out typos.jsonl --type INV --original before --variant after
       shoal import weaker.csv --out weaker.jsonl --type DIR --expect "not more confident" \\
@@ -160,8 +164,10 @@ def import_command(file: Path, out: Path, names: tuple[str, ...], templates: boo
     named = Named(**columns)
     if (named.test_type != "MFT" or named.expect) and not named.all():
         raise click.UsageError("--type and --expect are for tables whose columns are named")
-    suite, lost = import_suite(file, out, named, _label_names(names), by_template=templates)
-    print_sections(import_sections(suite, lost, out))
+    suite, changes = import_suite(
+        file, out, named, _label_names(names), by_template=templates, skip_invalid=skip_invalid
+    )
+    print_sections(import_sections(suite, changes, out))
 
 
 def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
