@@ -178,7 +178,7 @@ WRONG = {
     "labels: [a, b]\ntests:\n  t:\n    label: c\n    templates: [x]\n": ("line 4, column 5", "not one of a, b"),
     "labels: [a, b]\ntests:\n  t:\n    label: a\n    templates: [\"{w}\"]\n": ("line 5, column 5", "no words for"),
     "labels: [a, b]\ntests:\n  t:\n    label: a\n    sample: 9\n    templates: [x]\n": ("line 6", "sample asks for 9"),
-    "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n": ("line 3, column 3", "no variants"),
+    "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n": ("line 5, column 17", "no variants"),
     "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n    perturb: [tipo]\n": (
         "line 6, column 15",
         "unknown perturbation 'tipo'",

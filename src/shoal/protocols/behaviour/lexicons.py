@@ -48,26 +48,30 @@ GERMAN = {
         "Japan", "Kanada", "Kenia", "Norwegen", "Polen", "Portugal", "Vietnam",
     ),
     "nationalities": (
-        "brasilianische", "chinesische", "deutsche", "französische", "griechische", "indische", "irische",
-        "japanische", "nigerianische", "polnische", "syrische", "türkische",
+        "brasilianisch", "chinesisch", "deutsch", "französisch", "griechisch", "indisch", "irisch", "japanisch",
+        "kanadisch", "nigerianisch", "norwegisch", "polnisch", "syrisch", "türkisch", "vietnamesisch",
     ),
-    "religions": ("buddhistische", "christliche", "hinduistische", "jüdische", "muslimische"),
+    "religions": ("alevitisch", "buddhistisch", "christlich", "hinduistisch", "jüdisch", "muslimisch"),
     "professions": (
-        "Ärztin", "Bäckerin", "Fahrerin", "Gärtnerin", "Köchin", "Lehrerin", "Malerin", "Nachbarin",
-        "Studentin", "Verkäuferin",
+        "Apotheker", "Bäcker", "Fahrer", "Gärtner", "Lehrer", "Maler", "Mechaniker", "Musiker", "Pfleger",
+        "Schneider", "Tischler", "Verkäufer",
     ),
     "adjectives.positive": (
-        "ausgezeichnet", "großartig", "hervorragend", "reizend", "schön", "toll", "vorzüglich", "wunderbar",
+        "ausgezeichnet", "fantastisch", "großartig", "herrlich", "hervorragend", "schön", "toll", "wunderbar",
+        "wundervoll",
     ),
     "adjectives.negative": (
-        "entsetzlich", "enttäuschend", "furchtbar", "grauenhaft", "mies", "miserabel", "schlecht", "schrecklich",
+        "enttäuschend", "entsetzlich", "furchtbar", "grauenhaft", "mies", "scheußlich", "schlecht", "schrecklich",
     ),
-    "adjectives.neutral": ("blau", "geliehen", "gebraucht", "grau", "rund", "zwei Jahre alt"),
+    "adjectives.neutral": ("blau", "braun", "geliehen", "gemietet", "grau", "grün", "zwei Jahre alt"),
 }  # fmt: skip
 GERMAN["names"] = GERMAN["names.women"] + GERMAN["names.men"]
 GERMAN["places"] = GERMAN["cities"] + GERMAN["countries"]
 LEXICONS: Mapping[str, Mapping[str, Sequence[str]]] = {"en": ENGLISH, "de": GERMAN}
-"""Language to list name to words. German adjectives of people agree with feminine nouns, such as the professions."""
+"""Language to list name to words.
+
+German adjectives and professions take their ending after the slot: "ein {praise}er Film", "die {religion}e {who}in".
+"""
 
 
 def word_list(name: str, language: str) -> Sequence[str]:

@@ -63,6 +63,14 @@ class Words:
     lists: Mapping[str, Sequence[str]]
 
 
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What a template of a functionality adds to its text."""
+
+    label: str | None
+    variants: Sequence[Placed]
+
+
 def is_yaml(path: Path) -> bool:
     """Return whether a file is a suite in YAML."""
     return path.suffix.lower() in (".yaml", ".yml")
@@ -199,8 +207,6 @@ def _add_test(suite: Suite, name: str, test: Placed, words: Words) -> None:
     kind = fields["type"].text("type").strip() if "type" in fields else "MFT"
     if kind not in KINDS:
         raise fields["type"].error(f"type {kind!r} is not one of {', '.join(KINDS)}", "type: MFT")
-    if "perturb" not in fields and "variants" not in fields and "cases" not in fields and kind != "MFT":
-        raise test.error(f"{name} ({kind}) has no variants", "perturb: typo, or variants:, or cases:")
     if kind == "MFT" and ("perturb" in fields or "variants" in fields):
         raise test.error(f"{name}: variants make an INV or DIR test", "type: INV")
     if "templates" not in fields and "cases" not in fields:
@@ -276,30 +282,28 @@ def _tolerance(fields: Mapping[str, Placed]) -> float:
 
 def _filled_cases(name: str, fields: Mapping[str, Placed], words: Words, kind: str) -> Iterator[Case]:
     """Yield the cases of the templates: filled, labelled, and with their variants."""
-    labels = _templates(fields, words)
+    patterns = _patterns(name, fields, words, kind)
     where = fields["templates"]
     sample = fields["sample"].number("sample", 1) if "sample" in fields else 0
     exclude = fields["except"].texts("except") if "except" in fields else []
     rng = _rng(fields)
-    count = 0
+    filled_count = case_count = 0
     with errors_in(where.where):
-        for filled in fill(list(labels), words.lists, sample, _seed(fields), exclude):
-            variants = _variants(filled, fields, words, rng) if kind != "MFT" else []
-            if kind != "MFT" and not variants:
-                continue
-            count += 1
-            label = labels[filled.template]
-            if kind == "MFT" and label is None and "expect" not in fields:
-                raise where.error(f"{name}: no label", "label: negative")
-            examples = [_example(texts) for texts in (filled.texts, *variants)]
-            yield case(*examples, label=label, cluster=filled.source)
-    if not count:
-        raise where.error(f"{name}: no case is left", "other templates, words or perturbations")
-    if count < sample and kind == "MFT":
+        for filled in fill(list(patterns), words.lists, sample, _seed(fields), exclude):
+            filled_count += 1
+            pattern = patterns[filled.template]
+            variants = _variants(filled, pattern.variants, fields, words, rng) if kind != "MFT" else []
+            if kind == "MFT" or variants:
+                case_count += 1
+                examples = [_example(texts) for texts in (filled.texts, *variants)]
+                yield case(*examples, label=pattern.label, cluster=filled.source)
+    if filled_count < sample:
         raise where.error(
-            f"{name}: sample asks for {sample:,} cases, the words make {count:,}",
-            f"sample: {count}, or more words",
+            f"{name}: sample asks for {sample:,} cases, the words make {filled_count:,}",
+            f"sample: {filled_count}, or more words" if filled_count else "fewer phrases under except",
         )
+    if not case_count:
+        raise where.error(f"{name}: no case is left", "other templates, words or perturbations")
 
 
 def _seed(fields: Mapping[str, Placed]) -> int:
@@ -314,27 +318,42 @@ def _example(texts: tuple[str, ...]) -> str | tuple[str, ...]:
     return texts[0] if len(texts) == 1 else texts
 
 
-def _templates(fields: Mapping[str, Placed], words: Words) -> dict[Template, str | None]:
-    """Return each template's label: of a list of templates, of lists by label, or of entries with text and label."""
+def _patterns(name: str, fields: Mapping[str, Placed], words: Words, kind: str) -> dict[Template, Pattern]:
+    """Return the templates: of a list, of lists by label, or of entries with text, label and variants."""
     listed, label = fields["templates"], _label(fields.get("label"), words)
     if isinstance(listed.value, dict):
         groups = [(part, _label(Placed(name, part.where), words)) for name, part in listed.value.items()]
     else:
         groups = [(listed, label)]
-    labels: dict[Template, str | None] = {}
-    for part, own in groups:
+    shared = fields["variants"].parts("variants") if "variants" in fields else []
+    patterns: dict[Template, Pattern] = {}
+    for part, label_of_group in groups:
         for entry in part.parts("templates"):
-            text, named = entry, own
-            if isinstance(entry.value, dict):
-                table = entry.table("a template", ("text", "label"))
-                if "text" not in table:
-                    raise entry.error("a template without text", 'text: "The {thing} was great."')
-                text, named = table["text"], _label(table.get("label"), words) or own
+            text, pattern = _pattern(entry, label_of_group, shared, words)
             template = _template(text)
-            if template in labels:
+            if template in patterns:
                 raise entry.error(f"the template {template!r} is there twice", "keep one of them")
-            labels[template] = named
-    return labels
+            if kind == "MFT" and pattern.label is None and "expect" not in fields:
+                raise entry.error(f"{name}: no label", "label: negative")
+            if kind == "MFT" and pattern.variants:
+                raise entry.error(f"{name}: variants make an INV or DIR test", "type: INV")
+            if kind != "MFT" and not pattern.variants and "perturb" not in fields:
+                raise entry.error(f"{name} ({kind}) has no variants", "perturb: typo, or variants:")
+            patterns[template] = pattern
+    return patterns
+
+
+def _pattern(
+    entry: Placed, label: str | None, shared: Sequence[Placed], words: Words
+) -> tuple[Placed, Pattern]:
+    """Return the text of an entry of `templates`, and its label and variants."""
+    if not isinstance(entry.value, dict):
+        return entry, Pattern(label, shared)
+    table = entry.table("a template", ("text", "label", "variants"))
+    if "text" not in table:
+        raise entry.error("a template without text", 'text: "The {thing} was great."')
+    variants = table["variants"].parts("variants") if "variants" in table else []
+    return table["text"], Pattern(_label(table.get("label"), words) or label, [*shared, *variants])
 
 
 def _template(entry: Placed) -> Template:
@@ -391,7 +410,7 @@ def _perturbed_case(
             "variants are for templates", "perturb:, or the variants next to each text"
         )
     original = Filled((entry.text("a case"),), entry.text("a case"), {})
-    variants = _variants(original, fields, words, rng)
+    variants = _variants(original, (), fields, words, rng)
     if variants:
         yield case(original.text, *(_example(texts) for texts in variants))
 
@@ -405,11 +424,11 @@ def _pair(entry: Placed) -> tuple[str, ...]:
 
 
 def _variants(
-    filled: Filled, fields: Mapping[str, Placed], words: Words, rng: Generator
+    filled: Filled, templates: Sequence[Placed], fields: Mapping[str, Placed], words: Words, rng: Generator
 ) -> list[tuple[str, ...]]:
     """Return the different variants of a filling, in the order of the file."""
     made: dict[tuple[str, ...], None] = {}
-    for entry in fields["variants"].parts("variants") if "variants" in fields else ():
+    for entry in templates:
         made |= dict.fromkeys(_from_template(entry, filled, words))
     for entry in fields["perturb"].parts("perturb") if "perturb" in fields else ():
         made |= dict.fromkeys((text,) for text in _perturbed(entry, filled, words, rng))
@@ -458,6 +477,10 @@ def _contraction(filled: Filled, *_: object) -> Iterator[str]:
 
 def _punctuation(filled: Filled, *_: object) -> Iterator[str]:
     yield from perturb.vary_punctuation(filled.text)
+
+
+def _umlauts(filled: Filled, *_: object) -> Iterator[str]:
+    yield perturb.spell_out_umlauts(filled.text)
 
 
 def _case(filled: Filled, *_: object) -> Iterator[str]:
@@ -510,6 +533,7 @@ PERTURBATIONS: Mapping[str, Callable[..., Iterator[str]]] = {
     "contraction": _contraction,
     "punctuation": _punctuation,
     "case": _case,
+    "umlauts": _umlauts,
     "swap": _swap,
     "negation": _negation,
     "add": _add,
