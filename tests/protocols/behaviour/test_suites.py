@@ -198,7 +198,7 @@ def test_a_german_model_that_counts_words_fails_negation_and_reference():
     for passed in ("praise_is_positive", "blame_is_negative", "plain_facts_are_neutral"):
         assert value[passed] == 1, passed
     for failed in ("negated_praise_is_not_positive", "negated_blame_is_not_negative", "negation_may_come_last",
-                   "the_present_opinion_counts", "this_one_differs_from_the_last", "gender_finds_the_noun"):  # fmt: skip
+                   "the_present_opinion_counts", "gender_finds_the_noun"):  # fmt: skip
         assert value[failed] == 0, failed
     assert all(row.value == 1 for row in rates.values() if row.groups["capability"] == "fairness")
     assert 0 < value["umlauts_may_be_spelt_out"] < 1

@@ -67,7 +67,7 @@ def fill(
     ['Rosa saw Hana.', 'Emil saw Hana.']
     """
     every = [templates] if isinstance(templates, str) else list(templates)
-    slots = [_slots(template, words) for template in every]
+    slots = [slot_lists(template, words) for template in every]
     sizes = [prod(len(words[name]) for name in chosen.values()) for chosen in slots]
     total = sum(sizes)
     if n == 0 and total > MOST:
@@ -97,7 +97,7 @@ def slot_names(template: Template) -> list[str]:
     return list(dict.fromkeys(found["name"] for part in _parts(template) for found in SLOT.finditer(part)))
 
 
-def _slots(template: Template, words: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def slot_lists(template: Template, words: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the word list of each slot."""
     chosen = {}
     for name in slot_names(template):
@@ -112,7 +112,8 @@ def _slots(template: Template, words: Mapping[str, Sequence[str]]) -> dict[str, 
     for part in _parts(template):
         if set(SLOT.sub("", part)) & set("{}"):
             raise DataError(
-                f"a brace that belongs to no slot in {part!r}", fix="a slot is {name} or {a:name}"
+                f"a brace that belongs to no slot in {part!r}",
+                fix="a slot is {thing} or {a:thing}, without spaces",
             )
     return chosen
 

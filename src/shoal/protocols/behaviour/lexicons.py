@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from ...core.errors import DataError, nearest, some
 from .perturb import CITIES, COUNTRIES, MEN, WOMEN
 
-ENGLISH = {
+ENGLISH: dict[str, Sequence[str]] = {
     "names.women": WOMEN,
     "names.men": MEN,
     "names": (*WOMEN, *MEN),
@@ -30,7 +30,7 @@ ENGLISH = {
     ),
     "adjectives.neutral": ("American", "blue", "borrowed", "grey", "Italian", "second-hand", "two-year-old"),
 }  # fmt: skip
-GERMAN = {
+GERMAN: dict[str, Sequence[str]] = {
     "names.women": (
         "Anke", "Birgit", "Claudia", "Elif", "Frieda", "Greta", "Heike", "Ines", "Johanna", "Katrin",
         "Leyla", "Marlene", "Nadine", "Petra", "Renate", "Sabine",
@@ -65,9 +65,9 @@ GERMAN = {
     ),
     "adjectives.neutral": ("blau", "braun", "geliehen", "gemietet", "grau", "grün", "zwei Jahre alt"),
 }  # fmt: skip
-GERMAN["names"] = GERMAN["names.women"] + GERMAN["names.men"]
-GERMAN["places"] = GERMAN["cities"] + GERMAN["countries"]
-LEXICONS: Mapping[str, Mapping[str, Sequence[str]]] = {"en": ENGLISH, "de": GERMAN}
+GERMAN["names"] = (*GERMAN["names.women"], *GERMAN["names.men"])
+GERMAN["places"] = (*GERMAN["cities"], *GERMAN["countries"])
+LEXICONS: Mapping[str, dict[str, Sequence[str]]] = {"en": ENGLISH, "de": GERMAN}
 """Language to list name to words.
 
 German adjectives and professions take their ending after the slot: "ein {praise}er Film", "die {religion}e {who}in".

@@ -17,6 +17,7 @@ same cases. `docs/how-to/write-a-suite.md` has every field.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -24,11 +25,11 @@ from numpy.random import Generator
 
 from ...core.errors import DataError, nearest
 from ...core.records import Case
-from ...data.placed import Placed, errors_in, read_yaml, sheet_rows
+from ...data.placed import Placed, PlacedError, column_name, errors_in, read_yaml, sheet_rows
 from ...data.tables import open_rows
 from . import perturb
 from .expect import DIRECTIONS
-from .filling import Filled, Template, fill, fill_one, slot_names
+from .filling import Filled, Template, fill, fill_one, slot_lists, slot_names
 from .lexicons import LEXICONS, word_list
 from .suite import Definition, Suite, case
 
@@ -39,7 +40,7 @@ TEST_FIELDS = (
 )  # fmt: skip
 SHEET_FIELDS = (
     "functionality", "description", "capability", "type", "label", "template", "variant", "perturb", "case",
-    "expect", "na_if", "tolerance", "except", "sample", "seed", "slot", "words",
+    "expect", "na_if", "tolerance", "except", "sample", "seed", "slot", "words", "labels", "language",
 )  # fmt: skip
 REPEATED = {
     "template": "templates",
@@ -51,6 +52,8 @@ REPEATED = {
 """Columns of a sheet that may be filled in several rows of a functionality, and their fields."""
 TYPOS = 3
 """Typos per text, as many other names, places and numbers."""
+MOST_ERRORS = 10
+"""Functionalities whose errors are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +83,11 @@ def is_sheet(path: Path) -> bool:
     """Return whether a file is a spreadsheet of templates or cases."""
     if path.suffix.lower() not in (".csv", ".tsv", ".xlsx") or not path.is_file():
         return False
-    columns = set(open_rows(path).columns)
-    return "functionality" in columns and not columns.isdisjoint(("template", "case"))
+    columns = [column_name(name) for name in open_rows(path).columns]
+    # A misspelt "templates" is a spreadsheet as well, so that the error names the column.
+    return "functionality" in columns and any(
+        get_close_matches(name, ("template", "case"), cutoff=0.85) for name in columns
+    )
 
 
 def read_template_suite(path: Path) -> Suite:
@@ -94,36 +100,53 @@ def read_sheet_suite(path: Path) -> Suite:
     """Return the suite of a spreadsheet: a row per template, and rows with `slot` and `words` for word lists."""
     words: dict[str, Placed] = {}
     tests: dict[str, dict[str, Placed]] = {}
-    labels: dict[str, Placed] = {}
+    labels: dict[str, str] = {}
+    fields: dict[str, Placed] = {}
     for row in sheet_rows(path, SHEET_FIELDS):
         first = next(iter(row.values()))
-        if "slot" in row:
-            words[row["slot"].text("slot")] = _listed(row.get("words", first))
+        fields |= {name: row.pop(name) for name in ("labels", "language") if name in row}
+        if not row:
+            continue
+        if "slot" in row or "words" in row:
+            if not {"slot", "words"} <= set(row):
+                raise first.error("a word list needs a slot and words", "slot: thing, words: room, pool")
+            words[row["slot"].text("slot")] = row["words"]
             continue
         if "functionality" not in row:
             raise first.error("no functionality", "name one, or fill in slot and words for a word list")
         name = row.pop("functionality")
-        test = tests.setdefault(name.text("functionality"), {})
-        _add_row(test, row)
         if "label" in row:
-            labels.setdefault(row["label"].text("label").removeprefix("not_"), row["label"])
+            _check_spelling(row["label"], labels)
+        _add_row(tests.setdefault(name.text("functionality"), {}), row)
     where = str(path)
-    fields = {
+    fields |= {
         "suite": Placed(path.name.split(".")[0], where),
         "words": Placed(words, where),
         "tests": Placed({name: Placed(test, where) for name, test in tests.items()}, where),
     }
-    if len(labels) > 1:
-        fields["labels"] = Placed([Placed(name, labels[name].where) for name in sorted(labels)], where)
-    return _suite(path, fields)
+    if "labels" in fields:
+        fields["labels"] = _listed(fields["labels"])
+    suite = _suite(path, fields)
+    if suite.labels is None and len(labels) > 1:
+        suite.infer_labels()
+    return suite
 
 
-def _listed(cell: Placed) -> Placed:
-    """Return the words of a cell: separated by commas or semicolons, or the name of one of our lists."""
-    text = cell.text("words")
-    words = [word.strip() for word in text.replace(";", ",").split(",")]
+def _check_spelling(label: Placed, labels: dict[str, str]) -> None:
+    """Raise if a label differs from an earlier one in capitals only."""
+    name = label.text("label").removeprefix("not_")
+    former = labels.setdefault(name.lower(), name)
+    if name != former:
+        raise label.error(f"label {name!r} is {former!r} in an earlier row", f"{former!r} in every row")
+
+
+def _listed(text: Placed) -> Placed:
+    """Return the words of a text that separates them by commas or semicolons; another text unchanged."""
+    if not isinstance(text.value, str):
+        return text
+    words = [word.strip() for word in text.value.replace(";", ",").split(",")]
     return (
-        Placed([Placed(word, cell.where) for word in words if word], cell.where) if len(words) > 1 else cell
+        Placed([Placed(word, text.where) for word in words if word], text.where) if len(words) > 1 else text
     )
 
 
@@ -132,6 +155,8 @@ def _add_row(test: dict[str, Placed], row: dict[str, Placed]) -> None:
     if "case" in row and "variant" in row:
         about = {"text": row["case"], "variants": Placed([row.pop("variant")], row["case"].where)}
         row["case"] = Placed(about, row["case"].where)
+    if "label" in row and not {"template", "case"} & set(row):
+        raise row["label"].error("a label without template or case", "the label in the row of its template")
     for name, cell in row.items():
         if name in REPEATED:
             field = REPEATED[name]
@@ -164,6 +189,10 @@ def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
             f"no word lists for language {language!r}", f"one of {', '.join(LEXICONS)}"
         )
     labels = fields["labels"].texts("labels") if "labels" in fields else None
+    if labels is not None and len(labels) < 2:
+        raise fields["labels"].error(
+            "one label only", f"every label that the model may give: [{labels[0]}, …]"
+        )
     with errors_in(fields["labels"].where if "labels" in fields else str(path)):
         suite = Suite(
             fields["suite"].text("suite") if "suite" in fields else path.name.split(".")[0],
@@ -175,8 +204,15 @@ def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
     tests = fields["tests"].table("tests") if "tests" in fields else {}
     if not tests:
         raise DataError(f"{path}: no tests", fix="tests: with a functionality and its templates below")
+    problems = []
     for name, test in tests.items():
-        _add_test(suite, name, test, words)
+        try:
+            _add_test(suite, name, test, words)
+        except DataError as problem:
+            problems.append(problem)
+    if problems:
+        rest = [f"… and {len(problems) - MOST_ERRORS} more"] if len(problems) > MOST_ERRORS else []
+        raise PlacedError("\n".join([*map(str, problems[:MOST_ERRORS]), *rest]))
     return suite
 
 
@@ -186,6 +222,7 @@ def _with_lists(words: Words, more: Placed | None) -> Words:
     for name, listed in more.table("words").items() if more else ():
         if not name.isidentifier():
             raise listed.error(f"{name!r} cannot be a slot", "letters, digits and underscores: room_type")
+        listed = _listed(listed)
         if isinstance(listed.value, str):
             with errors_in(listed.where):
                 lists[name] = word_list(listed.text("words").strip(), words.language)
@@ -204,7 +241,7 @@ def _with_lists(words: Words, more: Placed | None) -> Words:
 def _add_test(suite: Suite, name: str, test: Placed, words: Words) -> None:
     fields = test.table(name, TEST_FIELDS)
     words = _with_lists(words, fields.get("words"))
-    kind = fields["type"].text("type").strip() if "type" in fields else "MFT"
+    kind = fields["type"].text("type").strip().upper() if "type" in fields else "MFT"
     if kind not in KINDS:
         raise fields["type"].error(f"type {kind!r} is not one of {', '.join(KINDS)}", "type: MFT")
     if kind == "MFT" and ("perturb" in fields or "variants" in fields):
@@ -225,7 +262,7 @@ def _add_test(suite: Suite, name: str, test: Placed, words: Words) -> None:
 
     cases.__name__ = name
     cases.__doc__ = fields["description"].text("description") if "description" in fields else ""
-    with errors_in(test.where):
+    with errors_in(fields.get("expect", fields.get("na_if", test)).where):
         define(cases)
 
 
@@ -331,6 +368,8 @@ def _patterns(name: str, fields: Mapping[str, Placed], words: Words, kind: str) 
         for entry in part.parts("templates"):
             text, pattern = _pattern(entry, label_of_group, shared, words)
             template = _template(text)
+            with errors_in(text.where):
+                slot_lists(template, words.lists)
             if template in patterns:
                 raise entry.error(f"the template {template!r} is there twice", "keep one of them")
             if kind == "MFT" and pattern.label is None and "expect" not in fields:
@@ -502,9 +541,10 @@ def _swap(filled: Filled, what: Placed | None, entry: Placed, words: Words, rng:
             (text,) = fill_one(filled.template, {**filled.words, name: others[place]})
             yield text
     else:
-        with errors_in(what.where):
-            known = words.lists[name] if name in words.lists else word_list(name, words.language)
-        yield from (change.text for change in perturb.change_first(filled.text, (known,), rng, TYPOS))
+        lists = {**LEXICONS.get(words.language, {}), **words.lists}
+        if name not in lists:
+            raise what.error(f"no word list {name!r}", nearest(name, lists) or "swap: names")
+        yield from (change.text for change in perturb.change_first(filled.text, (lists[name],), rng, TYPOS))
 
 
 def _negation(filled: Filled, *_: object) -> Iterator[str]:
