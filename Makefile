@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo quick test nightly cluster types types-of-tests check browser format clean
+.PHONY: demo quick test nightly cluster types types-of-tests check browser docs format clean
 
 $(VENV)/demo-ready: pyproject.toml constraints/cpu.txt
 	$(PYTHON) -m venv $(VENV)
@@ -13,6 +13,11 @@ $(VENV)/demo-ready: pyproject.toml constraints/cpu.txt
 $(VENV)/dev-ready: pyproject.toml constraints/cpu.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/cpu.txt -e ".[hf,dev]"
+	touch $@
+
+$(VENV)/docs-ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/cpu.txt -e ".[docs]"
 	touch $@
 
 demo: $(VENV)/demo-ready  ## audit the small sentiment model that ships with the package, then train it on the tests it fails
@@ -54,6 +59,12 @@ nightly: $(VENV)/dev-ready browser  ## what `make test` leaves out for its lengt
 
 cluster: $(VENV)/dev-ready  ## more on a Ray cluster of three nodes, started here and killed in part; minutes on a quiet machine
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m cluster tests/runs
+
+docs: $(VENV)/docs-ready  ## the documentation site in build/site; a warning or a page that loads something from another host is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@! grep -rnE '<(script|link|img|iframe|source)[^>]* (src|href)="?(https?:)?//' build/site --include='*.html'
+	@! grep -rnE '(@import|url\()[ "(]*(https?:)?//' build/site --include='*.css'
+	@echo "The site is in build/site; read it with: $(BIN)/python -m http.server --directory build/site"
 
 format: $(VENV)/dev-ready
 	$(BIN)/ruff check --fix-only .

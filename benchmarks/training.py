@@ -31,7 +31,8 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, Bert
 from transformers.utils import logging
 
 from shoal import load_model
-from shoal.models.hf import HFModel, shared_tokens
+from shoal.models.hf import HFModel
+from shoal.models.loaded import shared_tokens
 from shoal.training.batch import Tokens
 from shoal.training.environments import Environment, Labelled
 from shoal.training.loaders import EveryItem

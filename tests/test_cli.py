@@ -110,6 +110,7 @@ def test_the_example_predictions_are_those_of_their_model():
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(suite, predictions):
     command = f"{sys.executable} -c 'from shoal.cli import main; main()' list | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)

@@ -30,6 +30,7 @@ def sessions() -> list[tuple[str, str, str]]:
     return shown_below
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "command", "shown"), sessions())
 def test_a_console_block_shows_the_real_output(page, command, shown):
     """Lines in the order they are printed; `…` stands for lines left out, and a line may be cut short."""
@@ -53,6 +54,7 @@ def python_blocks() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "block"), python_blocks())
 def test_a_python_block_runs(page, block):
     exec(compile(block, page, "exec"), {"__name__": "__docs__"})
@@ -71,6 +73,7 @@ def test_every_verb_has_help_with_an_example(command):
     assert done.exit_code == 0 and "Example" in done.output and f"shoal {command}" in done.output
 
 
+@pytest.mark.slow
 def test_the_reference_pages_are_made_from_the_code():
     command = [sys.executable, ROOT / "tools" / "reference.py", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -33,6 +33,7 @@ def imported_layers(source: Path) -> set[str]:
     return found & set(RANK)
 
 
+@pytest.mark.slow
 def test_imports_point_one_way():
     wrong = []
     for source in sorted(PACKAGE.rglob("*.py")):

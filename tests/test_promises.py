@@ -96,6 +96,7 @@ def rows_of(found: Any, name: str) -> dict[str, tuple[Any, Any]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("templates", [0, 3, 8])
 def test_try_and_compare_print_what_the_simulation_counts(tmp_path: Path, templates: int) -> None:
     rng = np.random.default_rng(templates)

@@ -24,6 +24,7 @@ def run(*arguments: str, **variables: str | None) -> subprocess.CompletedProcess
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ci", [None, "false"])
 def test_without_the_data_a_user_sees_a_skip_and_why(ci, tmp_path):
     done = run(READER, CI=ci, SHOAL_DATA=str(tmp_path / "nowhere"))
@@ -31,6 +32,7 @@ def test_without_the_data_a_user_sees_a_skip_and_why(ci, tmp_path):
     assert "1 skipped" in done.stdout and "nowhere; set SHOAL_DATA to the folder" in done.stdout
 
 
+@pytest.mark.slow
 def test_without_the_data_ci_fails(tmp_path):
     done = run(READER, CI="true", SHOAL_DATA=str(tmp_path / "nowhere"))
     assert done.returncode == 1, done.stdout

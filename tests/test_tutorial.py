@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
-BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r'^```(\w+)(?: title="(\S+)")?\n(.*?)^```', re.DOTALL | re.MULTILINE)
 EXIT_CODE = "echo $?"
 LEFT_OUT = "…"
 SECONDS = re.compile(r"in \d+\.\d+s")

@@ -33,6 +33,7 @@ def test_the_rule_says_what_is_compared_with_its_limit(make, judged, limit, stat
     assert statuses([Rule({"functionality": "f"}, at_least=limit, judge=judged)], result) == [("f", status)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0.5, 0.56, 0.8, 0.9, 0.95, 0.99])
 @pytest.mark.parametrize("n", [5, 20, 50])
 def test_a_bound_is_wrong_in_at_most_one_of_forty_summed_over_all_counts(make, n, limit):

@@ -103,6 +103,7 @@ def several_sides(draw: st.DrawFn, sides: int = 2) -> list[Result]:
 FEW = Choices(shuffles=100)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(several_sides(1))
 def test_a_model_against_itself_has_no_difference_and_p_1_everywhere(sides):
@@ -113,6 +114,7 @@ def test_a_model_against_itself_has_no_difference_and_p_1_everywhere(sides):
             assert own.p is None and own.adjusted is None and row_note(own)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(several_sides(), st.sampled_from(["cases", "templates"]))
 def test_exchanging_the_models_flips_every_sign_and_no_p(sides, over):
@@ -129,6 +131,7 @@ def test_exchanging_the_models_flips_every_sign_and_no_p(sides, over):
             assert x.interval == pytest.approx((-y.interval[1], -y.interval[0]), abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(several_sides(4), st.integers(1, 3), st.integers(2, 4), st.sampled_from(["cases", "templates"]))
 def test_if_the_unadjusted_test_does_not_reject_the_interval_reaches_zero(sides, first, last, over):
@@ -295,3 +298,11 @@ def test_results_that_were_scored_under_different_settings_are_refused(side):
     who = "the seeds of A" if side == "A" else "A and B"
     with pytest.raises(DataError, match=rf"{who} were scored under different settings\n  why: .* for A, "):
         compare(*sides, QUICK)
+
+
+def test_templates_that_only_one_side_has_outcomes_for_are_the_unit_in_both_orders():
+    hits = {"a1": [None] * 8, "a2 inv": [1] * 8}
+    templates = {"a1": list("01234567"), "a2 inv": [""] * 8}
+    a, b = result(hits, templates), result({**hits, "a1": [1] * 8}, templates)
+    there, back = (one(*pair, replace(FEW, over="templates")) for pair in ((a, b), (b, a)))
+    assert [(own.p, own.templates) for own in there.rows] == [(own.p, own.templates) for own in back.rows]

@@ -50,6 +50,7 @@ def test_96_to_0_in_one_of_23_functionalities_is_marked_with_two_runs_a_side():
     assert [row.name for row in comparison.by("functionality") if row.significant] == ["broken"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("templates", [1, 3, 81])
 def test_96_to_0_through_the_commands(shoal: Callable[..., Any], tmp_path: Path, templates: int) -> None:
     rows = [
@@ -81,6 +82,7 @@ def test_96_to_0_through_the_commands(shoal: Callable[..., Any], tmp_path: Path,
 HITS = st.lists(st.sampled_from([0, 1, None]), min_size=40, max_size=40)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(HITS, HITS, st.lists(st.integers(0, 39), min_size=40, max_size=40))
 def test_templates_change_no_interval_no_mark_and_no_verdict(before, after, owners):
@@ -102,6 +104,7 @@ def test_templates_change_no_interval_no_mark_and_no_verdict(before, after, owne
             assert statuses[0] == statuses[1]
 
 
+@pytest.mark.slow
 def test_a_20_point_drop_in_81_cases_is_marked_in_most_draws_and_equal_models_hardly_ever():
     rng, found, alarms = np.random.default_rng(0), 0, 0
     names = [f"f{number}" for number in range(6)]

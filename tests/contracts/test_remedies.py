@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[2] / "src" / "shoal"
 ERRORS = {"DataError", "ModelError", "PlanError", "ShoalError", "StoreError"}
 
@@ -19,6 +21,7 @@ def without_remedy(source: str) -> list[int]:
     return lines
 
 
+@pytest.mark.slow
 def test_every_error_says_what_to_do():
     sources = sorted(SOURCE.rglob("*.py"))
     assert [f"{path}:{line}" for path in sources for line in without_remedy(path.read_text())] == []

@@ -95,6 +95,7 @@ def test_what_only_changes_scoring_is_not_part_of_a_jobs_identity(name):
     assert is_random(settings, None) is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_measure_of_a_protocol_is_in_the_table_and_its_view_is_sections(name, small):
     model, settings = small(name)
@@ -180,6 +181,7 @@ def test_every_executor_leaves_the_same_bytes(tmp_path):
 # What nobody may do
 
 
+@pytest.mark.slow
 def test_only_layout_and_wording_read_a_note():
     readers = []
     for path in sorted(PACKAGE.rglob("*.py")):

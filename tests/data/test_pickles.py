@@ -216,6 +216,7 @@ def problem(folder: Path, content: bytes) -> str:
     return str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "cases", "examples"), [("sentiment", 86_420, 178_578), ("squad", 13_311, 71_293)]
 )
@@ -578,6 +579,7 @@ def read_each(folder: Path, bombs: dict[str, bytes]) -> Outcomes:
     return {name: report[f"{number_:03}"] for number_, name in enumerate(bombs)}
 
 
+@pytest.mark.slow
 def test_a_bomb_does_not_go_off(tmp_path: Path) -> None:
     outcomes = read_each(tmp_path, {name: make() for name, (make, _) in SMALL_BOMBS.items()})
     for name, (outcome, message, events) in outcomes.items():

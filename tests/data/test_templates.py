@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ def test_short_texts_and_passages_stand_alone() -> None:
     assert templates([f"{passage} a", f"{passage} b"]) == [0, 1]
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(words, min_size=1, max_size=6).map(" ".join), max_size=12), st.randoms())
 def test_the_order_of_texts_changes_nothing(texts: list[str], random: st.DataObject) -> None:
     order = list(range(len(texts)))

@@ -24,6 +24,7 @@ def test_with_every_copy_asked_the_values_are_the_shapley_values(size):
     np.testing.assert_allclose(explained.values, shapley_by_definition(size, worth), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "samples"), [(5, 14), (7, 30), (8, 40), (8, 100)])
 def test_sampled_values_are_unbiased_and_within_four_standard_errors(size, samples):
     worth = random_worth(size, seed=size)

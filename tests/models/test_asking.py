@@ -58,6 +58,7 @@ def adapter(request, module):
     return load_model(f"hf:{folders[name.removeprefix('hf ')]}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", ADAPTERS, indirect=True)
 def test_answers_depend_on_neither_batch_nor_order_nor_padding(adapter, monkeypatch):
     cases = cases_of(some_texts(40))

@@ -198,6 +198,7 @@ def test_half_precision_is_only_used_when_asked_for(folders, tmp_path):
     assert load_model(f"hf:{folder}?dtype=bfloat16").network("classify").dtype == torch.bfloat16
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the tracer warns about itself
 def test_a_converted_model_gives_the_same_answers(folders):
     pytest.importorskip("openvino")

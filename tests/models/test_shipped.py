@@ -23,6 +23,7 @@ LABELS = {
 WITH_SUITES = ("sentiment", "paraphrase", "reading")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LABELS)
 def test_a_shipped_model_is_right_on_its_own_kind_of_data(name):
     rows = make_rows(name, "test")
@@ -59,6 +60,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_SUITES)
 def test_a_shipped_model_fails_what_was_planted(name):
     rates = {

@@ -196,6 +196,7 @@ def two_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in PROTOCOLS if name in SMALL])
 def test_a_protocols_page_works_without_a_complaint_and_is_accessible(name, page_of_protocol, opened):
     watched = opened(page_of_protocol(name))
@@ -250,6 +251,7 @@ def serious(page: Any) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_a_number_says_what_it_rests_on_and_leads_to_its_cases(two_models, opened):
     watched = opened(two_models)
     page = watched.page
@@ -271,6 +273,7 @@ def test_a_number_says_what_it_rests_on_and_leads_to_its_cases(two_models, opene
     assert watched.value("document.activeElement.dataset.g.includes('negation')")
 
 
+@pytest.mark.slow
 def test_cases_are_searched_and_filtered_and_failing_ones_come_first(two_models, opened):
     watched = opened(two_models)
     cases, page = watched.cases(), watched.page
@@ -310,6 +313,7 @@ def test_numbers_can_be_reached_by_keyboard(two_models, opened):
     assert watched.value("document.activeElement.className") == "num"
 
 
+@pytest.mark.slow
 def test_hostile_text_stays_text(tmp_path, opened):
     long = "word " * 2_000
     case = Case(

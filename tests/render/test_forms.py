@@ -63,6 +63,7 @@ def page() -> Page:
     )
 
 
+@pytest.mark.slow
 def test_figures_are_pdf_and_svg_and_the_same_twice(tmp_path):
     assert draw_figures(page().sections, tmp_path / "first") == 5
     assert draw_figures([Section(blocks=pictures()[-1:])], tmp_path / "second") == 1
@@ -102,6 +103,7 @@ def test_measures_as_csv_have_a_column_for_every_group(tmp_path):
     assert rows[1]["group: method"] == "'=lp" and rows[1]["value"] == "0.5" and rows[1]["n"] == "140"
 
 
+@pytest.mark.slow
 def test_report_writes_a_plan_a_job_and_a_comparison(tmp_path):
     plan, into = tmp_path / "plan.toml", str(tmp_path / "runs")
     plan.write_text(
@@ -133,6 +135,7 @@ def test_what_is_neither_a_plan_nor_a_job_is_refused_with_a_remedy(tmp_path):
     assert done.exit_code == 1 and "no such file" in done.output and "try:" in done.output
 
 
+@pytest.mark.slow
 def test_long_names_leave_room_for_the_picture(tmp_path):
     long = "predictions:" + "a-long-folder/" * 6 + "answers.jsonl"
     heat = HeatMap([(long, ""), ("b", "")], [(long, ""), ("b", "")], {(0, 0): rate(0.9)}, "better", "better")

@@ -50,6 +50,7 @@ def test_run_says_how_each_job_went(folder, ran):
     assert "2 done, 1 failed" in found and "purple" in found.replace("\n", "")
 
 
+@pytest.mark.slow
 def test_show_gives_every_case_as_rows(folder, ran):
     rows = list(csv.DictReader(io.StringIO(shoal(folder, "show", "example", "--into", "DIR/runs", "--csv"))))
     lines = [
@@ -63,6 +64,7 @@ def test_show_gives_every_case_as_rows(folder, ran):
     assert f"{sum(row['outcome'] == 'fail' for row in rows):,} cases fail, 0 are errors" in failing
 
 
+@pytest.mark.slow
 def test_the_report_is_the_same_bytes_twice_and_fetches_nothing(folder, ran):
     first = shoal(folder, "report", "DIR/plan.toml", "--into", "DIR/runs", "--out", "DIR/report.html")
     assert "2 of 3 jobs" in first
@@ -73,6 +75,7 @@ def test_the_report_is_the_same_bytes_twice_and_fetches_nothing(folder, ran):
     assert json.loads((folder / "report.json").read_text())["measures"]
 
 
+@pytest.mark.slow
 def test_show_explains_the_worst_failures(folder, ran):
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(Path(__file__).parent)

@@ -20,6 +20,7 @@ train.epochs = 0.1
 """
 
 
+@pytest.mark.slow
 def test_check_counts_trainings_and_trials_of_a_plan_and_times_them(tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN)

@@ -67,6 +67,7 @@ def run_up_to(steps: int, trained: Any, table: dict[str, Any], store: Path) -> N
     list(run_jobs(check_plan(plan), RunStore(store), progress, on="here", resources=plan.resources))
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_a_plan_ends_with_the_same_files(table, tmp_path):
     counted: list[int] = []
     plan = make_plan(table)
@@ -94,6 +95,7 @@ def test_killed_again_and_again_a_plan_ends_with_the_same_files(table, tmp_path)
     )
 
 
+@pytest.mark.slow
 def test_a_task_that_is_lost_goes_on_elsewhere_from_what_was_sent(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpointing, "SHARE", 1e9)
     plan = make_plan(LEARNING)

@@ -53,6 +53,7 @@ def asked(server):
     return [body["messages"][-1]["content"] for body in server.bodies]
 
 
+@pytest.mark.slow
 def test_answers_are_in_the_order_of_the_examples_whatever_the_order_of_arrival(server, tmp_path):
     plan = plan_of(tmp_path, server, "&again=5")
     (job,), problems = run(plan, RunStore(tmp_path / "one"))
@@ -68,6 +69,7 @@ def test_answers_are_in_the_order_of_the_examples_whatever_the_order_of_arrival(
     assert job.identity["model"]["url"] == server.url
 
 
+@pytest.mark.slow
 def test_a_job_that_was_stopped_goes_on_and_nothing_that_arrived_is_asked_again(server, tmp_path):
     server.after, server.then = 30, error(404, "gone")
     plan, store = (
@@ -151,6 +153,7 @@ def test_errors_are_counted_and_only_they_are_asked_again(server, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_budget_stops_the_job_and_a_larger_one_goes_on(server, tmp_path):
     money = "&mode=generate&again=0&price=input:1000,output:1000&budget="
     store = RunStore(tmp_path / "runs")
@@ -181,6 +184,7 @@ def test_two_processes_share_one_budget(server, tmp_path):
     assert 1.5 < (spent["input"] + spent["output"]) / 1000 <= 2
 
 
+@pytest.mark.slow
 def test_no_answer_is_an_error_with_its_bounds_or_a_failure(server):
     server.rule = lambda question: "I cannot say" if "film" in question else "neutral"
     spec = f"openai:fake?url={server.url}&prompt=sentiment-plain&mode=generate&again=0"
@@ -195,6 +199,7 @@ def test_no_answer_is_an_error_with_its_bounds_or_a_failure(server):
     assert {default.cases[at].groups["test type"] for at in silent} >= {"INV", "MFT"}
 
 
+@pytest.mark.slow
 def test_a_planted_key_is_nowhere_to_be_found(tmp_path, monkeypatch):
     key = "sk-planted-0123456789"
     monkeypatch.setenv("PLANTED", key)

@@ -116,6 +116,7 @@ def test_killed_at_random_moments_the_files_are_the_same_and_no_finished_batch_i
     assert finished >= 1 and kills_while_asking >= wanted // 10
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_clear_error_and_what_was_kept_is_kept(plan, tmp_path, log, reference):
     store, out = tmp_path / "store", tmp_path / "out.txt"
     (job,) = check_plan(read_plan(plan))
@@ -199,6 +200,7 @@ def test_what_failed_can_be_asked_again_and_only_that(plan_of, tmp_path, log, mo
     assert kept["measures"][0]["errors"] == 0
 
 
+@pytest.mark.slow
 def test_scoring_settings_score_again_and_ask_nothing(plan, tmp_path, log, reference):
     store = RunStore(tmp_path / "store")
     (job,) = check_plan(read_plan(plan))

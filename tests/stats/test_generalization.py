@@ -227,6 +227,7 @@ def covers(interval: tuple[float, float] | None, truth: float) -> bool:
     return interval is not None and interval[0] <= truth <= interval[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [1, 4])
 def test_intervals_of_g_cover_new_cases_and_new_seeds(seeds: int):
     rates, s_iid, spread = np.array([0.3, 0.6, 0.8, 0.9, 0.97]), 0.9, 0.03 if seeds > 1 else 0.0

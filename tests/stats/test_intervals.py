@@ -100,6 +100,7 @@ def test_one_failure_in_many_templates_is_no_sign_of_independent_cases() -> None
     assert cluster_wilson(together)[0] < 0.9 < 0.98 < cluster_wilson(apart)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("functionalities", "cases"), [(3, 5), (30, 5), (30, 20), (100, 20)])
 def test_suite_scores_of_functionalities_that_mostly_pass_cover(functionalities: int, cases: int) -> None:
     rng = np.random.default_rng(1)

@@ -33,6 +33,7 @@ def templated(rng: np.random.Generator, rate: float, templates: int, size: int, 
     return cluster_table((rng.random(len(names)) < chances[names]).astype(float), names)
 
 
+@pytest.mark.slow
 def test_a_model_just_below_the_limit_seldom_passes_for_good_enough() -> None:
     rng = np.random.default_rng(0)
     wrong = sum(rate_p([templated(rng, 0.79, 10, 10, 0.3)], 0.8, "above") <= 0.025 for _ in range(300))
@@ -73,6 +74,7 @@ def test_without_a_margin_p_agrees_with_the_end_of_the_interval(pairs: list[tupl
         assert (difference_p([table], 0.0, "below") < 0.025) == (high < 0)
 
 
+@pytest.mark.slow
 def test_five_points_worse_seldom_passes_for_not_inferior_and_equal_models_do() -> None:
     rng = np.random.default_rng(2)
 

@@ -75,6 +75,7 @@ def test_over_pilots_and_new_tests_together_the_smallest_mean_difference_is_foun
     assert found.mean() == pytest.approx(0.8, abs=0.01)
 
 
+@pytest.mark.slow
 def test_over_pilots_the_smallest_difference_of_a_sign_test_is_found_as_often_as_promised() -> None:
     for n, discordance in ((20, 0.1), (20, 0.8), (80, 0.15), (80, 0.2), (80, 0.4)):
         chances = binom.pmf(np.arange(n + 1), n, discordance)

@@ -61,6 +61,7 @@ def test_degrees_of_freedom() -> None:
 # Functionalities that share clusters
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(cases, min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_sharing_depends_on_no_order_and_is_1_without_any(groups, random):

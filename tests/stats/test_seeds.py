@@ -116,6 +116,7 @@ def world(rng: Generator, runs: tuple[int, int], *, cases: int = 60, sd: float =
     return [(rng.random((cases, len(s))) < np.clip(difficulty + s, 0, 1)).astype(float) for s in shifts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runs", "paired"),
     [((1, 1), False), ((2, 2), False), ((3, 3), True), ((2, 5), False), ((5, 5), False)],

@@ -149,11 +149,20 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     by_column = {"": sides} | {
         quantity.column: sides_of(a, b, quantity.column) for quantity in wanted if quantity.column
     }
+    templated = {
+        _key(measure) for result in (*a, *b) for measure in result.measures if _has_templates(measure)
+    }
     pooled = _pooled_over_rows(wanted, sides) if sides.several else {}
     rows = [
         _row_over_runs(quantity, a, b)
         if not quantity.parts
-        else _row(quantity, by_column[quantity.column], choices, pooled.get(place))
+        else _row(
+            quantity,
+            by_column[quantity.column],
+            choices,
+            pooled.get(place),
+            has_templates=_key(quantity.measure) in templated,
+        )
         for place, quantity in enumerate(wanted)
     ]
     rows = with_adjusted_p(rows)
@@ -163,6 +172,15 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     if choices.margin is not None:
         rows = with_margin(rows, choices.margin)
     return Comparison(a, b, choices, rows, sides.changes)
+
+
+def _key(measure: Measure) -> tuple[str, frozenset[tuple[str, str]]]:
+    return measure.name, frozenset(measure.groups.items())
+
+
+def _has_templates(measure: Measure) -> bool:
+    """Whether the cases come from templates; a side on which none of these applies does not tell."""
+    return measure.basis.templates is not None
 
 
 def _check(a: Sequence[Result], b: Sequence[Result], choices: Choices) -> None:
@@ -192,10 +210,12 @@ def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides) -> dict[int, See
     return errors
 
 
-def _row(quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None) -> Row:
-    over_templates = quantity.has_templates and choices.over == TEMPLATES
+def _row(
+    quantity: Quantity, sides: Sides, choices: Choices, pooled: SeedError | None, *, has_templates: bool
+) -> Row:
+    over_templates = has_templates and choices.over == TEMPLATES
     templates = quantity.template_sizes(sides.clusters, sides.changes) if over_templates else np.zeros(0)
-    sides = sides.case_by_case() if quantity.has_templates and not over_templates else sides
+    sides = sides.case_by_case() if has_templates and not over_templates else sides
     parts = [Part(sides, name, members) for name, members in quantity.parts]
     known = [part for part in parts if part.n]
     members = np.unique(np.concatenate([part.members for part in parts]))

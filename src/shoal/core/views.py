@@ -217,6 +217,8 @@ class Section:
     """Problems that come before the blocks."""
     detail: Literal["short", "full", "file"] = "short"
     """Full: only with `--full`. File: only as CSV files."""
+    summary: "Summary | None" = None
+    """The first screen of a page that begins with this section."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,8 @@ class Page:
     """The results behind the cases, by the name of the job on the page."""
     names: Mapping[str, str] = field(default_factory=dict)
     """Short names of models."""
+    of_trainings: Sequence[str] = ()
+    """Findings about single trainings, of which there may be hundreds."""
 
     @property
     def sections(self) -> list[Section]:
@@ -184,14 +186,20 @@ def _page(
     by_name = {titles[job_id(result, i)]: result for i, result in enumerate(results)}
     protocols = list(dict.fromkeys(str(result.job["protocol"]) for result in results))
     models = list(dict.fromkeys(str(result.job["model"]) for result in results))
-    conclusions = _ordered([finding for finding in findings if finding.kind not in CAVEATS])
-    limits = _ordered([finding for finding in findings if finding.kind in CAVEATS])
+    of_plan = [finding for finding in findings if "seed" not in finding.groups]
+    of_trainings = _ordered([finding for finding in findings if "seed" in finding.groups])
+    conclusions = _ordered([finding for finding in of_plan if finding.kind not in CAVEATS])
+    limits = _ordered([finding for finding in of_plan if finding.kind in CAVEATS])
+    only = models[0] if len(models) == 1 else ""
     comparison = _comparison(results)
     if comparison is not None:
         parts = [Part("Changes", comparison_sections(comparison)), *parts]
         summary = comparison_summary(comparison, *models)
     else:
-        summary = _summary(by_name, conclusions)
+        shown = [section.summary for part in parts for section in part.sections if section.summary]
+        summary = shown[0] if len(shown) == 1 else _summary(by_name, conclusions)
+        if len(shown) == 1:  # its conclusion is the first screen
+            conclusions = [finding for finding in conclusions if finding.kind != "conclusion"]
     return Page(
         parts,
         title=_title([PROTOCOLS[name].title for name in protocols], models),
@@ -202,6 +210,7 @@ def _page(
         summary=summary,
         findings=[finding for finding in conclusions if finding.text != summary.verdict],
         caveats=[*caveats, *_caveats(by_name, limits)],
+        of_trainings=[f"{subject(finding, only)}: {finding.text}" for finding in of_trainings],
         provenance=_provenance(by_name, dates or {}),
         results=by_name,
     )
@@ -346,11 +355,13 @@ def _ordered(findings: Sequence[Finding]) -> list[Finding]:
 
 def subject(finding: Finding, only: str = "") -> str:
     """Return the subject of a finding, unless it is the only model of the page."""
-    return " · ".join(
-        value if name in ("model", "recipe") else f"{name} {value}"
-        for name, value in finding.groups.items()
-        if value not in ("", "none", only)
-    )
+    groups = {name: value for name, value in finding.groups.items() if value not in ("", "none", only)}
+    row = " ".join(groups.pop(name) for name in ("config", "method") if name in groups)
+    hold_out, fold = groups.pop("hold out", ""), groups.pop("fold", "")
+    held = f"without {fold or hold_out}" if fold or hold_out not in ("", "seen") else ""
+    rest = [value if name in ("model", "recipe") else f"{name} {value}" for name, value in groups.items()]
+    name = " · ".join(filter(None, [row, held, *rest]))
+    return "" if finding.text.startswith(name) else name
 
 
 def _caveats(results: Mapping[str, Result], limits: Sequence[Finding]) -> Iterator[str]:

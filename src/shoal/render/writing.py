@@ -89,7 +89,7 @@ def page_html(page: Page, held: Mapping[str, Any] | None = None, all_cases: str 
     environment = Environment(loader=PackageLoader("shoal.render"), autoescape=True, trim_blocks=True)
     script = environment.get_template("script.js").render()
     held = shelf(page.results) if held is None else held
-    shown_parts = ("parts", "title", "summary", "findings", "caveats")
+    shown_parts = ("parts", "title", "summary", "findings", "caveats", "of_trainings")
     page = replace(page, **{name: renamed(getattr(page, name), page.names) for name in shown_parts})
     only = renamed(page.models[0], page.names) if len(page.models) == 1 else ""
     summary = page.summary
@@ -105,6 +105,8 @@ def page_html(page: Page, held: Mapping[str, Any] | None = None, all_cases: str 
         chart=table_html(summary.chart) if summary and summary.chart else "",
         findings=[(words(subject(finding, only)), words(finding.text)) for finding in page.findings],
         caveats=[words(line) for line in page.caveats],
+        of_trainings=[words(line) for line in page.of_trainings],
+        leads=any(section.summary for part in page.parts[:1] for section in part.sections),
         first=FIRST,
         parts=[(words(part.title), words(part.job), _part(part, page)) for part in page.parts],
         provenance=[(words(plain(section.title)), section_html(section)) for section in page.provenance],
@@ -139,6 +141,8 @@ def _part(part: Part, page: Page) -> Markup:
             continue
         title = plain(section.title).partition("\n")[0]
         warnings = [line for line in section.warnings if not line.endswith(tuple(shown))]
+        if section.summary:  # the first screen and the caveats have its words
+            section, warnings = replace(section, text="", notes=()), []
         html.append(section_html(replace(section, warnings=warnings), titled=title not in titles))
         titles.append(title)
     return joined(html)

@@ -132,6 +132,7 @@ def test_a_later_400_is_that_examples_no_answer(server):
     assert model.waits == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "trouble",
     [
@@ -198,6 +199,7 @@ def test_what_will_not_pass_stops_the_job(server, trouble, problem):
     assert model.waits == []
 
 
+@pytest.mark.slow
 def test_many_errors_in_a_row_stop_the_job(server):
     model = model_of(server, "mode=generate", "tries=1", "concurrency=1")
     model.classify(EXAMPLES[:1], LABELS)

@@ -130,6 +130,7 @@ def softmax(rows):
 WORDS = [LABELS, ("bad", "not bad at all", "very good"), ("worse", "nothing", "lovely")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize(("ending", "joiner"), [(" Sentiment:", " "), (" Sentiment: ", ""), ("\\n", "")])
 def test_likelihoods_are_those_of_every_label_by_itself(models, tmp_path, words, ending, joiner):

@@ -95,6 +95,7 @@ def test_any_other_number_of_lines_is_refused(lines):
         match_rows(by_order(lines), [whole[0], whole[2]], whole)
 
 
+@pytest.mark.slow
 def test_ids_are_found_in_linear_time():
     many = 100_000
     suite = cases(*(f"{number % 7}/{number // 2}" for number in range(2 * many)))

@@ -160,15 +160,6 @@ def test_labels_that_one_answer_satisfies_do_not_conflict():
     assert not pick(clean(("fine", "MFT", MFT, either * 5)), "label conflict")
 
 
-def test_a_label_that_nothing_asks_for():
-    suite = Suite("toy", labels=LABELS)
-    suite.add_functionality("words", "c", "MFT", MFT)
-    for i in range(30):
-        suite.add_case("words", str(i), case(f"text {i}", label=i % 2))
-    finding = only(suite, "labels never asked for")
-    assert "'positive', of 3 labels" in finding.what and finding.severity == "warning"
-
-
 # Constant predictions
 
 

@@ -76,6 +76,7 @@ def test_answers_of_the_reading_suite_stand_in_the_passage():
 # How they are made
 
 
+@pytest.mark.slow
 def test_generation_is_the_same_in_another_process_with_another_hash_seed():
     code = (
         "from hashlib import sha256; from shoal.protocols.behaviour.build import SUITES, load_suite;"

@@ -99,6 +99,7 @@ def test_two_tasks_of_one_name_and_models_without_weights_are_refused(files):
 # Training
 
 
+@pytest.mark.slow
 def test_given_checkpoints_are_fine_tuned_as_by_hand_and_stand_in_table_2(files, save, tmp_path):
     from shoal.models import load_model
     from shoal.training.config import TrainConfig

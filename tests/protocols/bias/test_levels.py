@@ -161,6 +161,7 @@ def test_intervals_of_stereoset_cover_new_terms(terms, rates, profile):
 # Checkpoints
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [3, 5])
 def test_intervals_of_agreement_cover_new_items_and_checkpoints(runs):
     rng, trials = np.random.default_rng(5), 60

@@ -33,6 +33,7 @@ def made(rng, runs, preference=0.0, spread=0.3, pairs=60):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runs", "spread"),
     [(3, 0.4), *(pytest.param(*case, marks=pytest.mark.nightly) for case in ((2, 0.4), (5, 0.0)))],

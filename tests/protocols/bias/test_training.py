@@ -49,6 +49,7 @@ def test_the_seed_decides_the_weights_and_nothing_else_does(text):
     assert one.tokenizer.get_vocab() == other.tokenizer.get_vocab()
 
 
+@pytest.mark.slow
 def test_training_learns_what_can_stand_in_a_gap(text):
     recipe = pretraining(small(text, epochs=30, learning_rate=5e-3), "tiny:masked")
     fresh, trained = recipe.base(0), train(recipe, 0)
@@ -59,6 +60,7 @@ def test_training_learns_what_can_stand_in_a_gap(text):
     assert after > before + 5
 
 
+@pytest.mark.slow
 def test_pieces_have_the_same_numbers_in_every_process(text):
     code = (
         "from pathlib import Path; from shoal.training.from_scratch import make_pieces; "

@@ -147,6 +147,7 @@ def test_one_run_against_several_says_nothing_of_recipes(made):
     assert not [row for row in rows if row.name == "p value"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [2, 3])
 def test_intervals_over_few_seeds_hold_what_they_should(seeds):
     """A quick version of `docs/studies/cood/coverage.py`: 60 times two setups that are alike."""

@@ -81,6 +81,7 @@ SMALL: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_a_small_model_is_trained_and_asked_after_every_epoch():
     result = audit("cood", "tiny:sentiment", **SMALL)
     epochs = {row.groups["epoch"] for row in result.measures if "epoch" in row.groups}

@@ -411,6 +411,7 @@ def test_a_functionality_that_its_siblings_harm_is_found():
         assert [finding for finding in findings if finding.kind == "negative transfer"] == []
 
 
+@pytest.mark.slow
 def test_no_transfer_is_found_where_there_is_none_over_twenty_seeds():
     settings, alarms = table(hold_out=("functionality", "capability")), 0
     for seed in range(20):
@@ -561,6 +562,7 @@ def test_one_run_of_several_that_lost_the_task_is_counted():
     assert "lost the task in 1 of 3 runs (i.i.d. score 97.0 → " in told.text
 
 
+@pytest.mark.slow
 def test_five_points_and_chance_are_no_loss():
     assert lost({"vanilla": 0.96, "irm": 0.925}) == []
     assert lost({"vanilla": 0.98, "irm": 0.47}, "iid+suite", before=0.5) == []

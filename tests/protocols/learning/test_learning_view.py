@@ -4,9 +4,9 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from shoal import Measure
@@ -202,6 +202,7 @@ def row_of(method: str, *, iid: float, seen: float, func: float) -> list[Measure
 
 def test_the_headline_of_one_row_says_gain_carry_over_and_cost():
     assert headline(example()) == [
+        "It learns the tests; no carry-over to held-out ones was found.",
         "Training on the suite improves what it trains on: G 72.5 → 90.3.",
         "No clear change on held-out functionalities: G 72.5 → 70.7.",
         "The i.i.d. score falls 9.4 points (91.7 → 82.3).",
@@ -215,6 +216,7 @@ def test_the_headline_of_several_rows_counts_them_and_names_one_with_its_own_num
         *row_of("lp", iid=-0.01, seen=0.01, func=0.0),
     ]
     assert headline(rows) == [
+        "It learns the tests, not the behaviour.",
         "Training on the suite improves what it trains on in 2 of 3 rows (best: iid>suite vanilla, G 72.5 → 90.3).",
         "It carries over to held-out functionalities in 0 of 3 rows (worse in 1).",
         "The i.i.d. score falls in 1 of 3 rows (most: iid>suite vanilla, 91.7 → 82.3).",
@@ -225,9 +227,37 @@ def test_a_gain_is_called_one_only_where_its_test_says_so():
     unclear = row_of("irm", iid=-0.015, seen=0.019, func=0.019)
     baseline = [row for row in example() if row.groups.get("config") == "iid"]
     assert headline([*baseline, *unclear]) == [
+        "Training on the suite changes nothing clearly.",
         "Training on the suite shows no clear change on what it trains on: G 72.5 → 74.4.",
         "No clear change on held-out functionalities: G 72.5 → 74.4.",
         "The i.i.d. score shows no clear change (91.7 → 90.2).",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seen", "func", "verdict"),
+    [
+        (0.1, 0.1, "It learns the behaviour: what was held out improves too."),
+        (0.1, -0.1, "It learns the tests, not the behaviour."),
+        (0.1, 0.0, "It learns the tests; no carry-over to held-out ones was found."),
+        (0.0, 0.0, "Training on the suite changes nothing clearly."),
+        (-0.1, 0.0, "Training on the suite makes the model worse."),
+    ],
+)
+def test_the_first_line_answers_whether_training_taught_the_behaviour(seen, func, verdict):
+    baseline = [row for row in example() if row.groups.get("config") == "iid"]
+    assert headline([*baseline, *row_of("irm", iid=0.0, seen=seen, func=func)])[0] == verdict
+
+
+def test_the_page_begins_with_the_verdict_and_the_best_row_before_and_after():
+    section, *_ = view(Settings(), [], Measures(example()), [])
+    summary = section.summary
+    assert summary is not None and summary.chart is not None
+    assert summary.verdict == "It learns the tests; no carry-over to held-out ones was found."
+    assert [row.cells[0] for row in summary.chart.rows] == [
+        "trained on (G_seen)",
+        "held-out functionalities (G_func)",
+        "i.i.d. task (accuracy)",
     ]
 
 
@@ -262,25 +292,3 @@ def test_three_warnings_stand_below_the_table_and_the_others_are_counted():
     everything = printed(example(), findings=wrong, full=True)
     assert all(finding.text in everything for finding in wrong)
     assert "more note" not in printed(example(), findings=wrong[:3])
-
-
-def test_a_gain_by_one_answer_to_everything_is_the_first_warning():
-    about = {**SEEN, "fold": "", "seed": "0"}
-    constant = Finding("degenerate", "It predicts a for all 9 rows.", groups=about)
-    _, warning = conclusions(example(), [constant])
-    assert warning.text == (
-        "iid>suite vanilla: the gain in G_seen may be an artefact. 1 model gives one answer to nearly everything."
-    )
-    forgotten = Finding(
-        "forgotten", "it lost the task", (), 20.0, {"config": "iid>suite", "method": "vanilla"}
-    )
-    section = view(Settings(train=Train()), [], example(), [forgotten, warning])[0]
-    assert section.notes[0] == f"! {warning.text}"
-    elsewhere = replace(constant, groups={**about, "hold out": "functionality"})  # no gain there
-    of_part = replace(constant, facts={"of a part": True})  # one label may be right for all that it was asked
-    for finding in (elsewhere, of_part):
-        assert len(conclusions(example(), [finding])) == 1
-    assert (
-        len(conclusions(example(), [replace(of_part, facts={"of a part": True, "slice": "i.i.d. rows"})]))
-        == 2
-    )

@@ -13,8 +13,7 @@ from shoal.protocols.behaviour.build import suite_cases
 from shoal.protocols.behaviour.suite import Suite, case
 from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import Settings, build, parts
-from shoal.protocols.learning.build import training_split
-from shoal.protocols.learning.folds import folds
+from shoal.protocols.learning.build import folds
 from shoal.protocols.learning.hyper import (
     READING,
     iid_how,
@@ -24,7 +23,13 @@ from shoal.protocols.learning.hyper import (
     tuned,
 )
 from shoal.protocols.learning.iid import is_iid, label_names, load_iid, ood_cases, overlap
-from shoal.protocols.learning.lessons import items_of, suite_environments, target_of, training_cases
+from shoal.protocols.learning.lessons import (
+    items_of,
+    suite_environments,
+    target_of,
+    training_cases,
+    training_split,
+)
 from shoal.protocols.learning.settings import Train
 from shoal.protocols.learning.stages import make_recipe
 from shoal.runs.settings import make_settings

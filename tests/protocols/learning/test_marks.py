@@ -118,6 +118,7 @@ def by_hand(drawn: dict[tuple[str, str], Hits], rng: np.random.Generator) -> lis
     return holm_by_hand([stats.ttest_ind(g(row), g(base), equal_var=False).pvalue for row in rows])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [1, 3, 5])
 def test_the_table_marks_what_the_test_by_hand_rejects(seeds):
     """With one seed, two sets of shuffles may disagree near the limit; Welch's t is deterministic."""
@@ -150,6 +151,7 @@ def simulated(seeds: int, spread: float, gain: float, draws: int) -> dict[str, f
     return {"alarms": alarms / draws, "power": found / draws, "by hand": expected / draws}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seeds", "spread", "gain", "draws"),
     [(3, 0.05, 0.25, 40), *(pytest.param(*world, DRAWS, marks=pytest.mark.nightly) for world in WORLDS)],

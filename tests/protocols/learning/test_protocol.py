@@ -66,6 +66,7 @@ def test_a_grammar_that_draws_other_rows_has_another_version():
     assert (VERSION, digest) == (1, "f3c11b28bc548001")
 
 
+@pytest.mark.slow
 def test_behaviour_does_not_import_learning():
     code = (
         "import sys; from shoal.cli import main\n"

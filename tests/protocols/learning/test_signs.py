@@ -1,10 +1,12 @@
 """Degenerate models: planted faults are reported, sound models are not."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from shoal import Case
-from shoal.core.records import Answers
+from shoal.core.records import Answers, Finding, Measure
 from shoal.protocols.behaviour.expect import DIRECTIONS, Expect
 from shoal.protocols.behaviour.suite import DEFAULTS
 from shoal.protocols.learning.degeneracy import degeneracy_of, losses_of_pairs
@@ -59,8 +61,10 @@ def right_with_chance(cases: list[Case], rng: np.random.Generator, accuracy: flo
 
 
 def found(suite: list[Case], given: Answers, iid: list[Case], of_iid: Answers):
-    signs = degeneracy_of(Settings(), suite, given, iid, of_iid, row_outcomes(iid, of_iid))
-    return [finding.kind for finding in signs.findings], signs
+    signs = list(degeneracy_of(Settings(), suite, given, iid, of_iid, row_outcomes(iid, of_iid)))
+    findings = [sign for sign in signs if isinstance(sign, Finding)]
+    measures = [sign for sign in signs if isinstance(sign, Measure)]
+    return [finding.kind for finding in findings], SimpleNamespace(findings=findings, measures=measures)
 
 
 def test_an_honest_model_is_left_in_peace_over_twenty_seeds():

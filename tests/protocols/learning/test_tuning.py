@@ -198,6 +198,7 @@ def test_only_duplicate_questions_are_told_by_f1(tmp_path, task, score):
     assert objective(chosen, labels, SaysYes()) == pytest.approx(score)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["sentiment", "paraphrase", "reading"])
 def test_a_search_finds_numbers_and_keeps_what_it_tried(task):
     stage = stage_of(task=task, epochs=0.03, iid_epochs=1, batch=16)

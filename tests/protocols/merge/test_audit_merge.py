@@ -97,6 +97,7 @@ def test_variants_and_the_page_are_searched_for_once(exported):
     assert "<fieldset>" in (exported / "form.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_job_is_exported_as_it_was_asked_and_with_no_other_cases(exported, tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text('models = ["tiny:nli"]\n[merge]\n' + "\n".join(PROBLEMS) + "\n")

@@ -68,6 +68,7 @@ def test_other_problems_beside_it_change_no_draw(small, built):
     assert all(kept[case.id] == case for case in fewer.cases)
 
 
+@pytest.mark.slow
 def test_conditions_have_the_same_problems_and_numbers(small):
     filters: tuple[Filter, ...] = ("default", "pos", "probability", "none", "scrambled")
     built = build(Settings(**{**small, "limit": 6}, filters=filters))
@@ -167,6 +168,7 @@ def test_variants_come_back_as_they_were_written(built, tmp_path):
     assert {**again.about, "data": built.about["data"]} == built.about
 
 
+@pytest.mark.slow
 def test_a_damaged_progress_file_changes_no_case(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["shoal.protocols.merge.build"], "BLOCK", 2)
     settings = Settings(limit=6, sample=6, draws=2)

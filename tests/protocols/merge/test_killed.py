@@ -75,6 +75,7 @@ def content(into: Path) -> dict[str, bytes]:
     return {str(path.relative_to(into)): path.read_bytes() for name in names for path in into.rglob(name)}
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_of_building_a_plan_goes_on_with_the_same_bytes(plan, tmp_path, monkeypatch):
     rng = random.Random(16)
     into, whole = tmp_path / "killed", tmp_path / "whole"

@@ -101,6 +101,7 @@ def test_a_model_that_stumbles_over_one_replacement_loses_whole_patterns_and_few
     assert value(measures, "seed accuracy") == 1.0
 
 
+@pytest.mark.slow
 def test_a_model_that_reads_the_hypothesis_alone_is_a_baseline(small):
     blind, seeing = load_model("tiny:nli?reads=last"), load_model("tiny:nli")
     pair, alone = ("A man eats.", "Nobody eats."), ("Nobody eats.",)

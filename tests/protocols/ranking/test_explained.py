@@ -75,6 +75,7 @@ def test_every_example_has_a_column_of_values_by_factor_and_explainer(sentences)
     assert worst is not None and worst < 0
 
 
+@pytest.mark.slow
 def test_the_seed_draws_the_copies_and_names_the_job_where_something_is_drawn(sentences):
     settings = {"data": (str(sentences),), "factors": ("ACC", "ADJ")}
     drawn, again, other = (
@@ -90,6 +91,7 @@ def test_the_seed_draws_the_copies_and_names_the_job_where_something_is_drawn(se
     assert first.job["id"] == second.job["id"]
 
 
+@pytest.mark.slow
 def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
     sentences, tmp_path, monkeypatch
 ):

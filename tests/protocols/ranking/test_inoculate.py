@@ -141,6 +141,7 @@ def old_and_new(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_plan_makes_a_family_of_models_and_ranks_it(old_and_new):
     """Planted: who is shown that the first word decides does best in the new domain, who is shown the last, worst."""
     (old_and_new / "plan.toml").write_text(PLAN.format(seeds=""))

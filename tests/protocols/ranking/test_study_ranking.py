@@ -169,6 +169,7 @@ def test_another_code_of_a_factor_is_scored_again(study, models, tmp_path):
 # Through a plan
 
 
+@pytest.mark.slow
 def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
     listed = ", ".join(f'"{spec}"' for spec in models)
     (tmp_path / "plan.toml").write_text(

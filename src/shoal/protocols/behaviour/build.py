@@ -115,16 +115,12 @@ def built_suite(
 def _plain(cases: Sequence[Case]) -> list[Case]:
     """Return the cases with plain values, as the store keeps them; cases that share their meta go on sharing it."""
     known: dict[int, dict[str, Any]] = {}
-    for case in cases:
-        if id(case.meta) not in known:
-            known[id(case.meta)] = _plain_meta(case.meta)
+    for meta in (case.meta for case in cases):
+        if id(meta) not in known:
+            expect = meta["expect"]
+            plain = {**meta, "expect": expect.as_json(), "expects": expect.rule.replace("_", " ")}
+            known[id(meta)] = plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
     return [replace(case, meta=known[id(case.meta)]) for case in cases]
-
-
-def _plain_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
-    expect = meta["expect"]
-    plain = {**meta, "expect": expect.as_json(), "expects": expect.rule.replace("_", " ")}
-    return plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
 
 
 def suite_cases(settings: Settings, split: str) -> list[Case]:
@@ -132,9 +128,8 @@ def suite_cases(settings: Settings, split: str) -> list[Case]:
     cases = edited(settings)
     if settings.resolved("duplicates") == "drop":
         cases = without_duplicates(cases)
-    return (
-        choose_split(cases, split, by_content=settings.resolved("split_by") == "content") if split else cases
-    )
+    by_content = settings.resolved("split_by") == "content"
+    return choose_split(cases, split, by_content=by_content) if split else cases
 
 
 def edited(settings: Settings) -> list[Case]:
@@ -155,9 +150,8 @@ def suite_digest(name: str, _stamp: tuple[int, int]) -> str:
     """Return the hash of a suite's file, or of the cases that shoal or a module makes."""
     if name in SUITES or (is_file(Path(name)) and is_generated(Path(name))):
         suite = load_suite(name)
-        return digest_of(
-            repr([(case.id, case.examples, case.labels, case.meta) for case in suite.cases]).encode()
-        )
+        rows = [(case.id, case.examples, case.labels, case.meta) for case in suite.cases]
+        return digest_of(repr(rows).encode())
     if not is_file(Path(name)):
         load_suite(name)  # raises
     with Path(name).open("rb") as stream:  # not read whole: it may be large
@@ -208,8 +202,7 @@ REPAIRS: dict[str, Edit] = {
 
 def mend_cases(cases: Iterable[Case], edits: Mapping[str, Edit]) -> list[Case]:
     """Return the cases with the edits of their functionalities."""
-    names = [(case, case.groups["functionality"]) for case in cases]
-    return [edits[name](case) if name in edits else case for case, name in names]
+    return [edits[name](case) if (name := case.groups["functionality"]) in edits else case for case in cases]
 
 
 def repaired(cases: Iterable[Case]) -> list[Case]:

@@ -37,8 +37,7 @@ class Expect:
         unknown = sorted(set(row) - {"rule", "tolerance", "aggregate", "filter", "rules"})
         if unknown:
             raise DataError(
-                f"expect: unknown key {unknown[0]!r}",
-                fix="one of rule, tolerance, aggregate, filter, rules",
+                f"expect: unknown key {unknown[0]!r}", fix="one of rule, tolerance, aggregate, filter, rules"
             )
         base = default or cls("", 0.1, "all_except_first")
         # The published table writes one rule with its aggregation behind it.

@@ -75,11 +75,8 @@ def as_set(case: Case, settings: Settings) -> Expect:
 
 
 def _with_tolerance(expect: Expect, tolerance: float) -> Expect:
-    return replace(
-        expect,
-        tolerance=tolerance,
-        parts=tuple(_with_tolerance(part, tolerance) for part in expect.parts),
-    )
+    parts = tuple(_with_tolerance(part, tolerance) for part in expect.parts)
+    return replace(expect, tolerance=tolerance, parts=parts)
 
 
 def _cases_with_errors(errors: Mapping[int, str], starts: Integers) -> dict[int, str]:
@@ -96,15 +93,9 @@ def _block(answers: Answers, cases: Sequence[Case], rows: Integers, sizes: Integ
             f"rule {expect.rule!r} needs answers in words, the answers are labels",
             fix="a model that answers questions, or a suite of labels",
         )
-    own = rows_of(answers, rows)
-    block = Block(
-        own.labels,
-        np.cumsum(sizes) - sizes,
-        own.predictions,
-        own.probabilities,
-        own.confidences,
-        np.zeros(0, np.int64) if reading else _expected(cases, sizes, own.labels),
-    )
+    own, starts = rows_of(answers, rows), np.cumsum(sizes) - sizes
+    expected = np.zeros(0, np.int64) if reading else _expected(cases, starts, len(rows), own.labels)
+    block = Block(own.labels, starts, own.predictions, own.probabilities, own.confidences, expected)
     if not reading:
         return block
     return replace(
@@ -135,10 +126,10 @@ def _rows(starts: Integers, sizes: Integers) -> Integers:
     return rows
 
 
-def _expected(cases: Sequence[Case], sizes: Integers, labels: tuple[str, ...]) -> Integers:
+def _expected(cases: Sequence[Case], starts: Integers, n: int, labels: tuple[str, ...]) -> Integers:
     codes: dict[Label, int] = {}
-    expected = np.full(sizes.sum(), NO_LABEL)
-    for case, start in zip(cases, (np.cumsum(sizes) - sizes).tolist(), strict=True):
+    expected = np.full(n, NO_LABEL)
+    for case, start in zip(cases, starts.tolist(), strict=True):
         for row, label in enumerate(case.labels or (), start=start):
             if label not in codes:
                 codes[label] = _label_code(label, labels)
@@ -183,10 +174,9 @@ def neutral_band(positive: Floats, edges: str = "inclusive") -> tuple[Floats, In
     q = 1 - 3 * np.abs(r - 0.5)
     low, high = neutral & (r < 0.5), neutral & (r >= 0.5)
     sided = negative | certain
-    vectors = np.stack(
-        [np.where(sided, 1 - r, np.where(low, 1 - q, 0.0)), np.where(neutral, q, 0.0),
-         np.where(sided, r, np.where(high, 1 - q, 0.0))], axis=1
-    )  # fmt: skip
+    below = np.where(sided, 1 - r, np.where(low, 1 - q, 0.0))
+    above = np.where(sided, r, np.where(high, 1 - q, 0.0))
+    vectors = np.stack([below, np.where(neutral, q, 0.0), above], axis=1)
     return vectors, np.where(certain, 2, np.where(neutral, 1, 0))
 
 

@@ -201,11 +201,9 @@ def _unanswered(tallies: Sequence[_Tally]) -> dict[str, Any]:
     unanswered = sum(tally.errors for tally in tallies)
     if not unanswered or not any(tally.n for tally in tallies):
         return {}
-    known = [
-        (tally.passes, tally.errors, tally.n + tally.errors) for tally in tallies if tally.n + tally.errors
-    ]
-    low = sum(passes / n for passes, _, n in known) / len(known)
-    high = sum((passes + errors) / n for passes, errors, n in known) / len(known)
+    known = [tally for tally in tallies if tally.n + tally.errors]
+    low = sum(t.passes / (t.n + t.errors) for t in known) / len(known)
+    high = sum((t.passes + t.errors) / (t.n + t.errors) for t in known) / len(known)
     return {"unanswered": unanswered, "bounds": [low, high]}
 
 
@@ -237,11 +235,8 @@ def _pass_rate(
     passes = sum(tally.passes for tally in known)
     row = replace(row, value=passes / row.n, interval=wilson(passes, row.n), interval_method="wilson")
     hits = np.concatenate([tally.hits for tally in known])
-    return _with_templates(
-        row,
-        known,
-        lambda: cluster_wilson(cluster_table(hits, [name for tally in known for name in tally.templates])),
-    )
+    names = [name for tally in known for name in tally.templates]
+    return _with_templates(row, known, lambda: cluster_wilson(cluster_table(hits, names)))
 
 
 def _counted(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], basis: Basis) -> Measure:
@@ -260,12 +255,8 @@ def _with_templates(
     """
     if not any(tally.has_templates for tally in known):
         return row
-    sizes = Counter(
-        name
-        for tally in known
-        for name, hit in zip(tally.templates, tally.hits.tolist(), strict=True)
-        if not np.isnan(hit)
-    )
+    pairs = (pair for tally in known for pair in zip(tally.templates, tally.hits.tolist(), strict=True))
+    sizes = Counter(name for name, hit in pairs if not np.isnan(hit))
     facts: dict[str, Any] = {"effective templates": row.n**2 / sum(size**2 for size in sizes.values())}
     basis = replace(row.basis, templates=len(sizes))
     if len(sizes) >= ENOUGH_TEMPLATES and not np.isnan((ends := interval())[0]):

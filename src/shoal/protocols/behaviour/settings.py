@@ -70,7 +70,7 @@ class Settings(Profiled):
     profile: Profile = changes("scoring", "recommended")
     """Where papers and code differ: recommended, paper or reference."""
     edits: Literal["none", "beluga", "repaired"] | None = changes("cases", None, advanced=True)
-    """Mend known defects of the released suites; by default as the profile says."""
+    """Repair known defects of the released suites; by default as the profile says."""
     duplicates: Literal["keep", "drop"] | None = changes("cases", None)
     """Cases with the same examples and labels in one functionality: keep all, or the first; by default as the profile
     says, which is to keep them."""

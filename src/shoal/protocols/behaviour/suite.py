@@ -119,12 +119,7 @@ class Suite:
         return self._definition(bare, capability, "INV", replace(default, rule=rule, tolerance=tolerance))
 
     def directional(
-        self,
-        *bare: object,
-        capability: str = "",
-        expect: str = "",
-        tolerance: float = 0.1,
-        na_if: str = "",
+        self, *bare: object, capability: str = "", expect: str = "", tolerance: float = 0.1, na_if: str = ""
     ) -> "Definition":
         """Decorate a function that yields originals with variants: confidence may only move one way (DIR).
 
@@ -142,8 +137,7 @@ class Suite:
         if bare or not capability or not expect.rule:
             missing = "brackets" if bare else "a capability" if not capability else "an expectation"
             raise DataError(
-                f"{self.name}: @suite.{word} without {missing}",
-                fix=f'@suite.{word}(capability="…"{more})',
+                f"{self.name}: @suite.{word} without {missing}", fix=f'@suite.{word}(capability="…"{more})'
             )
 
         def define(function: Callable[[], Iterator[Case]]) -> Callable[[], Iterator[Case]]:
@@ -166,12 +160,7 @@ class Suite:
     # Adding cases, from Python or from a file
 
     def add_functionality(
-        self,
-        name: str,
-        capability: str,
-        test_type: TestType,
-        expect: Expect,
-        direction: str | None = None,
+        self, name: str, capability: str, test_type: TestType, expect: Expect, direction: str | None = None
     ) -> None:
         """Open a functionality; its cases share these groups and this expectation."""
         check_expect(expect, self.labels)

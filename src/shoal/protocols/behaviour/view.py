@@ -16,7 +16,6 @@ from ...core.views import (
     Number,
     Row,
     Section,
-    ShownCase,
     Table,
     Text,
     Tone,
@@ -189,12 +188,12 @@ def _failing(result: Result, rates: Sequence[Measure]) -> Iterator[Block]:
         title = [Words(name, "bad"), Words(f": {len(cases):,} of {row.n:,} fail")]
         title = [Words("Failing examples\n", "strong"), *title] if number == 0 else title
         examples = shown_cases(result, cases[: EXAMPLES if number == 0 else 1])
-        yield CaseList([_without_distance(case) for case in examples] if banded else examples, title)
-
-
-def _without_distance(shown: ShownCase) -> ShownCase:
-    """Return a case of a two-label model without its distance, which is between three labels."""
-    return shown if shown.outcome is None else replace(shown, outcome=replace(shown.outcome, value=None))
+        if banded:  # the distance of a two-label model is between three labels
+            examples = [
+                replace(shown, outcome=shown.outcome and replace(shown.outcome, value=None))
+                for shown in examples
+            ]
+        yield CaseList(examples, title)
 
 
 # Several models

@@ -119,11 +119,8 @@ def subject(settings: Settings | None, result: Result) -> str:
 def _repeated(result: Result) -> str:
     """Return how many repeated cases were kept or dropped: a pass rate counts each that was kept."""
     facts = result.job.get("about", {}).items()
-    words = [
-        f"{count:,} {name if count > 1 else name.replace('cases', 'case')}"
-        for name, count in facts
-        if name.startswith("repeated cases")
-    ]
+    counts = [(name, count) for name, count in facts if name.startswith("repeated cases")]
+    words = [f"{count:,} {name if count > 1 else name.replace('cases', 'case')}" for name, count in counts]
     return f" ({', '.join(words)})" if words else ""
 
 
@@ -224,11 +221,8 @@ def nothing_failed(rates: Sequence[Measure]) -> str:
 
 def failed_checks(result: Result) -> list[tuple[str, str]]:
     """Return name and detail of every self-check of the model that failed."""
-    return [
-        (str(check["name"]), str(check["detail"]))
-        for check in result.job.get("checks", ())
-        if check["ok"] is False
-    ]
+    failed = [check for check in result.job.get("checks", ()) if check["ok"] is False]
+    return [(str(check["name"]), str(check["detail"])) for check in failed]
 
 
 # Several results
@@ -241,11 +235,7 @@ def name_of(row: Measure | Finding) -> str:
 
 def warnings(results: Sequence[Result], findings: Sequence[Finding]) -> list[str]:
     """Return findings and failed self-checks, each after the name of its model."""
-    lines = [
-        f"{name_of(finding)}: {finding.text}" for finding in sorted(findings, key=lambda row: -row.weight)
-    ]
-    return lines + [
-        f"{result.job['model']}: {name}: {detail}"
-        for result in results
-        for name, detail in failed_checks(result)
-    ]
+    lines = [f"{name_of(row)}: {row.text}" for row in sorted(findings, key=lambda row: -row.weight)]
+    for result in results:
+        lines += [f"{result.job['model']}: {name}: {detail}" for name, detail in failed_checks(result)]
+    return lines

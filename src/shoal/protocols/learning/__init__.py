@@ -3,22 +3,22 @@
 Luz de Araujo and Roth 2023, BELUGA. One table of a plan means many trainings. Each holds something out of the suite,
 and is then tested on it.
 
-    folds      settings to jobs;  build: their cases;  iid: the i.i.d. data
+    build      settings to jobs, and their cases;  iid: the i.i.d. data
     stages     settings to stages of training;  hyper: their numbers;  tuning: the grid search;  lessons: the examples
     scoring    measures of one job;  degeneracy: models that give one answer, or never learnt the task
     trainings  jobs to rows of scenarios
     comparison scores with intervals;  against_iid: tests against the model trained without the suite
     table3     measures to the paper's Table 3;  averages: over scenarios, tasks and methods;  findings: its conclusions
-    wording    sentences;  views: layout of Table 3;  files: the paper's tables of numbers
+    wording    sentences;  views: layout of Table 3 and of the paper's files of numbers
 
-Scoring and training are imported when they are called: `status` and `check` only need settings and folds.
+Scoring and training are imported when they are called: `status` and `check` only need settings and build.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..behaviour import ask, title
-from .folds import parts
+from .build import parts
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -28,9 +28,17 @@ if TYPE_CHECKING:
     from ..base import Built, Compared, Scored
 
 __all__ = [
-    "Settings", "ask", "build", "compare", "compare_tasks", "compare_trainings", "parts", "recipe", "score",
-    "title", "view",
-]  # fmt: skip
+    "Settings",
+    "ask",
+    "build",
+    "compare",
+    "compare_tasks",
+    "parts",
+    "recipe",
+    "score",
+    "title",
+    "view",
+]
 
 
 def build(settings: Settings, progress: "Progress | None" = None) -> "Built":
@@ -61,15 +69,6 @@ def compare(settings: Settings, results: "Sequence[Result]") -> "Compared":
     return compare_plan(settings, results)
 
 
-def compare_trainings(
-    settings: Settings, results: "Sequence[Result]", planned: "Mapping[str, Sequence[str]] | None" = None
-) -> "list[Measure]":
-    """Return scores, pass rates, tests and averages of every row of a plan's table."""
-    from .comparison import compare_trainings
-
-    return compare_trainings(settings, results, planned)
-
-
 def view(
     settings: Settings,
     results: "Sequence[Result]",
@@ -86,6 +85,6 @@ def compare_tasks(
     tables: "Mapping[str, tuple[Settings, Sequence[Result]]]", seed: int = 0
 ) -> "list[Measure]":
     """Return the paper's last column: Avg of every row over several tasks, each with its settings and results."""
-    from .averages import average_tasks
+    from .comparison import compare_tasks
 
-    return average_tasks(tables, seed)
+    return compare_tasks(tables, seed)

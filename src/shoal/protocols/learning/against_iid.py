@@ -24,14 +24,7 @@ import numpy as np
 
 from ...core.claims import ALPHA, POWER, reach
 from ...core.records import Measure
-from ...stats.generalization import (
-    DIFFERENCE,
-    ESTIMABLE_SEEDS,
-    Draws,
-    Estimate,
-    estimate,
-    exchange_test,
-)
+from ...stats.generalization import DIFFERENCE, ESTIMABLE_SEEDS, Draws, Estimate, estimate, exchange_test
 from ...stats.intervals import Interval, in_agreement, paired_t, wilson
 from ...stats.multiplicity import holm, holm_level
 from ...stats.paired import generalization_score, sign_flip_test, sign_test, smallest_sign_flip_p
@@ -114,7 +107,7 @@ def iid_test(
         squares = float(flips @ flips) / seeds**2 or n * wilson(0, n)[1]
         smallest = partial(_smallest, math.sqrt(squares) / n, n)
     difference = _in_agreement(_iid_difference(new, old), p)
-    yield Contest(groups, n, difference, _named(PAIRED, seeds), seeds, p, test, smallest, note)
+    yield Contest(groups, n, difference, PAIRED + over_seeds(seeds), seeds, p, test, smallest, note)
 
 
 def _iid_difference(new: Floats, old: Floats) -> Estimate:
@@ -151,7 +144,7 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
         groups,
         units,
         _in_agreement(estimate(draws, generalization_score, DIFFERENCE), test.p),
-        _named(BOOTSTRAP, len(ours)),
+        BOOTSTRAP + over_seeds(len(ours)),
         len(ours),
         test.p,
         f"randomisation: {settings.shuffles:,} exchanges of cases{runs}",
@@ -230,22 +223,18 @@ def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
         yield Measure("difference", value, *about, interval, name, note=note, of=of, facts=runs)
         yield Measure("p value", test.p, *about, note=test.test)
         yield Measure("adjusted p value", p, *about, note=family, facts={"tests": len(tests)})
-        smallest = test.smallest(level)
-        reason, facts = (NO_EFFECT, {}) if smallest is None else ("", {"power": POWER, "level": level})
-        words = reason or f"{100 * POWER:.0f} % power at the level {level:.2g}"
-        yield Measure(
-            "minimum detectable effect", smallest, *about, note=words, reason=reason, of=of, facts=facts
-        )
+        mde = Measure("minimum detectable effect", test.smallest(level), *about, of=of)
+        if mde.value is None:
+            yield replace(mde, note=NO_EFFECT, reason=NO_EFFECT)
+        else:
+            words = f"{100 * POWER:.0f} % power at the level {level:.2g}"
+            yield replace(mde, note=words, facts={"power": POWER, "level": level})
 
 
 def with_interval(row: Measure, figure: Estimate, seeds: int) -> Measure:
     """Return a measure with an estimate's interval."""
-    named = _named(BOOTSTRAP, seeds)
-    return replace(row, interval=figure.interval, interval_method=named if figure.interval else "")
-
-
-def _named(method: str, seeds: int) -> str:
-    return method + over_seeds(seeds)
+    method = BOOTSTRAP + over_seeds(seeds) if figure.interval else ""
+    return replace(row, interval=figure.interval, interval_method=method)
 
 
 def over_seeds(seeds: int) -> str:
@@ -260,6 +249,5 @@ def _unequal(scenario: Scenario, base: Scenario, seeds: int) -> str:
 
 def _smallest(spread: float, units: int, alpha: float) -> float | None:
     """The difference found 8 times in 10 at a level, from the spread that chance alone gives; None if none could be."""
-    return (
-        smallest_mean_difference(spread, units - 1, alpha) if smallest_sign_flip_p(units) <= alpha else None
-    )
+    can_be_found = smallest_sign_flip_p(units) <= alpha
+    return smallest_mean_difference(spread, units - 1, alpha) if can_be_found else None

@@ -5,51 +5,21 @@ scores, averaged shuffle by shuffle: scenarios of a task share the exchanges of 
 three seeds on it is Welch's t over the averages of each seed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
 
-from ...core.errors import DataError
-from ...core.records import Measure, Result
+from ...core.records import Measure
 from ...stats.seeds import error_of_difference
 from .against_iid import Contest, welch
-from .settings import Settings
-from .table3 import (
-    COLUMNS,
-    IID_COLUMN,
-    TableRow,
-    average_g,
-    mean_gain,
-)
+from .table3 import COLUMNS, IID_COLUMN, TableRow, average_g, mean_gain
 from .trainings import HOLD_OUTS, Floats, Row
 
 ALL = "all"
 """The hold-out of an average over them."""
 AVERAGE, OVER_METHODS = "average G", "mean over methods"
-NOT_ADJUSTED = "{test}, averaged over scenarios{tasks}; not adjusted"
-
-
-def average_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed: int = 0) -> list[Measure]:
-    """Return the paper's last column: Avg of every row over several tasks, each with its plan's settings and results.
-
-    A task has results of one model; its name may differ from task to task.
-    """
-    from .comparison import compare_models
-
-    compared = []
-    for task, (settings, results) in tables.items():
-        of_task = compare_models(settings, results)
-        if len(of_task) != 1:
-            raise DataError(
-                f"{task} has results of {len(of_task)} models",
-                why="an average over tasks is of one model",
-                fix="call compare_tasks with the results of each model in turn",
-            )
-        compared += of_task
-    rows, contests = [table.rows for table in compared], [table.contests for table in compared]
-    return list(average_measures(rows, contests, seed))
 
 
 def average_measures(
@@ -75,16 +45,16 @@ def average_measures(
         if p is not None:
             over_seeds = any(test.by_seed is not None for of_task in tests for test in of_task)
             test = "Welch's t over seeds" if over_seeds else "randomisation"
-            words = NOT_ADJUSTED.format(test=test, tasks=" and tasks" if several else "")
-            yield Measure("p value", p, 0, scored, note=words)
+            over = "scenarios and tasks" if several else "scenarios"
+            yield Measure("p value", p, 0, scored, note=f"{test}, averaged over {over}; not adjusted")
 
 
 def _of_row(row: Row, contests: Sequence[Contest]) -> list[Contest]:
-    """The tests of a row's G in each scenario."""
+    """Return the tests of a row's G in each scenario."""
+    which = ("G", *row)
     return [
-        test for test in contests
-        if test.groups["score"] == "G" and (test.groups["config"], test.groups["method"]) == row
-    ]  # fmt: skip
+        test for test in contests if tuple(test.groups[n] for n in ("score", "config", "method")) == which
+    ]
 
 
 def _p(contests: Sequence[Sequence[Contest]], observed: float, seed: int) -> float | None:

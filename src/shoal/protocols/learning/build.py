@@ -1,23 +1,169 @@
-"""Settings to the cases of a job: the suite's test split, the i.i.d. test rows and further labelled data."""
+"""One table of a plan to its jobs (`docs/method/beluga.md` 1.3), and a job to its cases.
 
+iid                       one job: the baseline, whose pass rates are "standard"
+every other, by method    one job on the whole suite ("seen"), and one per fold of each hold-out
+
+A job's cases are the suite's test split, the i.i.d. test rows and further labelled data.
+"""
+
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from ...core.errors import PlanError
+import numpy as np
+
+from ...core.errors import PlanError, nearest
 from ...core.records import Case
 from ..base import Built
 from ..behaviour.build import built_suite, chosen_cases, load_suite, split_file
 from ..behaviour.settings import SPLITS
+from .hyper import method_options
 from .iid import iid_cases, load_iid, ood_cases, overlap
+from .lessons import training_cases
+from .settings import Asked, HoldOut, Settings, Train
+from .trainings import METHODS
 
-if TYPE_CHECKING:
-    from .settings import Settings
-
+UNITS = ("functionality", "capability", "test type")
+"""What can be held out."""
 SAMPLE_SEED = 0
 """Seed of `limit` and `hold_out_sample`: all trainings are compared on the same cases."""
 
 
-def build_cases(settings: "Settings") -> Built:
+def parts(settings: Settings) -> list[Settings]:
+    """Return the settings of each job."""
+    _check(settings)
+    baseline: list[tuple[HoldOut, str, Asked]] = [("none", "", "all")]
+    held_out: list[tuple[HoldOut, str, Asked]] = [] if settings.fold else [("seen", "", "all")]
+    planned = planned_folds(settings)
+    for scenario in dict.fromkeys(settings.hold_out):
+        held_out += [(scenario, name, settings.hold_out_asks) for name in planned.get(scenario, ())]
+    jobs = []
+    for config in dict.fromkeys(settings.train.on):
+        # The baseline holds nothing out. A job does not depend on the other folds.
+        is_baseline = config == "iid"
+        for method in ["vanilla"] if is_baseline else dict.fromkeys(settings.train.method):
+            train = replace(settings.train, on=(config,), method=(method,))
+            for scenario, fold, asks in baseline if is_baseline else held_out:
+                changed = replace(settings, train=train, hold_out=(scenario,), fold=fold)
+                jobs.append(replace(changed, hold_out_sample=0, hold_out_asks=asks))
+    return jobs
+
+
+def _check(settings: Settings) -> None:
+    """Stop at settings that contradict each other or have no effect."""
+    train = settings.train
+    from_model = train.from_ == "model"
+    if from_model and "iid+suite" in train.on:
+        raise PlanError(
+            'train.from = "model" has no iid+suite',
+            why="that configuration starts from base weights",
+            fix="iid>iid+suite: the model, then both mixed",
+        )
+    if from_model and not settings.iid and "iid>iid+suite" in train.on:
+        raise PlanError("iid>iid+suite needs i.i.d. data to train on", fix='iid = "train.tsv"')
+    if not settings.iid and not (from_model and settings.iid_test):
+        raise PlanError(
+            "[learning] needs i.i.d. data",
+            fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
+        )
+    _refuse_unknown_methods(settings)
+    _refuse_idle(train)
+    _refuse_tested_twice(settings, train)
+
+
+def _refuse_unknown_methods(settings: Settings) -> None:
+    """Stop at an unknown method or option; torch is imported only for options."""
+    train = settings.train
+    for name in train.method:
+        if name not in METHODS:
+            raise PlanError(
+                f"unknown method {name!r}",
+                why=f"known: {', '.join(METHODS)}",
+                fix=nearest(name, METHODS) or "one of those",
+            )
+    for name in (name for name in train.method if name in train.options):
+        from ...training.methods import make_method
+
+        task = load_suite(settings.suite).task
+        for config in (config for config in train.on if config != "iid"):
+            make_method(name, method_options(settings, task, config, name))
+
+
+def _refuse_idle(train: Train) -> None:
+    """Stop at settings of a method or a stage that no training of the plan has."""
+    for method in train.options:
+        if method not in train.method:
+            raise PlanError(
+                f"train.options.{method} is for a method that this plan does not use",
+                why=f"train.method: {', '.join(train.method)}",
+                fix=nearest(method, train.method) or f'train.method = ["{method}"]',
+            )
+    if train.learning_rate and set(train.method) == {"lp"}:
+        raise PlanError(
+            "train.learning_rate has no effect on lp, which only trains a head",
+            fix=f"train.options.lp.learning_rate = {train.learning_rate:g}",
+        )
+    has_iid_stage = train.from_ == "base" and any(config != "iid+suite" for config in train.on)
+    has_suite_stage = any(config != "iid" for config in train.on)
+    idle: tuple[str, ...] = () if has_iid_stage else ("iid_learning_rate", "iid_batch", "iid_epochs")
+    idle += () if has_suite_stage else ("method", "options", "learning_rate", "batch", "epochs", "tune")
+    for name in idle:
+        if getattr(train, name) != getattr(Train(), name):
+            raise PlanError(
+                f"train.{name} has no effect",
+                why=f"no training of this plan has such a stage (train.on: {', '.join(train.on)})",
+                fix="leave it out, or another train.on",
+            )
+
+
+def _refuse_tested_twice(settings: Settings, train: Train) -> None:
+    """Stop if the split to test on is also trained on or selected by."""
+    split = settings.split if settings.split in ("", *SPLITS) else split_file(settings.split)[1]
+    uses = {"train": "the training split"}
+    uses |= {"validation": "the split that train.tune selects by"} if train.tune else {}
+    if split in uses:
+        raise PlanError(
+            f"split = {settings.split!r} is {uses[split]}",
+            why="a model trained or selected on these cases looks better on them",
+            fix='split = "test", or leave it out',
+        )
+
+
+def planned_folds(settings: Settings) -> dict[str, list[str]]:
+    """Return the folds of each hold-out."""
+    cases = training_cases(settings)
+    held_out = [scenario for scenario in settings.hold_out if scenario in UNITS]
+    if not settings.fold:
+        return {scenario: folds(cases, scenario, settings.hold_out_sample) for scenario in held_out}
+    if len(settings.hold_out) != 1 or not held_out:
+        raise PlanError("fold needs exactly one hold_out", fix='hold_out = ["capability"], fold = "negation"')
+    known = folds(cases, held_out[0])
+    if settings.fold not in known:
+        raise PlanError(
+            f"fold = {settings.fold!r} is not a {held_out[0]} of the suite",
+            why=f"known: {', '.join(known)}",
+            fix=nearest(settings.fold, known) or "one of those",
+        )
+    return {held_out[0]: [settings.fold]}
+
+
+def folds(cases: Sequence[Case], scenario: str, sample: int = 0) -> list[str]:
+    """Return the folds in the suite's order: all values, or a random sample of the functionalities."""
+    names = list(dict.fromkeys(case.groups[scenario] for case in cases))
+    if scenario != "functionality" or not sample:
+        return names
+    if sample > len(names):
+        raise PlanError(
+            f"hold_out_sample = {sample}; the suite has {len(names)} functionalities",
+            fix="a smaller number, or 0 for all of them",
+        )
+    chosen = np.random.default_rng(SAMPLE_SEED).choice(len(names), sample, replace=False)
+    return [names[position] for position in sorted(chosen)]
+
+
+# Cases
+
+
+def build_cases(settings: Settings) -> Built:
     """Return the cases that the trained model is tested on, i.i.d. rows last."""
     if settings.only and {*settings.hold_out} - {"none", "seen"}:
         raise PlanError(
@@ -26,33 +172,19 @@ def build_cases(settings: "Settings") -> Built:
             fix="leave out only; fold names one thing to hold out",
         )
     suite = load_suite(settings.suite)
-    whole, about = chosen_cases(settings, tested_split(settings), SAMPLE_SEED)
-    cases = held_out_cases(settings, whole)
+    whole, about = chosen_cases(settings, settings.tested_split, SAMPLE_SEED)
+    cases, chosen = whole, ""
+    if settings.hold_out_asks == "held out":
+        (scenario,) = settings.hold_out
+        chosen = f"{scenario}={settings.fold}"
+        # A fold of which the tested split has nothing is tested on everything.
+        cases = [case for case in whole if case.groups[scenario] == settings.fold] or whole
     is_part = len(cases) < len(whole)
     if is_part:
-        about |= {"chosen": [f"{settings.hold_out[0]}={settings.fold}"], "not asked": len(whole) - len(cases)}
+        about |= {"chosen": [chosen], "not asked": len(whole) - len(cases)}
     data = load_iid(settings)
     about |= overlap(settings, data)
     rows = iid_cases(data) + ([] if is_part else ood_cases(settings, data))
     built = built_suite(suite, cases + rows, about)
     # A trained model has no stored answers, so the cases that these were chosen from are not needed.
     return replace(built, chosen_from=()) if is_part else built
-
-
-def held_out_cases(settings: "Settings", cases: list[Case]) -> list[Case]:
-    """Return the cases of the fold where the model is tested on nothing else; all cases if none is of the fold."""
-    if settings.hold_out_asks == "all":
-        return cases
-    (scenario,) = settings.hold_out
-    return [case for case in cases if case.groups[scenario] == settings.fold] or cases
-
-
-def tested_split(settings: "Settings") -> str:
-    """Return the split that models are tested on."""
-    return settings.split or "test"
-
-
-def training_split(settings: "Settings", part: str = "train") -> str:
-    """Return the split that models are trained on or selected by: of the same file, where the split is from one."""
-    split = tested_split(settings)
-    return part if split in SPLITS else f"{split_file(split)[0]}:{part}"

@@ -15,99 +15,78 @@ Every interval and every test starts from the settings' seed. Pure: no model is 
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...core.claims import reach_so_far
+from ...core.errors import DataError
 from ...core.records import Measure, Result
-from ...stats.generalization import (
-    ESTIMABLE_SEEDS,
-    METHOD,
-    Draws,
-    draw,
-    estimate,
-    pair,
-    suite_score,
-)
+from ...stats.generalization import ESTIMABLE_SEEDS, METHOD, Draws, draw, estimate, pair, suite_score
 from ...stats.intervals import Interval, cluster_wilson, t_quantile
 from ...stats.paired import generalization_score
 from ...stats.resampling import cluster_table
+from ..behaviour.wording import NO_CASE_ANSWERED, NO_CASE_APPLIES
 from . import wording
-from .against_iid import (
-    Contest,
-    common_seeds,
-    contest_measures,
-    g_test,
-    iid_test,
-    over_seeds,
-    with_interval,
-)
+from .against_iid import Contest, common_seeds, contest_measures, g_test, iid_test, over_seeds, with_interval
 from .averages import average_measures, means_over_methods
 from .settings import Settings
-from .table3 import TableRow, rows_of_table3
+from .table3 import rows_of_table3
 from .trainings import HOLD_OUTS, Flags, Floats, Scenario, Trainings, read_trainings, undefined
-from .wording import NO_ANSWER, NO_CASE, NO_FUNCTIONALITY
-
-
-@dataclass(frozen=True, slots=True)
-class ModelTable:
-    """One model's Table 3: the numbers, the same numbers as measures, and the tests and trainings behind them."""
-
-    model: str | None
-    """None where the plan has one model."""
-    measures: list[Measure]
-    """Scores, pass rates and tests of every row."""
-    contests: list[Contest]
-    trainings: Trainings
-    rows: list[TableRow]
-
-    @property
-    def groups(self) -> dict[str, str]:
-        return {} if self.model is None else {"model": self.model}
-
-    def all_measures(self) -> list[Measure]:
-        """Return the measures with the averages over scenarios and over methods."""
-        averages = average_measures([self.rows], [self.contests], self.trainings.settings.seed)
-        every = [*self.measures, *averages, *means_over_methods(self.rows)]
-        return [replace(row, groups={**self.groups, **row.groups}) for row in every]
+from .wording import NO_FUNCTIONALITY
 
 
 def compare_models(
-    settings: Settings,
-    results: Sequence[Result],
-    planned: Mapping[str, Sequence[str]] | None = None,
-) -> list[ModelTable]:
+    settings: Settings, results: Sequence[Result], planned: Mapping[str, Sequence[str]] | None = None
+) -> "list[ModelTable]":
     """Return the table of each model; none while no job is done.
 
     `planned` names the folds of each hold-out; without it, one for each that the cases have.
     """
     jobs = read_trainings(results)
     models = sorted({job.model for job in jobs})
-    tables = []
-    for model in models:
-        table = _Table(Trainings(settings, [job for job in jobs if job.model == model], planned))
-        measures = list(table.measures())
-        rows = rows_of_table3(measures)
-        name = model if len(models) > 1 else None
-        tables.append(ModelTable(name, measures, table.contests, table.trainings, rows))
-    return tables
+    return [
+        ModelTable(
+            Trainings(settings, [job for job in jobs if job.model == model], planned),
+            {"model": model} if len(models) > 1 else {},
+        )
+        for model in models
+    ]
 
 
 def compare_trainings(
-    settings: Settings,
-    results: Sequence[Result],
-    planned: Mapping[str, Sequence[str]] | None = None,
+    settings: Settings, results: Sequence[Result], planned: Mapping[str, Sequence[str]] | None = None
 ) -> list[Measure]:
     """Return scores, pass rates, tests and averages of every row of a plan's table."""
     return [row for table in compare_models(settings, results, planned) for row in table.all_measures()]
 
 
-class _Table:
-    """One model's rows, all compared on the same functionalities."""
+def compare_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed: int = 0) -> list[Measure]:
+    """Return the paper's last column: Avg of every row over several tasks, each with its plan's settings and results.
 
-    def __init__(self, trainings: Trainings) -> None:
+    A task has results of one model; its name may differ from task to task.
+    """
+    compared = []
+    for task, (settings, results) in tables.items():
+        of_task = compare_models(settings, results)
+        if len(of_task) != 1:
+            raise DataError(
+                f"{task} has results of {len(of_task)} models",
+                why="an average over tasks is of one model",
+                fix="call compare_tasks with the results of each model in turn",
+            )
+        compared += of_task
+    rows, contests = [table.rows for table in compared], [table.contests for table in compared]
+    return list(average_measures(rows, contests, seed))
+
+
+class ModelTable:
+    """One model's Table 3: rows compared on the same functionalities, with the measures and tests behind them."""
+
+    def __init__(self, trainings: Trainings, groups: Mapping[str, str]) -> None:
         self.trainings, self.settings = trainings, trainings.settings
+        self.groups = groups
+        """The model, where the plan has several."""
         self.baseline = trainings.baseline
         self.scenarios = {
             (row, hold_out): trainings.scenario(row, hold_out)
@@ -118,8 +97,16 @@ class _Table:
         self.left_out = list(undefined(trainings, every))
         self.compared = [name for name in trainings.functionalities if name not in self.left_out]
         self.contests: list[Contest] = []
+        self.measures = list(self._measures())
+        self.rows = rows_of_table3(self.measures)
 
-    def measures(self) -> Iterator[Measure]:
+    def all_measures(self) -> list[Measure]:
+        """Return the measures with the averages over scenarios and over methods."""
+        averages = average_measures([self.rows], [self.contests], self.settings.seed)
+        every = [*self.measures, *averages, *means_over_methods(self.rows)]
+        return [replace(row, groups={**self.groups, **row.groups}) for row in every]
+
+    def _measures(self) -> Iterator[Measure]:
         """Yield row by row, the baseline first; what compares with it last."""
         total, note = len(self.trainings.functionalities), wording.left_out(self.left_out)
         yield Measure("functionalities compared", float(len(self.compared)), total, note=note)
@@ -172,20 +159,16 @@ class _Table:
         for name in scenario.functionalities:
             places = self.trainings.functionalities[name]
             about = self.trainings.groups(name)
-            yield from self._rates(
-                "pass rate", scenario, scenario.suite[places], scenario.failed[places], about
-            )
+            hits, failed = scenario.suite[places], scenario.failed[places]
+            yield from self._rates("pass rate", scenario, hits, failed, about)
 
     def _scores(self, scenario: Scenario, names: Sequence[str]) -> Iterator[Measure]:
         """Yield suite score and G; the test of G is kept for the end."""
         base = None if scenario.is_baseline else self.baseline
         ours = common_seeds(scenario, base)[0] if base else []
         against = self._draws(scenario, base, names) if base and ours else None
-        draws = (
-            against
-            if against and len(ours) == len(scenario.seeds)
-            else self._draws(scenario, scenario, names)
-        )
+        is_whole = len(ours) == len(scenario.seeds)
+        draws = against if against and is_whole else self._draws(scenario, scenario, names)
         is_sampled = scenario.hold_out == "functionality" and self.settings.hold_out_sample > 0
         population = len(self.compared) if is_sampled and len(names) < len(self.compared) else 0
         sample = wording.drawn(len(names), population) if population else ""
@@ -241,16 +224,15 @@ class _Table:
 
         `docs/method/beluga.md` 1.5.
         """
-        if not scenario.seeds:
-            return
         wanted = self.trainings.has_last_label
-        scores: Sequence[float | None]
-        if wanted is None:
-            scores = [self.trainings.word_f1(scenario, seed) for seed in scenario.seeds]
-        else:
-            scores = [f1_of(wanted, scenario.iid[:, column]) for column in range(len(scenario.seeds))]
+        scores = [
+            self.trainings.word_f1(scenario, seed)
+            if wanted is None
+            else f1_of(wanted, scenario.iid[:, column])
+            for column, seed in enumerate(scenario.seeds)
+        ]
         known = [value for value in scores if value is not None]
-        if len(known) == len(scores):
+        if known and len(known) == len(scores):
             mean = math.fsum(known) / len(known)
             row = Measure("iid F1", mean, _applies(scenario.iid), scenario.groups)
             yield self._scoped(row, scenario)
@@ -298,7 +280,7 @@ def _rate(name: str, hits: Floats, failed: Flags, groups: Mapping[str, str]) -> 
     row = _counted(Measure(name, None, 0, groups), hits, failed)
     applicable = (~np.isnan(hits)).sum(axis=0)
     if not applicable.all():
-        reason = NO_CASE if row.na else NO_ANSWER
+        reason = NO_CASE_APPLIES if row.na else NO_CASE_ANSWERED
         return replace(row, n=0, note=reason, reason=reason)
     values = np.nansum(hits, axis=0) / applicable
     interval, method = _interval(hits, values)

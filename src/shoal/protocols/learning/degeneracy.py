@@ -11,7 +11,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,12 +41,7 @@ WITHOUT_READING = ("nothing", "how the context begins")
 """Answers that can be given to every question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Degeneracy:
-    """Measures and findings."""
-
-    measures: list[Measure]
-    findings: list[Finding]
+Sign = Measure | Finding
 
 
 def degeneracy_of(
@@ -57,27 +51,25 @@ def degeneracy_of(
     iid: Sequence[Case],
     of_iid: Answers,
     outcomes: Sequence[Outcome],
-) -> Degeneracy:
-    """Return measures and findings of answers to a suite and to i.i.d. rows; `outcomes` are of the rows."""
-    signs = Degeneracy([], [])
+) -> Iterator[Sign]:
+    """Yield measures and findings of answers to a suite and to i.i.d. rows; `outcomes` are of the rows."""
     if not iid:
-        return signs
-    add = _add_words if given.texts else _add_shares
+        return
+    signs = _words if given.texts else _shares
     for name, cases, answers in ((IID_ROWS, iid, of_iid), ("minimum functionality tests", suite, given)):
-        add(signs, name, cases, answers)
-    signs.findings.extend(_untrained(settings, iid, outcomes))
+        yield from signs(name, cases, answers)
+    yield from _untrained(settings, iid, outcomes)
     if given.probabilities is not None and of_iid.probabilities is not None:
         sure = float(np.nanmean(given.probabilities.max(axis=1)))
-        signs.measures.append(Measure("mean confidence", sure, len(given.predictions)))
-        _add_directions(signs, suite, given)
-    return signs
+        yield Measure("mean confidence", sure, len(given.predictions))
+        yield from _directions(suite, given, given.probabilities)
 
 
 # Shares of answers
 
 
-def _add_shares(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Answers) -> None:
-    """Add how far the shares of predicted labels are from those of the right ones."""
+def _shares(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign]:
+    """Yield how far the shares of predicted labels are from those of the right ones."""
     predicted, right = _pairs(cases, answers)
     if len(right) < ENOUGH:
         return
@@ -85,18 +77,17 @@ def _add_shares(signs: Degeneracy, name: str, cases: Sequence[Case], answers: An
     theirs, ours = (np.bincount(codes, minlength=count) / len(codes) for codes in (right, predicted))
     shift = float(np.abs(ours - theirs).sum() / 2)
     measure = Measure("prediction shift", shift, len(right), {"slice": name})
-    signs.measures.append(measure)
+    yield measure
     if shift <= SHIFTED:
         return
     label = int(np.argmax(ours - theirs))
     word, share = answers.labels[label], float(ours[label])
     # Tests are hard on purpose: a model that errs to one side only may know the task.
-    kind = DEGENERATE if share >= NEARLY_ALL else LEANING
-    text = wording.label_shift(word, share, theirs[label], len(right), name, is_constant=kind == DEGENERATE)
+    is_constant = share >= NEARLY_ALL
+    text = wording.label_shift(word, share, theirs[label], len(right), name, is_constant=is_constant)
     facts = {"slice": name, "label": word, "predicted": share}
-    signs.findings.append(
-        Finding(kind, text, (measure,), WEIGHTS.get(kind, 1.0), facts=facts, disqualifies=kind == DEGENERATE)
-    )
+    kind, weight = (DEGENERATE, WEIGHTS[DEGENERATE]) if is_constant else (LEANING, 1.0)
+    yield Finding(kind, text, (measure,), weight, facts=facts, disqualifies=is_constant)
 
 
 def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]:
@@ -119,8 +110,8 @@ def _pairs(cases: Sequence[Case], answers: Answers) -> tuple[Integers, Integers]
 # Answers in words
 
 
-def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Answers) -> None:
-    """Add how often answers need no reading, or are the same, against the right ones (`docs/method/beyond.md` 7.9)."""
+def _words(name: str, cases: Sequence[Case], answers: Answers) -> Iterator[Sign]:
+    """Yield how often answers need no reading or are the same, against right ones (`docs/method/beyond.md` 7.9)."""
     questions = _questions(cases, answers)
     n = len(questions)
     if n < ENOUGH:
@@ -131,7 +122,7 @@ def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Ans
     (words, times), usual = Counter(said).most_common(1)[0], Counter(right).most_common(1)[0][1] / n
     facts = {"distinct answers": len(set(said)) / n, "commonest answer": times / n, "commonest right": usual}
     measure = Measure("prediction shift", shift, n, {"slice": name}, facts=facts)
-    signs.measures.append(measure)
+    yield measure
     excess = {place: ours[place] - theirs[place] for place in WITHOUT_READING}
     place = max(WITHOUT_READING, key=excess.__getitem__)
     if excess[place] > SHIFTED:
@@ -141,9 +132,7 @@ def _add_words(signs: Degeneracy, name: str, cases: Sequence[Case], answers: Ans
     else:
         return
     about = {"slice": name, "place": place, "answer": words}
-    signs.findings.append(
-        Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], facts=about, disqualifies=True)
-    )
+    yield Finding(DEGENERATE, text, (measure,), WEIGHTS[DEGENERATE], facts=about, disqualifies=True)
 
 
 def _questions(cases: Sequence[Case], answers: Answers) -> list[tuple[str, str, str]]:
@@ -159,21 +148,16 @@ def _questions(cases: Sequence[Case], answers: Answers) -> list[tuple[str, str, 
 
 def _whereabouts(contexts: Sequence[str], answers: Sequence[str]) -> dict[str, float]:
     """Return the shares of empty answers, of beginnings of the context, and of all others."""
-    empty = sum(not answer.strip() for answer in answers) / len(answers)
-    pairs = zip(contexts, answers, strict=True)
-    first = sum(bool(answer.strip()) and context.startswith(answer) for context, answer in pairs) / len(
-        answers
-    )
+    n, pairs = len(answers), zip(contexts, answers, strict=True)
+    empty = sum(not answer.strip() for answer in answers) / n
+    first = sum(bool(answer.strip()) and context.startswith(answer) for context, answer in pairs) / n
     return dict(zip((*WITHOUT_READING, "something else"), (empty, first, 1 - empty - first), strict=True))
 
 
 def _untrained(settings: Settings, iid: Sequence[Case], outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     """Yield a finding if the model is right no more often than one that always predicts the commonest label."""
-    labels = [
-        str((case.labels or ("",))[0])
-        for case, row in zip(iid, outcomes, strict=True)
-        if row.passed is not None
-    ]
+    pairs = zip(iid, outcomes, strict=True)
+    labels = [str((case.labels or ("",))[0]) for case, row in pairs if row.passed is not None]
     n = len(labels)
     if n < ENOUGH:
         return
@@ -184,25 +168,19 @@ def _untrained(settings: Settings, iid: Sequence[Case], outcomes: Sequence[Outco
     knew = settings.train.on[0].startswith("iid>")
     text = wording.below_chance(value, n, commonest, usual, knew=knew)
     measure = Measure("iid score", value, n, {}, wilson(round(value * n), n), "wilson")
-    yield Finding(
-        FORGOTTEN if knew else UNTRAINED,
-        text,
-        (measure,),
-        WEIGHTS[DEGENERATE] + 1,
-        facts={"commonest": usual},
-        disqualifies=True,
-    )
+    kind, weight = FORGOTTEN if knew else UNTRAINED, WEIGHTS[DEGENERATE] + 1
+    yield Finding(kind, text, (measure,), weight, facts={"commonest": usual}, disqualifies=True)
 
 
 # Directional tests (`docs/method/beyond.md` 7.8)
 
 
-def _add_directions(signs: Degeneracy, suite: Sequence[Case], given: Answers) -> None:
-    assert given.probabilities is not None
+def _directions(suite: Sequence[Case], given: Answers, probabilities: Floats) -> Iterator[Sign]:
+    """Yield the loss of each directional functionality, and a finding on those that can hardly fail."""
     directed: dict[str, list[int]] = {}
     sizes = np.fromiter((len(case.examples) for case in suite), np.int64, len(suite))
     starts = np.cumsum(sizes) - sizes
-    answered = np.logical_and.reduceat(np.isfinite(given.probabilities).all(axis=1), starts)
+    answered = np.logical_and.reduceat(np.isfinite(probabilities).all(axis=1), starts)
     for position, case in enumerate(suite):
         if case.meta.get("direction") not in (None, "label") and answered[position]:
             directed.setdefault(case.groups["functionality"], []).append(position)
@@ -213,20 +191,20 @@ def _add_directions(signs: Degeneracy, suite: Sequence[Case], given: Answers) ->
     for name, members in directed.items():
         case = suite[members[0]]
         groups = dict(case.groups)
-        originals = given.probabilities[starts[members]]
+        originals = probabilities[starts[members]]
         room = headroom(case.meta["direction"], originals)
         free = float((room > expect_of(case).tolerance).mean())
-        answers = [given.probabilities[starts[at] : starts[at] + sizes[at]] for at in members]
+        answers = [probabilities[starts[at] : starts[at] + sizes[at]] for at in members]
         lost = [loss for vectors in answers for loss in losses_of_pairs(case.meta["direction"], vectors)]
         still = {"without a gradient": float(np.mean(np.array(lost) == 0))} if lost else {}
         value = float(np.mean(lost)) if lost else None
-        signs.measures.append(Measure("directional loss", value, len(lost), groups, facts=still))
+        yield Measure("directional loss", value, len(lost), groups, facts=still)
         if free < CAN_FAIL:
             tight.append((name, free))
             sure += originals.max(axis=1).tolist()
             losses += lost
     if tight:
-        signs.findings.append(_saturated(tight, len(directed), sure, losses))
+        yield _saturated(tight, len(directed), sure, losses)
 
 
 def headroom(direction: str, before: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Findings of a plan's trainings: the conclusion of each table, lost tasks, negative transfer, doubtful gains.
+"""Findings of a plan's trainings: the conclusion of each table, lost tasks, negative transfer.
 
 A row whose i.i.d. score is significantly and more than five points below the iid row's lost the task, or never learnt
 it. With 20 points its other columns mean nothing.
@@ -19,22 +19,20 @@ from ...core.records import Finding, Measure, Result
 from ...stats.multiplicity import holm
 from ...stats.paired import sign_flip_test, sign_test
 from ..base import Compared
-from ..degeneracy import DEGENERATE
+from ..behaviour.wording import failed_checks
 from . import wording
 from .against_iid import common_hits, common_seeds, iid_test
+from .build import planned_folds
 from .comparison import ModelTable, compare_models
-from .degeneracy import FORGOTTEN, IID_ROWS, UNTRAINED
-from .folds import planned_folds
+from .degeneracy import FORGOTTEN, UNTRAINED
 from .settings import Settings
 from .table3 import TableRow
-from .trainings import Floats, Row, Scenario, Trainings, asks_part, read_trainings
+from .trainings import Floats, Row, Scenario, Trainings, read_trainings
 
-OF_PART = "of a part"
-"""A fact of findings about a model that was tested on a part of the suite."""
 CONCLUSION, NEGATIVE_TRANSFER = "conclusion", "negative transfer"
 POINTS, MUCH = 0.05, 0.2
 """Smallest loss of i.i.d. score that is reported as part of the task, and as the whole task."""
-CONCLUDED, ARTEFACT, LOST, TRANSFER, OF_A_FOLD = 100.0, 25.0, 20.0, 5.0, 0.1
+CONCLUDED, LOST, TRANSFER, OF_A_FOLD = 100.0, 20.0, 5.0, 0.1
 """Weights of the kinds of findings, and the factor for a single fold."""
 
 
@@ -43,15 +41,14 @@ def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
     tables = compare_models(settings, results, planned_folds(settings))
     findings = [*table_findings(tables), *training_findings(results)]
     measures = [row for table in tables for row in table.all_measures()]
-    return Compared(
-        measures, [*conclusions({table.model: table.rows for table in tables}, findings), *findings]
-    )
+    rows = {table.groups.get("model"): table.rows for table in tables}
+    return Compared(measures, [*conclusions(rows, findings), *findings])
 
 
 def conclusions(
     tables: Mapping[str | None, Sequence[TableRow]], findings: Sequence[Finding] = ()
 ) -> list[Finding]:
-    """Return the headline of each model's table, and the gains that one answer to everything may explain."""
+    """Return the headline of each model's table."""
     concluded = []
     for model, rows in tables.items():
         if rows:
@@ -61,7 +58,6 @@ def conclusions(
             rests_on = tuple(cell.difference for cell in cells if cell.difference)
             groups = {} if model is None else {"model": model}
             concluded.append(Finding(CONCLUSION, text, rests_on, CONCLUDED, groups))
-            concluded += artefacts(rows, findings, model)
     return concluded
 
 
@@ -79,17 +75,13 @@ def training_findings(results: Sequence[Result]) -> list[Finding]:
         groups = {"config": training.row[0], "method": training.row[1], "hold out": training.hold_out}
         groups |= {"fold": training.fold, "seed": str(training.seed)}
         groups |= {"model": training.model} if several else {}
-        every = [*training.result.findings, *_failed_checks(training.result)]
-        if asks_part(training.result):
-            every = [replace(finding, facts={**finding.facts, OF_PART: True}) for finding in every]
+        checks = [Finding("training", detail, weight=1.0) for _, detail in failed_checks(training.result)]
         part = OF_A_FOLD if training.fold else 1.0
-        findings += [replace(finding, groups=groups, weight=part * finding.weight) for finding in every]
+        findings += [
+            replace(finding, groups=groups, weight=part * finding.weight)
+            for finding in (*training.result.findings, *checks)
+        ]
     return findings
-
-
-def _failed_checks(result: Result) -> list[Finding]:
-    failed = [check for check in result.job.get("checks", ()) if check["ok"] is False]
-    return [Finding("training", str(check["detail"]), weight=1.0) for check in failed]
 
 
 def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
@@ -97,34 +89,8 @@ def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
     findings = []
     for table in tables:
         every = [*lost_tasks(table.trainings), *negative_transfer(table.trainings)]
-        findings += [replace(finding, groups=table.groups | dict(finding.groups)) for finding in every]
+        findings += [replace(finding, groups={**table.groups, **finding.groups}) for finding in every]
     return sorted(findings, key=lambda finding: -finding.weight)
-
-
-def artefacts(rows: Sequence[TableRow], findings: Sequence[Finding], model: str | None) -> list[Finding]:
-    """Return the marked gains behind which models give one answer to nearly everything.
-
-    A model that was tested on a part of the suite counts by its i.i.d. rows only: one label may be right for a part.
-    """
-    constant = {
-        tuple(finding.groups[name] for name in ("config", "method", "hold out", "fold", "seed"))
-        for finding in findings
-        if finding.kind == DEGENERATE
-        and finding.groups.get("model") == model
-        and "seed" in finding.groups
-        and (OF_PART not in finding.facts or finding.facts.get("slice") == IID_ROWS)
-    }
-    doubtful = []
-    for row in rows:
-        for column, cell in row.cells.items():
-            models = sum(place[:3] == (*row.name, column) for place in constant)
-            if cell.verdict == "better" and models:
-                groups = {"config": row.config, "method": row.method, "hold out": column}
-                groups |= {} if model is None else {"model": model}
-                rests_on = (cell.difference,) if cell.difference else ()
-                text = wording.artefact(row.name, column, models)
-                doubtful.append(Finding(DEGENERATE, text, rests_on, ARTEFACT, groups))
-    return doubtful
 
 
 def lost_rows(findings: Sequence[Finding], model: str | None) -> Collection[Row]:
@@ -146,10 +112,9 @@ def lost_tasks(trainings: Trainings) -> list[Finding]:
     base = trainings.baseline
     if base is None:
         return []
-    scenarios = [trainings.scenario(row, "seen") for row in trainings.rows]
     tests = [
         (scenario, test)
-        for scenario in scenarios
+        for scenario in (trainings.scenario(row, "seen") for row in trainings.rows)
         for test in iid_test(trainings.settings, scenario, base, these_runs=True)
     ]
     adjusted = holm([test.p for _, test in tests]).tolist() if tests else []
@@ -185,11 +150,14 @@ def negative_transfer(trainings: Trainings) -> list[Finding]:
     """Return the functionalities that their siblings harm; Holm over all."""
     changes = [change for row in trainings.rows for change in _changes(trainings, row)]
     adjusted = holm([p for _, p, _ in changes]).tolist() if changes else []
-    return [
-        _harm(trainings, measure, p, runs)
-        for (measure, _, runs), p in zip(changes, adjusted, strict=True)
-        if measure.value is not None and measure.value < 0 and p <= ALPHA
-    ]
+    harms = []
+    for (change, _, runs), p in zip(changes, adjusted, strict=True):
+        if change.value is not None and change.value < 0 and p <= ALPHA:
+            capability = trainings.groups(change.groups["functionality"])["capability"]
+            text = wording.negative_transfer(change.groups, capability, change.value, runs)
+            measure = replace(change, facts={"adjusted p": p})
+            harms.append(Finding(NEGATIVE_TRANSFER, text, (measure,), TRANSFER, change.groups))
+    return harms
 
 
 def _changes(trainings: Trainings, row: Row) -> Iterator[tuple[Measure, float, int]]:
@@ -216,11 +184,3 @@ def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:
         return sign_test(int((sums > 0).sum()), int((sums < 0).sum()))
     rng = np.random.default_rng(trainings.settings.seed)
     return sign_flip_test(sums, rng, trainings.settings.shuffles)
-
-
-def _harm(trainings: Trainings, change: Measure, p: float, runs: int) -> Finding:
-    groups = change.groups
-    capability = trainings.groups(groups["functionality"])["capability"]
-    text = wording.negative_transfer(groups, capability, change.value or 0.0, runs)
-    measure = replace(change, facts={"adjusted p": p})
-    return Finding(NEGATIVE_TRANSFER, text, (measure,), TRANSFER, groups)

@@ -182,11 +182,6 @@ def _batch(settings: Settings, task: str, usual: int) -> int:
     return READING_BATCH if task == READING and settings.profile == "recommended" else usual
 
 
-def given_options(settings: Settings, method: str) -> Mapping[str, Any]:
-    """Return the options that the plan sets for a method."""
-    return settings.train.options.get(method, {})
-
-
 def _number(method: str, name: str, value: Any) -> Any:
     kinds = int if name == "batch" else int | float
     if isinstance(value, kinds) and not isinstance(value, bool) and RANGES[name].holds(value):
@@ -205,7 +200,7 @@ def method_options(
 
     `fish_rate` is the rate, as for BERT-base, that a search tries; else the paper's.
     """
-    given = given_options(settings, method)
+    given = settings.train.options.get(method, {})
     profiles: Mapping[str, Mapping[str, Any]] = {"reference": QUIRKS, "paper": ALIKE}
     options = dict(profiles.get(settings.profile, {}).get(method, {}))
     if method == "lp-ft":

@@ -44,7 +44,7 @@ from ..behaviour.build import (
     suite_digest,
 )
 from ..behaviour.rules import label_index
-from .build import training_split
+from ..behaviour.settings import SPLITS
 from .iid import IID, IidData, load_iid, training_identity
 from .settings import Settings
 
@@ -54,6 +54,12 @@ SYNONYMS = "(question, f(question)) where f(question) replaces synonyms?"
 """Judged as INV by the reference, trained as MFT (edit 5)."""
 
 Target = tuple[float, ...]
+
+
+def training_split(settings: Settings, part: str = "train") -> str:
+    """Return the split that models are trained on or selected by: of the same file, where the split is from one."""
+    split = settings.tested_split
+    return part if split in SPLITS else f"{split_file(split)[0]}:{part}"
 
 
 def training_cases(settings: Settings, part: str = "train") -> list[Case]:
@@ -120,11 +126,7 @@ def iid_environment(data: IidData, labels: tuple[str, ...]) -> Environment:
     if data.is_reading:
         return Environment(IID, "iid", tuple(Answered(row.texts, _places(row)) for row in data.train))
     targets = {label: target_of(label, labels, labels) for label in data.labels}
-    return Environment(
-        IID,
-        "iid",
-        tuple(Labelled(row.texts, targets[row.label]) for row in data.train),
-    )
+    return Environment(IID, "iid", tuple(Labelled(row.texts, targets[row.label]) for row in data.train))
 
 
 def head_labels(settings: Settings, model: str) -> tuple[str, ...]:
@@ -205,10 +207,11 @@ def questions_of(case: Case, first_match: bool = False) -> list[Item]:
             fix="MFT cases with answers, INV cases with variants",
         )
     items: list[Item] = []
-    for example, answer in zip(case.examples, case.labels, strict=True):
-        places = occurrences(example[0], str(answer), case.id)
-        start = example[0].find(str(answer))
-        items.append(Answered(example, ((start, start + len(str(answer))),) if first_match else places))
+    for example, label in zip(case.examples, case.labels, strict=True):
+        answer = str(label)
+        places = occurrences(example[0], answer, case.id)
+        start = example[0].find(answer)
+        items.append(Answered(example, ((start, start + len(answer)),) if first_match else places))
     return items
 
 

@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...core.records import Answers, Basis, Case, Measure, Outcome
+from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome
 from ...stats.intervals import wilson
 from ..base import Built, Scored
+from ..behaviour.judge import by_functionality
 from ..behaviour.rules import label_index, squad_normalise, token_f1
 from ..behaviour.score import DEAD, SAID, dead, final_answers, part_of, said, score_suite
 from ..behaviour.wording import NO_CASE_ANSWERED
@@ -33,9 +34,9 @@ def score_job(settings: Settings, built: Built, answers: Mapping[str, Answers]) 
     kinds = {finding.kind for finding in findings}
     if DEAD not in kinds:
         of_iid = part_of(of_rows, 0, count)
-        more = degeneracy_of(settings, suite, of_suite, rows[:count], of_iid, outcomes[:count])
-        measures += more.measures
-        findings += [finding for finding in more.findings if finding.kind not in kinds]
+        signs = list(degeneracy_of(settings, suite, of_suite, rows[:count], of_iid, outcomes[:count]))
+        measures += [sign for sign in signs if isinstance(sign, Measure)]
+        findings += [sign for sign in signs if isinstance(sign, Finding) and sign.kind not in kinds]
     columns = {SAID: [*scored.columns[SAID], *said(rows, of_rows, of_rows)]}
     return Scored(every, measures, columns, findings)
 
@@ -68,13 +69,13 @@ def iid_score(outcomes: Sequence[Outcome]) -> Measure:
     """Return the share of i.i.d. rows that the model gets right."""
     known = [outcome.passed for outcome in outcomes if outcome.passed is not None]
     errors = len(outcomes) - len(known)
-    basis = Basis("cases", only={"capability": IID})
+    row = Measure(
+        "iid score", None, len(known), errors=errors, basis=Basis("cases", only={"capability": IID})
+    )
     if not known:
-        return Measure(
-            "iid score", None, 0, errors=errors, basis=basis, reason=NO_CASE_ANSWERED, note=NO_CASE_ANSWERED
-        )
+        return replace(row, reason=NO_CASE_ANSWERED, note=NO_CASE_ANSWERED)
     right, n = sum(known), len(known)
-    return Measure("iid score", right / n, n, {}, wilson(right, n), "wilson", errors=errors, basis=basis)
+    return replace(row, value=right / n, interval=wilson(right, n), interval_method="wilson")
 
 
 def iid_f1(outcomes: Sequence[Outcome]) -> Measure:
@@ -86,11 +87,9 @@ def iid_f1(outcomes: Sequence[Outcome]) -> Measure:
 
 def ood_scores(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
     """Return the share of rows that the model gets right in each further data set."""
-    by_name: dict[str, list[Outcome]] = {}
-    for case, outcome in zip(cases, outcomes, strict=True):
-        by_name.setdefault(case.groups["functionality"], []).append(outcome)
-    bases = {name: Basis("cases", only={"capability": OOD, "functionality": name}) for name in by_name}
-    return [
-        replace(iid_score(members), name="ood score", groups={"data": name}, basis=bases[name])
-        for name, members in by_name.items()
-    ]
+    scores = []
+    for name, members in by_functionality(cases).items():
+        basis = Basis("cases", only={"capability": OOD, "functionality": name})
+        score = iid_score([outcomes[place] for place in members])
+        scores.append(replace(score, name="ood score", groups={"data": name}, basis=basis))
+    return scores

@@ -9,7 +9,6 @@ from ...training.config import TrainNumbers
 from ..base import changes
 from ..behaviour import settings as behaviour
 from ..behaviour.build import split_identity
-from .build import tested_split
 from .iid import iid_identity, ood_digest, test_identity
 
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
@@ -27,7 +26,7 @@ RANGES: dict[str, Within] = {
 class Train(TrainNumbers):
     """The table `train`: which data to train on, in which order, and how. Lists multiply the jobs.
 
-    Numbers that are not set are the paper's: the i.i.d. stage has its own, the suite stage those tuned for task,
+    Numbers that are not set are the authors': the i.i.d. stage has its own, the suite stage their fallback for task,
     configuration and method (`hyper.py`). learning_rate is that of every method but lp, which only trains a head:
     train.options.lp.learning_rate.
     """
@@ -59,7 +58,7 @@ class Train(TrainNumbers):
 
 
 def _split(settings: "Settings") -> Any:
-    return split_identity(settings, tested_split(settings))
+    return split_identity(settings, settings.tested_split)
 
 
 def _held_out(settings: "Settings") -> Any:
@@ -121,3 +120,8 @@ class Settings(behaviour.Settings):
     """i.i.d. score inside G: of the model trained on the whole suite, or the mean over the held-out models."""
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000, advanced=True)
     """Shuffles of the randomisation test of G."""
+
+    @property
+    def tested_split(self) -> str:
+        """Return the split that models are tested on."""
+        return self.split or "test"

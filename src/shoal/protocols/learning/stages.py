@@ -9,7 +9,7 @@ The i.i.d. stage is plain training, and the same for all recipes that begin with
 Identities come from settings and digests of files. Examples are made when a stage is trained or its steps are counted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -19,7 +19,6 @@ from ...core.records import Example
 from ...models import load_model, parse_spec
 from ...models.batching import distinct
 from ...training.config import TrainConfig
-from ...training.environments import Environment
 from ...training.stage import Mark, Progress, Recipe, Stage
 from ..behaviour.build import load_suite
 from .build import build_cases
@@ -46,20 +45,13 @@ def make_recipe(settings: Settings, model: str) -> Recipe:
         stages.append(_iid_stage(settings, model))
     if config != "iid":
         stages += _suite_stage(settings, model)
-    return Recipe(partial(_base, settings, model), tuple(stages), _head(settings), settings.train.threads)
-
-
-def _head(settings: Settings) -> dict[str, Any]:
-    """Return what decides the labels of the head: those of the data, by the suite's names."""
-    return {
+    head = {  # what decides its labels: those of the data, by the suite's names
         "suite labels": load_suite(settings.suite).labels,
         "iid": training_identity(settings),
         "iid_test": test_identity(settings),
         "from": settings.train.from_,
     }
-
-
-# The model before training
+    return Recipe(partial(_base, settings, model), tuple(stages), head, settings.train.threads)
 
 
 def _base(settings: Settings, model: str, seed: int) -> Any:
@@ -85,7 +77,8 @@ def _suite_stage(settings: Settings, model: str) -> list[Stage]:
     """Return the stage with the suite; none if holding out leaves nothing to train on."""
     (config,), (method,) = settings.train.on, settings.train.method
     groups = {case.groups["functionality"]: case.groups for case in training_cases(settings)}
-    without = frozenset(name for name in groups if _is_held_out(settings, groups[name]))
+    (scenario,) = settings.hold_out
+    without = frozenset(name for name in groups if groups[name].get(scenario) == settings.fold)
     mixed = "+" in config
     if len(without) == len(groups) and not mixed:
         return []
@@ -107,11 +100,6 @@ def _suite_stage(settings: Settings, model: str) -> list[Stage]:
     return [tuned_stage(lessons, usual, by, before, partial(_base, settings, model))]
 
 
-def _is_held_out(settings: Settings, groups: Mapping[str, str]) -> bool:
-    (scenario,) = settings.hold_out
-    return scenario in groups and groups[scenario] == settings.fold
-
-
 def make_stage(
     lessons: Lessons,
     title: str,
@@ -130,19 +118,20 @@ def make_stage(
         "losses": dict(variants),
     }
 
+    def made() -> Any:
+        from ...training.methods import make_method  # torch
+
+        return make_method(method, options)
+
     def run(model: Any, seed: int, progress: Progress, mark: Mark) -> list[str]:
         from ...training.loop import train  # torch
-        from ...training.methods import make_method
 
-        made = make_method(method, options)
-        return train(model, lessons.environments(), made, how, seed, progress, mark, losses=variants).notes
+        return train(model, lessons.environments(), made(), how, seed, progress, mark, losses=variants).notes
 
     def steps() -> int:
         from ...training.loop import steps_of  # torch
-        from ...training.methods import make_method
 
-        made = make_method(method, options)
-        return steps_of(lessons.environments(), made, how)
+        return steps_of(lessons.environments(), made(), how)
 
     frozen = partial(_read_by_encoder, lessons) if method == "lp" else None
     return Stage(title, identity, steps, run, frozen=frozen)
@@ -150,16 +139,9 @@ def make_stage(
 
 def _read_by_encoder(lessons: Lessons) -> list[Example]:
     """Return every text that any fold is trained or tested on, so that the frozen encoder reads each once."""
-    trained_on = _examples(lessons.environments(whole=True))
+    items = (item for environment in lessons.environments(whole=True) for item in environment.items)
+    trained_on = list(dict.fromkeys(example for item in items for example in item.examples))
     if lessons.settings.hold_out_asks == "all":
         return trained_on  # the job brings the test cases
     tested = build_cases(replace(lessons.settings, hold_out_asks="all"))
     return list(dict.fromkeys([*trained_on, *distinct(tested.cases).examples]))
-
-
-def _examples(environments: Sequence[Environment]) -> list[Example]:
-    return list(
-        dict.fromkeys(
-            example for environment in environments for item in environment.items for example in item.examples
-        )
-    )

@@ -25,7 +25,6 @@ COLUMNS = {
 }
 """The paper's names of the i.i.d. score and of G by hold-out; further data come after them."""
 
-
 DATA = "data "
 """The prefix of the columns of further data."""
 
@@ -92,6 +91,10 @@ class TableRow:
     def is_baseline(self) -> bool:
         return self.config == "iid"
 
+    def verdict(self, column: str) -> str:
+        """Return "better" or "worse" than the iid row where the test of a column says so, else nothing."""
+        return self.cells.get(column, Cell()).verdict
+
     def gain(self, column: str, baseline: "TableRow") -> float | None:
         """Return the difference from the iid row, on the cases of both where that is known."""
         mine, theirs = (row.cells.get(column, Cell()) for row in (self, baseline))
@@ -103,10 +106,10 @@ class TableRow:
 def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> list[TableRow]:
     """Return one model's rows in the paper's order: the iid row first, with its one G in every column."""
     of_rows: dict[Row, list[Measure]] = {}
-    for row in means_of(measures, model):
-        if "method" in row.groups and "functionality" not in row.groups:
-            of_rows.setdefault((row.groups["config"], row.groups["method"]), []).append(row)
-    laid_out = {name: _cells(rows) for name, rows in of_rows.items()}
+    for mean in means_of(measures, model):
+        if "method" in mean.groups and "functionality" not in mean.groups:
+            of_rows.setdefault((mean.groups["config"], mean.groups["method"]), []).append(mean)
+    laid_out = {name: _cells(means) for name, means in of_rows.items()}
     known = dict.fromkeys(column for cells in laid_out.values() for column in cells)
     columns = [name for name in COLUMNS if name in known] + [name for name in known if name.startswith(DATA)]
     for (config, _), cells in laid_out.items():
@@ -117,7 +120,12 @@ def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> lis
         TableRow(*name, {column: cells.get(column, Cell()) for column in columns})
         for name, cells in laid_out.items()
     ]
-    return _with_best(rows, columns)
+    for column in columns:
+        best = max((value for row in rows if (value := row.cells[column].value) is not None), default=None)
+        for row in rows:
+            cell = row.cells[column]
+            row.cells[column] = replace(cell, is_best=best is not None and cell.value == best)
+    return rows
 
 
 def means_of(measures: Iterable[Measure], model: str | None) -> list[Measure]:
@@ -158,23 +166,6 @@ def _cells(measures: Sequence[Measure]) -> dict[str, Cell]:
 
 def _is_iid(row: Measure) -> bool:
     return "iid score" in (row.name, row.groups.get("score"))
-
-
-def _with_best(rows: Sequence[TableRow], columns: Sequence[str]) -> list[TableRow]:
-    best = {}
-    for column in columns:
-        values = [value for row in rows if (value := row.cells[column].value) is not None]
-        best[column] = max(values, default=None)
-    return [
-        replace(
-            row,
-            cells={
-                column: replace(cell, is_best=cell.value is not None and cell.value == best[column])
-                for column, cell in row.cells.items()
-            },
-        )
-        for row in rows
-    ]
 
 
 # Figures of the paper's text (`docs/method/beluga.md` 1.15)

@@ -61,23 +61,21 @@ def read_trainings(results: Sequence[Result]) -> list[Training]:
         train = settings["train"]
         (config,), (method,) = train["on"], train["method"]
         (hold_out,) = settings.get("hold_out") or (STANDARD,)
-        row = config, method
-        model, fold = str(result.job["model"]), str(settings.get("fold") or "")
-        training = Training(model, row, hold_out, fold, int(settings["seed"]), result)
-        key = (training.model, _rank(row), training.hold_out, training.fold, training.seed)
+        model, fold, seed = str(result.job["model"]), str(settings.get("fold") or ""), int(settings["seed"])
+        training = Training(model, (config, method), hold_out, fold, seed, result)
+        key = (model, _rank(training.row), hold_out, fold, seed)
         _refuse_another(trainings.get(key), training)
         trainings[key] = training
     ordered = [trainings[key] for key in sorted(trainings)]
-    return [copy for training in ordered for copy in _for_every_seed(training, ordered)]
-
-
-def _for_every_seed(training: Training, others: Sequence[Training]) -> list[Training]:
-    """Return the training, and the untrained model once for every seed: it is the baseline of all."""
-    train = training.result.job["settings"]["train"]
-    if train.get("from_") != "model" or training.row[0] != "iid":
-        return [training]
-    seeds = sorted({training.seed, *(other.seed for other in others if other.model == training.model)})
-    return [replace(training, seed=seed) for seed in seeds]
+    every = []
+    for training in ordered:
+        seeds = [training.seed]
+        train = training.result.job["settings"]["train"]
+        if train.get("from_") == "model" and training.row[0] == "iid":
+            # The untrained model is the baseline of every seed.
+            seeds = sorted({other.seed for other in ordered if other.model == training.model})
+        every += [replace(training, seed=seed) for seed in seeds]
+    return every
 
 
 def _rank(row: Row) -> tuple[int, int]:
@@ -138,10 +136,7 @@ class Trainings:
     """All jobs of one model, on one list of cases."""
 
     def __init__(
-        self,
-        settings: Settings,
-        jobs: Sequence[Training],
-        planned: Mapping[str, Sequence[str]] | None = None,
+        self, settings: Settings, jobs: Sequence[Training], planned: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         self.settings, self.jobs, self.planned = settings, jobs, planned or {}
         self.cases: Sequence[Case] = _every_case(jobs)

@@ -30,16 +30,7 @@ from ...training.environments import (
 from ...training.stage import Progress, Search, Stage, Try, silent
 from ..behaviour.build import load_suite
 from ..behaviour.rules import directional_error
-from .hyper import (
-    as_for_bert,
-    as_for_lp_ft,
-    given_options,
-    grid,
-    losses,
-    method_options,
-    set_numbers,
-    suite_how,
-)
+from .hyper import as_for_bert, as_for_lp_ft, grid, losses, method_options, set_numbers, suite_how
 from .lessons import Lessons, head_labels, lessons_identity, suite_environments
 from .settings import Settings
 from .trainings import F1_TASKS
@@ -73,7 +64,7 @@ def tuned_stage(
         return by(replace(how, **tried), _options(settings, model, task, config, method, tried))
 
     # The tries of lp and vanilla do not have the numbers that the plan sets for lp-ft.
-    options, given = method_options(settings, task, config, method), given_options(settings, method)
+    options, given = method_options(settings, task, config, method), settings.train.options.get(method, {})
     probe = {name: options[name] for name in ("probe_learning_rate", "probe_batch") if name in given}
     fixed = set_numbers(settings.train, method)
     times = as_for_lp_ft(model)
@@ -113,8 +104,7 @@ def _search(lessons: Lessons, method: str, before: Sequence[Stage], base: Callab
     def make(tried: Try) -> Any:
         from ...training.methods import make_method  # torch
 
-        options = _options(settings, model, task, config, method, tried)
-        return make_method(method, options)
+        return make_method(method, _options(settings, model, task, config, method, tried))
 
     def score(fresh: Any, tried: Try, progress: Progress) -> float:
         from ...training.loop import train  # torch

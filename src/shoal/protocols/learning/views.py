@@ -1,57 +1,61 @@
-"""Layout of behavioural learning: the headline, Table 3, its legend and warnings; in full every test and rate."""
+"""Layout of behavioural learning: the headline, Table 3, its legend and warnings; in full every test and rate.
 
-from collections.abc import Iterator, Mapping, Sequence
+The files of `docs/method/beluga.md` 1.10 have fractions, every digit, empty where undefined:
+
+results        a row per configuration and method: s_iid, suite scores, G, what was left out
+results_fine   a row per configuration, method and scenario, a column per functionality
+pvalues        a row per configuration and method: p and adjusted p of each score
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
 from ...core.claims import claim_of_rows
 from ...core.measures import MEASURES, quantity, shown
 from ...core.records import Basis, Finding, Measure, Result
-from ...core.views import Column, HeatMap, Number, Section, Table, Text, Tone, Words
+from ...core.views import Cell as ShownCell
+from ...core.views import Column, Dots, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Row as ShownRow
 from ..behaviour.view import view as behaviour_view
 from ..behaviour.wording import unusual_settings
 from . import wording
 from .averages import AVERAGE, OVER_METHODS
-from .files import file_tables
 from .findings import CONCLUSION, lost_rows
 from .iid import OVERLAP
 from .settings import Settings
-from .table3 import (
-    COLUMNS,
-    Cell,
-    TableRow,
-    means_of,
-    models_of,
-    rows_of_table3,
-    title_of,
-)
-from .trainings import HOLD_OUTS, STANDARD, Training, read_trainings
+from .table3 import COLUMNS, IID_COLUMN, Cell, TableRow, means_of, models_of, rows_of_table3, title_of
+from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
+BEFORE_AND_AFTER = {
+    "seen": "trained on (G_seen)",
+    "functionality": "held-out functionalities (G_func)",
+    "capability": "held-out capabilities (G_class)",
+    "test type": "held-out test types (G_type)",
+    IID_COLUMN: "i.i.d. task (accuracy)",
+}
+"""The rows of the first chart of a page."""
 SCENARIOS = {
     "seen": "seen: trained on the whole suite",
     "functionality": "func: the functionality itself was held out",
     "capability": "class: its whole capability was held out",
     "test type": "type: its whole test type was held out",
 }
-AVERAGED = "G is computed in each seed and then averaged, so it need not lie between the means of its parts."
 
 
 def view_sections(
-    settings: Settings,
-    results: Sequence[Result],
-    measures: Sequence[Measure],
-    findings: Sequence[Finding],
+    settings: Settings, results: Sequence[Result], measures: Sequence[Measure], findings: Sequence[Finding]
 ) -> list[Section]:
     """Return each result by itself; with measures Table 3 of each model, the details behind it, the paper's files."""
     if not measures:
         return behaviour_view(settings, results, measures, findings)
     task = str(results[0].job.get("about", {}).get("task", "")) if results else ""
     sections = []
-    for model in models_of(measures):
-        rows = rows_of_table3(measures, model)
+    tables = {model: rows_of_table3(measures, model) for model in models_of(measures)}
+    for model, rows in tables.items():
         if not rows:
             return [Section(text=Words("No job of this plan has been trained yet.", "doubt"))]
         title = [] if model is None else [Words("behavioural learning of ", "quiet"), Words(model, "strong")]
@@ -62,7 +66,8 @@ def view_sections(
         )
         answer = wording.headline(rows, lost_rows(findings, model))
         legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
-        sections.append(Section(title, answer, [_table(rows), legend], warnings))
+        summary = _summary(rows, lost_rows(findings, model))
+        sections.append(Section(title, answer, [_table(rows), legend], warnings, summary=summary))
         details = [_about(settings), *_details(ours, seeds)]
         sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
         sections += _averages(title, ours)
@@ -70,7 +75,37 @@ def view_sections(
         trainings = [job for job in known if model in (None, job.model)]
         matrices = list(_matrices(means_of(measures, model), trainings))
         sections.append(Section(title, "", matrices, detail="full"))
-    return [*sections, Section(blocks=file_tables(measures, task), detail="file")]
+    return [*sections, Section(blocks=_files(tables, measures, task), detail="file")]
+
+
+def _summary(rows: Sequence[TableRow], lost: Collection[Row]) -> Summary:
+    """Return the first screen: the verdict, three sentences, and the best row before and after."""
+    first, *rest = wording.headline(rows, lost)
+    text = " ".join(words.text.strip() for words in rest)
+    _, tone = wording.verdict(rows)
+    helped = [row for row in rows if row.verdict("seen") == "better"]
+    return Summary(first.text.strip(), tone, text, chart=_before_and_after(helped, len(rows) - 1))
+
+
+def _before_and_after(helped: Sequence[TableRow], count: int) -> Table | None:
+    """Return the scores of the row that gains most on seen tests, next to the iid row's."""
+    if not helped:
+        return None
+    best = max(helped, key=lambda row: row.cells["seen"].change)
+    shown_rows = []
+    for column, title in BEFORE_AND_AFTER.items():
+        cell = best.cells.get(column)
+        if cell is None or cell.score is None or cell.before is None:
+            continue
+        before = replace(cell.score, value=cell.before, interval=None)
+        tone, mark = TONES[cell.verdict], MARKS.get(cell.verdict, "")
+        dots = Dots([before, cell.score], (0.0, 1.0), None, tone or ("third",), True)
+        change = Number(cell.difference, tone, mark)
+        shown_rows.append(ShownRow([title, Number(before), Number(cell.score), change, dots]))
+    heads = [Column("", "left"), Column("before"), Column("after"), Column("diff")]
+    name = f"{best.config} {best.method}" + (f", the best of {count} rows on seen tests" if count > 1 else "")
+    title = f"Before (○) and after (●) training on the suite, in %: {name}"
+    return Table([*heads, Column("", "left", scale=(0.0, 1.0))], shown_rows, title=title)
 
 
 def _about(settings: Settings) -> str:
@@ -129,37 +164,34 @@ def _cell(cell: Cell) -> Number:
     """Return the value with mark and interval, or the progress of an empty cell."""
     if cell.value is None:
         return Number(cell.score, instead="–")
-    tones: list[Tone] = ["strong"] if cell.is_best else []
-    return Number(
-        cell.score, (*tones, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""), "value and interval"
-    )
+    best: tuple[Tone, ...] = ("strong",) if cell.is_best else ()
+    tones = (*best, *TONES[cell.verdict])
+    return Number(cell.score, tones, MARKS.get(cell.verdict, ""), "value and interval")
 
 
 def _tests(rows: Sequence[TableRow]) -> Table:
     """Return every test against the iid row: difference, interval, adjusted p, minimum detectable difference."""
-    shown_rows = [
-        ShownRow(
-            [
-                row.config,
-                row.method,
+    shown_rows = []
+    for row in rows:
+        for name, cell in row.cells.items():
+            change = Number(cell.difference, mark=MARKS.get(cell.verdict, ""))
+            interval = Number(cell.difference, part="interval")
+            cells: list[ShownCell] = [
+                *row.name,
                 title_of(name),
-                Number(cell.difference, mark=MARKS.get(cell.verdict, "")),
-                Number(cell.difference, part="interval"),
+                change,
+                interval,
                 Number(cell.adjusted),
                 Number(cell.mde),
             ]
-        )
-        for row in rows
-        for name, cell in row.cells.items()
-        if cell.p
-    ]
+            shown_rows += [ShownRow(cells)] if cell.p else []
     heads = [
         Column("trained on", "left", once=True),
         Column("method", "left", once=True),
         Column("score", "left"),
         *map(Column, ("difference", "95 % CI", "adj. p", "min. detectable")),
     ]
-    return Table(heads, shown_rows)
+    return Table(heads, shown_rows, title="Tests against the iid row")
 
 
 # Averages
@@ -184,7 +216,7 @@ def _row_averages(measures: Sequence[Measure]) -> Table:
         which = row.groups["config"], row.groups["method"]
         rows.append(ShownRow([*which, Number(row), Number(tests.get(which))]))
     columns = [Column("trained on", "left", once=True), Column("method", "left"), Column("Avg"), Column("p")]
-    return Table(columns, rows, "averages")
+    return Table(columns, rows, "averages", "Averages over scenarios")
 
 
 def _column_means(measures: Sequence[Measure]) -> Table:
@@ -229,8 +261,7 @@ def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
     """Return what only the full view says (`docs/method/beyond.md` 7.19)."""
     counts = [row for row in measures if row.name == "functionalities compared" and row.value is not None]
     lines = [f"{shown(row.value, quantity(row))} of {row.n:,} functionalities {row.note}" for row in counts]
-    lines += [claim_of_rows(seeds), wording.intervals(seeds)]
-    return [*map(str.strip, lines), *([AVERAGED] if seeds > 1 else [])]
+    return [*map(str.strip, lines), claim_of_rows(seeds).strip()]
 
 
 # Figure 1
@@ -262,12 +293,10 @@ def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
 def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
     columns = list(dict.fromkeys((row.groups["config"], row.groups["method"]) for row in rates))
     columns.sort(key=lambda column: column[0] != "iid")
-    functionalities = {row.groups["functionality"]: row.groups for row in rates if row.name == "pass rate"}
-    capabilities = list(dict.fromkeys(groups["capability"] for groups in functionalities.values()))
-    functionalities = dict(
-        sorted(functionalities.items(), key=lambda pair: capabilities.index(pair[1]["capability"]))
-    )
-    names = ["", *functionalities]
+    known = {row.groups["functionality"]: row.groups for row in rates if row.name == "pass rate"}
+    capabilities = list(dict.fromkeys(groups["capability"] for groups in known.values()))
+    names = ["", *sorted(known, key=lambda name: capabilities.index(known[name]["capability"]))]
+    functionalities = {name: known[name] for name in names[1:]}
     places = {
         (row.groups.get("functionality", ""), row.groups["config"], row.groups["method"]): row
         for row in rates
@@ -285,3 +314,73 @@ def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:
         kinds=["", *(groups["test type"] for groups in functionalities.values())],
         baselines=sum(config == "iid" for config, _ in columns),
     )
+
+
+# Files
+
+SHORT = {
+    STANDARD: "standard",
+    "seen": "seen",
+    "functionality": "func",
+    "capability": "class",
+    "test type": "type",
+}
+"""The paper's names of the scenarios."""
+
+
+def _files(
+    tables: Mapping[str | None, Sequence[TableRow]], measures: Sequence[Measure], task: str
+) -> list[Table]:
+    """Return results, results_fine and pvalues, over all models."""
+    scores, tests = [], []
+    for model, rows in tables.items():
+        means = means_of(measures, model)
+        compared = next((row for row in means if row.name == "functionalities compared"), None)
+        for row in rows:
+            which: list[ShownCell] = [task, *([] if model is None else [model]), *row.name]
+            iid, *cells = (row.cells.get(name, Cell()) for name in (IID_COLUMN, *HOLD_OUTS))
+            each = [iid.score, *(cell.suite for cell in cells), *(cell.score for cell in cells), compared]
+            scores.append(ShownRow([*which, *map(Number, each), _na_rates(means, row)]))
+            tested = [iid, *cells]
+            both = [*(cell.p for cell in tested), *(cell.adjusted for cell in tested)]
+            tests += [] if row.is_baseline else [ShownRow([*which, *map(Number, both)])]
+    heads = ["task", *([] if None in tables else ["model"]), "config", "method"]
+    names, fine = _pass_rates(measures, task)
+    titles = ["s_iid", *(f"{prefix}_{SHORT[name]}" for prefix in "sG" for name in HOLD_OUTS)]
+    adjusted = [f"{title} adjusted" for title in COLUMNS.values()]
+    return [
+        _file("results", heads, [*titles, "n_func_used", "na_rates"], scores),
+        _file("results_fine", heads, ["scenario", *names], fine),
+        _file("pvalues", heads, [*COLUMNS.values(), *adjusted], tests),
+    ]
+
+
+def _file(name: str, heads: Sequence[str], titles: Sequence[str], rows: Sequence[ShownRow]) -> Table:
+    return Table([*(Column(head, "left") for head in heads), *map(Column, titles)], rows, name)
+
+
+def _pass_rates(measures: Sequence[Measure], task: str) -> tuple[list[str], list[ShownRow]]:
+    """Return the functionalities, and every pass rate as a mean over seeds: Figure 1 as numbers."""
+    lines: dict[tuple[str, ...], dict[str, Measure]] = {}
+    names: dict[str, None] = {}
+    for row in measures:
+        if row.name == "pass rate" and "seed" not in row.groups:
+            which = [row.groups[name] for name in ("model", "config", "method") if name in row.groups]
+            line = lines.setdefault((task, *which, SHORT[row.groups["hold out"]]), {})
+            line[row.groups["functionality"]] = row
+            names[row.groups["functionality"]] = None
+    rows = [ShownRow([*which, *(Number(line.get(name)) for name in names)]) for which, line in lines.items()]
+    return list(names), rows
+
+
+def _na_rates(means: Sequence[Measure], row: TableRow) -> str:
+    """Return the share of inapplicable cases by functionality of the full model, as a JSON object."""
+    full = (*row.name, STANDARD if row.is_baseline else "seen")
+    shares = {
+        rate.groups["functionality"]: rate.na / (rate.n + rate.na)
+        for rate in means
+        if rate.name == "pass rate"
+        and rate.na
+        and tuple(rate.groups[name] for name in ("config", "method", "hold out")) == full
+    }
+    return json.dumps(shares, ensure_ascii=False)

@@ -8,7 +8,7 @@ from ...core.errors import some
 from ...core.measures import MEASURES, shown
 from ...core.views import Tone, Words
 from ...stats.generalization import ESTIMABLE_SEEDS
-from .table3 import COLUMNS, IID_COLUMN, TableRow
+from .table3 import IID_COLUMN, Cell, TableRow
 from .trainings import HOLD_OUTS, Row
 
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "test type": "test types"}
@@ -31,8 +31,37 @@ VERBS = {"better": "improves", "worse": "worsens", "": "shows no clear change on
 CARRIED = {"better": "It carries over to", "worse": "It worsens", "": "No clear change on"}
 
 
+def verdict(rows: Sequence[TableRow]) -> tuple[str, Tone]:
+    """Return whether training taught the behaviour or just the tests; empty while nothing is tested.
+
+    Every change counts only where its test says so.
+    """
+    trained = [row for row in rows if not row.is_baseline]
+    helped = [row for row in trained if row.verdict("seen") == "better"]
+    if not any(row.cells.get("seen", Cell()).adjusted for row in trained):
+        return "", ""
+    if not helped:
+        is_worse = any(row.verdict("seen") == "worse" for row in trained)
+        return (
+            ("Training on the suite makes the model worse.", "bad")
+            if is_worse
+            else ("Training on the suite changes nothing clearly.", "quiet")
+        )
+    held = [name for name in HOLD_OUTS[1:] if any(row.cells.get(name, Cell()).adjusted for row in helped)]
+    if not held:
+        return "It learns the tests it trains on; nothing was held out to see whether more.", "doubt"
+    changes = [{row.verdict(name) for name in held} for row in helped]
+    carried = sum("better" in change and "worse" not in change for change in changes)
+    if carried:
+        where = f" in {carried} of {_rows(len(trained))}" if len(trained) > 1 else ""
+        return f"It learns the behaviour{where}: what was held out improves too.", "good"
+    if any("worse" in change for change in changes):
+        return "It learns the tests, not the behaviour.", "bad"
+    return "It learns the tests; no carry-over to held-out ones was found.", "doubt"
+
+
 def headline(rows: Sequence[TableRow], lost: Collection[Row] = ()) -> list[Words]:
-    """Return three sentences: the gain on seen tests, the carry-over to held-out ones, the i.i.d. cost.
+    """Return the verdict, the gain on seen tests, the carry-over to held-out ones, the i.i.d. cost.
 
     A change is called one only where its test says so. With several rows the sentences count them; a row is named
     only with its own numbers. `lost` are rows that lost the task in some runs, which a test over seeds may not show.
@@ -50,6 +79,8 @@ def headline(rows: Sequence[TableRow], lost: Collection[Row] = ()) -> list[Words
     waiting = sum(any(cell.value is None for cell in row.cells.values()) for row in trained)
     if waiting:
         sentences.append(Words(f"Not complete yet: {waiting} of {_rows(len(trained))}.", "doubt"))
+    text, tone = verdict(rows)
+    sentences = [Words(text, ("strong", tone)), *sentences] if text else sentences
     return [replace(words, text=f"{words.text}\n") for words in sentences[:-1]] + sentences[-1:]
 
 
@@ -106,7 +137,7 @@ class _Column:
 
 
 def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
+    return f"{count} {_plural('row', count)}"
 
 
 def _seen(column: _Column) -> Words:
@@ -185,15 +216,6 @@ def negative_transfer(groups: Mapping[str, str], capability: str, change: float,
     )
 
 
-def artefact(row: Row, column: str, models: int) -> str:
-    """Return that a gain may come from models with one answer to nearly everything."""
-    give = "model gives" if models == 1 else "models give"
-    return (
-        f"{row[0]} {row[1]}: the gain in {COLUMNS[column]} may be an artefact. "
-        f"{models} {give} one answer to nearly everything."
-    )
-
-
 # Findings about one training
 
 CONSTANT = " A constant answer passes every invariance test."
@@ -259,25 +281,12 @@ def sample_size(suite: int, iid: int, seeds: int) -> str:
     return words + ("; 2 seeds: for these runs only" if seeds == 2 else "; 1 seed, so no seed variance")
 
 
-def intervals(seeds: int) -> str:
-    """Return how the intervals are computed."""
-    over = ", Student's t over seeds" if seeds >= ESTIMABLE_SEEDS else ""
-    words = (
-        f"95 % intervals of G: cases resampled within each functionality, Wilson where all cases agree{over}; "
-        f"of the i.i.d. score: Wilson{over}"
-    )
-    if 1 < seeds < ESTIMABLE_SEEDS:
-        words += f". They are for these runs: {seeds} seeds are too few for the recipe"
-    return f"{words}."
-
-
 def _plural(word: str, count: int) -> str:
     return word if count == 1 else f"{word}s"
 
 
 # Notes of measures
 
-NO_CASE, NO_ANSWER = "no applicable case", "the model answered no case"
 NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
 NO_EFFECT = "no difference can be promised to be found 8 times in 10"
 HELD_OUT_IID = "i.i.d. score: mean over the held-out models"

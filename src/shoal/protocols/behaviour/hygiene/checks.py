@@ -11,22 +11,17 @@ from ....core.records import Case, Example
 from ....data.templates import templates
 from ....stats.intervals import wilson
 from ..expect import Expect
-from .findings import FIXES, Finding, Severity, by_importance, finding, ids, tell
+from .findings import Finding, Severity, by_importance, finding, ids, tell
 from .material import (
     LUKEWARM,
-    OTHER_LABEL,
     SMALL,
-    Constant,
     Material,
     Verdict,
     expected_labels,
-    first,
     is_perturbation,
     is_vacuous,
     judge_all,
-    named,
     palette_of,
-    rule_labels,
     shape,
     with_examples,
 )
@@ -35,13 +30,8 @@ from .material import (
 
 SHAPES = 12
 """Cases of a functionality that are tried, each of another shape."""
-SLIPS = {
-    "implication_triplet": (
-        "implication",
-        "is about the last prediction, but always fails with ({0}, {1}, any) and never applies with ({1}, {0}, any)",
-    )
-}
-"""Released rules with a slip: the corrected rule, and the slip for the labels 0 and 1."""
+SLIP = "always fails with ({0}, {1}, any) and never applies with ({1}, {0}, any)"
+"""The slip of the released rule "implication_triplet", for the labels 0 and 1."""
 
 
 def check_rules(material: Material) -> Iterator[Finding]:
@@ -50,17 +40,22 @@ def check_rules(material: Material) -> Iterator[Finding]:
         rule = cases[0].meta["expect"].rule
         if name in material.problems:
             what = f"no answer to its {len(cases):,} cases can be judged: {material.problems[name]}"
-            kind, count = "rule cannot judge", len(cases)
-            yield Finding(kind, "error", (name,), what, FIXES[kind], ids(cases), count, 1.0)
+            yield Finding("rule cannot judge", "error", (name,), what, ids(cases), len(cases), 1.0)
         elif not is_vacuous(cases):
-            tried = (first(alike[0], SMALL) for alike in islice(material.shapes[name].values(), SHAPES))
+            tried = (
+                with_examples(alike[0], range(min(SMALL, len(alike[0].examples))))
+                for alike in islice(material.shapes[name].values(), SHAPES)
+            )
             verdicts = set().union(*(_verdicts(case, material.labels) for case in tried))
-            yield from _one_sided(name, rule, verdicts)
-        if rule in SLIPS:
-            better, slip = SLIPS[rule]
-            fix = f'expect rule "{better}", as profile recommended does (edits=repaired)'
-            what = f"rule {rule!r} {slip.format(*material.labels)}"
-            yield Finding("unreachable branch", "error", (name,), what, fix, count=1)
+            if not {True, False} <= verdicts:
+                never = "fails" if True in verdicts else "passes" if False in verdicts else "applies"
+                what = (
+                    f"rule {rule!r} never {never}, whatever is predicted for a case of up to {SMALL} examples"
+                )
+                yield Finding(f"rule never {never}", "error", (name,), what)
+        if rule == "implication_triplet":
+            what = f"rule {rule!r} is about the last prediction, but {SLIP.format(*material.labels)}"
+            yield Finding("unreachable branch", "error", (name,), what, count=1)
 
 
 def _verdicts(case: Case, labels: tuple[str, ...]) -> set[Verdict]:
@@ -68,16 +63,7 @@ def _verdicts(case: Case, labels: tuple[str, ...]) -> set[Verdict]:
     return set(judge_all(case, palette_of(case, labels, (1.0, 0.75, 1 / len(labels) + 0.05))).values())
 
 
-def _one_sided(name: str, rule: str, verdicts: set[Verdict]) -> Iterator[Finding]:
-    if not {True, False} <= verdicts:
-        never = "fails" if True in verdicts else "passes" if False in verdicts else "applies"
-        kind = f"rule never {never}"
-        what = f"rule {rule!r} never {never}, whatever is predicted for a case of up to {SMALL} examples"
-        yield Finding(kind, "error", (name,), what, FIXES[kind])
-
-
 # Cases that test nothing
-
 
 HAVE = ("has", "have")
 NEARLY_ALL = 0.95
@@ -153,7 +139,9 @@ def check_constants(material: Material) -> Iterator[Finding]:
             continue
         contrasts = failing[cases[0].groups["capability"], best.answer] - {name}
         if not contrasts and not compares_with_original(cases[0].meta["expect"]):
-            yield _one_answer(name, best)
+            answer = repr(best.answer) if best.answer else "nothing"
+            what = f"a model that always says {answer} passes {tell(best.passes, best.n, '', '').strip()}"
+            yield Finding("one answer passes", "warning", (name,), what, (), best.passes, best.rate)
 
 
 def compares_with_original(expect: Expect) -> bool:
@@ -172,13 +160,6 @@ def _failing(material: Material) -> dict[tuple[str, str], set[str]]:
             if constant.n and constant.rate <= 1 - NEARLY_ALL:
                 failing[capability, constant.answer].add(name)
     return failing
-
-
-def _one_answer(name: str, best: Constant) -> Finding:
-    answer = repr(best.answer) if best.answer else "nothing"
-    kind = "one answer passes"
-    what = f"a model that always says {answer} passes " + tell(best.passes, best.n, "", "").strip()
-    return Finding(kind, "warning", (name,), what, FIXES[kind], (), best.passes, best.rate)
 
 
 # Labels
@@ -211,7 +192,7 @@ def _conflict(where: tuple[str, ...], conflicts: list[tuple[Example, dict[str, C
     examples = f"{len(conflicts):,} examples have" if len(conflicts) > 1 else "1 example has"
     what = f"{examples} two expected answers: {quoted(example)} is {label!r} and {other!r}"
     places = tuple(dict.fromkeys([cases[label].id, cases[other].id]))
-    return Finding("label conflict", "error", where, what, FIXES["label conflict"], places, len(conflicts))
+    return Finding("label conflict", "error", where, what, places, len(conflicts))
 
 
 def compatible(label: str, other: str) -> bool:
@@ -233,19 +214,6 @@ def quoted(example: Example, length: int = 60) -> str:
     text = " ".join(" ¦ ".join(example).split())
     half = length // 2
     return f'"{text if len(text) <= length else f"{text[:half]} … {text[-half:]}"}"'
-
-
-def check_labels(material: Material) -> Iterator[Finding]:
-    """Find labels that no case expects and no rule names."""
-    asked = material.label_counts
-    mentioned = {label.removeprefix("not ") for label, n in asked.items() if n}
-    for expect in {case.meta["expect"] for case, *_ in material.by_name.values()}:
-        mentioned |= {named(word, material.labels) for word in rule_labels(expect)}
-    unused = [label for label in material.labels if label not in {*mentioned, OTHER_LABEL}]
-    if asked and unused:
-        kind = "labels never asked for"
-        what = f"no case asks for {', '.join(map(repr, unused))}, of {len(material.labels)} labels"
-        yield Finding(kind, "warning", (), what, FIXES[kind], count=len(unused))
 
 
 # Duplicates
@@ -278,7 +246,7 @@ def check_split(material: Material) -> Iterator[Finding]:
         entirely = sum(row.share == 1 for row in places)
         what += f"; in {entirely} functionalities all are" if entirely > 1 else ""
         severity = min(places, key=by_importance).severity
-        yield Finding(kind, severity, (), what, FIXES[kind], ids(seen), len(seen), share)
+        yield Finding(kind, severity, (), what, ids(seen), len(seen), share)
 
 
 # Size and texts
@@ -297,9 +265,8 @@ def check_size(material: Material) -> Iterator[Finding]:
         different = "different " if n < len(material.by_name[name]) else ""
         what = f"{n} {different}case{'s' if n > 1 else ''}"
         what += f": a pass rate of 50 % would mean {low:.0f} to {high:.0f} % (95 % Wilson)"
-        kind = "too few cases"
         severity: Severity = "warning" if n < SPLITTABLE else "note"
-        yield Finding(kind, severity, (name,), what, FIXES[kind], count=n)
+        yield Finding("too few cases", severity, (name,), what, count=n)
 
 
 LOOKED_AT = 200
@@ -319,18 +286,15 @@ def few_templates(cases: Sequence[Case]) -> tuple[int, int] | None:
 
 def check_templates(material: Material) -> Iterator[Finding]:
     """Find functionalities whose cases look like fillings of a few unnamed templates."""
-    kind = "templates without a cluster"
     few = {name: counts for name, cases in material.by_name.items() if (counts := few_templates(cases))}
     if few:
         name, (n, number) = min(few.items(), key=lambda row: (row[1][1] / row[1][0], row[0]))
         what = f"{n} cases look like {number} template{'s' if number > 1 else ''}, in {name!r}"
         what += f"; the like in {len(few) - 1} more functionalities" if len(few) > 1 else ""
-        yield Finding(kind, "note", tuple(few), what, FIXES[kind], count=len(few))
+        yield Finding("templates without a cluster", "note", tuple(few), what, count=len(few))
 
 
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
-
-
 TEXT_DEFECTS: dict[str, tuple[str, Callable[[str], object]]] = {
     "empty texts": ("a text with nothing in it", lambda text: not text.strip()),
     "control characters": ("a control character or a damaged one", CONTROL.search),
@@ -353,7 +317,6 @@ CHECKS: tuple[Callable[[Material], Iterator[Finding]], ...] = (
     check_conflicts,
     check_split,
     check_duplicates,
-    check_labels,
     check_constants,
     check_size,
     check_templates,

@@ -16,6 +16,7 @@ MUCH = 0.05
 """Share of a functionality that turns a note into a warning."""
 
 FIXES = {
+    "unreachable branch": 'expect rule "implication", as profile recommended does (edits=repaired)',
     "rule cannot judge": "fix the cases or use another rule (shoal list rules)",
     "rule never passes": "fix its filter, tolerance or parts: every model fails it",
     "rule never fails": "fix its filter, tolerance or parts: every model passes it",
@@ -27,7 +28,6 @@ FIXES = {
     "test cases seen in training": 'split by content (profile = "recommended"): BELUGA\'s split by id tests models on '
     "cases they were trained on",
     "repeated cases": "keep each once (duplicates = drop): copies overweight a few cases and narrow the intervals",
-    "labels never asked for": "add cases of that label, or remove it from label_names",
     "one answer passes": "add contrasting cases of the same form that expect another label",
     "templates without a cluster": "name the templates in `cluster`, or run shoal import --templates",
     "too few cases": f"write at least {FEW_CASES}; about 100 give an interval of ± 10 points",
@@ -39,19 +39,22 @@ FIXES = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One defect, where it is, and how to fix it."""
+    """One defect, and where it is."""
 
     kind: str
     severity: Severity
     where: tuple[str, ...]
     """Functionalities; empty for the whole suite."""
     what: str
-    fix: str
     cases: tuple[str, ...] = ()
     """Ids of the first few."""
     count: int = 0
     share: float | None = None
     """Share of the functionality's cases, between 0 and 1."""
+
+    @property
+    def fix(self) -> str:
+        return FIXES[self.kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class Hygiene:
         """Return the part of `shoal check --json` about hygiene."""
         names = ("cases", "unique_cases", "test_cases", "test_cases_in_training")
         return {
-            "findings": [asdict(finding) for finding in self.findings],
+            "findings": [{**asdict(finding), "fix": finding.fix} for finding in self.findings],
             "hygiene": {
                 **{name: self.total(name) for name in names},
                 "labels": dict(self.labels),
@@ -126,7 +129,7 @@ def finding(
     share = len(bad) / total
     severity = severity or ("warning" if share >= MUCH else "note")
     what = tell(len(bad), total, *verbs) + rest
-    return Finding(kind, severity, (name,), what, FIXES[kind], ids(bad), len(bad), share)
+    return Finding(kind, severity, (name,), what, ids(bad), len(bad), share)
 
 
 def by_importance(finding: Finding) -> tuple[int, bool, float, int]:

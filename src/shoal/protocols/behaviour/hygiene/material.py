@@ -133,9 +133,8 @@ def palette_of(case: Case, labels: tuple[str, ...], confidences: Sequence[float]
     """Return answers that a rule may distinguish: labels, or texts that are right, wrong or empty."""
     if case.meta.get("reading"):
         swaps = [swap for swap in case.meta.get("details") or () if isinstance(swap, list | tuple)]
-        return text_palette(
-            [*(case.labels or ()), *(word for swap in swaps for word in swap), "", OTHER_ANSWER]
-        )
+        words = (word for swap in swaps for word in swap)
+        return text_palette([*(case.labels or ()), *words, "", OTHER_ANSWER])
     return label_palette(labels, told_apart([case], labels), confidences)
 
 
@@ -143,9 +142,8 @@ def told_apart(cases: Iterable[Case], labels: tuple[str, ...]) -> list[int]:
     """Return the labels that cases expect or their rules name, and a few of the others."""
     words: set[str] = set()
     for case in cases:
-        words |= {label for label in expected_labels(case, labels) if label} | set(
-            rule_labels(case.meta["expect"])
-        )
+        words |= {label for label in expected_labels(case, labels) if label}
+        words |= set(rule_labels(case.meta["expect"]))
     used = [i for i, label in enumerate(labels) if {label, str(i), f"not {label}"} & words]
     others = [i for i in range(len(labels)) if i not in set(used)]
     return sorted(used + others[:SMALL])
@@ -175,11 +173,6 @@ def with_examples(case: Case, positions: Sequence[int]) -> Case:
         labels=case.labels and tuple(case.labels[position] for position in positions),
         meta={**case.meta, "details": details},
     )
-
-
-def first(case: Case, n: int) -> Case:
-    """Return the case with its first examples."""
-    return with_examples(case, range(min(n, len(case.examples))))
 
 
 # The suite
@@ -232,9 +225,8 @@ class Material:
         sizes = [len(alike) for alike in self.shapes[name].values()]
         if cases[0].meta.get("reading"):
             answers = Counter(str(label) for case in self.by_name[name] for label in case.labels or ())
-            palette = text_palette(
-                ["", max(answers, key=lambda answer: (answers[answer], answer), default="")]
-            )
+            commonest = max(answers, key=lambda answer: (answers[answer], answer), default="")
+            palette = text_palette(["", commonest])
         else:
             self._check_labels(cases)
             palette = label_palette(self.labels, told_apart(cases, self.labels), [LUKEWARM])

@@ -1,7 +1,7 @@
 """A paraphrase suite: when do two questions ask the same thing, and when does one small word set them apart?"""
 
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 
@@ -160,9 +160,7 @@ def what_was_is_not_what_is() -> Iterator[Case]:
 @suite.minimum(capability="roles")
 def the_order_of_a_comparison_matters() -> Iterator[Case]:
     """Whether Marta is taller than Ivan is not whether Ivan is taller than Marta."""
-    for (one, other), word in (
-        (both, word) for both in permutations(PEOPLE[:5], 2) for word in ("taller", "older")
-    ):
+    for (one, other), word in product(permutations(PEOPLE[:5], 2), ("taller", "older")):
         texts = (f"Is {one} {word} than {other}?", f"Is {other} {word} than {one}?")
         yield case(texts, label="different", cluster="Is … than …?")
 
@@ -171,7 +169,7 @@ def the_order_of_a_comparison_matters() -> Iterator[Case]:
 def a_comparison_turned_round_twice_is_the_same() -> Iterator[Case]:
     """Marta is taller than Ivan when Ivan is shorter than Marta."""
     turned = {"taller": "shorter", "older": "younger", "faster": "slower"}
-    for (one, other), word in ((both, word) for both in permutations(PEOPLE[:5], 2) for word in turned):
+    for (one, other), word in product(permutations(PEOPLE[:5], 2), turned):
         texts = (f"Is {one} {word} than {other}?", f"Is {other} {turned[word]} than {one}?")
         yield case(texts, label="duplicate", cluster="Is … than …?")
 
@@ -180,7 +178,7 @@ def a_comparison_turned_round_twice_is_the_same() -> Iterator[Case]:
 def some_relations_go_both_ways() -> Iterator[Case]:
     """Two people are married in either order."""
     relations = ("married", "related", "colleagues")
-    for (one, other), word in ((both, word) for both in permutations(PEOPLE[3:], 2) for word in relations):
+    for (one, other), word in product(permutations(PEOPLE[3:], 2), relations):
         texts = (f"Are {one} and {other} {word}?", f"Are {other} and {one} {word}?")
         yield case(texts, label="duplicate", cluster="Are … and … …?")
 
@@ -191,7 +189,7 @@ DEEDS = {"invite": "invited", "help": "helped", "hire": "hired", "thank": "thank
 @suite.minimum(capability="roles")
 def active_and_passive_ask_the_same() -> Iterator[Case]:
     """Who did what to whom stays the same in the passive."""
-    for (one, other), deed in ((both, deed) for both in permutations(PEOPLE[:4], 2) for deed in DEEDS):
+    for (one, other), deed in product(permutations(PEOPLE[:4], 2), DEEDS):
         texts = (f"Did {one} {deed} {other}?", f"Was {other} {DEEDS[deed]} by {one}?")
         yield case(texts, label="duplicate", cluster="Did … …? Was … by …?")
 
@@ -199,7 +197,7 @@ def active_and_passive_ask_the_same() -> Iterator[Case]:
 @suite.minimum(capability="roles")
 def the_passive_does_not_swap_roles() -> Iterator[Case]:
     """Inviting someone is not being invited by them."""
-    for (one, other), deed in ((both, deed) for both in permutations(PEOPLE[:4], 2) for deed in DEEDS):
+    for (one, other), deed in product(permutations(PEOPLE[:4], 2), DEEDS):
         texts = (f"Did {one} {deed} {other}?", f"Was {one} {DEEDS[deed]} by {other}?")
         yield case(texts, label="different", cluster="Did … …? Was … by …?")
 
@@ -210,7 +208,7 @@ def the_passive_does_not_swap_roles() -> Iterator[Case]:
 @suite.minimum(capability="named entities")
 def another_person_is_another_question() -> Iterator[Case]:
     """The same question about someone else is a different question."""
-    for (one, other), job in ((both, job) for both in permutations(PEOPLE[:5], 2) for job in JOBS[:3]):
+    for (one, other), job in product(permutations(PEOPLE[:5], 2), JOBS[:3]):
         texts = (f"Is {one} {an(job)}?", f"Is {other} {an(job)}?")
         yield case(texts, label="different", cluster="Is … a …?")
 

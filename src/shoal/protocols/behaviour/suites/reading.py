@@ -4,7 +4,7 @@ Where a case asks two questions of one passage, both must be right: pointing at 
 Elsewhere each question is a case, and as many answers stand first as last.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import permutations
 
 import numpy as np
@@ -272,32 +272,31 @@ def a_polite_question_changes_nothing() -> Iterator[Case]:
         yield case((text, question), *((text, variant) for variant in variants), cluster=template)
 
 
-def substituted(changes: list[perturb.Change], text: str, question: str, template: str) -> Case:
-    """Return a case whose variants replace a word in passage and question."""
-    swaps = [(change.old, change.new) for change in changes]
-    variants = [(change.text, perturb.change_word(question, change.old, change.new)) for change in changes]
-    return case((text, question), *variants, details=[None, *swaps], cluster=template)
+def substituted(
+    change: Callable[[str, np.random.Generator], list[perturb.Change]], seed: int
+) -> Iterator[Case]:
+    """Passages with a question, and the same with a word replaced in both."""
+    rng = np.random.default_rng(seed)
+    for text, question, template in passages():
+        changes = change(text, rng)
+        swaps = [(old, new) for _, old, new in changes]
+        variants = [(changed, perturb.change_word(question, old, new)) for changed, old, new in changes]
+        yield case((text, question), *variants, details=[None, *swaps], cluster=template)
 
 
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
 def another_name_changes_the_answer_alike() -> Iterator[Case]:
     """With another name in passage and question, the answer is the same but for the name."""
-    rng = np.random.default_rng(2)
-    for text, question, template in passages():
-        yield substituted(perturb.change_names(text, rng), text, question, template)
+    yield from substituted(perturb.change_names, seed=2)
 
 
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
 def another_place_changes_the_answer_alike() -> Iterator[Case]:
     """With another place in the passage, the answer is the same but for the place."""
-    rng = np.random.default_rng(3)
-    for text, question, template in passages():
-        yield substituted(perturb.change_places(text, rng), text, question, template)
+    yield from substituted(perturb.change_places, seed=3)
 
 
 @suite.invariance(capability="named entities", expect=SAME_AFTER_SWAP)
 def another_number_changes_the_answer_alike() -> Iterator[Case]:
     """With another number in the passage, the answer is the same but for the number."""
-    rng = np.random.default_rng(4)
-    for text, question, template in passages():
-        yield substituted(perturb.change_numbers(text, rng), text, question, template)
+    yield from substituted(perturb.change_numbers, seed=4)

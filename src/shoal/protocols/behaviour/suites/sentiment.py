@@ -1,6 +1,6 @@
 """A sentiment suite: abilities of a reader of reviews beyond the words of praise and blame."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +40,12 @@ def opinions(n: int, templates: Sequence[str], words: Sequence[str] = PRAISE + B
         yield Opinion(text, "positive" if word in PRAISE else "negative", template)
 
 
+def labelled(label: str, n: int, templates: Sequence[str], words: Sequence[str]) -> Iterator[Case]:
+    """n sentences that all have this label."""
+    for text, _, template in opinions(n, templates, words):
+        yield case(text, label=label, cluster=template)
+
+
 OPPOSITE = {"positive": "negative", "negative": "not_negative"}
 SIMPLE = ("The {thing} was {word}.", "It is {a_word} {thing}, in my view.")
 """Opinions to which something is done in the tests of invariance and direction."""
@@ -47,22 +53,19 @@ SIMPLE = ("The {thing} was {word}.", "It is {a_word} {thing}, in my view.")
 
 # Vocabulary
 
-
 PLAINLY = ("This is {a_word} {thing}.", "That {thing} is {word}.")
 
 
 @suite.minimum(capability="vocabulary")
 def praise_is_positive() -> Iterator[Case]:
     """A plain sentence with a word of praise is positive."""
-    for text, label, template in opinions(60, PLAINLY, PRAISE):
-        yield case(text, label=label, cluster=template)
+    yield from labelled("positive", 60, PLAINLY, PRAISE)
 
 
 @suite.minimum(capability="vocabulary")
 def blame_is_negative() -> Iterator[Case]:
     """A plain sentence with a word of blame is negative."""
-    for text, label, template in opinions(60, PLAINLY, BLAME):
-        yield case(text, label=label, cluster=template)
+    yield from labelled("negative", 60, PLAINLY, BLAME)
 
 
 @suite.minimum(capability="vocabulary")
@@ -124,41 +127,45 @@ def hedges_weaken() -> Iterator[Case]:
     yield from with_adverbs("sort of", "more or less", "somewhat")
 
 
+def followed_by(*sentences: str) -> Iterator[Case]:
+    """Opinions, and the same with each of these sentences after them."""
+    for text, _, template in opinions(60, SIMPLE):
+        yield case(text, *(perturb.add_after(text, more) for more in sentences), cluster=template)
+
+
 @suite.directional(capability="vocabulary", expect="not more negative")
 def further_praise_does_not_hurt() -> Iterator[Case]:
     """Adding a sentence of praise never makes a text more negative."""
-    added = ("I am so happy with it.", "You are the best.", "Highly recommended.")
-    for text, _, template in opinions(60, SIMPLE):
-        yield case(text, *(perturb.add_after(text, more) for more in added), cluster=template)
+    yield from followed_by("I am so happy with it.", "You are the best.", "Highly recommended.")
 
 
 @suite.directional(capability="vocabulary", expect="not more positive")
 def further_blame_does_not_help() -> Iterator[Case]:
     """Adding a sentence of blame never makes a text more positive."""
-    added = ("I am so unhappy with it.", "You are the worst.", "Never again.")
-    for text, _, template in opinions(60, SIMPLE):
-        yield case(text, *(perturb.add_after(text, more) for more in added), cluster=template)
+    yield from followed_by("I am so unhappy with it.", "You are the worst.", "Never again.")
 
 
 # Robustness
 
 
+def with_typos(times: int, seed: int) -> Iterator[Case]:
+    """Opinions, and the same with this many swaps of neighbouring letters, three times."""
+    rng = np.random.default_rng(seed)
+    for text, _, template in opinions(60, SIMPLE):
+        typos = dict.fromkeys(perturb.swap_letters(text, rng, times) for _ in range(3))
+        yield case(text, *typos, cluster=template)
+
+
 @suite.invariance(capability="robustness")
 def a_typo_changes_nothing() -> Iterator[Case]:
     """Two letters that change places leave the prediction alone."""
-    rng = np.random.default_rng(1)
-    for text, _, template in opinions(60, SIMPLE):
-        typos = dict.fromkeys(perturb.swap_letters(text, rng) for _ in range(3))
-        yield case(text, *typos, cluster=template)
+    yield from with_typos(1, seed=1)
 
 
 @suite.invariance(capability="robustness")
 def three_typos_change_nothing() -> Iterator[Case]:
     """Three swaps of neighbouring letters are still readable."""
-    rng = np.random.default_rng(2)
-    for text, _, template in opinions(60, SIMPLE):
-        typos = dict.fromkeys(perturb.swap_letters(text, rng, times=3) for _ in range(3))
-        yield case(text, *typos, cluster=template)
+    yield from with_typos(3, seed=2)
 
 
 @suite.invariance(capability="robustness")
@@ -191,9 +198,7 @@ def handles_and_links_change_nothing() -> Iterator[Case]:
 @suite.invariance(capability="robustness")
 def a_remark_aside_changes_nothing() -> Iterator[Case]:
     """A sentence about something else is no opinion."""
-    asides = ("It was a Tuesday.", "My cousin came along.", "We took the 14 bus.")
-    for text, _, template in opinions(60, SIMPLE):
-        yield case(text, *(perturb.add_after(text, aside) for aside in asides), cluster=template)
+    yield from followed_by("It was a Tuesday.", "My cousin came along.", "We took the 14 bus.")
 
 
 @suite.invariance(capability="robustness")
@@ -215,15 +220,13 @@ NEGATED = (
 @suite.minimum(capability="negation")
 def negated_praise_is_negative() -> Iterator[Case]:
     """Negating a positive statement makes it negative."""
-    for text, _, template in opinions(80, NEGATED, PRAISE):
-        yield case(text, label="negative", cluster=template)
+    yield from labelled("negative", 80, NEGATED, PRAISE)
 
 
 @suite.minimum(capability="negation")
 def negated_blame_is_not_negative() -> Iterator[Case]:
     """Negating a negative statement makes it positive or neutral."""
-    for text, _, template in opinions(80, NEGATED, BLAME):
-        yield case(text, label="not_negative", cluster=template)
+    yield from labelled("not_negative", 80, NEGATED, BLAME)
 
 
 @suite.minimum(capability="negation")
@@ -237,8 +240,7 @@ def negated_facts_are_neutral() -> Iterator[Case]:
 def short_negation_is_seen() -> Iterator[Case]:
     """The short forms "isn't" and "wasn't" negate as "not" does."""
     templates = ("That {thing} wasn't {word}.", "It isn't {a_word} {thing}.")
-    for text, _, template in opinions(60, templates, PRAISE):
-        yield case(text, label="negative", cluster=template)
+    yield from labelled("negative", 60, templates, PRAISE)
 
 
 @suite.minimum(capability="negation")
@@ -256,8 +258,7 @@ def negation_reaches_over_an_aside() -> Iterator[Case]:
         "I cannot say, after all that I had read, that the {thing} was {word}.",
         "I would not, having spent a day with it, call this {thing} {word}.",
     )
-    for text, _, template in opinions(60, templates, PRAISE):
-        yield case(text, label="negative", cluster=template)
+    yield from labelled("negative", 60, templates, PRAISE)
 
 
 @suite.minimum(capability="negation")
@@ -268,8 +269,7 @@ def nobody_and_nothing_negate() -> Iterator[Case]:
         "Nothing about this {thing} is {word}.",
         "None of us found the {thing} {word}.",
     )
-    for text, _, template in opinions(60, templates, PRAISE):
-        yield case(text, label="negative", cluster=template)
+    yield from labelled("negative", 60, templates, PRAISE)
 
 
 @suite.directional(capability="negation", expect="not more positive", na_if="original pred is not positive")
@@ -428,37 +428,32 @@ def gender_changes_nothing() -> Iterator[Case]:
 # Named entities
 
 
+def renamed(
+    change: Callable[[str, np.random.Generator], list[perturb.Change]], seed: int, *templates: str
+) -> Iterator[Case]:
+    """Opinions, and the same with another name, place or number."""
+    rng = np.random.default_rng(seed)
+    for template in templates:
+        for text, *_ in opinions(30, (template,)):
+            yield case(text, *(changed.text for changed in change(text, rng)), cluster=template)
+
+
 @suite.invariance(capability="named entities")
 def another_name_changes_nothing() -> Iterator[Case]:
     """The same opinion about what someone of another name chose."""
-    rng = np.random.default_rng(4)
-    for template in (
-        "Marta chose the {thing}, and it was {word}.",
-        "Jonas and I agree: the {thing} is {word}.",
-    ):
-        for text, *_ in opinions(30, (template,)):
-            yield case(text, *(change.text for change in perturb.change_names(text, rng)), cluster=template)
+    templates = ("Marta chose the {thing}, and it was {word}.", "Jonas and I agree: the {thing} is {word}.")
+    yield from renamed(perturb.change_names, 4, *templates)
 
 
 @suite.invariance(capability="named entities")
 def another_place_changes_nothing() -> Iterator[Case]:
     """The same opinion in another city or country."""
-    rng = np.random.default_rng(5)
-    for template in (
-        "The {thing} in Lisbon was {word}.",
-        "Back from Kenya, and the {thing} was {word}.",
-    ):
-        for text, *_ in opinions(30, (template,)):
-            yield case(text, *(change.text for change in perturb.change_places(text, rng)), cluster=template)
+    templates = ("The {thing} in Lisbon was {word}.", "Back from Kenya, and the {thing} was {word}.")
+    yield from renamed(perturb.change_places, 5, *templates)
 
 
 @suite.invariance(capability="named entities")
 def another_number_changes_nothing() -> Iterator[Case]:
     """The same opinion with a slightly different number in it."""
-    rng = np.random.default_rng(6)
-    for template in (
-        "After 25 minutes I knew: the {thing} was {word}.",
-        "The 15 of us found the {thing} {word}.",
-    ):
-        for text, *_ in opinions(30, (template,)):
-            yield case(text, *(change.text for change in perturb.change_numbers(text, rng)), cluster=template)
+    templates = ("After 25 minutes I knew: the {thing} was {word}.", "The 15 of us found the {thing} {word}.")
+    yield from renamed(perturb.change_numbers, 6, *templates)
