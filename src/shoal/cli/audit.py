@@ -11,7 +11,7 @@ from ..core.text import printable
 from .options import AS_JSON, OVER, SHORT, echo_json, echo_object, inputs, refuse_dead
 
 TABLES = ["protocols", "models", "prompts", "suites", "rules", "formats", "profiles", "executors"]
-TABLES += ["explainers", "factors"]
+TABLES += ["explainers", "factors", "words", "perturbations"]
 
 
 @click.command("list")

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import some
-from ..core.views import Block, Column, Row, Section, Table, Text, Tone, Words
+from ..core.records import Case
+from ..core.views import Block, CaseList, Column, Row, Section, ShownCase, Table, Text, Tone, Words
 from ..protocols.behaviour.hygiene import CHECKS, SEVERITIES, Finding, Hygiene, Severity
 from ..protocols.behaviour.suite import Suite
 
@@ -42,6 +43,26 @@ def describe_suite(suite: Suite) -> dict[str, Any]:
         "examples": sum(row["examples"] for row in rows.values()),
         "functionalities": [rows[name] for name in suite.functionalities],
     }
+
+
+def case_sections(suite: Suite, n: int) -> list[Section]:
+    """Return n cases of each functionality, spread over its templates; nothing with n=0."""
+    if not n:
+        return []
+    members: dict[str, list[Case]] = {name: [] for name in suite.functionalities}
+    for case in suite.cases:
+        members[case.groups["functionality"]].append(case)
+    return [Section(blocks=[_some_cases(name, cases, n) for name, cases in members.items() if cases])]
+
+
+def _some_cases(name: str, cases: Sequence[Case], n: int) -> CaseList:
+    places = [place * len(cases) // n for place in range(n)] if n < len(cases) else range(len(cases))
+    shown = [ShownCase(cases[place], expected=_expected(cases[place])) for place in places]
+    return CaseList(shown, f"{name}: {len(shown):,} of {len(cases):,} cases")
+
+
+def _expected(case: Case) -> str:
+    return ", ".join(dict.fromkeys(str(label).replace("not_", "not ", 1) for label in case.labels or ()))
 
 
 def suite_sections(description: dict[str, Any], hygiene: Hygiene) -> list[Section]:

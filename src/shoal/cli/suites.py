@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 @click.command("check")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--prompts", type=click.IntRange(min=0), default=0, help="Show this many prompts of each job.")
+@click.option(
+    "--cases", type=click.IntRange(min=0), default=0, help="Show this many cases of each functionality."
+)
 @AS_JSON
-def check_command(file: Path, prompts: int, as_json: bool) -> None:
+def check_command(file: Path, prompts: int, cases: int, as_json: bool) -> None:
     """Check a suite or plan file without running it.
 
     A plan (.toml) is shown as its jobs; any other file, or a suite that ships with shoal, as a suite.
@@ -27,24 +30,27 @@ def check_command(file: Path, prompts: int, as_json: bool) -> None:
     \b
     Examples:
       shoal check suite.jsonl
+      shoal check sentiment-de --cases 10
       shoal check plan.toml
       shoal check plan.toml --prompts 3
     """
     if file.suffix == ".toml":
+        if cases:
+            raise click.UsageError("--cases shows the cases of a suite: give a suite")
         return _check_plan(file, prompts, as_json)
     if prompts:
         raise click.UsageError("--prompts shows the prompts of a plan: give a plan (.toml)")
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
     from ..render.terminal import print_sections
-    from .suite_view import describe_suite, suite_sections
+    from .suite_view import case_sections, describe_suite, suite_sections
 
     suite = load_suite(str(file))
     content, hygiene = describe_suite(suite), examine(suite)
     if as_json:
         click.echo(json.dumps(content | hygiene.as_json()))
     else:
-        print_sections(suite_sections(content, hygiene))
+        print_sections([*case_sections(suite, cases), *suite_sections(content, hygiene)])
 
 
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:

@@ -506,28 +506,33 @@ def _perturbed(entry: Placed, filled: Filled, words: Words, rng: Generator) -> I
 
 
 def _typo(filled: Filled, times: Placed | None, entry: Placed, words: Words, rng: Generator) -> Iterator[str]:
+    """Two swapped letters; `typo: 3` swaps three times. Three variants."""
     swaps = times.number("typo", 1) if times else 1
     yield from (perturb.swap_letters(filled.text, rng, swaps) for _ in range(TYPOS))
 
 
 def _contraction(filled: Filled, *_: object) -> Iterator[str]:
+    """Short forms: "it is" becomes "it's". English."""
     yield perturb.contract(filled.text)
 
 
 def _punctuation(filled: Filled, *_: object) -> Iterator[str]:
+    """No end mark, a full stop, an exclamation mark."""
     yield from perturb.vary_punctuation(filled.text)
 
 
 def _umlauts(filled: Filled, *_: object) -> Iterator[str]:
+    """ae, oe, ue and ss for ä, ö, ü and ß."""
     yield perturb.spell_out_umlauts(filled.text)
 
 
 def _case(filled: Filled, *_: object) -> Iterator[str]:
+    """All small letters, and all capitals."""
     yield from (filled.text.lower(), filled.text.upper())
 
 
 def _swap(filled: Filled, what: Placed | None, entry: Placed, words: Words, rng: Generator) -> Iterator[str]:
-    """Yield the text with other words in a slot; or for names, places and numbers with another first one."""
+    """Other words in a slot: `swap: thing`; or another first name, place or number in the text: `swap: numbers`."""
     if what is None:
         raise entry.error("swap needs a word list", "- swap: names")
     name = what.text("swap").strip()
@@ -548,23 +553,27 @@ def _swap(filled: Filled, what: Placed | None, entry: Placed, words: Words, rng:
 
 
 def _negation(filled: Filled, *_: object) -> Iterator[str]:
+    """ "not" after the verb of a simple sentence. English."""
     negated = perturb.negate(filled.text)
     yield from [negated] if negated else []
 
 
 def _add(filled: Filled, phrases: Placed | None, entry: Placed, *_: object) -> Iterator[str]:
+    """A phrase after the text: `add: See you.`, or several in a list."""
     if phrases is None:
         raise entry.error("add needs a phrase", '- add: "It was a Tuesday."')
     yield from (perturb.add_after(filled.text, phrase) for phrase in phrases.texts("add"))
 
 
 def _prefix(filled: Filled, phrases: Placed | None, entry: Placed, *_: object) -> Iterator[str]:
+    """A phrase before the text: `prefix: "Honestly,"`."""
     if phrases is None:
         raise entry.error("prefix needs a phrase", '- prefix: "Honestly,"')
     yield from (perturb.add_before(filled.text, phrase) for phrase in phrases.texts("prefix"))
 
 
 def _noise(filled: Filled, argument: object, entry: object, words: Words, rng: Generator) -> Iterator[str]:
+    """A made-up handle in front, and a made-up link at the end."""
     yield from perturb.add_noise(filled.text, rng)
 
 
