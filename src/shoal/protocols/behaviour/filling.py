@@ -22,7 +22,7 @@ MOST = 100_000
 ENUMERATED = 1_000_000
 """More combinations are drawn with repetition checks instead of enumerated."""
 TRIES = 50
-"""Draws per filling wanted, before the words left are taken for too few."""
+"""Draws per filling wanted, before giving up."""
 
 Template = str | tuple[str, ...]
 

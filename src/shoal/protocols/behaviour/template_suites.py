@@ -68,7 +68,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a template of a functionality adds to its text."""
+    """The label and the variants of a template."""
 
     label: str | None
     variants: Sequence[Placed]
@@ -553,7 +553,7 @@ def _swap(filled: Filled, what: Placed | None, entry: Placed, words: Words, rng:
 
 
 def _negation(filled: Filled, *_: object) -> Iterator[str]:
-    """ "not" after the verb of a simple sentence. English."""
+    """Put "not" after the verb of a simple sentence. English."""
     negated = perturb.negate(filled.text)
     yield from [negated] if negated else []
 
