@@ -75,7 +75,7 @@ def _words() -> dict[str, str]:
 
 
 def _perturbations() -> dict[str, str]:
-    from ..protocols.behaviour.template_suites import PERTURBATIONS
+    from ..protocols.behaviour.variants import PERTURBATIONS
 
     return {name: function.__doc__ or "" for name, function in PERTURBATIONS.items()}
 

@@ -267,6 +267,20 @@ def test_a_spreadsheet_of_a_german_excel_names_labels_and_language(tmp_path):
     assert ("Das war ausgezeichnet.",) in suite.cases[0].examples
 
 
+def test_a_workbook_may_have_empty_rows_and_numbers(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["functionality", "label", "template", "sample", "slot", "words"], [None] * 6,
+                [None, None, None, None, "n", "2, 3"], ["t", 1, "{n} rooms", 2.0], ["t", 0, 4.5]):  # fmt: skip
+        book.active.append(row)
+    book.save(tmp_path / "hotel.xlsx")
+    suite = read_suite(tmp_path / "hotel.xlsx")
+    assert [(case.examples[0][0], case.labels) for case in suite.cases] == [
+        ("2 rooms", ("1",)),
+        ("4.5", ("0",)),
+    ]
+
+
 def test_labels_of_a_spreadsheet_without_a_list_have_no_order(tmp_path):
     suite = read_suite(written(tmp_path / "hotel.csv", SHEET + "t,b,x,,\nt,not_a,y,,\n"))
     assert suite.labels == ("a", "b") and not suite.in_order

@@ -17,6 +17,8 @@ ENGLISH: dict[str, Sequence[str]] = {
         "Irish", "Japanese", "Mexican", "Nigerian", "Norwegian", "Polish", "Syrian", "Turkish", "Vietnamese",
     ),
     "religions": ("Buddhist", "Christian", "Hindu", "Jewish", "Muslim", "Sikh"),
+    "orientations": ("asexual", "bisexual", "gay", "heterosexual", "pansexual"),
+    "disabilities": ("autistic", "blind", "deaf", "dyslexic", "partially sighted"),
     "professions": (
         "baker", "chef", "driver", "farmer", "gardener", "lawyer", "librarian", "mechanic", "nurse", "painter",
         "plumber", "student", "tailor", "teacher",
@@ -52,6 +54,8 @@ GERMAN: dict[str, Sequence[str]] = {
         "kanadisch", "nigerianisch", "norwegisch", "polnisch", "syrisch", "türkisch", "vietnamesisch",
     ),
     "religions": ("alevitisch", "buddhistisch", "christlich", "hinduistisch", "jüdisch", "muslimisch"),
+    "orientations": ("asexuell", "bisexuell", "heterosexuell", "homosexuell", "pansexuell"),
+    "disabilities": ("autistisch", "blind", "gehörlos", "kleinwüchsig", "sehbehindert"),
     "professions": (
         "Apotheker", "Bäcker", "Fahrer", "Gärtner", "Lehrer", "Maler", "Mechaniker", "Musiker", "Pfleger",
         "Schneider", "Tischler", "Verkäufer",
