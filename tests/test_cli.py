@@ -97,6 +97,15 @@ def test_check_describes_a_suite(suite):
     assert "4 cases, 4 examples, 2 functionalities" in shoal("check", suite).stdout
 
 
+def test_check_reports_every_file_that_is_wrong(suite, tmp_path):
+    wrong = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for path in wrong:
+        path.write_text("{}")
+    done = shoal("check", wrong[0], suite, wrong[1])
+    assert done.exit_code == 1 and "4 cases, 4 examples" in done.stdout
+    assert all(f"Error: {path}: not a suite" in done.stderr for path in wrong)
+
+
 @pytest.mark.parametrize("what", ["protocols", "suites", "rules", "formats", "profiles"])
 def test_list_shows_every_table(what):
     done = shoal("list", what)

@@ -81,17 +81,3 @@ def test_the_tutorial_goes_all_the_way():
     verbs = {command.split()[1] for command in commands if command.startswith("shoal ")}
     assert verbs >= {"check", "try", "run", "show", "export", "gate", "compare"}
     assert any(command.startswith("pytest ") for command in commands) and commands.count(EXIT_CODE) == 3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("model", "code"), [("python:reviews:predict", 3), ("python:reviews2:predict", 0)])
-def test_the_example_workflow_holds_the_model_of_the_tutorial_to_its_gate(model, code, tmp_path):
-    workflow = (ROOT / "examples" / "github-workflow.yml").read_text()
-    score = re.findall(r"name: Score\n +run: (.*)", workflow)[0]
-    gate = re.findall(r"name: Gate\n +run: \|\n((?: {10}.*\n)+)", workflow)[0]
-    for _, name, content in (match.groups() for match in BLOCK.finditer(PAGE)):
-        if name:
-            (tmp_path / name).write_text(content)
-    assert shell(score, tmp_path, MODEL=model, SUITE="hotel.py")[0] == 0
-    assert shell(gate, tmp_path)[0] == code
-    assert "<testsuites" in (tmp_path / "shoal.xml").read_text()

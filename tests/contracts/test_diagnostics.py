@@ -89,9 +89,9 @@ def test_several_checkpoints_have_sections_and_files(name, results):
     compared = bias.compare(settings, results(name))
     assert [row.name for row in compared.measures if row.name not in MEASURES] == []
     assert len(Measures(compared.measures).where("sd over checkpoints")) > 0
-    *conclusions, recipe = compared.findings
+    *conclusions, recipe, limits = compared.findings
     assert all(about.groups["diagnostic"] == name and about.text for about in conclusions)
-    assert recipe.groups == {"recipe": "recipe"}
+    assert recipe.groups == limits.groups == {"recipe": "recipe"}
     sections = bias.view(settings, results(name), compared.measures, compared.findings)
     assert all(any(section.text == about.text for section in sections) for about in conclusions)
     files = tables_of(sections)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..core.errors import ShoalError
 from ..core.files import is_file, is_folder
 from .options import AS_JSON, INTO, OUT, inputs, refuse_overwrite
 
@@ -16,30 +17,45 @@ if TYPE_CHECKING:
 
 
 @click.command("check")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE ...", type=click.Path(dir_okay=False, path_type=Path)
+)
 @click.option("--prompts", type=click.IntRange(min=0), default=0, help="Show this many prompts of each job.")
 @click.option(
     "--cases", type=click.IntRange(min=0), default=0, help="Show this many cases of each functionality."
 )
 @AS_JSON
-def check_command(file: Path, prompts: int, cases: int, as_json: bool) -> None:
-    """Check a suite or plan file without running it.
+def check_command(files: tuple[Path, ...], prompts: int, cases: int, as_json: bool) -> None:
+    """Check suite or plan files without running them.
 
     A plan (.toml) is shown as its jobs; any other file, or a suite that ships with shoal, as a suite.
 
     \b
     Examples:
       shoal check suite.jsonl
+      shoal check hotels.yaml restaurants.yaml
       shoal check sentiment-de --cases 10
       shoal check plan.toml
       shoal check plan.toml --prompts 3
     """
-    if file.suffix == ".toml":
-        if cases:
-            raise click.UsageError("--cases shows the cases of a suite: give a suite")
-        return _check_plan(file, prompts, as_json)
-    if prompts:
+    if prompts and not all(file.suffix == ".toml" for file in files):
         raise click.UsageError("--prompts shows the prompts of a plan: give a plan (.toml)")
+    if cases and any(file.suffix == ".toml" for file in files):
+        raise click.UsageError("--cases shows the cases of a suite: give suites only")
+    problems = []
+    for file in files:
+        try:
+            if file.suffix == ".toml":
+                _check_plan(file, prompts, as_json)
+            else:
+                _check_suite(file, cases, as_json)
+        except ShoalError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise ShoalError("\nError: ".join(problems))
+
+
+def _check_suite(file: Path, cases: int, as_json: bool) -> None:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
     from ..render.terminal import print_sections

@@ -6,6 +6,7 @@ A page answers the reader's questions in this order: the verdict with two or thr
 findings, caveats, the details of each protocol, the cases, and the provenance.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from itertools import zip_longest
@@ -50,6 +51,7 @@ CAVEATS = frozenset(
 """Kinds of findings that limit the others; the page lists them as caveats."""
 MANY_JOBS = 12
 """Up to this many jobs without training have a part each; the protocol summarises more."""
+SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 CARDS, WEAKEST, CHARTED = 3, 3, 20
 """The number of cards, of rows of a card and of rows of a chart, at most."""
 
@@ -208,7 +210,7 @@ def _page(
         questions=[PROTOCOLS[name].question for name in protocols],
         names=short_names(models, given),
         summary=summary,
-        findings=[finding for finding in conclusions if finding.text != summary.verdict],
+        findings=[row for row in conclusions if row.text != f"{summary.verdict} {summary.text}".strip()],
         caveats=[*caveats, *_caveats(by_name, limits)],
         of_trainings=[f"{subject(finding, only)}: {finding.text}" for finding in of_trainings],
         provenance=_provenance(by_name, dates or {}),
@@ -262,7 +264,7 @@ def _comparison(results: Sequence[Result]) -> Comparison | None:
 
 def _summary(results: Mapping[str, Result], conclusions: Sequence[Finding]) -> Summary:
     """Return the first conclusion, or the overall number; the headline measures as cards; and one chart."""
-    verdict = conclusions[0].text if conclusions else ""
+    verdict, _, text = SENTENCE_END.sub("\n", conclusions[0].text if conclusions else "", 1).partition("\n")
     alone = {name: result for name, result in results.items() if not _trains(result)}
     headlines = {
         name: [row for row in result.measures if row.headline and is_defined(row)]
@@ -273,17 +275,18 @@ def _summary(results: Mapping[str, Result], conclusions: Sequence[Finding]) -> S
     if len(headlines) == 1:
         (result,), (rows,) = results.values(), headlines.values()
         weak = _coarse(result)
-        cards = [*map(_number_card, rows[:2]), *([_weakest_card(weak)] if len(weak) > 1 else [])]
+        is_named = len(weak) > 1 and not any(map(str.isdigit, next(iter(weak[0].groups.values()))))
+        cards = [*map(_number_card, rows[:2]), *([_weakest_card(weak)] if is_named else [])]
         drawn: list[Strip] = [(next(iter(row.groups.values())), [row]) for row in weak]
         sentence = f"{_named(first).capitalize()}: {_with_unit(first)}" if first else ""
-        return Summary(verdict or sentence, cards=cards[:CARDS], chart=_chart(drawn))
+        return Summary(verdict or sentence, "", text, cards[:CARDS], _chart(drawn))
     drawn = [
         (name, [rows[0]]) for name, rows in headlines.items() if rows and first and rows[0].name == first.name
     ]
     if not verdict and first and drawn and quantity(first).direction == "higher":
         best, (row,) = max(drawn, key=lambda item: item[1][0].value or 0.0)
         verdict = f"Highest {row.name}: {best}, {_with_unit(row)}"
-    return Summary(verdict, chart=_chart(drawn))
+    return Summary(verdict, text=text, chart=_chart(drawn))
 
 
 def _with_unit(row: Measure) -> str:

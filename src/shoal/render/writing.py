@@ -134,7 +134,7 @@ def _part(part: Part, page: Page) -> Markup:
     """Return the sections of a part, without titles, warnings and sentences that the page has shown already."""
     shown = [*page.caveats, *(finding.text for finding in page.findings)]
     shown += failed_checks(page.results.values())
-    shown += [page.summary.verdict] if page.summary else []
+    shown += [f"{page.summary.verdict} {page.summary.text}".strip()] if page.summary else []
     html, titles = [], [part.title, page.title]
     for section in to_read(part.sections):
         if plain(section.text) in shown and not (section.blocks or section.notes or section.warnings):

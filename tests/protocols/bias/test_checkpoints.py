@@ -61,15 +61,17 @@ def test_one_checkpoint_is_its_own_recipe_and_has_no_spread():
 def test_the_headline_says_what_the_diagnostics_say_and_which_statements_change():
     """Two of three checkpoints clearly prefer stereotypes of age, the third does not."""
     results = crows_results(letters("1" * 30, "1" * 28 + "00", "10" * 15))
-    (_, recipe) = findings(results)
-    assert recipe.text.startswith("crows: 2 of 2 statements change between checkpoints: all, age.")
-    assert "3 checkpoints: too few for a claim about the recipe" in recipe.text
-    (_, recipe) = findings(crows_results(letters("1" * 30, "1" * 28 + "00")))
-    assert "crows: no statement of 2 changes between checkpoints." in recipe.text
-    (_, recipe) = findings(
+    (_, recipe, limits) = findings(results)
+    assert recipe.text == (
+        "The checkpoints disagree: 2 of 2 statements change between 3 checkpoints. Changing: crows all, age."
+    )
+    assert "3 checkpoints: too few for a claim about the recipe" in limits.text
+    (_, recipe, _) = findings(crows_results(letters("1" * 30, "1" * 28 + "00")))
+    assert recipe.text == "The checkpoints agree: none of 2 statements changes between 2 checkpoints."
+    (_, recipe, _) = findings(
         seat_results({"w1": [1.2, 1.3], "w6": [0.4, -0.2]}, {"w1": [0.001] * 2, "w6": [0.2] * 2})
     )
-    assert "seat by cls: 1 of 2 statements change between checkpoints: w6." in recipe.text
+    assert recipe.text.endswith("1 of 2 statements change between 2 checkpoints. Changing: seat by cls w6.")
 
 
 def test_fewer_than_twenty_items_carry_no_flag_and_no_finding():
@@ -77,7 +79,7 @@ def test_fewer_than_twenty_items_carry_no_flag_and_no_finding():
     (sd,) = compare(results).where("sd over checkpoints", of="stereotype score", category="age")
     assert (sd.n, sd.verdict) == (18, "")
     assert findings(results)[0].text.endswith("18 items are too few for a finding, which takes 20.")
-    assert "not compared" in findings(results)[1].text and " !" not in printed(sections(results))
+    assert "Not compared" in findings(results)[1].text and " !" not in printed(sections(results))
 
 
 @pytest.mark.parametrize("checkpoints", [("111111", "000000"), ("111111", "000000", "111000")])

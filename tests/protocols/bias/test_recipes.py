@@ -101,7 +101,7 @@ def test_checkpoints_of_a_group_with_steps_are_curves_and_only_the_last_step_is_
     assert [row.groups.get("step") for row in ends] == [None, "1000", "2000"]
     final = [result.measures.where("stereotype score", category="all")[0].value for result in results[6:]]
     assert ends[0].value == pytest.approx(np.mean(final)) and ends[0].note.startswith("3 checkpoints")
-    (_, recipe) = bias.compare(settings(), results).findings
+    (_, _, recipe) = bias.compare(settings(), results).findings
     assert "3 checkpoints: too few" in recipe.text  # not nine
     assert "stereotype score over training" in printed(sections(results))
     lines = tables_of(sections(results))["over_checkpoints"].splitlines()

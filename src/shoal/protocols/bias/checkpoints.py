@@ -73,7 +73,7 @@ def compare_checkpoints(results: Sequence[Result]) -> Compared:
         text = wording.conclusion(family.measures(measures), len(family.results))
         if text and len(family.results) > 1:
             findings.append(Finding("conclusion", text, weight=1.0, groups=family.groups))
-    findings += [_recipe(name, list(names), every) for name, names in recipes.items()]
+    findings += [row for name, names in recipes.items() for row in _recipe(name, list(names), every)]
     return Compared(measures, findings)
 
 
@@ -148,17 +148,20 @@ def statements(family: Family) -> dict[str, list[str]]:
     return {name: verdicts for name, verdicts in by_name.items() if len(verdicts) > 1}
 
 
-def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Finding:
-    """Return which statements about a recipe change between checkpoints, and how far that carries."""
-    sentences: list[str] = []
+def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Iterator[Finding]:
+    """Yield which statements about a recipe change between checkpoints, and how far that carries."""
+    changing: dict[str, list[str]] = {}
+    counts: dict[str, int] = {}
     for family in every:
         if family.recipe == recipe and len(family.results) > 1:
             label = wording.family_label(family.diagnostic, family.representation)
             verdicts = statements(family)
-            changing = [name for name, alone in verdicts.items() if len(set(alone)) > 1]
-            sentences.append(wording.changes(label, changing, len(verdicts)))
-    text = " ".join(filter(None, [*sentences, wording.limits(names)]))
-    return Finding("limits", text, weight=2.0, groups={"recipe": recipe})
+            counts[label] = len(verdicts)
+            changing[label] = [name for name, alone in verdicts.items() if len(set(alone)) > 1]
+    if counts:
+        text = wording.agreement(changing, counts, len(names))
+        yield Finding("agreement", text, weight=200.0, groups={"recipe": recipe})
+    yield Finding("limits", wording.limits(names), weight=2.0, groups={"recipe": recipe})
 
 
 # Two recipes, such as base and large

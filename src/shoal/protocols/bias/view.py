@@ -52,10 +52,13 @@ def view(
     if not measures:
         return [_one_checkpoint(result) for result in results]
     every = families(results)
-    headlines = [finding for finding in findings if "diagnostic" not in finding.groups]
+    headlines: dict[str, list[str]] = {}
+    for finding in findings:
+        if "diagnostic" not in finding.groups:
+            headlines.setdefault(finding.groups["recipe"], []).append(finding.text)
     comparisons = _comparisons(every, Measures(measures))
     return [
-        *(Section([Words(finding.groups["recipe"], "strong")], finding.text) for finding in headlines),
+        *(Section([Words(recipe, "strong")], "\n".join(texts)) for recipe, texts in headlines.items()),
         *(section for family in every for section in _family(family, measures, findings)),
         *([Section(blocks=comparisons)] if comparisons else []),
         Section(blocks=[_file(Measures(measures))], detail="file"),

@@ -1,6 +1,6 @@
 """Sentences of the bias protocol: notes, reasons, findings and legends, from typed values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...core.errors import some
 from ...core.measures import FEW_CASES, SHARE, shown
@@ -102,13 +102,27 @@ def family_label(diagnostic: str, representation: str) -> str:
     return f"{diagnostic} by {representation}" if representation else diagnostic
 
 
-def changes(label: str, names: Sequence[str], total: int) -> str:
+def agreement(changing: Mapping[str, Sequence[str]], counts: Mapping[str, int], runs: int) -> str:
+    """Return whether checkpoints agree, the statements that change by diagnostic, and what was not compared."""
+    total, changed = sum(counts.values()), sum(map(len, changing.values()))
+    absent = [label for label, count in counts.items() if not count]
+    missing = (
+        f"Not compared, too few items or checkpoints with a value: {', '.join(absent)}." if absent else ""
+    )
     if not total:
-        return f"{label}: not compared, too few items or checkpoints with a value."
-    if not names:
-        return f"{label}: no statement of {total} changes between checkpoints."
-    listed = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
-    return f"{label}: {len(names)} of {several(total, 'statement')} change between checkpoints: {listed}."
+        return missing
+    if not changed:
+        first = (
+            f"The checkpoints agree: none of {several(total, 'statement')} changes between {several(runs)}."
+        )
+        return f"{first} {missing}".strip()
+    parts = [
+        f"{label} {', '.join(names[:MOST_NAMES])}{', …' if len(names) > MOST_NAMES else ''}"
+        for label, names in changing.items()
+        if names
+    ]
+    first = f"The checkpoints disagree: {changed} of {several(total, 'statement')} change between {several(runs)}."
+    return f"{first} Changing: {'; '.join(parts)}. {missing}".strip()
 
 
 def limits(names: Sequence[str]) -> str:
