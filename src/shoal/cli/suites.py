@@ -50,9 +50,9 @@ def check_command(files: tuple[Path, ...], prompts: int, cases: int, as_json: bo
             else:
                 _check_suite(file, cases, as_json)
         except ShoalError as problem:
-            problems.append(str(problem))
+            problems.append(problem)
     if problems:
-        raise ShoalError("\nError: ".join(problems))
+        raise ShoalError.together(problems)
 
 
 def _check_suite(file: Path, cases: int, as_json: bool) -> None:

@@ -200,7 +200,7 @@ def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
             problems.append(problem)
     if problems:
         rest = [f"… and {len(problems) - MOST_ERRORS} more"] if len(problems) > MOST_ERRORS else []
-        raise PlacedError("\n".join([*map(str, problems[:MOST_ERRORS]), *rest]))
+        raise PlacedError.together([*problems[:MOST_ERRORS], *rest])
     return suite
 
 
