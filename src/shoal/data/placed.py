@@ -74,11 +74,7 @@ class Placed:
     def table(self, what: str, known: tuple[str, ...] = ()) -> "dict[str, Placed]":
         """Return a table; with known names, another name is an error."""
         if not isinstance(self.value, dict):
-            fix = (
-                'names without "-" in front'
-                if isinstance(self.value, list)
-                else "indent the lines that belong to it"
-            )
+            fix = 'indent the lines that belong to it, without "-" before the names'
             raise self.error(f"{what} needs lines of the form name: value, found {self.kind}", fix)
         for name, part in self.value.items():
             if known and name not in known:
