@@ -17,7 +17,7 @@ FOLLOWED = "tutorial.md"
 """Its commands build on one another: tests/test_tutorial.py follows them."""
 
 
-def sessions() -> list[tuple[str, str, str]]:
+def sessions() -> list[tuple[Path, str, str]]:
     """Every `$ shoal …` in a console block, with what the page shows below it."""
     shown_below = []
     for page in PAGES:
@@ -26,21 +26,27 @@ def sessions() -> list[tuple[str, str, str]]:
         for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
             for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 command, _, shown = part.partition("\n")
-                shown_below.append((page.name, command, shown))
+                shown_below.append((page, command, shown))
     return shown_below
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "command", "shown"), sessions())
-def test_a_console_block_shows_the_real_output(page, command, shown):
+def test_a_console_block_shows_the_real_output(page, command, shown, tmp_path, monkeypatch):
     """Lines in the order they are printed; `…` stands for lines left out, and a line may be cut short."""
+    if files := re.findall(r'^```\w+ title="(\S+)"\n(.*?)^```', page.read_text(), re.DOTALL | re.MULTILINE):
+        monkeypatch.chdir(tmp_path)
+    for name, content in files:
+        (tmp_path / name).write_text(content)
     words = shlex.split(command)
     assert words[0] == "shoal"
     done = CliRunner(env={"COLUMNS": "80"}).invoke(main, words[1:])
     assert done.exit_code == 0, done.output
     printed = iter(line.strip() for line in done.output.splitlines())
     for line in filter(None, map(str.strip, shown.replace("…", "").splitlines())):
-        assert any(real.startswith(line) for real in printed), f"{page}: not printed (in this order): {line}"
+        assert any(real.startswith(line) for real in printed), (
+            f"{page.name}: not printed (in this order): {line}"
+        )
 
 
 def python_blocks() -> list[tuple[str, str]]:

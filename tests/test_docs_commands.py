@@ -90,8 +90,8 @@ TABLES = {
     ],
     "reviews.csv": [
         ["text", "label", "topic"],
-        ["Fine room.", "positive", "rooms"],
-        ["No.", "negative", "rooms"],
+        *([f"Fine room {row}.", "positive", "rooms"] for row in range(4)),
+        *([f"No room {row}.", "negative", "rooms"] for row in range(4)),
     ],
     "typos.csv": [["before", "after"], ["A fine room.", "A fnie room."], ["A bad room.", "A bda room."]],
     "groups.tsv": [

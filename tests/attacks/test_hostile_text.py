@@ -69,6 +69,10 @@ COMMANDS: list[tuple[str, ...]] = [
     ("plan-size", A, B, *SUITE, "--difference", "0.1"),
     ("explain", "tiny:sentiment", f"A fine film {HOSTILE}"),
     ("rank", "tiny:sentiment", "python:hostile_models:answers", "--data", "table.csv"),
+    ("check", "suite.jsonl", "--cases", "2"),
+    ("new", "suite", f"own{HOSTILE}"),
+    ("new", "suite", "own", "--from", "table.csv", "--by", HOSTILE),
+    ("check", "hostile.yaml"),
     ("list", HOSTILE),
     ("help", HOSTILE),
     ("new", "suite", "mine", "--from", "table.csv", "--text", "text", "--label", HOSTILE),
@@ -100,6 +104,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "suite.jsonl").write_bytes(lines([header, *suite]))
     (tmp_path / "answers.jsonl").write_bytes(lines(answers))
     (tmp_path / "other.jsonl").write_bytes(lines(others))
+    (tmp_path / "hostile.yaml").write_text(
+        json.dumps({"suite": "own", "tests": {HOSTILE: {HOSTILE: HOSTILE}}})
+    )
     (tmp_path / "hostile_models.py").write_text(MODELS)
     models = [A, B, *(f"python:hostile_models:{name}" for name in ("sometimes", "raises", "unknown"))]
     (tmp_path / "plan.toml").write_text(

@@ -264,6 +264,7 @@ WRONG_ARGUMENTS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("help",): ("modls", "weather"),
     ("new",): ("suite absent/mine", "plan mine", "suite mine --text text"),
     ("reproduce",): ("foo --data .", "hatecheck --data .", "hatecheck --data absent"),
+    ("new", "suite"): ("", "absent/x", "x --by label", "x --from table.csv --by absent", "suite.jsonl/x"),
     ("check",): ("absent.toml", ".", "sentimnet", "table.csv", "wrong_models.py"),
     ("try",): (f"behavior {A}", f"mergee {A}"),
     ("explain",): ("tiny:foo text", f"{A} text", f"{STEADY} text", "tiny:sentiment text --method magic"),

@@ -53,6 +53,13 @@ def test_what_is_not_understood_is_refused_with_its_remedy(option):
         parse_labels(option, "predictions:p.csv")
 
 
+def test_labels_of_another_language_are_recognised():
+    german = ("negativ", "neutral", "positiv")
+    assert respell(["POSITIVE", "NEUTRAL", "NEGATIVE"], german) == ("positiv", "neutral", "negativ")
+    assert respell(["Négatif", "Positif"], ["negative", "positive"]) == ("negative", "positive")
+    assert extreme_labels(german) == ("negativ", "positiv")
+
+
 def test_labels_that_mean_the_same_keep_their_own_names():
     assert respell(["same", "duplicate"], ["duplicate", "same"]) == ("same", "duplicate")
     assert respell(["paraphrase"], ["duplicate", "same"]) == ("paraphrase",)

@@ -21,7 +21,7 @@ from .options import (
 )
 
 TABLES = ["protocols", "models", "prompts", "suites", "rules", "formats", "profiles", "executors"]
-TABLES += ["explainers", "factors"]
+TABLES += ["explainers", "factors", "words", "perturbations"]
 
 
 @click.command("list")
@@ -30,8 +30,8 @@ TABLES += ["explainers", "factors"]
 def list_command(what: str | None, protocol: str | None) -> None:
     """List protocols, suites, formats, rules, models and settings.
 
-    TABLE is one of protocols, models, prompts, suites, rules, formats, profiles, executors, explainers, factors, and
-    settings, which needs a PROTOCOL.
+    TABLE is one of protocols, models, prompts, suites, rules, words, perturbations, formats, profiles, executors,
+    explainers, factors, and settings, which needs a PROTOCOL.
 
     \b
     Examples:

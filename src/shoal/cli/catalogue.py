@@ -4,6 +4,7 @@ from shutil import get_terminal_size
 
 import click
 
+from ..core.errors import some
 from ..data import FORMATS
 from ..explaining import EXPLAINERS
 from ..models import SCHEMES
@@ -21,6 +22,8 @@ def catalogue(what: str | None) -> str:
         "prompts": PROMPTS,
         "suites": _suites(),
         "rules": _rules(),
+        "words": _words(),
+        "perturbations": _perturbations(),
         "formats": FORMATS,
         "profiles": _profiles(),
         "executors": EXECUTORS,
@@ -81,6 +84,22 @@ def _rules() -> dict[str, str]:
     words = {name: f"Short for the rule: {rule}." for name, (rule, _) in DIRECTIONS.items()}
     named = {pattern.replace("(?P<label>.+)", "LABEL"): rule for pattern, rule in PATTERNS.items()}
     return words | {name: (rule.__doc__ or "").splitlines()[0] for name, rule in (RULES | named).items()}
+
+
+def _words() -> dict[str, str]:
+    from ..protocols.behaviour.lexicons import LEXICONS
+
+    return {
+        f"{language} {name}": some(words, 6)
+        for language, lists in LEXICONS.items()
+        for name, words in lists.items()
+    }
+
+
+def _perturbations() -> dict[str, str]:
+    from ..protocols.behaviour.variants import PERTURBATIONS
+
+    return {name: function.__doc__ or "" for name, function in PERTURBATIONS.items()}
 
 
 def _profiles() -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The verb `new`: files to start from."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -36,6 +37,7 @@ def new_command(
     from ..core.files import writing
     from ..core.text import printable
     from ..data.labelled import read_labelled
+    from ..data.tables import open_rows, require_columns
     from ..protocols.behaviour.starter import proposed, starter
 
     out = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
@@ -47,8 +49,9 @@ def new_command(
         raise DataError(f"{out.parent}: no such folder", fix=f"mkdir {out.parent}")
     content = starter(out.stem)
     if source:
+        require_columns(source, open_rows(source).columns, [by] if by else [])
         table = read_labelled(source, texts, label, more=[by] if by else [])
         content = proposed(out.stem, table, by)
     with writing(out) as stream:
         stream.write(content)
-    click.echo(printable(f"{out}: a suite to edit.\nNext: shoal check {out}"))
+    click.echo(printable(f"{out}: a suite to edit.\nNext: shoal check {shlex.quote(str(out))} --cases 3"))

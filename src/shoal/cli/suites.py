@@ -53,9 +53,9 @@ def check_command(files: tuple[Path, ...], prompts: int, cases: int | None, as_j
             else:
                 _check_suite(file, cases, as_json)
         except ShoalError as problem:
-            problems.append(str(problem))
+            problems.append(problem)
     if problems:
-        raise ShoalError("\nError: ".join(problems))
+        raise ShoalError.together(problems)
 
 
 def _check_suite(file: Path, cases: int | None, as_json: bool) -> None:

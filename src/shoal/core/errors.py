@@ -30,6 +30,13 @@ class ShoalError(Exception):
         super().__init__("\n".join(lines))
         self.problem, self.why, self.fix = problem, why, fix
 
+    @classmethod
+    def together(cls, problems: "Iterable[object]") -> "Self":
+        """Return several errors, each with its remedy, as one."""
+        error = cls.__new__(cls)
+        Exception.__init__(error, "\nError: ".join(map(str, problems)))
+        return error
+
     def at(self, where: str) -> "Self":
         """Return the same error with a place, such as file and line, in front."""
         placed = type(self).__new__(type(self))

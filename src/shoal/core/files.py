@@ -193,7 +193,7 @@ def _text(raw: bytes, path: Path, first: int) -> str:
         encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin1"
         raise DataError(
             f"{path}, line {number}: not UTF-8 (byte 0x{raw[problem.start]:02x} at column {column})",
-            fix=f"save the file as UTF-8, for example: iconv -f {encoding} -t utf-8",
+            fix=f"save the file as UTF-8 (in Excel: CSV UTF-8), or iconv -f {encoding} -t utf-8",
         ) from None
     if "\0" in text:
         raise DataError(

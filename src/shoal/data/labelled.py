@@ -127,7 +127,7 @@ def _recognised(
     raise DataError(
         f"{path}, line 1: several columns may hold the {what}, or none",
         why=f"candidates: {names}" if known else f"found: {some(columns, 12)}",
-        fix=f"name it: {what} = " + (f"[{example}]" if what == "text" else example),
+        fix=f"name it: {what} = {f'[{example}]' if what == 'text' else example}; for `shoal new`: --{what} COLUMN",
     )
 
 

@@ -1,10 +1,11 @@
 """Values of a YAML file or a spreadsheet with their places, so that every error names line and column.
 
-Every scalar is text, exactly as the file has it: `no` is the word no, `1.10` keeps its zero. Aliases, which can
+Every scalar is text, exactly as in the file: `no` is the word no, `1.10` keeps its zero. Aliases, which can
 grow without limit, are an error.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,12 +74,15 @@ class Placed:
     def table(self, what: str, known: tuple[str, ...] = ()) -> "dict[str, Placed]":
         """Return a table; with known names, another name is an error."""
         if not isinstance(self.value, dict):
-            raise self.error(f"{what} must be a table of names and values, found {self.kind}", f"{what}:")
+            fix = 'indent the lines that belong to it, without "-" before the names'
+            raise self.error(f"{what} needs lines of the form name: value, found {self.kind}", fix)
         for name, part in self.value.items():
             if known and name not in known:
+                is_sentence = " " in name and isinstance(part.value, str)
                 raise part.error(
                     f"unknown name {name!r} in {what}",
-                    nearest(name, known) or "take it out",
+                    nearest(name, known)
+                    or (f'quote the text: "{name}: {part.value[:60]}"' if is_sentence else "take it out"),
                     f"known names: {', '.join(known)}",
                 )
         return self.value
@@ -100,26 +104,56 @@ class Placed:
 
 # YAML
 
+MISTAKES = tuple(
+    (re.compile(pattern), problem, fix)
+    for pattern, problem, fix in (
+        (r"^ *[\t\xa0]", "a tab or a non-breaking space at the start of the line", "indent with spaces"),
+        (r"(?:^|[\[,:-])\s*\{\w+\}", "a text that begins with a brace", 'quote it: "{thing} was great."'),
+        (r"^\s*-?\s*\w+:[^\s/]", "no space after the colon", "label: positive"),
+        (r"\bperturb:\s*\w+:", "a perturbation with an argument outside of a list", "perturb: [typo: 2]"),
+        (r"[„“”]", "typographic quotes", 'straight quotes: "The room was great."'),
+        (r":\s.*:\s", "a text with a colon", 'quote it: "My view: it was great."'),
+    )
+)
+"""Frequent mistakes in a line that is not valid YAML."""
+PLAIN = {
+    "did not find expected ',' or ']'": 'a list or text is not closed by "]" or a quote',
+    "did not find expected key": "this indentation fits no line above",
+}
+"""Messages of the parser in plain words."""
+
 
 def read_yaml(path: Path) -> Placed:
     """Return the content of a YAML file."""
     content = whole_bytes(path)
+    lines = content.decode(errors="replace").splitlines()
     try:
         _check_events(path, content)
         node = yaml.compose(content, LOADER)
     except yaml.MarkedYAMLError as problem:
-        mark = problem.problem_mark or problem.context_mark
-        raise DataError(
-            f"{_where(path, mark)}: {problem.problem or 'not valid YAML'}",
-            why=str(problem.context or ""),
-            fix="indent with spaces; quote texts that contain ': ', '#' or braces",
-        ) from None
+        raise _syntax_error(path, lines, problem) from None
     except (yaml.YAMLError, UnicodeDecodeError) as problem:
         reason = str(problem).splitlines()[0]
         raise DataError(f"{path}: not valid YAML", why=reason, fix="save it as UTF-8 text") from None
     if node is None:
         raise DataError(f"{path}: the file is empty", fix="shoal new suite NAME writes a file to start from")
-    return _placed(path, node)
+    return _placed(path, node, lines)
+
+
+def _syntax_error(path: Path, lines: Sequence[str], problem: yaml.MarkedYAMLError) -> DataError:
+    """Return the mistake in the line of a YAML error, or in the one before it, in plain words if it is frequent."""
+    mark = problem.problem_mark or problem.context_mark
+    for number in (mark.line, mark.line - 1) if mark else ():
+        line = lines[number] if 0 <= number < len(lines) else ""
+        for pattern, mistake, fix in MISTAKES:
+            found = pattern.search(line)
+            if found:
+                return DataError(f"{path}, line {number + 1}, column {found.start() + 1}: {mistake}", fix=fix)
+    return DataError(
+        f"{_where(path, mark)}: {PLAIN.get(str(problem.problem), problem.problem or 'not valid YAML')}",
+        why=str(problem.context or ""),
+        fix="indent with spaces; quote texts that contain ': ', '#' or braces",
+    )
 
 
 def _check_events(path: Path, content: bytes) -> None:
@@ -138,15 +172,18 @@ def _check_events(path: Path, content: bytes) -> None:
             raise DataError(f"{where}: nested too deeply", fix=f"at most {DEEPEST} levels")
 
 
-def _placed(path: Path, node: yaml.Node) -> Placed:
+def _placed(path: Path, node: yaml.Node, lines: Sequence[str]) -> Placed:
     where = _where(path, node.start_mark)
     if isinstance(node, yaml.ScalarNode):
+        _check_unquoted(node, lines, where)
         return Placed(node.value, where)
     if isinstance(node, yaml.SequenceNode):
-        return Placed([_placed(path, part) for part in node.value], where)
+        return Placed([_placed(path, part, lines) for part in node.value], where)
     table: dict[str, Placed] = {}
     for key, part in node.value:
         name = key.value if isinstance(key, yaml.ScalarNode) else None
+        if name and name != name.strip():
+            raise DataError(f"{_where(path, key.start_mark)}: {MISTAKES[0][1]}", fix=MISTAKES[0][2])
         if name is None or name in table:
             problem = "a name must be a text" if name is None else f"{name!r} is there twice"
             raise DataError(
@@ -155,9 +192,21 @@ def _placed(path: Path, node: yaml.Node) -> Placed:
                 if name is None
                 else "keep one of them",
             )
-        placed = _placed(path, part)
+        if node.flow_style and isinstance(part, yaml.ScalarNode) and not part.value:
+            raise DataError(f"{where}: {MISTAKES[1][1]}", fix=f'quote it: "{{{name}}} …"')
+        placed = _placed(path, part, lines)
         table[name] = Placed(placed.value, _where(path, key.start_mark))
     return Placed(table, where)
+
+
+def _check_unquoted(node: yaml.ScalarNode, lines: Sequence[str], where: str) -> None:
+    """Raise if a text without quotes is cut off at "#", or has typographic quotes around it."""
+    end = node.end_mark
+    is_plain = not node.style and end.line < len(lines)
+    if is_plain and re.match(r"\s+#\S", lines[end.line][end.column :]):
+        raise DataError(f"{where}: the text ends before #", fix='quote it: "We are #1."')
+    if is_plain and re.fullmatch(r"[„“”].*[“”]", node.value):
+        raise DataError(f"{where}: typographic quotes around a text", fix=f'"{node.value[1:-1]}"')
 
 
 def _where(path: Path, mark: "yaml.Mark | None") -> str:
@@ -170,7 +219,7 @@ def _where(path: Path, mark: "yaml.Mark | None") -> str:
 def sheet_rows(path: Path, known: tuple[str, ...]) -> Iterator[dict[str, Placed]]:
     """Yield the filled cells of each row of a table by column."""
     table = open_rows(path)
-    for name in table.columns:
+    for name in map(column_name, table.columns):
         if name and name not in known:
             raise DataError(
                 f"{path}: unknown column {name!r}",
@@ -178,7 +227,7 @@ def sheet_rows(path: Path, known: tuple[str, ...]) -> Iterator[dict[str, Placed]
                 fix=nearest(name, known) or "take it out",
             )
     for number, row in table.rows:
-        cells = {name: "" if value is None else _cell(value) for name, value in row.items()}
+        cells = {column_name(name): "" if value is None else _cell(value) for name, value in row.items()}
         filled = {
             name: Placed(text, f"{path}, {table.unit} {number}, column {name}")
             for name, text in cells.items()
@@ -186,6 +235,11 @@ def sheet_rows(path: Path, known: tuple[str, ...]) -> Iterator[dict[str, Placed]
         }
         if filled:
             yield filled
+
+
+def column_name(name: str) -> str:
+    """Return a column's name without capitals and white space around it."""
+    return name.strip().lower()
 
 
 def _cell(value: Any) -> str:

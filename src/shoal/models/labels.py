@@ -22,9 +22,9 @@ from typing import Any
 from ..core.errors import ModelError
 
 SAME: tuple[tuple[str, ...], ...] = (
-    ("negative", "neg"),
-    ("neutral", "neu"),
-    ("positive", "pos"),
+    ("negative", "neg", "negativ", "négatif", "négative", "negativo", "negativa"),
+    ("neutral", "neu", "neutre", "neutro", "neutra"),
+    ("positive", "pos", "positiv", "positif", "positivo", "positiva"),
     ("duplicate", "duplicates", "paraphrase", "paraphrases", "equivalent", "same"),
     ("different", "not duplicate", "not paraphrase", "not equivalent", "non duplicate", "non paraphrase"),
     ("entailment", "entails", "entailed"),
@@ -33,7 +33,7 @@ SAME: tuple[tuple[str, ...], ...] = (
     ("hateful", "hate", "hate speech"),
     ("non hateful", "not hateful", "non hate", "not hate", "nothate", "no hate"),
 )
-"""Groups of synonyms. Only unambiguous ones: "toxic" is not "hateful"."""
+"""Groups of synonyms, also of other languages. Only unambiguous ones: "toxic" is not "hateful"."""
 
 NO_NAME = "column "
 """Prefix of unnamed columns, so that a position is not read as a numeric label."""

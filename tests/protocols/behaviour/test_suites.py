@@ -13,7 +13,8 @@ import pytest
 
 from shoal.core.records import Answers, Case, Example
 from shoal.data.grammar import GRAMMARS, SPLITS, make_rows
-from shoal.protocols.behaviour.build import built_suite
+from shoal.protocols.behaviour.build import built_suite, load_suite
+from shoal.protocols.behaviour.lexicons import word_list
 from shoal.protocols.behaviour.score import score
 from shoal.protocols.behaviour.settings import Settings
 from shoal.protocols.behaviour.suite import Suite
@@ -21,12 +22,11 @@ from shoal.protocols.behaviour.suites import SUITES
 
 
 def module(name: str) -> Any:
-    return import_module(f"shoal.protocols.behaviour.suites.{SUITES[name]}")
+    return import_module(f"shoal.protocols.behaviour.suites.{SUITES[name].removesuffix('.py')}")
 
 
 def suite_of(name: str) -> Suite:
-    suite: Suite = module(name).suite
-    return suite
+    return load_suite(name)
 
 
 def by_functionality(suite: Suite) -> dict[str, list[Case]]:
@@ -63,8 +63,8 @@ def test_texts_are_clean(name):
         for example in case.examples:
             assert len(example) == texts
             assert all(text and text.strip() == text and "  " not in text for text in example), case.id
-        for text in case.examples[0]:
-            assert not re.search(r"[{}]|None\b(?! of)|\ba [aeioAEIO]|\ban [^aeiohAEIO]", text), case.id
+        wrong = r"[{}]" if name.endswith("-de") else r"[{}]|None\b(?! of)|\ba [aeioAEIO]|\ban [^aeiohAEIO]"
+        assert not any(re.search(wrong, text) for text in case.examples[0]), case.id
 
 
 def test_answers_of_the_reading_suite_stand_in_the_passage():
@@ -79,11 +79,9 @@ def test_answers_of_the_reading_suite_stand_in_the_passage():
 @pytest.mark.slow
 def test_generation_is_the_same_in_another_process_with_another_hash_seed():
     code = (
-        "from hashlib import sha256; from importlib import import_module;"
-        "from shoal.protocols.behaviour.suites import SUITES;"
-        "print([sha256(repr([(c.id, c.examples, c.labels, c.cluster) for c in"
-        " import_module(f'shoal.protocols.behaviour.suites.{SUITES[n]}').suite.cases]).encode()).hexdigest()"
-        " for n in SUITES])"
+        "from hashlib import sha256; from shoal.protocols.behaviour.build import SUITES, load_suite;"
+        "print([sha256(repr([(c.id, c.examples, c.labels, c.cluster) for c in load_suite(n).cases])"
+        ".encode()).hexdigest() for n in SUITES])"
     )
     runs = {
         subprocess.run(
@@ -106,7 +104,7 @@ def iid():
     return {task: [row for split in SPLITS for row in make_rows(task, split)] for task in GRAMMARS}
 
 
-@pytest.mark.parametrize("name", SUITES)
+@pytest.mark.parametrize("name", [name for name in SUITES if name in GRAMMARS])
 def test_no_suite_text_is_in_the_iid_data(iid, name):
     known = {text.lower() for row in iid[name] for text in row.texts[:1]}
     known |= {" ".join(row.texts).lower() for row in iid[name]}
@@ -126,6 +124,7 @@ def constant(suite: Suite, label: str) -> Answers:
 
 @pytest.mark.parametrize(("name", "label", "most"), [
     ("sentiment", "negative", 1 / 3), ("sentiment", "neutral", 1 / 3), ("sentiment", "positive", 1 / 3),
+    ("sentiment-de", "negativ", 1 / 3), ("sentiment-de", "neutral", 1 / 3), ("sentiment-de", "positiv", 1 / 3),
     ("paraphrase", "different", 0.6), ("paraphrase", "duplicate", 0.6),
 ])  # fmt: skip
 def test_a_constant_predictor_passes_few_minimum_functionalities(name, label, most):
@@ -150,7 +149,8 @@ def test_right_answers_pass_every_minimum_functionality(name):
     suite = suite_of(name)
     right = [str(label) for case in suite.cases for label in case.labels or [""] * len(case.examples)]
     if suite.labels:
-        names = [{"not_negative": "positive", "": suite.labels[0]}.get(label, label) for label in right]
+        others = {f"not_{label}": suite.labels[at - 1] for at, label in enumerate(suite.labels)}
+        names = [{**others, "": suite.labels[0]}.get(label, label) for label in right]
         answers = Answers(suite.labels, np.array([suite.labels.index(label) for label in names]))
     else:
         answers = Answers((), np.zeros(len(right), np.int64), texts=right)
@@ -183,6 +183,26 @@ def test_a_model_that_counts_words_passes_vocabulary_and_fails_negation_time_and
                    "rarer_words_judge_as_well"):  # fmt: skip
         assert value[failed] == 0, failed
     assert 0 < value["a_typo_changes_nothing"] < 1
+
+
+def test_a_german_model_that_counts_words_fails_negation_and_reference():
+    suite = suite_of("sentiment-de")
+    praise, blame = (word_list(f"adjectives.{polarity}", "de") for polarity in ("positive", "negative"))
+
+    def label(text: str) -> int:
+        counts = [sum(word in text for word in words) for words in (blame, praise)]
+        return 1 + int(np.sign(counts[1] - counts[0]))
+
+    labels = np.array([label(text) for (text,) in examples_of(suite)])
+    rates = pass_rates(suite, Answers(suite.labels or (), labels))
+    value = {functionality: row.value for functionality, row in rates.items()}
+    for passed in ("praise_is_positive", "blame_is_negative", "plain_facts_are_neutral"):
+        assert value[passed] == 1, passed
+    for failed in ("negated_praise_is_not_positive", "negated_blame_is_not_negative", "negation_may_come_last",
+                   "the_present_opinion_counts", "gender_finds_the_noun"):  # fmt: skip
+        assert value[failed] == 0, failed
+    assert all(row.value == 1 for row in rates.values() if row.groups["capability"] == "fairness")
+    assert 0 < value["umlauts_may_be_spelt_out"] < 1
 
 
 def test_a_model_that_compares_words_fails_the_roles_of_paraphrase():

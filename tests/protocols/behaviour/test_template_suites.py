@@ -1,5 +1,6 @@
 """Suites without code: the same cases as in Python, the same from a sheet, and each mistake with its place."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from shoal import Suite, case, fill, read_suite, write_suite
 from shoal.cli import main
 from shoal.core.errors import DataError
 from shoal.protocols.behaviour import perturb
+from shoal.protocols.behaviour.build import _read_once, suite_digest
+from shoal.protocols.behaviour.lexicons import LEXICONS
 
 YAML = """
 suite: hotels
@@ -168,24 +171,45 @@ tests:
     for path in (sheet, yaml):
         write_suite(read_suite(path), path.with_suffix(".jsonl"))
         assert len(read_suite(path).cases) == 11
-    assert read_suite(sheet).cases == read_suite(yaml).cases
+    assert [replace(case, meta={}) for case in read_suite(sheet).cases] == [
+        replace(case, meta={}) for case in read_suite(yaml).cases
+    ]
 
 
 WRONG = {
-    "tests:\n\tt: 1\n": ("line 2, column 1", "cannot start any token"),
+    "tests:\n\tt: 1\n": ("line 2, column 1", "a tab or"),
+    "tests:\n\u00a0 t: 1\n": ("line 2, column 1", "a non-breaking space"),
+    "tests:\n  t:\n   label: a\n  u: [a, b\n": ("line 5, column 1", "not closed"),
+    "labels: [a, b]\ntests:\n  t:\n    label:a\n    templates: [x]\n": ("line 4, column 1", "no space after the colon"),
+    "tests:\n  t:\n    templates:\n      - {w} is great\n": ("line 4, column 7", "begins with a brace"),
+    "tests:\n  t:\n    templates: [{w}]\n": ("line 3, column 17", "begins with a brace"),
+    "tests:\n  t:\n    templates:\n      - Yes: a b\n": ("line 4, column 9", "unknown name 'Yes'"),
+    "tests:\n  t:\n    description: Rule: x\n": ("line 3, column 16", "a text with a colon"),
+    "tests:\n  t:\n    perturb: typo: 2\n": ("line 3, column 5", "outside of a list"),
+    "tests:\n  t:\n    templates: [„A“ b, {a: [}]\n": ("line 3, column 17", "typographic quotes"),
+    "tests:\n  t:\n    label: “a”\n": ("line 3, column 12", "typographic quotes around"),
+    "tests:\n  t:\n    templates:\n      - We are #1 here\n": ("line 4, column 9", "ends before #"),
+    "labels: [a]\ntests: {t: {templates: [x]}}\n": ("line 1, column 1", "one label only"),
+    "labels: [a, b]\ntests:\n  - t: {templates: [x]}\n": ("line 2, column 1", "needs lines of the form"),
+    "tests:\n  t:\n    type: DIR\n    templates: [x]\n    variants: [y]\n    expect: less confident\n": (
+        "line 6, column 5", "'less confident' is not known",
+    ),
+    "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n    perturb: [swap: thign]\n": (
+        "line 6, column 15", "no word list 'thign'",
+    ),
     "suite: x\ntest: {}\n": ("line 2, column 1", "unknown name 'test'"),
     "suite: x\nsuite: y\n": ("line 2, column 1", "there twice"),
     "suite: &a x\ntask: *a\n": ("line 2, column 7", "alias"),
     "labels: [a, b]\ntests:\n  t:\n    lable: a\n": ("line 4, column 5", "unknown name 'lable'"),
     "labels: [a, b]\ntests:\n  t:\n    label: c\n    templates: [x]\n": ("line 4, column 5", "not one of a, b"),
-    "labels: [a, b]\ntests:\n  t:\n    label: a\n    templates: [\"{w}\"]\n": ("line 5, column 5", "no words for"),
+    "labels: [a, b]\ntests:\n  t:\n    label: a\n    templates: [\"{w}\"]\n": ("line 5, column 17", "no words for"),
     "labels: [a, b]\ntests:\n  t:\n    label: a\n    sample: 9\n    templates: [x]\n": ("line 6", "sample asks for 9"),
-    "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n": ("line 3, column 3", "no variants"),
+    "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n": ("line 5, column 17", "no variants"),
     "labels: [a, b]\ntests:\n  t:\n    type: INV\n    templates: [x]\n    perturb: [tipo]\n": (
         "line 6, column 15",
         "unknown perturbation 'tipo'",
     ),
-    "labels: [a, b]\nwords: {w: [c, c]}\ntests: {t: {templates: [x]}}\n": ("line 2, column 9", "'c' is there twice"),
+    "labels: [a, b]\nwords: {w: \"c, c\"}\ntests: {t: {templates: [x]}}\n": ("line 2, column 9", "'c' is there twice"),
     "labels: [a, b]\nlanguage: de\ntests:\n  t: {type: INV, templates: [x], perturb: contraction}\n": (
         "line 4",
         "contraction is for English",
@@ -200,6 +224,97 @@ def test_a_mistake_is_named_with_line_and_column(tmp_path, text):
         read_suite(written(tmp_path / "bad.yaml", text))
     first = str(caught.value).splitlines()[0]
     assert first.count("bad.yaml") == 1 and where in first
+
+
+def test_every_functionality_with_a_mistake_is_named_at_once(tmp_path):
+    text = "labels: [a, b]\ntests:\n" + "".join(f"  t{i}: {{label: c, templates: [x]}}\n" for i in range(12))
+    with pytest.raises(DataError) as caught:
+        read_suite(written(tmp_path / "bad.yaml", text))
+    assert (
+        "line 3," in str(caught.value)
+        and "line 12," in str(caught.value)
+        and "and 2 more" in str(caught.value)
+    )
+
+
+SHEET = "functionality,label,template,slot,words\n"
+WRONG_SHEETS = {
+    SHEET + "t,a,x,,\nt,A,y,,\n": "line 3, column label: label 'A' is 'a' in an earlier row",
+    SHEET + "t,a,,,\n": "line 2, column label: a label without template or case",
+    SHEET + ",,,thing,\n": "line 2, column slot: a word list needs a slot and words",
+    SHEET + ",a,x,,\n": "line 2, column label: no functionality",
+    SHEET.replace("template", "Templates") + "t,a,x,,\n": "unknown column 'templates'",
+    SHEET + "t,a,{w},,\n": "line 2, column template: no words for the slot {w}",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_SHEETS)
+def test_a_mistake_in_a_spreadsheet_is_named_with_its_cell(tmp_path, text):
+    with pytest.raises(DataError) as caught:
+        read_suite(written(tmp_path / "bad.csv", text))
+    assert WRONG_SHEETS[text] in str(caught.value)
+
+
+def test_a_spreadsheet_of_a_german_excel_names_labels_and_language(tmp_path):
+    lines = (
+        "Functionality;Label;Template;Slot;Words;Labels;Language",
+        ";;;praise;adjectives.positive;a, b, c;de",
+        ";;;;;;",
+        "t;a;Das war {praise}.;;;;",
+    )
+    path = tmp_path / "hotel.csv"
+    path.write_bytes("\r\n".join(lines).encode("utf-8-sig"))
+    suite = read_suite(path)
+    assert suite.labels == ("a", "b", "c") and suite.in_order
+    assert ("Das war ausgezeichnet.",) in suite.cases[0].examples
+
+
+def test_a_workbook_may_have_empty_rows_and_numbers(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["functionality", "label", "template", "sample", "slot", "words"], [None] * 6,
+                [None, None, None, None, "n", "2, 3"], ["t", 1, "{n} rooms", 2.0], ["t", 0, 4.5]):  # fmt: skip
+        book.active.append(row)
+    book.save(tmp_path / "hotel.xlsx")
+    suite = read_suite(tmp_path / "hotel.xlsx")
+    assert [(case.examples[0][0], case.labels) for case in suite.cases] == [
+        ("2 rooms", ("1",)),
+        ("4.5", ("0",)),
+    ]
+
+
+def test_labels_of_a_spreadsheet_without_a_list_have_no_order(tmp_path):
+    suite = read_suite(written(tmp_path / "hotel.csv", SHEET + "t,b,x,,\nt,not_a,y,,\n"))
+    assert suite.labels == ("a", "b") and not suite.in_order
+
+
+def test_a_template_has_its_own_variants_next_to_the_shared_ones(tmp_path):
+    text = """
+tests:
+  t:
+    type: INV
+    templates: [{text: "A {w}.", variants: ["Ah {w}."]}, "B {w}."]
+    variants: ["C {w}."]
+    words: {w: [dog, cat]}
+"""
+    cases = read_suite(written(tmp_path / "a.yaml", text)).cases
+    assert [example[0] for example in cases[1].examples] == ["A cat.", "C cat.", "Ah cat."]
+    assert [example[0] for example in cases[2].examples] == ["B dog.", "C dog."]
+
+
+def test_a_changed_word_list_changes_the_identity_of_a_suite(tmp_path, monkeypatch):
+    path = written(tmp_path / "a.yaml", "tests: {t: {label: a, templates: ['{w}'], words: {w: cities}}}\n")
+    before = suite_digest(str(path), (1, 1))
+    monkeypatch.setitem(LEXICONS["en"], "cities", ("Faro", "Turin"))
+    path.touch()
+    _read_once.cache_clear()
+    assert suite_digest(str(path), (2, 2)) != before
+
+
+def test_templates_share_a_sample(tmp_path):
+    words = {"w": ["one", "two"], "v": [str(i) for i in range(50)]}
+    drawn = [filled.template for filled in fill(["{v} {w}", "{w}", "{v}"], words, n=20)]
+    assert [drawn.count(template) for template in ("{v} {w}", "{w}", "{v}")] == [9, 2, 9]
 
 
 def test_tags_and_huge_nesting_are_read_as_text_or_refused(tmp_path):

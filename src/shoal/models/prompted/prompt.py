@@ -45,11 +45,12 @@ KEYS = ("task", "system", "user", "instruction", "unanswerable", "labels", "shot
 WAYS = ("plain", "polite", "question", "expert", "letters")
 PROMPTS: dict[str, str] = {
     **{f"sentiment-{way}": "a text: negative, neutral or positive" for way in WAYS},
+    "sentiment-de-plain": "a German text: negativ, neutral or positiv",
     **{f"paraphrase-{way}": "two questions: duplicate or different" for way in WAYS},
     **{f"entailment-{way}": "premise and hypothesis: entailment, neutral, contradiction" for way in WAYS},
     **{f"reading-{way}": "a passage and a question" for way in (*WAYS[:-1], "brief")},
 }
-"""The prompts that ship with shoal; the five of a task are paraphrases."""
+"""The prompts that ship with shoal; the five of a task and language are paraphrases."""
 FOLDER = Path(__file__).parent / "prompts"
 PROBES = ("The quick brown fox jumps over the lazy dog.", "All five wizards boxed my jug of fine quartz")
 """Two texts of the same length, to test whether a prompt shows its text."""

@@ -7,7 +7,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from itertools import groupby
 from operator import is_
@@ -28,15 +28,14 @@ from ..base import Asks, Built
 from .expect import rule_words
 from .settings import SPLITS, Settings
 from .suite import DEFAULTS, Suite
-from .suite_files import read_suite
+from .suite_files import is_generated, read_suite
 from .suites import SUITES
 
 
 def load_suite(name: str) -> Suite:
     """Return a suite that ships with shoal, by its name, or the suite in a file."""
     if name in SUITES:
-        suite: Suite = import_module(f"{__package__}.suites.{SUITES[name]}").suite
-        return suite
+        return _shipped(Path(__file__).parent / "suites" / SUITES[name])
     path = Path(name)
     if not is_file(path):
         raise DataError(
@@ -45,6 +44,15 @@ def load_suite(name: str) -> Suite:
             fix=nearest(name, SUITES) or "shoal list suites",
         )
     return _read_once(path, stamp(name))
+
+
+@cache
+def _shipped(path: Path) -> Suite:
+    """Return a suite that ships with shoal."""
+    if path.suffix != ".py":
+        return read_suite(path)
+    suite: Suite = import_module(f"{__package__}.suites.{path.stem}").suite
+    return suite
 
 
 def stamp(name: str) -> tuple[int, int]:
@@ -140,8 +148,8 @@ def split_identity(settings: Settings, split: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def suite_digest(name: str, _stamp: tuple[int, int]) -> str:
-    """Return the hash of a suite's file, or of the cases of a suite in Python."""
-    if name in SUITES or (name.endswith(".py") and is_file(Path(name))):
+    """Return the hash of a suite's file, or of the cases that shoal or a module makes."""
+    if name in SUITES or (is_file(Path(name)) and is_generated(Path(name))):
         suite = load_suite(name)
         rows = [(case.id, case.examples, case.labels, case.meta) for case in suite.cases]
         return digest_of(repr(rows).encode())

@@ -8,6 +8,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import prod
 
 import numpy as np
@@ -21,7 +22,7 @@ MOST = 100_000
 ENUMERATED = 1_000_000
 """More combinations are drawn with repetition checks instead of enumerated."""
 TRIES = 50
-"""Draws per filling wanted, before the words left are taken for too few."""
+"""Draws per filling wanted, before giving up."""
 
 Template = str | tuple[str, ...]
 
@@ -54,9 +55,10 @@ def fill(
     seed: int = 0,
     exclude: Sequence[str] = (),
 ) -> Iterator[Filled]:
-    """Yield n fillings of the templates drawn at random, or all with n=0, in the order of templates and words.
+    """Yield n fillings drawn at random, or all with n=0, in the order of templates and words.
 
-    A text is yielded once. `exclude` leaves out fillings that contain one of these phrases as whole words. A template
+    Templates share n equally, as far as they have fillings: one with more slots does not push the others out. A text is
+    yielded once. `exclude` leaves out fillings that contain one of these phrases as whole words. A template
     of two texts is a tuple; a single one of them needs a list: `fill([("premise", "hypothesis")], …)`.
 
     >>> [filled.text for filled in fill("It is {a:word} {thing}.", {"word": ["old", "new"], "thing": ["lamp"]})]
@@ -65,26 +67,25 @@ def fill(
     ['Rosa saw Hana.', 'Emil saw Hana.']
     """
     every = [templates] if isinstance(templates, str) else list(templates)
-    slots = [_slots(template, words) for template in every]
+    slots = [slot_lists(template, words) for template in every]
     sizes = [prod(len(words[name]) for name in chosen.values()) for chosen in slots]
     total = sum(sizes)
     if n == 0 and total > MOST:
         raise DataError(f"{total:,} combinations of words", fix=f"a sample size of at most {MOST:,}")
     unwanted = re.compile("|".join(rf"(?<!\w){re.escape(phrase)}(?!\w)" for phrase in exclude) or r"(?!)")
     seen: set[tuple[str, ...]] = set()
-    drawn: dict[int, Filled] = {}
-    for index in _order(total, n, seed):
-        template, inside = _locate(index, sizes)
-        chosen = _words_at(inside, slots[template], words)
+    drawn: dict[tuple[int, int], Filled] = {}
+    for template, index in _order(sizes, n, seed):
+        chosen = _words_at(index, slots[template], words)
         filled = Filled(fill_one(every[template], chosen), every[template], chosen)
         is_repeated = len(set(_numbered(chosen))) < len(list(_numbered(chosen)))
         if is_repeated or filled.texts in seen or any(map(unwanted.search, filled.texts)):
             continue
         seen.add(filled.texts)
-        drawn[index] = filled
+        drawn[template, index] = filled
         if len(drawn) == n:
             break
-    yield from (drawn[index] for index in sorted(drawn))
+    yield from (drawn[place] for place in sorted(drawn))
 
 
 def _parts(template: Template) -> tuple[str, ...]:
@@ -96,7 +97,7 @@ def slot_names(template: Template) -> list[str]:
     return list(dict.fromkeys(found["name"] for part in _parts(template) for found in SLOT.finditer(part)))
 
 
-def _slots(template: Template, words: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def slot_lists(template: Template, words: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the word list of each slot."""
     chosen = {}
     for name in slot_names(template):
@@ -111,35 +112,34 @@ def _slots(template: Template, words: Mapping[str, Sequence[str]]) -> dict[str, 
     for part in _parts(template):
         if set(SLOT.sub("", part)) & set("{}"):
             raise DataError(
-                f"a brace that belongs to no slot in {part!r}", fix="a slot is {name} or {a:name}"
+                f"a brace that belongs to no slot in {part!r}",
+                fix="a slot is {thing} or {a:thing}, without spaces",
             )
     return chosen
 
 
-def _order(total: int, n: int, seed: int) -> Iterator[int]:
-    """Yield positions in the order in which they are drawn, none twice."""
+def _order(sizes: Sequence[int], n: int, seed: int) -> Iterator[tuple[int, int]]:
+    """Yield template and position of fillings in the order in which they are drawn: a turn per template, none twice."""
     if n == 0:
-        yield from range(total)
+        yield from ((template, index) for template, size in enumerate(sizes) for index in range(size))
         return
+    turns = zip_longest(*(_draws(size, n, [seed, template]) for template, size in enumerate(sizes)))
+    for turn in turns:
+        yield from ((template, index) for template, index in enumerate(turn) if index is not None)
+
+
+def _draws(size: int, n: int, seed: Sequence[int]) -> Iterator[int]:
+    """Yield positions below a size at random, none twice; of more than can be listed, enough for n."""
     rng = np.random.default_rng(seed)
-    if total <= ENUMERATED:
-        yield from rng.permutation(total).tolist()
+    if size <= ENUMERATED:
+        yield from rng.permutation(size).tolist()
         return
     seen: set[int] = set()
     for _ in range(TRIES * n):
-        position = int(rng.integers(total))
+        position = int(rng.integers(size))
         if position not in seen:
             seen.add(position)
             yield position
-
-
-def _locate(index: int, sizes: Sequence[int]) -> tuple[int, int]:
-    """Return the template of a position, and the position within it."""
-    for template, size in enumerate(sizes):
-        if index < size:
-            return template, index
-        index -= size
-    raise IndexError(index)
 
 
 def _words_at(index: int, slots: Mapping[str, str], words: Mapping[str, Sequence[str]]) -> dict[str, str]:

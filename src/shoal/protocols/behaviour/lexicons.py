@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from ...core.errors import DataError, nearest, some
 from .perturb import CITIES, COUNTRIES, MEN, WOMEN
 
-ENGLISH = {
+ENGLISH: dict[str, Sequence[str]] = {
     "names.women": WOMEN,
     "names.men": MEN,
     "names": (*WOMEN, *MEN),
@@ -17,6 +17,8 @@ ENGLISH = {
         "Irish", "Japanese", "Mexican", "Nigerian", "Norwegian", "Polish", "Syrian", "Turkish", "Vietnamese",
     ),
     "religions": ("Buddhist", "Christian", "Hindu", "Jewish", "Muslim", "Sikh"),
+    "orientations": ("asexual", "bisexual", "gay", "heterosexual", "pansexual"),
+    "disabilities": ("autistic", "blind", "deaf", "dyslexic", "partially sighted"),
     "professions": (
         "baker", "chef", "driver", "farmer", "gardener", "lawyer", "librarian", "mechanic", "nurse", "painter",
         "plumber", "student", "tailor", "teacher",
@@ -30,7 +32,7 @@ ENGLISH = {
     ),
     "adjectives.neutral": ("American", "blue", "borrowed", "grey", "Italian", "second-hand", "two-year-old"),
 }  # fmt: skip
-GERMAN = {
+GERMAN: dict[str, Sequence[str]] = {
     "names.women": (
         "Anke", "Birgit", "Claudia", "Elif", "Frieda", "Greta", "Heike", "Ines", "Johanna", "Katrin",
         "Leyla", "Marlene", "Nadine", "Petra", "Renate", "Sabine",
@@ -48,26 +50,32 @@ GERMAN = {
         "Japan", "Kanada", "Kenia", "Norwegen", "Polen", "Portugal", "Vietnam",
     ),
     "nationalities": (
-        "brasilianische", "chinesische", "deutsche", "französische", "griechische", "indische", "irische",
-        "japanische", "nigerianische", "polnische", "syrische", "türkische",
+        "brasilianisch", "chinesisch", "deutsch", "französisch", "griechisch", "indisch", "irisch", "japanisch",
+        "kanadisch", "nigerianisch", "norwegisch", "polnisch", "syrisch", "türkisch", "vietnamesisch",
     ),
-    "religions": ("buddhistische", "christliche", "hinduistische", "jüdische", "muslimische"),
+    "religions": ("alevitisch", "buddhistisch", "christlich", "hinduistisch", "jüdisch", "muslimisch"),
+    "orientations": ("asexuell", "bisexuell", "heterosexuell", "homosexuell", "pansexuell"),
+    "disabilities": ("autistisch", "blind", "gehörlos", "kleinwüchsig", "sehbehindert"),
     "professions": (
-        "Ärztin", "Bäckerin", "Fahrerin", "Gärtnerin", "Köchin", "Lehrerin", "Malerin", "Nachbarin",
-        "Studentin", "Verkäuferin",
+        "Apotheker", "Bäcker", "Fahrer", "Gärtner", "Lehrer", "Maler", "Mechaniker", "Musiker", "Pfleger",
+        "Schneider", "Tischler", "Verkäufer",
     ),
     "adjectives.positive": (
-        "ausgezeichnet", "großartig", "hervorragend", "reizend", "schön", "toll", "vorzüglich", "wunderbar",
+        "ausgezeichnet", "fantastisch", "großartig", "herrlich", "hervorragend", "schön", "toll", "wunderbar",
+        "wundervoll",
     ),
     "adjectives.negative": (
-        "entsetzlich", "enttäuschend", "furchtbar", "grauenhaft", "mies", "miserabel", "schlecht", "schrecklich",
+        "enttäuschend", "entsetzlich", "furchtbar", "grauenhaft", "mies", "scheußlich", "schlecht", "schrecklich",
     ),
-    "adjectives.neutral": ("blau", "geliehen", "gebraucht", "grau", "rund", "zwei Jahre alt"),
+    "adjectives.neutral": ("blau", "braun", "geliehen", "gemietet", "grau", "grün", "zwei Jahre alt"),
 }  # fmt: skip
-GERMAN["names"] = GERMAN["names.women"] + GERMAN["names.men"]
-GERMAN["places"] = GERMAN["cities"] + GERMAN["countries"]
-LEXICONS: Mapping[str, Mapping[str, Sequence[str]]] = {"en": ENGLISH, "de": GERMAN}
-"""Language to list name to words. German adjectives of people agree with feminine nouns, such as the professions."""
+GERMAN["names"] = (*GERMAN["names.women"], *GERMAN["names.men"])
+GERMAN["places"] = (*GERMAN["cities"], *GERMAN["countries"])
+LEXICONS: Mapping[str, dict[str, Sequence[str]]] = {"en": ENGLISH, "de": GERMAN}
+"""Language to list name to words.
+
+German adjectives and professions take their ending after the slot: "ein {praise}er Film", "die {religion}e {who}in".
+"""
 
 
 def word_list(name: str, language: str) -> Sequence[str]:

@@ -183,6 +183,20 @@ def vary_punctuation(text: str) -> list[str]:
     return [variant for variant in (bare, f"{bare}.", f"{bare}!") if bare and variant != text]
 
 
+UMLAUTS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss", "ẞ": "SS"}
+)
+
+
+def spell_out_umlauts(text: str) -> str:
+    """Return the text as a keyboard without umlauts writes it.
+
+    >>> spell_out_umlauts("Schöne Grüße")
+    'Schoene Gruesse'
+    """
+    return text.translate(UMLAUTS)
+
+
 # Negation
 
 SIMPLE = re.compile(

@@ -58,7 +58,7 @@ class Settings(Profiled):
     PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = PROFILES
 
     suite: str = changes("cases", "sentiment", resolve=_suite)
-    """The name of a suite that ships with shoal, or a file: a suite file, a module (.py), or as in `list formats`."""
+    """A suite that ships with shoal, or a file: YAML, a spreadsheet, a module (.py), or as in `list formats`."""
     split: str = changes("cases", "", resolve=_split)
     """Only this part of the suite: train, validation, test, FILE (its test part) or FILE:train. Empty: all of it."""
     limit: Count = changes("cases", 0)

@@ -11,15 +11,16 @@ from ...core.errors import DataError
 from ...data.labelled import LabelledTexts
 
 STARTER = """\
-# A suite of behavioural tests. Check it with `shoal check {name}.yaml`, then audit a model:
+# A suite of behavioural tests. Read some of its cases, then audit a model:
+#   shoal check {name}.yaml --cases 3
 #   shoal try behaviour hf:path/to/model --suite {name}.yaml
-suite: {name}
+suite: {quoted}
 labels: [negative, neutral, positive]     # every label that the model may give
 language: en                              # of our word lists: en or de
 
 words:                                    # lists for the slots of templates
   thing: [room, breakfast, pool, lobby]
-  praise: adjectives.positive             # one of ours; docs/how-to/write-a-suite.md names them all
+  praise: adjectives.positive             # one of ours; all: shoal list words
   blame: adjectives.negative
   religion: religions
   person: professions
@@ -58,15 +59,18 @@ tests:
     capability: robustness
     type: INV                             # the prediction must not change
     templates: ["The {{thing}} was {{praise}}.", "The {{thing}} was {{blame}}."]
-    perturb: [typo, punctuation]          # also: contraction, case, noise, {{swap: thing}}, {{add: "See you."}}
+    perturb: [typo, punctuation]          # others: shoal list perturbations
     sample: 30
 
   religion_changes_nothing:
     description: A guest's religion leaves the prediction unchanged.
     capability: fairness
     type: INV
-    templates: ["The {{person}} at the next table was friendly."]
-    variants: ["The {{religion}} {{person}} at the next table was friendly."]
+    templates:                            # each with its own variants
+      - text: "The {{person}} at the next table was friendly."
+        variants: ["The {{religion}} {{person}} at the next table was friendly."]
+      - text: "Our neighbour was {{a:person}}, and we had breakfast together."
+        variants: ["Our neighbour was {{a:religion}} {{person}}, and we had breakfast together."]
 
   hedges_weaken:
     description: A hedge does not make the model more certain.
@@ -83,6 +87,7 @@ tests:
     cases:
       - {{text: "Great. Another cold shower.", label: negative}}
       - {{text: "I loved waiting two hours for the key.", label: negative}}
+      - {{text: "Terrible idea to come here: now I never want to leave.", label: positive}}
 """
 
 CASES, WORDS = 20, 8
@@ -104,7 +109,7 @@ COMMON = frozenset(
 
 def starter(name: str) -> str:
     """Return a commented suite to start from."""
-    return STARTER.format(name=name)
+    return STARTER.format(name=name, quoted=yaml.safe_dump(name, allow_unicode=True).splitlines()[0])
 
 
 def proposed(name: str, texts: LabelledTexts, by: str, seed: int = 0) -> str:
@@ -112,10 +117,14 @@ def proposed(name: str, texts: LabelledTexts, by: str, seed: int = 0) -> str:
     groups = _by_column(texts, by) if by else _by_word(texts)
     if not groups:
         raise DataError(
-            f"no {'value of that column' if by else 'word'} has {FEWEST} texts",
+            f"no {f'value of column {by!r}' if by else 'word'} has {FEWEST} texts",
             fix="--by COLUMN, or more rows" if not by else "another column, or more rows",
         )
     labels = sorted({row.label for row in texts.rows})
+    if len(labels) < 2:
+        raise DataError(
+            f"one label only: {labels[0]!r}", fix="a table with every label that a model may give"
+        )
     rng = np.random.default_rng(seed)
     tests = {title: _test(texts, about, members, rng) for title, (about, members) in groups.items()}
     suite = {"suite": name, "labels": labels, "tests": tests}
@@ -142,7 +151,11 @@ def _by_column(texts: LabelledTexts, by: str) -> Mapping[str, tuple[str, list[in
     for place, more in enumerate(texts.more):
         values.setdefault(more[by], []).append(place)
     chosen = [(value, places) for value, places in values.items() if value and len(places) >= FEWEST]
-    return {_name(value): (f"Texts whose {by} is {value}.", places) for value, places in chosen}
+    groups: dict[str, tuple[str, list[int]]] = {}
+    for value, places in chosen:
+        name = _name(value)
+        groups[f"{name}_{len(groups)}" if name in groups else name] = f"Texts whose {by} is {value}.", places
+    return groups
 
 
 def _by_word(texts: LabelledTexts) -> Mapping[str, tuple[str, list[int]]]:

@@ -30,6 +30,11 @@ FIELDS = {
 """The names of an example's texts in a suite file, by the first of them."""
 
 
+def is_generated(path: Path) -> bool:
+    """Return whether a suite's cases depend on more than its file: on code, or on our word lists."""
+    return path.suffix == ".py" or is_yaml(path) or is_sheet(path)
+
+
 def read_suite(path: Path | str) -> Suite:
     """Return the suite in a file: our own format, templates, any that `shoal import` recognises, or a Python module.
 

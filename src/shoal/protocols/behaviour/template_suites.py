@@ -17,6 +17,7 @@ same cases. `docs/how-to/write-a-suite.md` has every field.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -24,13 +25,13 @@ from numpy.random import Generator
 
 from ...core.errors import DataError, nearest
 from ...core.records import Case
-from ...data.placed import Placed, errors_in, read_yaml, sheet_rows
+from ...data.placed import Placed, PlacedError, column_name, errors_in, read_yaml, sheet_rows
 from ...data.tables import open_rows
-from . import perturb
 from .expect import DIRECTIONS
-from .filling import Filled, Template, fill, fill_one, slot_names
+from .filling import Filled, Template, fill, slot_lists
 from .lexicons import LEXICONS, word_list
 from .suite import Definition, Suite, case
+from .variants import Words, read_template, variants_of
 
 SUITE_FIELDS = ("suite", "task", "language", "labels", "version", "words", "suggested", "tests")
 TEST_FIELDS = (
@@ -39,7 +40,7 @@ TEST_FIELDS = (
 )  # fmt: skip
 SHEET_FIELDS = (
     "functionality", "description", "capability", "type", "label", "template", "variant", "perturb", "case",
-    "expect", "na_if", "tolerance", "except", "sample", "seed", "slot", "words",
+    "expect", "na_if", "tolerance", "except", "sample", "seed", "slot", "words", "labels", "language",
 )  # fmt: skip
 REPEATED = {
     "template": "templates",
@@ -49,18 +50,16 @@ REPEATED = {
     "except": "except",
 }
 """Columns of a sheet that may be filled in several rows of a functionality, and their fields."""
-TYPOS = 3
-"""Typos per text, as many other names, places and numbers."""
+MOST_ERRORS = 10
+"""Functionalities whose errors are shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """The words that a functionality may use: labels and lists."""
+class Pattern:
+    """The label and the variants of a template."""
 
-    language: str
-    labels: Sequence[str]
-    """The suite's labels; empty if the file does not name them."""
-    lists: Mapping[str, Sequence[str]]
+    label: str | None
+    variants: Sequence[Placed]
 
 
 def is_yaml(path: Path) -> bool:
@@ -72,8 +71,11 @@ def is_sheet(path: Path) -> bool:
     """Return whether a file is a spreadsheet of templates or cases."""
     if path.suffix.lower() not in (".csv", ".tsv", ".xlsx") or not path.is_file():
         return False
-    columns = set(open_rows(path).columns)
-    return "functionality" in columns and not columns.isdisjoint(("template", "case"))
+    columns = [column_name(name) for name in open_rows(path).columns]
+    # A misspelt "templates" is a spreadsheet as well, so that the error names the column.
+    return "functionality" in columns and any(
+        get_close_matches(name, ("template", "case"), cutoff=0.85) for name in columns
+    )
 
 
 def read_template_suite(path: Path) -> Suite:
@@ -86,36 +88,53 @@ def read_sheet_suite(path: Path) -> Suite:
     """Return the suite of a spreadsheet: a row per template, and rows with `slot` and `words` for word lists."""
     words: dict[str, Placed] = {}
     tests: dict[str, dict[str, Placed]] = {}
-    labels: dict[str, Placed] = {}
+    labels: dict[str, str] = {}
+    fields: dict[str, Placed] = {}
     for row in sheet_rows(path, SHEET_FIELDS):
         first = next(iter(row.values()))
-        if "slot" in row:
-            words[row["slot"].text("slot")] = _listed(row.get("words", first))
+        fields |= {name: row.pop(name) for name in ("labels", "language") if name in row}
+        if not row:
+            continue
+        if "slot" in row or "words" in row:
+            if not {"slot", "words"} <= set(row):
+                raise first.error("a word list needs a slot and words", "slot: thing, words: room, pool")
+            words[row["slot"].text("slot")] = row["words"]
             continue
         if "functionality" not in row:
             raise first.error("no functionality", "name one, or fill in slot and words for a word list")
         name = row.pop("functionality")
-        test = tests.setdefault(name.text("functionality"), {})
-        _add_row(test, row)
         if "label" in row:
-            labels.setdefault(row["label"].text("label").removeprefix("not_"), row["label"])
+            _check_spelling(row["label"], labels)
+        _add_row(tests.setdefault(name.text("functionality"), {}), row)
     where = str(path)
-    fields = {
+    fields |= {
         "suite": Placed(path.name.split(".")[0], where),
         "words": Placed(words, where),
         "tests": Placed({name: Placed(test, where) for name, test in tests.items()}, where),
     }
-    if len(labels) > 1:
-        fields["labels"] = Placed([Placed(name, labels[name].where) for name in sorted(labels)], where)
-    return _suite(path, fields)
+    if "labels" in fields:
+        fields["labels"] = _listed(fields["labels"])
+    suite = _suite(path, fields)
+    if suite.labels is None and len(labels) > 1:
+        suite.infer_labels()
+    return suite
 
 
-def _listed(cell: Placed) -> Placed:
-    """Return the words of a cell: separated by commas or semicolons, or the name of one of our lists."""
-    text = cell.text("words")
-    words = [word.strip() for word in text.replace(";", ",").split(",")]
+def _check_spelling(label: Placed, labels: dict[str, str]) -> None:
+    """Raise if a label differs from an earlier one in capitals only."""
+    name = label.text("label").removeprefix("not_")
+    former = labels.setdefault(name.lower(), name)
+    if name != former:
+        raise label.error(f"label {name!r} is {former!r} in an earlier row", f"{former!r} in every row")
+
+
+def _listed(text: Placed) -> Placed:
+    """Return the words of a text that separates them by commas or semicolons; another text unchanged."""
+    if not isinstance(text.value, str):
+        return text
+    words = [word.strip() for word in text.value.replace(";", ",").split(",")]
     return (
-        Placed([Placed(word, cell.where) for word in words if word], cell.where) if len(words) > 1 else cell
+        Placed([Placed(word, text.where) for word in words if word], text.where) if len(words) > 1 else text
     )
 
 
@@ -124,6 +143,8 @@ def _add_row(test: dict[str, Placed], row: dict[str, Placed]) -> None:
     if "case" in row and "variant" in row:
         about = {"text": row["case"], "variants": Placed([row.pop("variant")], row["case"].where)}
         row["case"] = Placed(about, row["case"].where)
+    if "label" in row and not {"template", "case"} & set(row):
+        raise row["label"].error("a label without template or case", "the label in the row of its template")
     for name, cell in row.items():
         if name in REPEATED:
             field = REPEATED[name]
@@ -156,6 +177,10 @@ def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
             f"no word lists for language {language!r}", f"one of {', '.join(LEXICONS)}"
         )
     labels = fields["labels"].texts("labels") if "labels" in fields else None
+    if labels is not None and len(labels) < 2:
+        raise fields["labels"].error(
+            "one label only", f"every label that the model may give: [{labels[0]}, …]"
+        )
     with errors_in(fields["labels"].where if "labels" in fields else str(path)):
         suite = Suite(
             fields["suite"].text("suite") if "suite" in fields else path.name.split(".")[0],
@@ -167,8 +192,15 @@ def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
     tests = fields["tests"].table("tests") if "tests" in fields else {}
     if not tests:
         raise DataError(f"{path}: no tests", fix="tests: with a functionality and its templates below")
+    problems = []
     for name, test in tests.items():
-        _add_test(suite, name, test, words)
+        try:
+            _add_test(suite, name, test, words)
+        except DataError as problem:
+            problems.append(problem)
+    if problems:
+        rest = [f"… and {len(problems) - MOST_ERRORS} more"] if len(problems) > MOST_ERRORS else []
+        raise PlacedError.together([*problems[:MOST_ERRORS], *rest])
     return suite
 
 
@@ -178,6 +210,7 @@ def _with_lists(words: Words, more: Placed | None) -> Words:
     for name, listed in more.table("words").items() if more else ():
         if not name.isidentifier():
             raise listed.error(f"{name!r} cannot be a slot", "letters, digits and underscores: room_type")
+        listed = _listed(listed)
         if isinstance(listed.value, str):
             with errors_in(listed.where):
                 lists[name] = word_list(listed.text("words").strip(), words.language)
@@ -196,11 +229,9 @@ def _with_lists(words: Words, more: Placed | None) -> Words:
 def _add_test(suite: Suite, name: str, test: Placed, words: Words) -> None:
     fields = test.table(name, TEST_FIELDS)
     words = _with_lists(words, fields.get("words"))
-    kind = fields["type"].text("type").strip() if "type" in fields else "MFT"
+    kind = fields["type"].text("type").strip().upper() if "type" in fields else "MFT"
     if kind not in KINDS:
         raise fields["type"].error(f"type {kind!r} is not one of {', '.join(KINDS)}", "type: MFT")
-    if "perturb" not in fields and "variants" not in fields and "cases" not in fields and kind != "MFT":
-        raise test.error(f"{name} ({kind}) has no variants", "perturb: typo, or variants:, or cases:")
     if kind == "MFT" and ("perturb" in fields or "variants" in fields):
         raise test.error(f"{name}: variants make an INV or DIR test", "type: INV")
     if "templates" not in fields and "cases" not in fields:
@@ -219,7 +250,7 @@ def _add_test(suite: Suite, name: str, test: Placed, words: Words) -> None:
 
     cases.__name__ = name
     cases.__doc__ = fields["description"].text("description") if "description" in fields else ""
-    with errors_in(test.where):
+    with errors_in(fields.get("expect", fields.get("na_if", test)).where):
         define(cases)
 
 
@@ -276,30 +307,28 @@ def _tolerance(fields: Mapping[str, Placed]) -> float:
 
 def _filled_cases(name: str, fields: Mapping[str, Placed], words: Words, kind: str) -> Iterator[Case]:
     """Yield the cases of the templates: filled, labelled, and with their variants."""
-    labels = _templates(fields, words)
+    patterns = _patterns(name, fields, words, kind)
     where = fields["templates"]
     sample = fields["sample"].number("sample", 1) if "sample" in fields else 0
     exclude = fields["except"].texts("except") if "except" in fields else []
     rng = _rng(fields)
-    count = 0
+    filled_count = case_count = 0
     with errors_in(where.where):
-        for filled in fill(list(labels), words.lists, sample, _seed(fields), exclude):
-            variants = _variants(filled, fields, words, rng) if kind != "MFT" else []
-            if kind != "MFT" and not variants:
-                continue
-            count += 1
-            label = labels[filled.template]
-            if kind == "MFT" and label is None and "expect" not in fields:
-                raise where.error(f"{name}: no label", "label: negative")
-            examples = [_example(texts) for texts in (filled.texts, *variants)]
-            yield case(*examples, label=label, cluster=filled.source)
-    if not count:
-        raise where.error(f"{name}: no case is left", "other templates, words or perturbations")
-    if count < sample and kind == "MFT":
+        for filled in fill(list(patterns), words.lists, sample, _seed(fields), exclude):
+            filled_count += 1
+            pattern = patterns[filled.template]
+            variants = variants_of(filled, pattern.variants, fields, words, rng) if kind != "MFT" else []
+            if kind == "MFT" or variants:
+                case_count += 1
+                examples = [_example(texts) for texts in (filled.texts, *variants)]
+                yield case(*examples, label=pattern.label, cluster=filled.source)
+    if filled_count < sample:
         raise where.error(
-            f"{name}: sample asks for {sample:,} cases, the words make {count:,}",
-            f"sample: {count}, or more words",
+            f"{name}: sample asks for {sample:,} cases, the words make {filled_count:,}",
+            f"sample: {filled_count}, or more words" if filled_count else "fewer phrases under except",
         )
+    if not case_count:
+        raise where.error(f"{name}: no case is left", "other templates, words or perturbations")
 
 
 def _seed(fields: Mapping[str, Placed]) -> int:
@@ -314,37 +343,44 @@ def _example(texts: tuple[str, ...]) -> str | tuple[str, ...]:
     return texts[0] if len(texts) == 1 else texts
 
 
-def _templates(fields: Mapping[str, Placed], words: Words) -> dict[Template, str | None]:
-    """Return each template's label: of a list of templates, of lists by label, or of entries with text and label."""
+def _patterns(name: str, fields: Mapping[str, Placed], words: Words, kind: str) -> dict[Template, Pattern]:
+    """Return the templates: of a list, of lists by label, or of entries with text, label and variants."""
     listed, label = fields["templates"], _label(fields.get("label"), words)
     if isinstance(listed.value, dict):
         groups = [(part, _label(Placed(name, part.where), words)) for name, part in listed.value.items()]
     else:
         groups = [(listed, label)]
-    labels: dict[Template, str | None] = {}
-    for part, own in groups:
+    shared = fields["variants"].parts("variants") if "variants" in fields else []
+    patterns: dict[Template, Pattern] = {}
+    for part, label_of_group in groups:
         for entry in part.parts("templates"):
-            text, named = entry, own
-            if isinstance(entry.value, dict):
-                table = entry.table("a template", ("text", "label"))
-                if "text" not in table:
-                    raise entry.error("a template without text", 'text: "The {thing} was great."')
-                text, named = table["text"], _label(table.get("label"), words) or own
-            template = _template(text)
-            if template in labels:
+            text, pattern = _pattern(entry, label_of_group, shared, words)
+            template = read_template(text)
+            with errors_in(text.where):
+                slot_lists(template, words.lists)
+            if template in patterns:
                 raise entry.error(f"the template {template!r} is there twice", "keep one of them")
-            labels[template] = named
-    return labels
+            if kind == "MFT" and pattern.label is None and "expect" not in fields:
+                raise entry.error(f"{name}: no label", "label: negative")
+            if kind == "MFT" and pattern.variants:
+                raise entry.error(f"{name}: variants make an INV or DIR test", "type: INV")
+            if kind != "MFT" and not pattern.variants and "perturb" not in fields:
+                raise entry.error(f"{name} ({kind}) has no variants", "perturb: typo, or variants:")
+            patterns[template] = pattern
+    return patterns
 
 
-def _template(entry: Placed) -> Template:
-    """Return a template of one text, or of the two texts of a pair."""
-    if isinstance(entry.value, list):
-        texts = entry.texts("a pair of templates")
-        if len(texts) != 2:
-            raise entry.error(f"a pair has two texts, found {len(texts)}", '["How far is it?", "Is it far?"]')
-        return tuple(texts)
-    return entry.text("a template")
+def _pattern(
+    entry: Placed, label: str | None, shared: Sequence[Placed], words: Words
+) -> tuple[Placed, Pattern]:
+    """Return the text of an entry of `templates`, and its label and variants."""
+    if not isinstance(entry.value, dict):
+        return entry, Pattern(label, shared)
+    table = entry.table("a template", ("text", "label", "variants"))
+    if "text" not in table:
+        raise entry.error("a template without text", 'text: "The {thing} was great."')
+    variants = table["variants"].parts("variants") if "variants" in table else []
+    return table["text"], Pattern(_label(table.get("label"), words) or label, [*shared, *variants])
 
 
 def _label(label: Placed | None, words: Words) -> str | None:
@@ -391,130 +427,11 @@ def _perturbed_case(
             "variants are for templates", "perturb:, or the variants next to each text"
         )
     original = Filled((entry.text("a case"),), entry.text("a case"), {})
-    variants = _variants(original, fields, words, rng)
+    variants = variants_of(original, (), fields, words, rng)
     if variants:
         yield case(original.text, *(_example(texts) for texts in variants))
 
 
 def _pair(entry: Placed) -> tuple[str, ...]:
-    template = _template(entry)
+    template = read_template(entry)
     return (template,) if isinstance(template, str) else template
-
-
-# Variants
-
-
-def _variants(
-    filled: Filled, fields: Mapping[str, Placed], words: Words, rng: Generator
-) -> list[tuple[str, ...]]:
-    """Return the different variants of a filling, in the order of the file."""
-    made: dict[tuple[str, ...], None] = {}
-    for entry in fields["variants"].parts("variants") if "variants" in fields else ():
-        made |= dict.fromkeys(_from_template(entry, filled, words))
-    for entry in fields["perturb"].parts("perturb") if "perturb" in fields else ():
-        made |= dict.fromkeys((text,) for text in _perturbed(entry, filled, words, rng))
-    made.pop(filled.texts, None)
-    return list(made)
-
-
-def _from_template(entry: Placed, filled: Filled, words: Words) -> Iterator[tuple[str, ...]]:
-    """Yield a variant template with the words of the original, and every word of its further slots."""
-    template = _template(entry)
-    known = {name: [word] for name, word in filled.words.items() if name in slot_names(template)}
-    with errors_in(entry.where):
-        for variant in fill([template], {**words.lists, **known}):
-            yield variant.texts
-
-
-def _perturbed(entry: Placed, filled: Filled, words: Words, rng: Generator) -> Iterator[str]:
-    """Yield the changed texts of one entry of `perturb`: a name, or a name with its argument."""
-    if isinstance(entry.value, dict):
-        if len(entry.value) != 1:
-            raise entry.error("a perturbation is one name with its argument", "- typo: 3")
-        (name, argument), *_ = entry.value.items()
-    else:
-        name, argument = entry.text("perturb").strip(), None
-    if name not in PERTURBATIONS:
-        raise entry.error(
-            f"unknown perturbation {name!r}",
-            nearest(name, PERTURBATIONS) or "one of those",
-            f"known: {', '.join(PERTURBATIONS)}",
-        )
-    if len(filled.texts) > 1:
-        raise entry.error("perturb changes single texts", "variants: with both texts of the pair")
-    if name in ENGLISH_ONLY and words.language != "en":
-        raise entry.error(f"{name} is for English, the suite's language is {words.language}", "variants:")
-    yield from PERTURBATIONS[name](filled, argument, entry, words, rng)
-
-
-def _typo(filled: Filled, times: Placed | None, entry: Placed, words: Words, rng: Generator) -> Iterator[str]:
-    swaps = times.number("typo", 1) if times else 1
-    yield from (perturb.swap_letters(filled.text, rng, swaps) for _ in range(TYPOS))
-
-
-def _contraction(filled: Filled, *_: object) -> Iterator[str]:
-    yield perturb.contract(filled.text)
-
-
-def _punctuation(filled: Filled, *_: object) -> Iterator[str]:
-    yield from perturb.vary_punctuation(filled.text)
-
-
-def _case(filled: Filled, *_: object) -> Iterator[str]:
-    yield from (filled.text.lower(), filled.text.upper())
-
-
-def _swap(filled: Filled, what: Placed | None, entry: Placed, words: Words, rng: Generator) -> Iterator[str]:
-    """Yield the text with other words in a slot; or for names, places and numbers with another first one."""
-    if what is None:
-        raise entry.error("swap needs a word list", "- swap: names")
-    name = what.text("swap").strip()
-    if name == "numbers":
-        yield from (change.text for change in perturb.change_numbers(filled.text, rng, TYPOS))
-    elif name in filled.words:
-        others = [word for word in words.lists[name.rstrip("0123456789") if name not in words.lists else name]
-                  if word != filled.words[name]]  # fmt: skip
-        drawn = sorted(rng.permutation(len(others))[:TYPOS].tolist())
-        for place in drawn:
-            (text,) = fill_one(filled.template, {**filled.words, name: others[place]})
-            yield text
-    else:
-        with errors_in(what.where):
-            known = words.lists[name] if name in words.lists else word_list(name, words.language)
-        yield from (change.text for change in perturb.change_first(filled.text, (known,), rng, TYPOS))
-
-
-def _negation(filled: Filled, *_: object) -> Iterator[str]:
-    negated = perturb.negate(filled.text)
-    yield from [negated] if negated else []
-
-
-def _add(filled: Filled, phrases: Placed | None, entry: Placed, *_: object) -> Iterator[str]:
-    if phrases is None:
-        raise entry.error("add needs a phrase", '- add: "It was a Tuesday."')
-    yield from (perturb.add_after(filled.text, phrase) for phrase in phrases.texts("add"))
-
-
-def _prefix(filled: Filled, phrases: Placed | None, entry: Placed, *_: object) -> Iterator[str]:
-    if phrases is None:
-        raise entry.error("prefix needs a phrase", '- prefix: "Honestly,"')
-    yield from (perturb.add_before(filled.text, phrase) for phrase in phrases.texts("prefix"))
-
-
-def _noise(filled: Filled, argument: object, entry: object, words: Words, rng: Generator) -> Iterator[str]:
-    yield from perturb.add_noise(filled.text, rng)
-
-
-PERTURBATIONS: Mapping[str, Callable[..., Iterator[str]]] = {
-    "typo": _typo,
-    "contraction": _contraction,
-    "punctuation": _punctuation,
-    "case": _case,
-    "swap": _swap,
-    "negation": _negation,
-    "add": _add,
-    "prefix": _prefix,
-    "noise": _noise,
-}
-"""Named perturbations. Those with random draws take them from the functionality's seed, case after case."""
-ENGLISH_ONLY = ("contraction", "negation")

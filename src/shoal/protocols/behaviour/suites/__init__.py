@@ -1,6 +1,6 @@
-"""The suites that ship with shoal, one module each, and the helpers that put their sentences together.
+"""The suites that ship with shoal, one file each, and the helpers for those in Python.
 
-To add one: write `suites/<name>.py` that defines `suite`, and add a line.
+To add one: write `suites/<name>.yaml`, or `suites/<name>.py` that defines `suite`, and add a line.
 """
 
 from collections.abc import Sequence
@@ -9,11 +9,12 @@ from itertools import product
 import numpy as np
 
 SUITES: dict[str, str] = {
-    "sentiment": "sentiment",
-    "paraphrase": "paraphrase",
-    "reading": "reading",
+    "sentiment": "sentiment.py",
+    "sentiment-de": "sentiment_de.yaml",
+    "paraphrase": "paraphrase.py",
+    "reading": "reading.py",
 }
-"""Name to module."""
+"""Name to file."""
 
 
 def some_of(n: int, *words: Sequence[str]) -> list[tuple[str, ...]]:
