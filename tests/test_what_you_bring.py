@@ -59,6 +59,8 @@ FILES: dict[str, str] = {
     "array.json": json.dumps([{"text": t, "label": y} for t, y in zip(ROWS, LABELS, strict=True)]),
     "numbers.csv": table_of(["0", "1"]),
     "padded.csv": table_of(["negative ", " positive"]),
+    "spelled.csv": table_of(["negative", "Negative"]),
+    "nested.jsonl": '{"doc": {"text": "a", "label": "no"}}\n{"doc": {"text": "b", "label": "yes"}}\n{"doc": {}}\n',
     "unlabelled.csv": table_of(["negative", ""]),
     "untexted.csv": "text,label\n ,negative\nb,positive\n",
     "one.csv": table_of(["positive", "positive"]),

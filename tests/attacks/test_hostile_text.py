@@ -70,6 +70,10 @@ COMMANDS: list[tuple[str, ...]] = [
     ("explain", "tiny:sentiment", f"A fine film {HOSTILE}"),
     ("rank", "tiny:sentiment", "python:hostile_models:answers", "--data", "table.csv"),
     ("list", HOSTILE),
+    ("help", HOSTILE),
+    ("new", "suite", "mine", "--from", "table.csv", "--text", "text", "--label", HOSTILE),
+    ("check", "suite.jsonl", "--cases", "3"),
+    ("show", "last", "--failing"),
     ("reproduce", HOSTILE),
 ]  # fmt: skip
 

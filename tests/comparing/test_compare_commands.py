@@ -95,7 +95,7 @@ def test_several_runs_are_given_by_side(shoal, predicting, suite):
         (["x", "y", "--a", "z"], 2, "give two models"),
         (["--a", "z"], 2, "--a and --b are given together"),
         (["x", "y"], 1, "'x' is neither a model, nor a result file, nor a job of runs"),
-        (["x", "y", "--set", "suite=s"], 1, "--set is for models that are scored here"),
+        (["x", "y", "--set", "suite=s"], 1, "--set are for models"),
         (["predictions:x", "predictions:y", "--set", "suite=absent"], 1, "suite 'absent' is neither a file"),
     ],
 )
@@ -318,3 +318,11 @@ def test_the_example_rules_are_met_by_the_example_predictions(shoal):
         "gate", "predictions:example", "--set", "suite=sentiment", "--rules", ROOT / "examples" / "gate.toml"
     )
     assert done.exit_code == 0, done.output
+
+
+def test_a_page_lists_every_verdict_and_a_terminal_the_tightest(make):
+    judged = make({f"f{number}": [1] * 20 for number in range(9)})
+    verdicts = judge([Rule({"functionality": "*"}, at_least=0.5)], judged)
+    short, whole = (verdict_sections(verdicts, judged, every=every) for every in (False, True))
+    assert len(short[0].blocks[0].rows) == 4 and len(whole[0].blocks[0].rows) == 9
+    assert "--json" not in str(whole) and "exit code" not in str(whole)

@@ -53,7 +53,7 @@ def test_every_verb_works_for_it(folder):
     assert "best" not in shoal("try", "echo", "python:toy_models:by_length", "--json").output
     assert "is right most often" in shoal("run", "plan.toml").output
     assert "2 done" in shoal("status", "plan.toml").output
-    assert "3 cases fail" in shoal("show", "always-long", "--failing").output
+    assert "3 of 6 cases fail" in shoal("show", "always-long", "--failing").output
     assert "100.0" in shoal("show", "by-length").output
     assert shoal("show", "by-length", "--csv").output.startswith("case_id,length,outcome")
     shoal("report", "plan.toml", "--out", "page.html")

@@ -33,8 +33,11 @@ def test_what_is_read_is_never_overwritten(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("text,label\na,no\nb,\n", "own.csv: 1 of 2 rows has no label[\\s\\S]*on line 3\n"),
-        ("text,label\na,nan\nb,  \nc,no\n", "own.csv: 2 of 3 rows have no label[\\s\\S]*on lines 2, 3\n"),
+        ("text,label\na,no\nb,\n", "own.csv, line 3: no label"),
+        (
+            "text,label\na,nan\nb,  \nc,no\n",
+            r"own.csv: 2 of 3 rows are invalid\n  why: lines 2, 3: no label\n",
+        ),
         ("text,label\n,no\nb,yes\n", "own.csv, line 2: nothing in column 'text'"),
         ("text,label\na,no\nb,no\n", r"one label only: 'no'[\s\S]*try: .*--labels"),
     ],
@@ -92,6 +95,12 @@ def test_a_label_without_a_name_is_refused_with_the_line_to_add(tmp_path):
         DataError, match=r"line 3: label '2' has no name\n  why: --labels names 0, 1\n.*2=NAME"
     ):
         import_suite(own, tmp_path / "out.jsonl", LABELLED, {"0": "negative", "1": "positive"})
+
+
+def test_names_of_one_label_only_are_refused(tmp_path):
+    own = table(tmp_path, "text,label\na,0\nb,1\n")
+    with pytest.raises(DataError, match="--labels names one label only: 'negative'"):
+        import_suite(own, tmp_path / "out.jsonl", LABELLED, {"0": "negative"})
 
 
 def test_a_suite_with_rules_keeps_what_its_numbers_mean(tmp_path):

@@ -55,8 +55,8 @@ def test_labels_are_put_together_whatever_way_numbers_are_written(file):
     ("text,label\na,x\n", {"texts": ["text", "text"]}, "one column is named twice"),
     ("a,b,c,label\na,b,c,x\n", {"texts": ["a", "b", "c"]}, "named twice, or too many: a, b, c, label"),
     ("text,label\na,x\n  ,y\n", {}, "line 3: nothing in column 'text'"),
-    ("text,label\na,x\nb,\nc,nan\n", {}, "2 of 3 rows have no label(.|\n)*empty or NaN on lines 3, 4"),
-    ('{"text": "a", "label": "x"}\n{"text": "b", "label": null}\n', {}, "1 of 2 rows has no label(.|\n)*on line 2"),
+    ("text,label\na,x\nb,\nc,nan\n", {}, "2 of 3 rows are invalid(.|\n)*lines 3, 4: no label"),
+    ('{"text": "a", "label": "x"}\n{"text": "b", "label": null}\n', {}, "line 2: no label"),
     ('{"text": "a", "label": 1}\n{"text": ["b"], "label": 1}\n', {}, "line 2: column 'text' holds list, text is"),
     ('{"text": "a", "label": 1}\n{"label": 1}\n', {}, "line 2: nothing in column 'text'"),
     ("text,label\n", {}, "no rows"),
@@ -98,5 +98,7 @@ def test_labels_called_none_or_null_are_labels(file):
 
 
 def test_fifty_rows_without_a_label_are_named_and_the_rest_are_counted(file):
-    with pytest.raises(DataError, match=r"60 of 61 rows have no label(.|\n)* 50, 51, 52 and 10 more"):
+    with pytest.raises(
+        DataError, match=r"60 of 61 rows are invalid(.|\n)* 50, 51, 52: no label; and 10 more rows"
+    ):
         read_labelled(file("text,label\na,x\n" + "b,NaN\n" * 60))

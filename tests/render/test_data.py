@@ -51,8 +51,10 @@ def test_the_provenance_has_settings_label_maps_and_dates(page):
 
 def regressed() -> list[Result]:
     """A passes most of everything; B loses fairness and gains elsewhere."""
+    never = {"inv_never_applies": [None] * 5}
     a = {"fairness_gender": [1] * 30 + [0] * 10, "words_plain": [1] * 20 + [0] * 40, "words_more": [1] * 40}
     b = {"fairness_gender": [0] * 30 + [0] * 10, "words_plain": [1] * 60, "words_more": [1] * 40}
+    a, b = a | never, b | never
     return [outcomes_of(rows, id=name, model=name) for name, rows in (("v1", a), ("v2", b))]
 
 
@@ -60,7 +62,8 @@ def test_the_first_screen_names_what_got_worse_and_fairness_failures():
     summary = comparison_page(compare(*([result] for result in regressed()))).summary
     assert summary is not None
     overall, worse, fairness = summary.cards
-    assert "got worse" in summary.text
+    assert f"{summary.verdict} {summary.text}".count("got worse") == 1
+    assert summary.text == "1 got better, 1 without a clear change."
     assert worse.title == "Got worse: 1 of 3"
     assert [name for name, _ in worse.rows] == ["fairness_gender"]
     assert worse.rows[0][1].text == "75 → 0 ▼" and worse.rows[0][1].tone == "bad"  # type: ignore[union-attr]

@@ -56,7 +56,7 @@ def rates() -> Table:
 def cases() -> CaseList:
     examples = (("A good film.",), ("A *bad* film.",))
     shown = ShownCase(
-        Case("c/1", examples), Outcome("c/1", False, -0.25), "negative", ["positive .9"], "", "▼"
+        Case("c/1", examples), Outcome("c/1", False, -0.25), "negative", ["positive .9"], "", "▼", "P .9 → .2"
     )
     return CaseList([shown], [Words("Worst: ", "strong"), "negation"])
 
@@ -97,7 +97,7 @@ In **bold** words.
 
 - ▼ A good film. (positive .9)<br>
   → A **\*bad\*** film.<br>
-  expected negative, off by 0.25
+  expected negative, P .9 → .2
 
 1\. a note
 """.lstrip()
@@ -142,7 +142,7 @@ fewer\textbar{}words & -- &  & 0 \\
 \begin{itemize}
 \item {}$\blacktriangledown$ A good film. (positive .9) \\
 $\rightarrow$ A \emph{*bad*} film. \\
-expected negative, off by 0.25
+expected negative, P .9 $\rightarrow$ .2
 \end{itemize}
 
 % 1. a note

@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -249,5 +250,17 @@ def test_check_estimates_the_cost_and_sends_no_request(server, tmp_path):
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     bill = told["bill"]
-    assert bill["requests"] > 45 and bill["cost"] == pytest.approx((bill["read"] + 2 * bill["written"]) / 1e6)
+    cost = pytest.approx((bill["read"] + 2 * bill["written"]) / 1e6)
+    assert bill["requests"] > 45 and bill["costs"] == {"": cost}
     assert len(next(iter(told["prompts"].values()))) == 1 and server.bodies == []
+
+
+def test_estimate_and_actual_cost_have_one_form_and_count_the_self_checks(server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan_of(tmp_path, server, "&again=5&price=input:1000,output:2000,currency:CHF")
+    outputs = [CliRunner().invoke(main, [verb, "plan.toml"]).output for verb in ("check", "run")]
+    form = r"([\d,]+) requests, [\d,]+ input\s+tokens, [\d,]+ output\s+tokens, ([\d.,]+)\s+CHF"
+    (most, dearest), (requests, cost) = [re.search(form, output).groups() for output in outputs]
+    assert int(requests) == len(server.bodies) <= int(most)
+    assert float(cost) <= float(dearest)
+    assert f"Spent: {requests} requests" in outputs[1]

@@ -14,6 +14,7 @@ from ..core.errors import ShoalError
 from ..core.text import printable
 from .audit import explain_command, list_command, try_command
 from .compare import compare_command, gate_command, plan_size_command, reproduce_command
+from .help import help_command
 from .new import new_command
 from .plans import report, run, show, status
 from .rank import rank_command
@@ -26,7 +27,7 @@ GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Look": (try_command, show, report, explain_command),
     "Decide": (compare_command, gate_command, rank_command, plan_size_command),
     "Study": (run, status, check_command, reproduce_command),
-    "Files": (import_command, export_command, new_command, list_command),
+    "Files": (import_command, export_command, new_command, list_command, help_command),
 }
 
 
@@ -62,8 +63,8 @@ def main() -> None:
 
     \b
     Start here:
-      shoal try behaviour predictions:example --set suite=sentiment
-      shoal list
+      shoal try behaviour predictions:example --suite sentiment
+      shoal help models
 
     \b
     Exit codes: 0 done, 1 problem, 2 usage, 3 gate not met, 130 interrupted.

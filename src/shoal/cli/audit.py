@@ -1,37 +1,62 @@
 """The verbs `try`, `explain` and `list`."""
 
-import shlex
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from ..core.errors import DataError, PlanError
 from ..core.text import printable
-from .options import AS_JSON, OVER, SHORT, echo_json, echo_object, inputs, refuse_dead
+from .options import (
+    AS_JSON,
+    LABELS,
+    OUT,
+    OVER,
+    echo_json,
+    echo_object,
+    inputs,
+    labelled,
+    refuse_dead,
+    refuse_overwrite,
+)
 
 TABLES = ["protocols", "models", "prompts", "suites", "rules", "formats", "profiles", "executors"]
 TABLES += ["explainers", "factors"]
 
 
 @click.command("list")
-@click.argument("what", type=click.Choice(TABLES), required=False)
-def list_command(what: str | None) -> None:
-    """List protocols, suites, formats, rules and models.
+@click.argument("what", type=click.Choice([*TABLES, "settings"]), metavar="[TABLE]", required=False)
+@click.argument("protocol", required=False)
+def list_command(what: str | None, protocol: str | None) -> None:
+    """List protocols, suites, formats, rules, models and settings.
+
+    TABLE is one of protocols, models, prompts, suites, rules, formats, profiles, executors, explainers, factors, and
+    settings, which needs a PROTOCOL.
 
     \b
-    Example:
+    Examples:
       shoal list suites
+      shoal list settings behaviour
     """
-    from .catalogue import catalogue
+    from ..protocols import PROTOCOLS, find_protocol
+    from .catalogue import catalogue, settings_text
 
-    click.echo(catalogue(what))
+    if what == "settings":
+        if not protocol:
+            raise click.UsageError(f"settings of which protocol? {', '.join(PROTOCOLS)}")
+        find_protocol(protocol)
+        click.echo(settings_text(protocol))
+    elif protocol:
+        raise click.UsageError(f"only settings are by protocol: shoal list settings {protocol}")
+    else:
+        click.echo(catalogue(what))
 
 
 @click.command("try")
 @click.argument("protocol")
 @click.argument("model")
 @inputs
+@LABELS
 @click.option(
     "--only",
     multiple=True,
@@ -41,20 +66,24 @@ def list_command(what: str | None) -> None:
 @click.option("--limit", type=click.IntRange(min=1), help="Use a random sample of this many cases.")
 @OVER
 @click.option("--full", is_flag=True, help="Show every row and note, with intervals for new templates.")
+@click.option("--html", type=OUT, help="Also write an HTML page.")
 @AS_JSON
 def try_command(
     protocol: str,
     model: str,
     pairs: tuple[str, ...],
+    labels: str | None,
     only: tuple[str, ...],
     limit: int | None,
     over: str,
     full: bool,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Audit one model and print the result.
 
-    MODEL is a spec such as hf:NAME; predictions:FILE has answers that were computed elsewhere.
+    MODEL is a spec such as hf:NAME; predictions:FILE has answers that were computed elsewhere; see shoal help models.
+    The result is kept in .shoal/ of this folder until the next try: show, report, gate and compare call it last.
 
     \b
     Examples:
@@ -62,11 +91,13 @@ def try_command(
       shoal try behaviour predictions:answers.jsonl --suite suite.jsonl --set split=test --json
       shoal try behaviour "predictions:answers.csv?label=pred_a" --suite hatecheck.csv
       shoal try behaviour tiny:sentiment --only "functionality=neg*"
+      shoal try behaviour hf:my-model --suite sentiment --labels LABEL_0:negative,LABEL_1:positive
+      shoal try behaviour tiny:sentiment --html page.html
     """
     from ..core.records import for_new_templates
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
-    from ..runs.results import audit_with
+    from ..runs.last import audit_and_keep
     from ..runs.settings import parse_pairs
     from ..runs.viewing import result_sections
 
@@ -74,8 +105,10 @@ def try_command(
     if only and "only" in values:
         raise PlanError("--only and --set only: two sources for one value", fix="keep --only")
     values |= {"only": list(only)} if only else {}
+    refuse_overwrite(html, (model, *pairs))
+    model = labelled(model, labels)
     with progress_bar() as progress:
-        result = audit_with(protocol, model, values, "--set", progress)
+        result, not_kept = audit_and_keep(protocol, model, values, progress)
     if over == "templates":
         result = for_new_templates(result)
     if as_json:
@@ -83,18 +116,13 @@ def try_command(
     else:
         print_sections(result_sections(result), full=full)
     refuse_dead([result])
-    if not (as_json or only):
-        click.echo(_next_commands(protocol, model, pairs))
+    if html:
+        from ..render.writing import write_report
 
-
-def _next_commands(protocol: str, model: str, pairs: Sequence[str]) -> str:
-    """Return the commands that compare and gate the same model."""
-    words = [model, *(["--protocol", protocol] if protocol != "behaviour" else [])]
-    for pair in pairs:
-        name, _, value = pair.partition("=")
-        words += [f"--{name}", value] if name in SHORT else ["--set", pair]
-    same = printable(shlex.join(words))
-    return f"\nNext: shoal compare OTHER {same}\n      shoal gate {same} --rules gate.toml"
+        write_report([result], html)
+    if not as_json:
+        kept = "Next: shoal show last --failing    shoal report last"
+        click.echo("\n" + (printable(f"The result was not kept: {not_kept}") if not_kept else kept))
 
 
 @click.command("explain")
@@ -105,9 +133,10 @@ def _next_commands(protocol: str, model: str, pairs: Sequence[str]) -> str:
 @click.option("--label", default="", help="Explain this label instead of the predicted one.")
 @click.option("--samples", type=click.IntRange(min=1), help="Copies of the text, or steps of the integral.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the draws.")
+@LABELS
 @AS_JSON
 def explain_command(
-    model: str, text: str, second: str | None, method: str, as_json: bool, **draws: Any
+    model: str, text: str, second: str | None, method: str, labels: str | None, as_json: bool, **draws: Any
 ) -> None:
     """Show which words of a text decide a prediction.
 
@@ -128,6 +157,7 @@ def explain_command(
     example = (text,) if second is None else (text, second)
     for part in example:
         _check_text(part)
+    model = labelled(model, labels)
     config = ExplainConfig(**draws)
     (explained,) = explain(load_model(model), [example], method, config)
     if as_json:

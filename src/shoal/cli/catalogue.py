@@ -1,10 +1,15 @@
 """The content of `shoal list`, read from the tables that the code uses."""
 
+from shutil import get_terminal_size
+
+import click
+
 from ..data import FORMATS
 from ..explaining import EXPLAINERS
 from ..models import SCHEMES
 from ..models.prompted.prompt import PROMPTS
 from ..protocols import PROTOCOLS
+from ..protocols.settings_table import SettingRow, setting_rows
 from ..runs.executors import EXECUTORS
 
 
@@ -25,6 +30,23 @@ def catalogue(what: str | None) -> str:
     if what:
         return _lines(tables[what], indent="")
     return "\n\n".join(f"{name}\n{_lines(rows, '  ')}" for name, rows in tables.items())
+
+
+def settings_text(protocol: str) -> str:
+    """Return name, type, default and effect of the settings of a protocol, the rare ones last."""
+    rows = setting_rows(protocol)
+    formatter = click.HelpFormatter(width=min(100, get_terminal_size().columns))
+    for title, is_rare in (("Settings", False), ("Rare settings", True)):
+        chosen = [row for row in rows if row.advanced is is_rare]
+        if chosen:
+            with formatter.section(f"{title} of {protocol}"):
+                formatter.write_dl([(row.name, _setting(row)) for row in chosen])
+    return formatter.getvalue().rstrip()
+
+
+def _setting(row: SettingRow) -> str:
+    default = row.default if row.default in ("–", "required") else f"default {row.default}"
+    return f"{row.effect}  [{row.type}; {default.replace('–', 'not set')}]"
 
 
 def _lines(rows: dict[str, str], indent: str) -> str:

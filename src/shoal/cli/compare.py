@@ -21,6 +21,7 @@ GATE_NOT_MET = 3
 @click.option("--a", "seeds_a", multiple=True, metavar="A", help="A run of side A; repeat for more.")
 @click.option("--b", "seeds_b", multiple=True, metavar="B", help="A run of side B; repeat for more.")
 @options.inputs
+@options.LABELS
 @options.INTO
 @options.OVER
 @click.option(
@@ -51,12 +52,14 @@ def compare_command(
 
     Every difference is B minus A.
 
-    A and B are models to query (predictions:FILE with --suite ...) or jobs of a store, of any protocol. A model
-    whose settings ask for training is trained first. Repeat --a and --b for several runs of two recipes.
+    A and B are models to query (predictions:FILE with --suite ...), jobs of a store, of any protocol, or last: the
+    result of the latest shoal try. A model whose settings ask for training is trained first. Repeat --a and --b for
+    several runs of two recipes.
 
     \b
     Examples:
       shoal compare predictions:old.jsonl predictions:new.jsonl --suite suite.jsonl
+      shoal compare last predictions:new.jsonl --suite suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
       shoal compare 3f9c1a2b 91be77d0 --into runs --margin 0.02 --out comparison.html
       shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --data example
@@ -98,35 +101,16 @@ def _sides(
 def find_sides(
     side_a: "Sequence[str]",
     side_b: "Sequence[str]",
-    protocol: str | None,
-    pairs: "Sequence[str]",
-    into: Path,
-    *,
-    keep: bool = False,
+    **query: Any,
 ) -> "tuple[list[Result], list[Result]]":
     """Return the results of both sides, with outcomes; models are queried here."""
     from ..runs.results import with_outcomes
 
     specs = [*side_a, *side_b]
-    results = _query(specs, protocol, pairs, into, keep=keep)
+    results = options.find_results(specs, **query)
     results = [with_outcomes(result, spec) for result, spec in zip(results, specs, strict=True)]
     options.refuse_dead(results)
     return results[: len(side_a)], results[len(side_a) :]
-
-
-def _query(
-    specs: "Sequence[str]", protocol: str | None, pairs: "Sequence[str]", into: Path, *, keep: bool
-) -> "list[Result]":
-    """Return the results of models, jobs or result files."""
-    from ..protocols import PROTOCOLS
-    from ..render.progress import progress_bar
-    from ..runs.results import find_results
-    from ..runs.settings import parse_pairs
-
-    with progress_bar() as progress:
-        return find_results(
-            specs, protocol or next(iter(PROTOCOLS)), parse_pairs(pairs), into, progress, keep=keep
-        )
 
 
 def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
@@ -160,6 +144,7 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
 @click.option("--baseline", metavar="RESULT", help="The result that relative rules compare with.")
 @click.option("--junit", type=options.OUT, help="Also write JUnit XML to this file.")
 @options.inputs
+@options.LABELS
 @options.INTO
 @options.PROTOCOL
 @options.KEEP
@@ -171,11 +156,12 @@ def gate_command(
 
     Exit codes: 0 every rule is met, 3 some rule is not, 1 problem with the input, 2 usage.
 
-    RESULT is a file that `shoal try ... --json` wrote, a job of a store, or a model with --suite ... A rule judges
-    the observed rate unless it says judge = "lower bound" or "upper bound".
+    RESULT is last (the latest shoal try), a file that `shoal try ... --json` wrote, a job of a store, or a model with
+    --suite ... A rule judges the observed rate unless it says judge = "lower bound" or "upper bound".
 
     \b
     Examples:
+      shoal gate last --rules gate.toml
       shoal gate result.json --rules gate.toml
       shoal gate predictions:new.jsonl --suite suite.jsonl --rules gate.toml --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
@@ -191,7 +177,7 @@ def gate_command(
     checked = read_rules(rules)
     if baseline is None and any(rule.is_relative for rule in checked):
         raise PlanError(f"{rules}: a relative rule needs a baseline", fix="--baseline RESULT")
-    judged, *earlier = _query(names, **query)
+    judged, *earlier = options.find_results(names, **query)
     options.refuse_dead([judged])
     try:
         verdicts = judge(checked, judged, earlier[0] if earlier else None)
@@ -218,12 +204,14 @@ def gate_command(
 @click.option("--differing", type=float, help="Share of cases on which the models differ.")
 @click.option("--row", default="", metavar="NAME", help="A row of compare; by default the headline.")
 @options.inputs
+@options.LABELS
 @options.INTO
 @options.PROTOCOL
 @options.AS_JSON
 def plan_size_command(
     names: tuple[str, ...],
     pairs: tuple[str, ...],
+    labels: str | None,
     into: Path,
     protocol: str | None,
     as_json: bool,
@@ -243,7 +231,7 @@ def plan_size_command(
 
     if len(names) > 2:
         raise click.UsageError("give a model A, or two, A and B")
-    (a,), b = find_sides(names[:1], names[1:], protocol, pairs, into)
+    (a,), b = find_sides(names[:1], names[1:], pairs=pairs, labels=labels, into=into, protocol=protocol)
     plan = plan_size(a, b[0] if b else None, **wanted)
     if as_json:
         options.echo_object([result.job for result in (a, *b)], plan.measures, ())

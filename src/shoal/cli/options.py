@@ -64,12 +64,66 @@ def inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+LABELS = click.option(
+    "--labels",
+    metavar="NAMES",
+    help="Names of the model's labels: negative,positive or LABEL_0:negative,LABEL_1:positive.",
+)
+
+
+def with_labels(names: "Sequence[str]", labels: str | None) -> list[str]:
+    """Return the names with `--labels` as an option of every model spec among them."""
+    from ..runs.results import SPEC
+
+    if labels is not None and not any(map(SPEC.match, names)):
+        raise click.UsageError("--labels is for models; jobs and result files are scored already")
+    return [labelled(name, labels) if SPEC.match(name) else name for name in names]
+
+
+def labelled(spec: str, labels: str | None) -> str:
+    """Return a model spec with `--labels` as an option."""
+    if labels is None:
+        return spec
+    from ..models import parse_spec
+    from ..models.labels import parse_labels
+    from ..runs.plan import with_option
+
+    parse_labels(labels, "--labels")
+    if "labels" in parse_spec(spec).options:
+        raise ModelError(f"{spec}: both the spec and --labels name labels", fix="keep one of them")
+    return with_option(spec, "labels", labels)
+
+
 PROTOCOL = click.option(
     "--protocol",
     metavar="NAME",
     help="The protocol for models to query; by default the first of shoal list protocols.",
 )
 KEEP = click.option("--keep", is_flag=True, help="Store answers and trained models in --into.")
+
+
+def find_results(
+    names: "Sequence[str]",
+    *,
+    protocol: str | None,
+    pairs: "Sequence[str]",
+    labels: str | None,
+    into: Path,
+    keep: bool = False,
+) -> "list[Result]":
+    """Return the results of models, jobs or result files; models are queried here."""
+    from ..protocols import PROTOCOLS
+    from ..render.progress import progress_bar
+    from ..runs import results
+    from ..runs.settings import parse_pairs
+
+    default = next(iter(PROTOCOLS))
+    with progress_bar() as progress:
+        return results.find_results(
+            with_labels(names, labels), protocol or default, parse_pairs(pairs), into, progress, keep=keep
+        )
+
+
 OVER = click.option(
     "--over",
     type=click.Choice(["cases", "templates"]),

@@ -1,4 +1,4 @@
-"""The verbs `run`, `status`, `show` and `report`: plans and their results."""
+"""The verbs `run`, `status`, `show` and `report`: plans and results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,43 +27,54 @@ EXPLAIN = click.option(
 @click.argument("plan", type=options.EXISTING)
 @options.INTO
 @click.option("--retry-errors", is_flag=True, help="Query unanswered examples of finished jobs again.")
+@click.option("--again", is_flag=True, help="Query the models of finished jobs again.")
 @click.option(
     "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes."
 )
 @click.option("--on", default="", metavar="EXECUTOR", help="Where to run: see shoal list executors.")
 @options.AS_JSON
-def run(plan: Path, into: Path, as_json: bool, **how: Any) -> None:
+def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     """Run the jobs of a plan and show their results.
 
     Jobs with a result are skipped. Safe to interrupt: the same command resumes. Several processes may share one plan.
+    With --again, old results stay until the new ones of the whole plan are complete.
 
     \b
     Examples:
       shoal run plan.toml --into runs
+      shoal run plan.toml --again
       shoal run plan.toml --workers 2
       shoal run plan.toml --on ray
     """
     from ..core.text import printable
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
+    from ..runs.again import finish_replacing, replace_results, store_for_again
     from ..runs.executors import run_jobs
     from ..runs.plan import check_plan, read_plan
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
+    from .views import finished_words, next_words, spent_words
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
-    todo = {job.id for job in jobs if not store.is_done(job.id)}
+    finish_replacing(store)
+    working = store_for_again(jobs, store) if again else store
+    todo = {job.id for job in jobs if not working.is_done(job.id)}
     noun = "job" if len(jobs) == 1 else "jobs"
     click.echo(f"{len(jobs)} {noun}: {len(jobs) - len(todo)} done, {len(todo)} to run", err=as_json)
+    if not todo and not again and not how["retry_errors"]:
+        click.echo(finished_words(jobs, store, plan), err=as_json)
     failed = 0
     with progress_bar() as progress:
-        for job, problem in run_jobs(jobs, store, progress, resources=wanted.resources, **how):
+        for job, problem in run_jobs(jobs, working, progress, resources=wanted.resources, **how):
             if problem or job.id in todo:
                 ending = "failed: " + printable(problem) if problem else "done"
                 click.echo(f"  {job.id}  {ending}", err=as_json)
             failed += problem is not None
+    if again and not failed:
+        options.refuse_dead(replace_results(jobs, store, working))
     results = results_by_protocol(wanted, jobs, store)
     compared = compare_results(wanted, results, store, keep=True)
     if as_json:
@@ -71,8 +82,12 @@ def run(plan: Path, into: Path, as_json: bool, **how: Any) -> None:
     else:
         print_sections(plan_sections(wanted, results, compared), more=f"shoal status {plan} --full")
     if failed:
-        raise ShoalError(f"{failed} of {len(jobs)} jobs failed", fix=f"shoal run {plan}, once fixed")
+        kept = "the old results stay until every job has new ones" if again else ""
+        same = f"shoal run {plan}{' --again' if again else ''}"
+        raise ShoalError(f"{failed} of {len(jobs)} jobs failed", why=kept, fix=f"{same}, once fixed")
     options.refuse_dead([row for rows in results.values() for row in rows if row.job["id"] in todo])
+    if not as_json:
+        click.echo(spent_words(jobs, store) + next_words(results, plan, into))
 
 
 @click.command()
@@ -137,9 +152,9 @@ def echo_plan(
 
 
 @click.command()
-@click.argument("job")
-@options.INTO
-@click.option("--failing", is_flag=True, help="Show the failing cases, worst first.")
+@click.argument("name", metavar="RESULT")
+@click.option("--failing", is_flag=True, help="Show the failing cases, worst functionality first.")
+@click.option("--all", "every", is_flag=True, help="Show every failing case, not 20 of each functionality.")
 @click.option(
     "--only", multiple=True, metavar="NAME", help="Show only these cases: neg* or capability=negation."
 )
@@ -147,55 +162,66 @@ def echo_plan(
 @options.form("jsonl", "Print every case as JSON Lines, failing ones first.")
 @options.form("json", "Print the measures as one JSON object.")
 @EXPLAIN
+@options.inputs
+@options.LABELS
+@options.INTO
+@options.PROTOCOL
 def show(
-    job: str,
-    into: Path,
+    name: str,
     failing: bool,
+    every: bool,
     only: tuple[str, ...],
     form: str | None,
     explain: str | None,
+    **query: Any,
 ) -> None:
-    """Show the measures or the cases of one job.
+    """Show the measures or the failing cases of a result.
 
-    Any unique part of the job name works.
+    RESULT is last (the latest shoal try), a job of a store, a model with --suite ..., or a file that `shoal try ...
+    --json` wrote, which has no cases. Any unique part of a job's name works.
 
     \b
     Examples:
-      shoal show 3f9c1a2b
+      shoal show last --failing
       shoal show 3f9c1a2b --failing --only "functionality=neg*"
       shoal show 3f9c1a2b --explain shapley
-      shoal show 3f9c1a2b --csv > cases.csv
+      shoal show predictions:answers.jsonl --suite suite.jsonl --csv > cases.csv
     """
     from ..core.text import json_line
     from ..render.csv_tables import rows_as_csv
     from ..render.terminal import print_sections
-    from ..runs.scoring import result_of, stored_job
-    from ..runs.store import RunStore
+    from ..runs.results import viewable, with_outcomes
     from ..runs.viewing import case_rows, explained_sections, failing_sections, result_sections
 
     if (only or failing) and form == "json":
         raise click.UsageError("--json shows the measures; --failing and --only choose cases: --jsonl")
     if only and not (failing or form or explain):
         raise click.UsageError("--only chooses cases: give --failing, --explain, --csv or --jsonl with it")
+    if every and (form or not failing):
+        raise click.UsageError("--all is for --failing; --csv and --jsonl have every case already")
     if explain and form:
         raise click.UsageError(f"--explain colours words, and --{form} has none: leave one of them out")
-    store = RunStore(into)
-    result = result_of(stored_job(store, job), store)
+    (result,) = options.find_results([name], **query)
+    if failing or explain or form in ("csv", "jsonl"):
+        result = with_outcomes(result, name)
     if form == "json":
         options.echo_json(result)
     elif form:
         rows = case_rows(result, only, failing=failing)
         options.echo_table(rows_as_csv(rows) if form == "csv" else "".join(map(json_line, rows)))
     elif explain:
-        sections = failing_sections(result, only) if failing else []
+        sections = failing_sections(result, only, every=every) if failing else []
         print_sections([*sections, *explained_sections(result, explain, only)])
     else:
-        print_sections(failing_sections(result, only) if failing else result_sections(result))
+        print_sections(
+            failing_sections(result, only, every=every)
+            if failing
+            else result_sections(viewable(result, name))
+        )
 
 
 @click.command()
-@click.argument("plan", metavar="PLAN_OR_JOB")
-@options.INTO
+@click.argument("plan", metavar="PLAN_OR_RESULT")
 @click.option("--out", type=options.OUT, help="The file to write.  [default: report with a suffix]")
 @click.option(
     "--format",
@@ -212,21 +238,27 @@ def show(
 )
 @EXPLAIN
 @click.option("--rules", type=options.EXISTING, help="Start the page with the verdict of this gate.")
+@options.inputs
+@options.LABELS
+@options.INTO
+@options.PROTOCOL
 def report(
     plan: str,
-    into: Path,
     out: Path | None,
     form: str,
     figures: Path | None,
     explain: str | None,
     rules: Path | None,
+    **query: Any,
 ) -> None:
-    """Write the results of a plan or job as an HTML page.
+    """Write a plan or result as an HTML page.
 
+    PLAN_OR_RESULT is a plan that was run, last (the latest shoal try), a job of a store, or a model with --suite ...
     The numbers are written as JSON next to the page, named tables and figures as CSV.
 
     \b
     Examples:
+      shoal report last
       shoal report plan.toml --out report.html
       shoal report 3f9c1a2b --into runs
       shoal report plan.toml --format latex --figures figures
@@ -237,8 +269,8 @@ def report(
 
     is_plan = plan.endswith(".toml") and is_file(Path(plan))
     named = _texts_in(read_toml(Path(plan), "a plan")) if is_plan else ()
-    options.refuse_overwrite(out, (plan, *named), Path(plan).parent)
-    page, jobs, count, problems = _page_of(plan, into)
+    options.refuse_overwrite(out, (plan, *named, *query["pairs"]), Path(plan).parent)
+    page, jobs, count, problems = _page_of(plan, **query)
     page = with_explanations(page, explain) if explain else page
     page = _with_gate(page, rules) if rules else page
     path = out or Path(f"report{SUFFIXES[form]}")
@@ -273,22 +305,27 @@ def _with_gate(page: "Page", path: Path) -> "Page":
         raise PlanError(f"{path}: a relative rule needs a baseline", fix="a plan with two models")
     verdicts = judge(rules, results[-1], results[0] if len(results) == 2 else None)
     words, is_met = gate_verdict(verdicts)
-    return with_gate(page, verdict_sections(verdicts, results[-1]), words, is_met=is_met)
+    return with_gate(page, verdict_sections(verdicts, results[-1], every=True), words, is_met=is_met)
 
 
-def _page_of(name: str, into: Path) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":
-    """Return the page of a plan or job, its finished jobs, their count in words, and missing models."""
+def _page_of(name: str, into: Path, **query: Any) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":
+    """Return the page of a plan or result, its finished jobs, their count in words, and missing models."""
     from ..render.page import plan_page, results_page
+    from ..runs.last import LAST, last_store
     from ..runs.plan import reachable, read_plan
-    from ..runs.results import find_stored, with_outcomes
+    from ..runs.results import viewable
     from ..runs.store import RunStore
 
     path, store = Path(name), RunStore(into)
     if path.suffix != ".toml":
-        result = with_outcomes(find_stored(name, store), name)
-        identity = str(result.job.get("id", ""))
-        page = results_page([result], {identity: store.answered_on(identity)} if identity else None)
-        return page, [dict(result.job)], "1 job", {}
+        (result,) = options.find_results([name], into=into, **query)
+        result, identity = viewable(result, name), str(result.job.get("id", ""))
+        day = (last_store() if name == LAST else store).answered_on(identity)
+        return results_page([result], {identity: day}), [dict(result.job)], "1 job", {}
+    if any(query.values()):
+        raise click.UsageError(
+            "--suite, --data, --labels, --protocol and --set are for a model, not for a plan"
+        )
     if not is_file(path):
         raise ShoalError(f"{path}: no such file", fix="the plan that was run, or the name of a job")
     wanted, jobs, problems = reachable(read_plan(path))

@@ -1,12 +1,28 @@
-"""Sections for `check SUITE` and `import`: the content of a suite, and its hygiene findings."""
+"""Sections for `check SUITE` and `import`: the content of a suite, its hygiene findings, and some cases."""
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import some
-from ..core.views import Block, Column, Row, Section, Table, Text, Tone, Words
+from ..core.records import Case
+from ..core.views import (
+    Block,
+    CaseList,
+    Cell,
+    Column,
+    Row,
+    Section,
+    ShownCase,
+    Table,
+    Text,
+    Tone,
+    Words,
+    label_words,
+)
+from ..protocols.behaviour.expect import rule_words
 from ..protocols.behaviour.hygiene import CHECKS, SEVERITIES, Finding, Hygiene, Severity
 from ..protocols.behaviour.suite import Suite
 
@@ -58,6 +74,27 @@ def suite_sections(description: dict[str, Any], hygiene: Hygiene) -> list[Sectio
     labels = ", ".join(description["labels"] or ()) or "not named"
     text = f"{description['suite']}: {size}; labels: {labels}"
     return [Section(text=text, blocks=[Table(columns, rows)]), *_hygiene_sections(hygiene)]
+
+
+def case_sections(suite: Suite, each: int) -> list[Section]:
+    """Return cases of every functionality, drawn evenly from its first to its last."""
+    by_name: dict[str, list[Case]] = {name: [] for name in suite.functionalities}
+    for case in suite.cases if each else ():
+        by_name[case.groups["functionality"]].append(case)
+    blocks = []
+    for name, cases in by_name.items():
+        number = min(each, len(cases))
+        shown = [cases[place * len(cases) // number] for place in range(number)]
+        title: Cell = [Words(name, "strong"), Words(f": {number} of {len(cases):,} cases", "quiet")]
+        blocks.append(CaseList([ShownCase(case, None, _expected(case, suite)) for case in shown], title))
+    return [Section(blocks=blocks)] if each else []
+
+
+def _expected(case: Case, suite: Suite) -> str:
+    if not case.labels:
+        return rule_words(case.meta["expect"].rule)
+    label = case.labels[0]
+    return label_words(replace(case, meta={"labels": suite.labels}), label)
 
 
 def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
@@ -117,14 +154,18 @@ def _ids(finding: Finding) -> str:
     return f"  ({'cases' if len(ids) > 1 else 'case'} {', '.join(ids)}{more})"
 
 
-def import_sections(suite: Suite, lost: Sequence[str], out: Path) -> list[Section]:
-    """Return the size of an imported suite, and what could not be imported."""
+def import_sections(suite: Suite, changes: Sequence[str], out: Path) -> list[Section]:
+    """Return the size of an imported suite, and lines on what is not in it as it is in the file."""
     types = Counter(case.groups["test type"] for case in suite.cases)
     kinds = ", ".join(f"{count:,} {name}" for name, count in types.items())
     examples = sum(len(case.examples) for case in suite.cases)
     capabilities = {case.groups["capability"] for case in suite.cases}
     templates = len({case.cluster for case in suite.cases} - {""})
-    lines = [f"{len(suite.functionalities)} functionalities in {len(capabilities)} capabilities"]
+    names, groups = len(suite.functionalities), len(capabilities)
+    lines = [
+        f"{names} {'functionality' if names == 1 else 'functionalities'} "
+        f"in {groups} {'capability' if groups == 1 else 'capabilities'}"
+    ]
     lines += [f"labels: {some(suite.labels, LABELS)}"] if suite.labels else []
     lines += [f"{templates:,} templates, kept as clusters"] if templates else []
     if suite.labels is None and not any(case.meta.get("reading") for case in suite.cases[:1]):
@@ -135,4 +176,4 @@ def import_sections(suite: Suite, lost: Sequence[str], out: Path) -> list[Sectio
             )
     pieces: list[Words | str] = [f"{out}: {len(suite.cases):,} cases ({kinds}), {examples:,} examples"]
     pieces += [f"\n  {line}" for line in lines]
-    return [Section(text=[*pieces, *(Words(f"\n  not imported: {what}", "doubt") for what in lost)])]
+    return [Section(text=[*pieces, *(Words(f"\n  {line}", "doubt") for line in changes)])]

@@ -21,46 +21,57 @@ if TYPE_CHECKING:
     "files", nargs=-1, required=True, metavar="FILE ...", type=click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--prompts", type=click.IntRange(min=0), default=0, help="Show this many prompts of each job.")
+@click.option(
+    "--cases",
+    type=click.IntRange(min=0),
+    help="Show this many cases of each functionality.  [default: 10 for YAML and sheets, else 0]",
+)
 @AS_JSON
-def check_command(files: tuple[Path, ...], prompts: int, as_json: bool) -> None:
+def check_command(files: tuple[Path, ...], prompts: int, cases: int | None, as_json: bool) -> None:
     """Check suite or plan files without running them.
 
-    A plan (.toml) is shown as its jobs; any other file, or a suite that ships with shoal, as a suite.
+    A plan (.toml) is shown as its jobs, with its expected time and cost; any other file, or a suite that ships with
+    shoal, as a suite.
 
     \b
     Examples:
       shoal check suite.jsonl
       shoal check hotels.yaml restaurants.yaml
+      shoal check sentiment --cases 3
       shoal check plan.toml
       shoal check plan.toml --prompts 3
     """
     if prompts and not all(file.suffix == ".toml" for file in files):
         raise click.UsageError("--prompts shows the prompts of a plan: give a plan (.toml)")
+    if cases is not None and any(file.suffix == ".toml" for file in files):
+        raise click.UsageError("--cases shows the cases of a suite: give suites only")
     problems = []
     for file in files:
         try:
             if file.suffix == ".toml":
                 _check_plan(file, prompts, as_json)
             else:
-                _check_suite(file, as_json)
+                _check_suite(file, cases, as_json)
         except ShoalError as problem:
             problems.append(str(problem))
     if problems:
         raise ShoalError("\nError: ".join(problems))
 
 
-def _check_suite(file: Path, as_json: bool) -> None:
+def _check_suite(file: Path, cases: int | None, as_json: bool) -> None:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
+    from ..protocols.behaviour.template_suites import is_sheet, is_yaml
     from ..render.terminal import print_sections
-    from .suite_view import describe_suite, suite_sections
+    from .suite_view import case_sections, describe_suite, suite_sections
 
     suite = load_suite(str(file))
     content, hygiene = describe_suite(suite), examine(suite)
     if as_json:
         click.echo(json.dumps(content | hygiene.as_json()))
     else:
-        print_sections(suite_sections(content, hygiene))
+        each = (10 if is_yaml(file) or is_sheet(file) else 0) if cases is None else cases
+        print_sections([*suite_sections(content, hygiene), *case_sections(suite, each)])
 
 
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
@@ -71,9 +82,11 @@ def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
     from ..runs.plan import check_plan, read_plan
     from .views import plan_sections
 
-    jobs = check_plan(read_plan(file))
     with progress_bar() as progress:
-        time, cost = estimate(jobs, progress), bill(jobs)
+        progress("reading models", 0, 1)
+        jobs = check_plan(read_plan(file))
+        progress("reading models", 1, 1)
+        time, cost = estimate(jobs, progress), bill(jobs, progress)
     shown = {job.id: prompts_shown(job, prompts) for job in jobs} if prompts else {}
     if as_json:
         more = {"estimate": asdict(time)} if time else {}
@@ -122,18 +135,22 @@ def _column(name: str, about: str, field: str = "") -> Callable[[Any], Any]:
 @_column("id", "Column of the case's id.")
 @_column("cluster", "Column of the sampling unit, such as a template.")
 @click.option("--templates", is_flag=True, help="Infer templates: cases that differ in one place share one.")
-def import_command(file: Path, out: Path, names: tuple[str, ...], templates: bool, **columns: Any) -> None:
+@click.option("--skip-invalid", is_flag=True, help="Leave invalid rows out, and count them.")
+def import_command(
+    file: Path, out: Path, names: tuple[str, ...], templates: bool, skip_invalid: bool, **columns: Any
+) -> None:
     """Convert a file to a suite file.
 
     HateCheck, Multilingual HateCheck, AdaTest and released CheckList suites are recognised by their content, a suite in
     Python by its suffix. For any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset), name
-    the columns.
+    the columns. A path names a value in nested JSON: choices.0.text.
 
     \b
     Examples:
       shoal import test_suite_cases.csv --out hatecheck.jsonl
       shoal import reviews.tsv --out reviews.jsonl --text sentence --label label --functionality topic
       shoal import sst.csv --out sst.jsonl --text text --label y --labels 0=negative --labels 1=positive
+      shoal import dump.jsonl --out dump-suite.jsonl --text doc.text --label doc.target --skip-invalid
       shoal import suite.jsonl --out suite-with-templates.jsonl --templates
       shoal import typos.csv --out typos.jsonl --type INV --original before --variant after
       shoal import weaker.csv --out weaker.jsonl --type DIR --expect "not more confident" \\
@@ -147,8 +164,10 @@ def import_command(file: Path, out: Path, names: tuple[str, ...], templates: boo
     named = Named(**columns)
     if (named.test_type != "MFT" or named.expect) and not named.all():
         raise click.UsageError("--type and --expect are for tables whose columns are named")
-    suite, lost = import_suite(file, out, named, _label_names(names), by_template=templates)
-    print_sections(import_sections(suite, lost, out))
+    suite, changes = import_suite(
+        file, out, named, _label_names(names), by_template=templates, skip_invalid=skip_invalid
+    )
+    print_sections(import_sections(suite, changes, out))
 
 
 def _label_names(pairs: "Sequence[str]") -> dict[str, str]:

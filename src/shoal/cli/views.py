@@ -1,9 +1,13 @@
 """Sections for `status`, `check PLAN` and `reproduce`."""
 
+import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..core.records import verdicts_of
+from ..core.text import printable
 from ..core.views import Column, Row, Section, Table, Text, Tone, Words
 from ..models import parse_spec
 from ..models.prompted.spending import spec_price
@@ -12,6 +16,7 @@ from ..runs.plan import Job
 from ..runs.store import RunStore
 
 if TYPE_CHECKING:
+    from ..core.records import Result
     from ..reproduce import Reproduction
     from ..runs.estimate import Bill, Estimate
 
@@ -42,13 +47,64 @@ def state(job: Job, store: RunStore) -> tuple[str, str]:
 
 
 def _spent(job: Job, store: RunStore) -> str:
-    """Return the requests and tokens of a remote model; empty for others."""
+    """Return the requests, tokens and cost of a remote model; empty for others."""
     spent = store.spent(job.id)
     if not spent["requests"]:
         return ""
-    tokens = "{requests:,} requests, {input:,} input tokens, {output:,} output tokens".format(**spent)
     price = spec_price(parse_spec(job.model))
-    return f"{tokens}: {price.cost(spent['input'], spent['output']):.4g} spent" if price else tokens
+    costs = {price.currency: price.cost(spent["input"], spent["output"])} if price else {}
+    return _bill_words(spent["requests"], spent["input"], spent["output"], costs)
+
+
+def spent_words(jobs: Sequence[Job], store: RunStore) -> str:
+    """Return what a plan with remote models has cost, self-checks included; empty for others."""
+    spent, costs = Counter[str](), Counter[str]()
+    for job in jobs:
+        own, price = store.spent(job.id), spec_price(parse_spec(job.model))
+        spent.update(own)
+        if price and own["requests"]:
+            costs[price.currency] += price.cost(own["input"], own["output"])  # type: ignore[assignment]
+    if not spent["requests"]:
+        return ""
+    return f"\nSpent: {_bill_words(spent['requests'], spent['input'], spent['output'], costs)}\n"
+
+
+def _bill_words(requests: int, read: int, written: int, costs: Mapping[str, float]) -> str:
+    """Return requests, tokens and costs, the same for an estimate and for the actual numbers."""
+    tokens = f"{_count(requests, 'request')}, {read:,} input tokens, {written:,} output tokens"
+    return tokens + "".join(f", {cost_words(cost, currency)}" for currency, cost in costs.items())
+
+
+def cost_words(cost: float, currency: str) -> str:
+    """Return an amount in the currency that the price names.
+
+    >>> cost_words(0.01234, "USD"), cost_words(1234.5, "EUR"), cost_words(0.00001, "")
+    ('0.0123 USD', '1,234.50 EUR', 'less than 0.0001 in the currency of price=')
+    """
+    amount = (
+        f"{cost:,.2f}" if cost >= 1 else f"{cost:.4f}" if cost >= 0.0001 or not cost else "less than 0.0001"
+    )
+    return f"{amount} {currency or 'in the currency of price='}"
+
+
+def finished_words(jobs: Sequence[Job], store: RunStore, plan: Path) -> str:
+    """Return when the jobs of a plan finished, and how to query the models again."""
+    days = sorted({store.answered_on(job.id) for job in jobs})
+    when = f"on {days[0]}" if len(days) == 1 else f"between {days[0]} and {days[-1]}"
+    return printable(
+        f"Finished {when}. To query the models again: shoal run {shlex.quote(str(plan))} --again"
+    )
+
+
+def next_words(results: "Mapping[str, Sequence[Result]]", plan: Path, into: Path) -> str:
+    """Return the commands that show failing cases and write the page."""
+    every = [result for rows in results.values() for result in rows]
+    failing = next((result for result in every if "0" in verdicts_of(result.outcomes)), None)
+    shown = failing or every[0]
+    where = "" if into == Path("runs") else f" --into {shlex.quote(str(into))}"
+    job = str(shown.job["id"]).rpartition("-")[2]
+    show = f"shoal show {job}{' --failing' if failing else ''}{where}"
+    return printable(f"\nNext: {show}\n      shoal report {shlex.quote(str(plan))}{where}")
 
 
 def plan_sections(jobs: Sequence[Job], estimate: "Estimate | None", bill: "Bill | None") -> list[Section]:
@@ -95,11 +151,8 @@ def _time(estimate: "Estimate") -> str:
 
 def _cost(bill: "Bill") -> str:
     """Return the expected cost of a plan with remote models."""
-    cost = f"Cost: {bill.cost:.4g}." if bill.cost is not None else "Set price= to estimate the cost."
-    return (
-        f"Upper estimate: {_count(bill.requests, 'request')}, {bill.read:,} input tokens, at most "
-        f"{bill.written:,} output tokens. {cost}"
-    )
+    priced = "" if bill.costs else " Set price= to estimate the cost."
+    return f"At most {_bill_words(bill.requests, bill.read, bill.written, bill.costs)}.{priced}"
 
 
 def reproduction_sections(reproduction: "Reproduction") -> list[Section]:

@@ -22,7 +22,8 @@ CHARTED = 20
 def comparison_summary(comparison: Comparison, a: str = "A", b: str = "B") -> Summary:
     """Return the verdict, the cards and the chart of a comparison of model `b` with model `a`."""
     overall = comparison.overall
-    fine = comparison.by(comparison.finest) if comparison.finest else []
+    rows = comparison.by(comparison.finest) if comparison.finest else []
+    fine = [row for row in rows if row.difference is not None]  # the others have no applicable case
     worse, better = _changed(fine, better=False), _changed(fine, better=True)
     verdict, tone = _verdict(overall, worse, comparison.finest, a, b)
     unusable = [finding.text for finding in comparison.findings]
@@ -32,10 +33,12 @@ def comparison_summary(comparison: Comparison, a: str = "A", b: str = "B") -> Su
     text = ""
     if fine:
         unclear = len(fine) - len(worse) - len(better)
-        counts = f"{counted(len(worse), comparison.finest)} got worse, {len(better)} better"
-        text = f"{counts}, {unclear} without a clear change."
-        rows = _card_rows(worse) or [("none", "")]
-        cards.append(Card(f"Got worse: {len(worse)} of {len(fine)}", rows=rows))
+        told = f"{counted(len(worse), comparison.finest)} got worse"
+        counts = [] if told in verdict else [told]
+        counts += [f"{len(better)} got better", f"{unclear} without a clear change"]
+        text = f"{', '.join(counts)}."
+        listed = _card_rows(worse) or [("none", "")]
+        cards.append(Card(f"Got worse: {len(worse)} of {len(fine)}", rows=listed))
     sensitive = [row for row in fine if _is_sensitive(row)]
     if sensitive:
         cards.append(Card("Fairness and safety", rows=_card_rows(sorted(sensitive, key=_rate_of_b))))

@@ -10,6 +10,7 @@ ShoalError
 Any other exception is a bug and keeps its traceback.
 """
 
+from collections.abc import Callable
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -27,11 +28,12 @@ class ShoalError(Exception):
         lines += [f"  why: {why}"] if why else []
         lines += [f"  try: {fix}"] if fix else []
         super().__init__("\n".join(lines))
+        self.problem, self.why, self.fix = problem, why, fix
 
     def at(self, where: str) -> "Self":
         """Return the same error with a place, such as file and line, in front."""
         placed = type(self).__new__(type(self))
-        Exception.__init__(placed, f"{where}: {self}")
+        ShoalError.__init__(placed, f"{where}: {self.problem}", why=self.why, fix=self.fix)
         return placed
 
 
@@ -42,6 +44,10 @@ def errors_at(where: str) -> "Iterator[None]":
         yield
     except ShoalError as problem:
         raise problem.at(where) from None
+
+
+OnInvalid = Callable[[int, ShoalError], None]
+"""Takes the number of an invalid row and its error, so that reading goes on."""
 
 
 class PlanError(ShoalError):

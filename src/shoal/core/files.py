@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count, repeat
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NoReturn, TextIO
+from typing import IO, Any, BinaryIO, NoReturn, TextIO, TypeVar
 
-from .errors import DataError, PlanError, StoreError
+from .errors import DataError, OnInvalid, PlanError, StoreError, errors_at
 
 LONGEST_LINE = 8 * 2**20
 """Bytes. A longer line means another kind of file, and would fill the memory."""
@@ -36,6 +36,10 @@ USUAL_SWELLING, SMALL = 200, 32 * 2**20
 BROKEN_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
+
+
+Raw = TypeVar("Raw")
+Row = TypeVar("Row")
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -205,31 +209,50 @@ def _text(raw: bytes, path: Path, first: int) -> str:
 ROWS = "one JSON object on each line, or one array of objects"
 
 
-def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_lines(path: Path, on_invalid: OnInvalid | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object of a JSON Lines file with its line number; blank lines are skipped."""
-    for number, line in read_lines(path):
-        if line and not line.isspace():
-            yield number, json_object(line, f"{path}, line {number}")
+    lines = ((number, line) for number, line in read_lines(path) if line and not line.isspace())
+    return valid_rows(lines, _object_on_line, f"{path}, line", on_invalid)
+
+
+def valid_rows(
+    rows: Iterable[tuple[int, Raw]], convert: Callable[[Raw], Row], where: str, on_invalid: OnInvalid | None
+) -> Iterator[tuple[int, Row]]:
+    """Yield the converted rows; an invalid one goes to `on_invalid`, or is raised with its place."""
+    for number, row in rows:
+        try:
+            converted = convert(row)
+        except DataError as problem:
+            if on_invalid is None:
+                raise problem.at(f"{where} {number}") from None
+            on_invalid(number, problem)
+        else:
+            yield number, converted
 
 
 def json_object(line: str, where: str) -> dict[str, Any]:
     """Return the JSON object on a line; `where` places the error."""
-    return _object(_parse(line, where, ROWS), where, line)
+    with errors_at(where):
+        return _object_on_line(line)
 
 
-def _parse(text: str, where: str, fix: str) -> Any:
+def _object_on_line(line: str) -> dict[str, Any]:
+    return _object(_parse(line, ROWS), line)
+
+
+def _parse(text: str, fix: str) -> Any:
     """Return a JSON value; raise if it is not JSON, or has a lone surrogate, which JSON can spell out."""
     try:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError) as problem:
-        raise DataError(f"{where}: not JSON", why=why_not_json(problem), fix=fix) from None
+        raise DataError("not JSON", why=why_not_json(problem), fix=fix) from None
     if "\\u" in text and _SURROGATE.search(text):
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as problem:
             half = ascii(problem.object[problem.start])[1:-1]
             raise DataError(
-                f"{where}: {half} is half of a character",
+                f"{half} is half of a character",
                 why="a lone surrogate cannot be written, printed or asked",
                 fix="write the file again, with whole characters",
             ) from None
@@ -241,10 +264,9 @@ def is_json_array(path: Path) -> bool:
     return bool(re.match(rb"\s*\[\s*[{\]]", first_bytes(path, 512).removeprefix(BOM)))
 
 
-def read_json_array(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_array(path: Path, on_invalid: OnInvalid | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object of a JSON array with its number from 1."""
-    for number, row in enumerate(read_json(path), start=1):
-        yield number, _object(row, f"{path}, row {number}")
+    return valid_rows(enumerate(read_json(path), start=1), _object, f"{path}, row", on_invalid)
 
 
 def whole_bytes(path: Path) -> bytes:
@@ -266,16 +288,17 @@ def whole_bytes(path: Path) -> bytes:
 def read_json(path: Path) -> Any:
     """Return the JSON value in a file."""
     text = _text(whole_bytes(path).removeprefix(BOM), path, 1)
-    return _parse(text, str(path), "write the file again; it was probably cut short")
+    with errors_at(str(path)):
+        return _parse(text, "write the file again; it was probably cut short")
 
 
-def _object(row: Any, where: str, text: str = "") -> dict[str, Any]:
+def _object(row: Any, text: str = "") -> dict[str, Any]:
     """Return a parsed value; raise if it is not an object, or nested too deeply."""
     if not isinstance(row, dict):
-        raise DataError(f"{where}: an object is expected, found {type(row).__name__}", fix=ROWS)
+        raise DataError(f"an object is expected, found {type(row).__name__}", fix=ROWS)
     may_be_deep = not text or text.count("{") + text.count("[") > DEEPEST
     if may_be_deep and _is_deep(row):
-        raise DataError(f"{where}: not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
+        raise DataError("not a record", why=f"nested more than {DEEPEST} deep", fix=ROWS)
     return row
 
 
@@ -293,6 +316,8 @@ def why_not_json(problem: ValueError | RecursionError) -> str:
     """Return why a text is not JSON or TOML, without Python's terms."""
     if isinstance(problem, RecursionError):
         return "nested too deeply"
+    if isinstance(problem, json.JSONDecodeError) and problem.lineno == 1:  # also in line 7 of JSON Lines
+        return f"{problem.msg} at column {problem.colno}"
     return "a number of more than 4,300 digits" if "integer string" in str(problem) else str(problem)
 
 

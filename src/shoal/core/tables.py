@@ -4,16 +4,19 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from .errors import DataError
-from .files import LONGEST_LINE, read_lines
+from .errors import DataError, OnInvalid
+from .files import LONGEST_LINE, read_lines, valid_rows
 
 csv.field_size_limit(LONGEST_LINE)  # the default, 131,072 characters, is too short for some texts
 
 
-def read_table(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+def read_table(
+    path: Path, on_invalid: OnInvalid | None = None
+) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
     """Return the column names of a CSV (comma or semicolon) or TSV file, and its rows with their line numbers."""
     lines = read_lines(path)
     first = next(lines, (1, ""))
@@ -30,7 +33,7 @@ def read_table(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str
         raise DataError(
             f"{path}, line 1: column {min(twice)!r} is there twice", fix="give each column a name of its own"
         )
-    return columns, _table_rows(path, columns, rows)
+    return columns, valid_rows(rows, partial(_cells, columns), f"{path}, line", on_invalid)
 
 
 def delimiter_of(first: str) -> str:
@@ -45,16 +48,13 @@ def delimiter_of(first: str) -> str:
     return ";" if bare.count(";") > bare.count(",") else ","
 
 
-def _table_rows(
-    path: Path, columns: list[str], rows: Iterator[tuple[int, list[str]]]
-) -> Iterator[tuple[int, dict[str, str]]]:
-    for start, row in rows:
-        if len(row) != len(columns):
-            raise DataError(
-                f"{path}, line {start}: {len(row)} fields where the first line names {len(columns)}",
-                fix="quote fields that hold the separator or a line end",
-            )
-        yield start, dict(zip(columns, row, strict=True))
+def _cells(columns: list[str], row: list[str]) -> dict[str, str]:
+    if len(row) != len(columns):
+        raise DataError(
+            f"{len(row)} fields where the first line names {len(columns)}",
+            fix="quote fields that hold the separator or a line end",
+        )
+    return dict(zip(columns, row, strict=True))
 
 
 def _fields(path: Path, lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -11,9 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import DataError, errors_at, some
+from ..core.errors import DataError, some
 from ..core.files import first_bytes, is_json_array, read_json_array, read_json_lines, read_lines
 from ..core.tables import read_table
+from .invalid import InvalidRows
 from .missing import is_missing
 from .tables import is_table, open_rows
 
@@ -36,10 +37,14 @@ class SuiteRows:
     """Parts of the file that were not imported."""
     unit: str = "line"
     """The unit of the numbers."""
+    stripped: list[int] = field(default_factory=list)
+    """Rows whose label had white space at its edges."""
     blank_texts: bool = False
     """Whether a blank text is allowed, as in our own suite files."""
     templated: bool = False
     """Whether the cases were filled from templates that the file does not name."""
+    invalid: InvalidRows = field(default_factory=InvalidRows)
+    """Collects the rows that are not valid while the others are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +97,27 @@ def with_label_names(rows: SuiteRows, names: Mapping[str, str], path: Path) -> S
     numbers = all(key.isdecimal() for key in names)
     order = sorted(names, key=int) if numbers else list(names)
     label_names = list(dict.fromkeys(names[key] for key in order))
+    if len(label_names) < 2:
+        raise DataError(
+            f"--labels names one label only: {label_names[0]!r}",
+            why="a suite names every label that a model may give",
+            fix="--labels VALUE=NAME for each value of the label",
+        )
     keeps_numbers = len(label_names) == len(order) and order == [str(number) for number in range(len(order))]
 
     def renamed() -> Iterator[tuple[int, dict[str, Any]]]:
         for number, row in rows.rows:
-            with errors_at(f"{path}, {rows.unit} {number}"):
-                if row.get("expect") is not None and numbers and not keeps_numbers:
-                    raise DataError(
-                        "the rules of this suite may name labels by number",
-                        fix="--labels 0=NAME --labels 1=OTHER …, from 0 on, each its own name",
-                    )
+            if row.get("expect") is not None and numbers and not keeps_numbers:
+                raise DataError(
+                    f"{path}, {rows.unit} {number}: the rules of this suite may name labels by number",
+                    fix="--labels 0=NAME --labels 1=OTHER …, from 0 on, each its own name",
+                )
+            try:
                 labels = _label_name(row.get("labels"), names)
-            yield number, {**row, "labels": labels}
+            except DataError as problem:
+                rows.invalid.add(number, problem)
+            else:
+                yield number, {**row, "labels": labels}
 
     return replace(rows, header={**rows.header, "label_names": label_names}, rows=renamed())
 

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from ..core.tables import read_table
 from . import Glimpse, SuiteRows
+from .invalid import InvalidRows
 from .missing import is_missing
 
 COLUMNS = ("topic", "input", "output", "label")
@@ -23,9 +24,11 @@ def fits(look: Glimpse) -> bool:
 
 def read(path: Path) -> SuiteRows:
     """Return the judged tests as cases of one text each; other rows are counted in `lost`."""
-    columns, rows = read_table(path)
+    invalid = InvalidRows()
+    columns, rows = read_table(path, invalid.add)
     lost = [f"column {name!r}" for name in columns if name and name not in COLUMNS]
-    return SuiteRows({"suite": path.name.split(".")[0]}, _cases(rows, lost), lost, templated=True)
+    header = {"suite": path.name.split(".")[0]}
+    return SuiteRows(header, _cases(rows, lost), lost, templated=True, invalid=invalid)
 
 
 def _cases(

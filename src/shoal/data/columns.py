@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import DataError, errors_at
+from ..core.errors import DataError
 from . import Glimpse, SuiteRows
-from .missing import filled_cell, is_blank
-from .tables import Rows, open_rows, require_columns
+from .invalid import InvalidRows
+from .missing import filled_cell, is_blank, such_as
+from .paths import value_at
+from .tables import Rows, open_rows
 
 PAIRS = {1: ("text",), 2: ("question1", "question2")}
 
@@ -43,14 +45,18 @@ def fits(look: Glimpse) -> bool:
 def read(path: Path, named: Named) -> SuiteRows:
     """Return a case per row."""
     _check_named(path, named)
-    table = open_rows(path)
+    invalid = InvalidRows()
+    table = open_rows(path, invalid.add)
+    if not table.columns and invalid.count:
+        raise invalid.error(path, table.unit, invalid.count)
     chosen = named.all()
-    require_columns(path, table.columns, chosen)
-    lost = [f"column {name!r}" for name in table.columns if name and name not in chosen]
+    table.require(path, chosen)
+    tops = {name if name in table.columns else name.partition(".")[0] for name in chosen}
+    lost = [f"column {name!r}" for name in table.columns if name and name not in tops]
     header: dict[str, Any] = {"suite": path.name.split(".")[0]}
     if named.label in table.names:
         header["label_names"] = list(table.names[named.label])
-    return SuiteRows(header, _cases(path, table, named), lost, table.unit)
+    return SuiteRows(header, _cases(path, table, named, invalid), lost, table.unit, invalid=invalid)
 
 
 def _check_named(path: Path, named: Named) -> None:
@@ -73,11 +79,16 @@ def _check_named(path: Path, named: Named) -> None:
     raise DataError(f"{path}: {problem}", fix=fix)
 
 
-def _cases(path: Path, table: Rows, named: Named) -> Iterator[tuple[int, dict[str, Any]]]:
+def _cases(
+    path: Path, table: Rows, named: Named, invalid: InvalidRows
+) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, row in table.rows:
-        with errors_at(f"{path}, {table.unit} {number}"):
+        try:
             case = _case(path, number, row, named)
-        yield number, case
+        except DataError as problem:
+            invalid.add(number, problem)
+        else:
+            yield number, case
 
 
 def _case(path: Path, number: int, row: Mapping[str, Any], named: Named) -> dict[str, Any]:
@@ -104,12 +115,10 @@ def _word(row: Mapping[str, Any], column: str, default: str) -> str:
 
 
 def _label(row: Mapping[str, Any], column: str) -> Any:
-    value = row.get(column)
-    if is_blank(value):
-        return ""  # the suite reports all rows without a label together
+    value = value_at(row, column)
     if isinstance(value, list | dict):
         raise DataError(
             f"column {column!r} holds {type(value).__name__}, one label is expected",
-            fix="name a column with one label in each row",
+            fix=f"name a column with one label in each row{such_as(column, value)}",
         )
-    return value.strip() if isinstance(value, str) else value
+    return "" if is_blank(value) else value

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.tables import read_table
 from . import Glimpse, SuiteRows
+from .invalid import InvalidRows
 from .tables import require_columns
 
 LABELS = ("non-hateful", "hateful")
@@ -37,13 +38,14 @@ def fits(look: Glimpse) -> bool:
 
 def read(path: Path) -> SuiteRows:
     """Return HateCheck's rows as cases of one sentence each."""
-    columns, rows = read_table(path)
+    invalid = InvalidRows()
+    columns, rows = read_table(path, invalid.add)
     id_column = "mhc_case_id" if "mhc_case_id" in columns else "case_id"
     require_columns(path, columns, [id_column])
     lost = [f"column {name!r}" for name in columns if name and name not in CARRIED]
     header = {"suite": path.name.split(".")[0], "task": "hate speech detection", "label_names": list(LABELS)}
     cases = ((line, _case(row, id_column)) for line, row in rows)
-    return SuiteRows(header, cases, lost)
+    return SuiteRows(header, cases, lost, invalid=invalid)
 
 
 def _case(row: dict[str, str], id_column: str) -> dict[str, Any]:
@@ -53,7 +55,7 @@ def _case(row: dict[str, str], id_column: str) -> dict[str, Any]:
         "type": "MFT",
         "case_id": row[id_column],
         "examples": [{"text": row["test_case"]}],
-        "labels": row["label_gold"].strip(),
+        "labels": row["label_gold"],
         "cluster": row.get("templ_id", ""),
         "meta": {name: row[name] for name in KEPT if row.get(name)},
     }

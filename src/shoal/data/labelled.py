@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..core.errors import DataError, errors_at, nearest, some
+from ..core.errors import DataError, nearest, some
 from .grammar.rows import Row
-from .missing import filled_cell, is_blank, is_missing, missing_labels
-from .tables import open_rows, require_columns
+from .invalid import InvalidRows
+from .missing import filled_cell, is_blank, is_missing
+from .paths import value_at
+from .tables import open_rows
 
 TEXTS: tuple[tuple[str, ...], ...] = (
     ("premise", "hypothesis"), ("sentence1", "sentence2"), ("question1", "question2"), ("context", "question"),
@@ -29,6 +31,10 @@ NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 Value = str | int | float
 Labelled = Literal["all", "some", "none"]
 """Which rows must have a label; with "none", no label column is read."""
+LABEL_FIX = {
+    "all": "fill in the label, or remove the row",
+    "some": "leave the label of an unlabelled example empty",
+}
 Classes = Mapping[str, Sequence[Value]]
 """The labels of each class."""
 
@@ -62,9 +68,12 @@ def read_labelled(
     Rows whose label is in no class are left out; without classes every label stays as it is. `more` names further
     columns to read. A missing label is "" if not all rows need one.
     """
-    table = open_rows(path)
+    invalid = InvalidRows()
+    table = open_rows(path, invalid.add)
+    if not table.columns and invalid.count:
+        raise invalid.error(path, table.unit, invalid.count)
     label = "" if labelled == "none" else label
-    require_columns(path, table.columns, [*texts, *filter(None, [label])])
+    table.require(path, [*texts, *filter(None, [label])])
     columns = (*(texts or _recognised(path, "text", TEXTS, table.columns)), label)
     if labelled != "none" and not label:
         usual = [(name,) for name in LABELS]
@@ -73,17 +82,17 @@ def read_labelled(
         raise DataError(f"{path}: one column is named twice, or too many: {', '.join(columns)}", fix=EXPECTED)
     to_class = _to_class(path, classes)
     rows, lines, others, left_out = [], [], [], Counter[str]()
-    unlabelled: list[int] = []
-    count = 0
-    for count, (line, cells) in enumerate(table.rows, start=1):  # noqa: B007
-        value = cells.get(columns[-1])
-        lacks_label = is_missing(value) and (labelled == "all" or not is_blank(value))
-        if labelled != "none" and lacks_label and _key(str(value)) not in to_class:
-            unlabelled.append(line)
-            continue
-        with errors_at(f"{path}, {table.unit} {line}"):
+    for line, cells in table.rows:
+        value = value_at(cells, columns[-1])
+        try:
+            lacks_label = is_missing(value) and (labelled == "all" or not is_blank(value))
+            if labelled != "none" and lacks_label and _key(str(value)) not in to_class:
+                raise DataError("no label", fix=LABEL_FIX[labelled])
             parts = tuple(_text(cells, column) for column in columns[:-1])
             word = "" if labelled == "none" or is_blank(value) else _text(cells, columns[-1])
+        except DataError as problem:
+            invalid.add(line, problem)
+            continue
         name = word if classes is None or not word else to_class.get(_key(word))
         if name is None:
             left_out[word] += 1
@@ -91,9 +100,9 @@ def read_labelled(
         rows.append(Row(parts, name))
         lines.append(line)
         others.append({name: "" if is_blank(cells.get(name)) else str(cells[name]).strip() for name in more})
-    if unlabelled:
-        fix = "leave the label of unlabelled examples empty" if labelled == "some" else ""
-        raise missing_labels(path, table.unit, unlabelled, count, fix)
+    count = len(rows) + left_out.total() + invalid.count
+    if invalid.count:
+        raise invalid.error(path, table.unit, count)
     if not count:
         raise DataError(f"{path}: no rows", fix="check that this is the file you meant")
     _check_classes(path, classes or {}, {row.label for row in rows}, left_out)

@@ -1,19 +1,14 @@
-"""Blank cells and missing labels: what counts as one, and the errors that name column and rows."""
+"""Blank cells and missing labels: what counts as one, and the error that names the column."""
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from ..core.errors import DataError, some
+from ..core.errors import DataError
+from .paths import paths_in, value_at
 
 NAN = frozenset(("nan", "NaN", "NAN", "<NA>"))
 """How pandas, numpy and R write a missing value as text. "none", "null" and "NA" are names of labels in use."""
-MOST = 50
-
-
-class MissingLabelError(DataError):
-    """A row without a label."""
 
 
 def is_blank(value: Any) -> bool:
@@ -37,23 +32,18 @@ def is_missing(value: Any) -> bool:
 
 
 def filled_cell(row: Mapping[str, Any], column: str, kinds: type | tuple[type, ...] = object) -> Any:
-    """Return the value in a column; raise if it is blank or of another kind."""
-    value = row.get(column)
+    """Return the value in a column, or at a path; raise if it is blank or of another kind."""
+    value = value_at(row, column)
     if is_blank(value):
         raise DataError(f"nothing in column {column!r}", fix="fill it in, or remove the row")
     if not isinstance(value, kinds):
         raise DataError(
             f"column {column!r} holds {type(value).__name__}, text is expected",
-            fix="name the column that holds the text",
+            fix=f"name the column that holds the text{such_as(column, value)}",
         )
     return value
 
 
-def missing_labels(path: Path, unit: str, rows: Sequence[int], total: int, fix: str = "") -> DataError:
-    """Return the error for rows without a label."""
-    have = "has" if len(rows) == 1 else "have"
-    return MissingLabelError(
-        f"{path}: {len(rows):,} of {total:,} rows {have} no label",
-        why=f"the label is empty or NaN on {unit}{'s' if len(rows) > 1 else ''} {some(rows, MOST)}",
-        fix=fix or "fill in the labels, or remove these rows",
-    )
+def such_as(column: str, value: Any) -> str:
+    """Return the first path below a column for a message."""
+    return f", such as {paths_in({column: value})[0]}" if value and isinstance(value, list | dict) else ""

@@ -1,6 +1,6 @@
 """Values of a YAML file or a spreadsheet with their places, so that every error names line and column.
 
-Every scalar is text, exactly as it stands in the file: `no` is the word no, `1.10` keeps its zero. Aliases, which can
+Every scalar is text, exactly as the file has it: `no` is the word no, `1.10` keeps its zero. Aliases, which can
 grow without limit, are an error.
 """
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..core.files import is_json_array, read_json_array, read_json_lines
 from . import Glimpse, SuiteRows
+from .invalid import InvalidRows
 
 HEADER = {"suite", "task", "label_names", "functionality"}
 
@@ -24,15 +25,17 @@ def fits(look: Glimpse) -> bool:
 def read(path: Path) -> SuiteRows:
     """Return the header and the rows of a suite file."""
     is_array = is_json_array(path)
-    rows, unit = (read_json_array(path), "row") if is_array else (read_json_lines(path), "line")
+    invalid = InvalidRows()
+    reader, unit = (read_json_array, "row") if is_array else (read_json_lines, "line")
+    rows = reader(path, invalid.add)
     first = next(rows, None)
     if first is None:
-        return SuiteRows({}, iter(()))
+        return SuiteRows({}, iter(()), unit=unit, invalid=invalid)
     header = first[1]
     if "functionality" in header or "examples" in header:
         rows = chain([first], rows)
         header = {"suite": header.get("suite", path.name.split(".")[0])}
-    return SuiteRows(header, _renamed(rows), unit=unit, blank_texts=True)
+    return SuiteRows(header, _renamed(rows), unit=unit, blank_texts=True, invalid=invalid)
 
 
 def _renamed(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -8,13 +8,14 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from io import BytesIO
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import DataError, MissingExtra, nearest, some
+from ..core.errors import DataError, MissingExtra, OnInvalid, nearest, some
 from ..core.files import (
     LARGEST_WHOLE,
     LONGEST_SHEET,
@@ -27,6 +28,7 @@ from ..core.files import (
     whole_bytes,
 )
 from ..core.tables import read_table
+from .paths import has_path, paths_in
 
 Numbered = Iterator[tuple[int, Mapping[str, Any]]]
 
@@ -41,8 +43,20 @@ class Rows:
     """The unit of the numbers."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of the class labels, by column, in the order of their numbers."""
+    head: Sequence[Mapping[str, Any]] = ()
+    """The first rows."""
+
+    def require(self, where: object, wanted: Iterable[str]) -> None:
+        """Raise if a wanted column, or path in nested rows, does not exist."""
+        if not self.columns:
+            raise DataError(f"{where}: no rows", fix="check that this is the file you meant")
+        missing = [name for name in wanted if not any(has_path(row, name) for row in self.head)]
+        paths = (path for row in self.head for path in paths_in(row)) if missing else ()
+        require_columns(where, list(dict.fromkeys([*self.columns, *paths])), missing)
 
 
+HEAD = 20
+"""Rows that name the columns of JSON."""
 ROWS_AT_ONCE = 500
 MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"PAR1", "parquet"),
@@ -59,19 +73,25 @@ def is_table(path: Path) -> bool:
     return bool(_kind(path))
 
 
-def open_rows(path: Path) -> Rows:
-    """Return the rows of a table in any format."""
+def open_rows(path: Path, on_invalid: OnInvalid | None = None) -> Rows:
+    """Return the rows of a table in any format; without `on_invalid`, the first invalid row is an error."""
     kind = _kind(path)
     if kind:
-        return READERS[kind](path)
+        return _peeked(READERS[kind](path))
     if is_json_array(path):
-        first = next(read_json_array(path), (0, {}))[1]
-        return Rows(list(first), iter(read_json_array(path)), "row")
+        return _peeked(Rows([], read_json_array(path, on_invalid), "row"))
     start = next((line.lstrip() for _, line in read_lines(path) if line.strip()), "")
-    if start.startswith("{"):
-        return Rows(list(next(read_json_lines(path))[1]), iter(read_json_lines(path)))
-    columns, rows = read_table(path)
-    return Rows(columns, iter(rows))
+    if start.startswith("{") or ".jsonl" in path.suffixes:
+        return _peeked(Rows([], read_json_lines(path, on_invalid)))
+    columns, rows = read_table(path, on_invalid)
+    return Rows(columns, rows)
+
+
+def _peeked(table: Rows) -> Rows:
+    """Return a table with its first rows, which name the columns of JSON and the paths in nested rows."""
+    head = list(islice(table.rows, HEAD))
+    columns = table.columns or list(dict.fromkeys(name for _, row in head for name in row))
+    return replace(table, columns=columns, rows=chain(head, table.rows), head=[row for _, row in head])
 
 
 def require_columns(where: object, columns: Sequence[str], wanted: Iterable[str]) -> None:

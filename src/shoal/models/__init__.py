@@ -45,7 +45,6 @@ REMOVED = {
     "samples": "remove it; seed= and temperature= draw one answer",
     "thinks": "max_tokens=2048; shoal removes text up to </think>",
     "normalise": "divide each row by its sum before saving the file",
-    "rows": "save the list of rows alone",
     "sheet": "save the sheet as CSV, or as a workbook of its own",
 }
 """Options that shoal no longer has, and what to do instead."""

@@ -17,13 +17,10 @@ SMALL = 1_000_000
 
 
 def outcome_words(shown: ShownCase, answers: Sequence[str] = ()) -> list[str]:
-    """Return the expectation, the answers and the distance from passing, in words."""
+    """Return the expectation, the answers and how far they moved, in words."""
     words = [f"expected {shown.expected}"] if shown.expected else []
     words += [f"got {answer}" for answer in answers]
-    outcome = shown.outcome
-    if outcome is not None and outcome.passed is False and outcome.value is not None:
-        words.append(f"off by {abs(outcome.value):.2f}")
-    return words
+    return [*words, *([shown.change] if shown.change else [])]
 
 
 def error_of(shown: ShownCase) -> str:

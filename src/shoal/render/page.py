@@ -230,6 +230,8 @@ def _about(models: Sequence[str], results: Sequence[Result]) -> str:
     sizes = {len(result.cases) for result in results}
     jobs = f", {len(results):,} jobs" if len(results) > len(models) else ""
     count = f"{len(models)} model{'' if len(models) == 1 else 's'}{jobs}"
+    if sizes == {0}:  # a result file has no cases
+        return count
     if len(sizes) == 1:
         return f"{count} × {sizes.pop():,} cases"
     return f"{count}, {sum(len(result.cases) for result in results):,} answered cases"

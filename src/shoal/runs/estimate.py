@@ -6,7 +6,7 @@ seconds     the number of steps and of questions, times the duration of a few th
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +24,8 @@ from .scoring import load_for
 from .store import MemoryStore
 from .training import Training, search_name, threads, training_of
 
+TRIALS = 4
+"""Requests by which an endpoint's mode is chosen."""
 MEASURED_STEPS = 12
 WARM_STEPS = 2
 MEASURED_BATCHES = 3
@@ -78,7 +80,7 @@ def estimate(jobs: Sequence[Job], progress: Progress = silent) -> Estimate | Non
         protocol = (job.model, job.protocol)  # cases of one protocol take about the same time
         if job.cases not in counts or protocol not in question_times:
             with MemoryStore() as store:
-                built = store.built(job, silent)
+                built = store.built(job, progress)
             counts[job.cases] = len(distinct(built.cases).ids)
             if protocol not in question_times:
                 question_times[protocol] = _time_asking(job, training, built)
@@ -94,31 +96,35 @@ class Bill:
     requests: int
     read: int
     written: int
-    cost: float | None
-    """None if a model has no price."""
+    costs: Mapping[str, float]
+    """By currency; empty if a model has no price."""
 
 
-def bill(jobs: Sequence[Job]) -> Bill | None:
-    """Return the cost of the jobs; None if none of them queries an endpoint."""
+def bill(jobs: Sequence[Job], progress: Progress = silent) -> Bill | None:
+    """Return the cost of the jobs, self-checks included; None if none of them queries an endpoint."""
     worst: list[tuple[int, int]] = []
-    costs: list[float | None] = []
+    costs: dict[str, float] = {}
+    unpriced = False
     with MemoryStore() as for_now:
         models = {job.model: load_for(job) for job in {job.model: job for job in jobs}.values()}
-        for job in jobs:
+        remote = [job for job in jobs if isinstance(models[job.model], RemoteModel)]
+        for number, job in enumerate(remote, start=1):
+            progress("counting tokens", number, len(remote))
             model = models[job.model]
             if isinstance(model, RemoteModel):
-                examples = distinct(for_now.built(job, silent).cases).examples
-                asked = [*examples, *examples[: model.again], *examples[:PAID_QUESTIONS]]
+                examples = distinct(for_now.built(job, progress).cases).examples
+                asked = [*examples, *examples[: model.again], *examples[:PAID_QUESTIONS], *examples[:TRIALS]]
                 tokens = [model.worst(example) for example in asked]
                 price = spec_price(parse_spec(job.model))
                 read, written = sum(read for read, _ in tokens), sum(written for _, written in tokens)
-                costs.append(price.cost(read, written) if price else None)
+                unpriced |= price is None
+                if price:
+                    costs[price.currency] = costs.get(price.currency, 0.0) + price.cost(read, written)
                 worst += tokens
-    if not costs:
+    if not remote:
         return None
     read, written = sum(read for read, _ in worst), sum(written for _, written in worst)
-    known = [cost for cost in costs if cost is not None]
-    return Bill(len(worst), read, written, sum(known) if len(known) == len(costs) else None)
+    return Bill(len(worst), read, written, {} if unpriced else costs)
 
 
 def prompts_shown(job: Job, count: int) -> list[str]:

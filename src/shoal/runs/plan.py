@@ -353,10 +353,9 @@ def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str
         applicable = prompts if is_prompted(spec) else []
         if applicable and "prompt" in parse_spec(spec).options:
             raise PlanError(f"{where}: both model {name} and the plan name prompts", fix="keep one of them")
-        mark = "&" if "?" in spec else "?"
-        made |= {
-            f"{name} {prompt}": f"{spec}{mark}prompt={quote(prompt, safe=UNQUOTED)}" for prompt in applicable
-        } or {name: spec}
+        made |= {f"{name} {prompt}": with_option(spec, "prompt", prompt) for prompt in applicable} or {
+            name: spec
+        }
     return made
 
 

@@ -2,9 +2,10 @@
 
     predictions:answers.jsonl   a model, scored here on the suite that `--suite` names
     3f9c1a2b                    a job of a store; any unique part of its name works
+    last                        the result of the latest `shoal try` in this folder
     result.json                 the output of `shoal try … --json`: rates, no outcomes
 
-The first two bring every case with its outcome. A result file has rates only: enough for a gate or a baseline, not
+The first three bring every case with its outcome. A result file has rates only: enough for a gate or a baseline, not
 for a paired comparison.
 """
 
@@ -24,6 +25,7 @@ from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Form, WritesForms, identity, only_part
 from ..training.stage import Progress, silent
 from .execute import execute
+from .last import LAST, last_store
 from .plan import Job, cases_job, make_job, slug, with_option
 from .scoring import brief_result, stored_job
 from .settings import make_settings
@@ -155,8 +157,8 @@ def find_results(
     specs = [name for name in names if SPEC.match(name)]
     if settings and not specs:
         raise PlanError(
-            "--set is for models that are scored here; jobs and result files are scored already",
-            fix="leave out --set",
+            "--suite, --data and --set are for models; jobs and result files are scored already",
+            fix="leave them out",
         )
     store = RunStore(into)
     audited = iter(audit_all(specs, protocol, settings, progress, store if keep else None))
@@ -164,14 +166,19 @@ def find_results(
 
 
 def find_stored(name: str, store: RunStore) -> Result:
-    """Return the result in a file, or of a job in a store."""
+    """Return the result in a file, of a job in a store, or of the latest `try`."""
     path = Path(name)
     if is_file(path):
         return read_result(path)
+    if name == LAST and (jobs := last_store().job_ids()):
+        return brief_result(stored_job(last_store(), jobs[0]), last_store())
     known = store.job_ids()
     if not any(name in job_id for job_id in known):
         if path.suffix in (".json", ".jsonl", ".csv", ".gz"):
             raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
+        if name == LAST:
+            why = "shoal try keeps its result in the folder in which it runs"
+            raise StoreError("there is no last result here", why=why, fix="shoal try PROTOCOL MODEL")
         raise StoreError(
             f"{name!r} is neither a model, nor a result file, nor a job of {store.folder}",
             why=f"its jobs are {some(known, 3)}" if known else f"{store.folder} has no job",
@@ -224,14 +231,23 @@ def _checked(kind: type[T], rows: Any, name: str, path: Path) -> T:
 
 
 def with_outcomes(result: Result, name: str) -> Result:
-    """Return the result; raise if it cannot be compared case by case."""
+    """Return the result; raise if it has no cases."""
     if not result.outcomes:
         raise DataError(
             f"{name}: a result file has rates, not outcomes",
-            why="a paired comparison needs the outcome of each case",
-            fix="the model itself (predictions:FILE with --suite), or the job of a store (--into)",
+            why="this needs the outcome of each case",
+            fix="the model itself (predictions:FILE with --suite), a job of a store (--into), or last",
         )
     return result
+
+
+FROM_RATES = ("behaviour",)
+"""Protocols whose view needs no cases, so that a result file is enough."""
+
+
+def viewable(result: Result, name: str) -> Result:
+    """Return the result; raise if it has no cases and its protocol needs them to show it."""
+    return result if result.job["protocol"] in FROM_RATES else with_outcomes(result, name)
 
 
 # Export

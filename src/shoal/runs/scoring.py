@@ -31,7 +31,7 @@ from .settings import make_settings
 from .store import RunStore
 from .store_files import VALUES
 
-RULES = 7
+RULES = 8
 """Raised when scoring changes within one version of shoal: stored measures are then computed again."""
 
 
@@ -93,6 +93,12 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
         store.repair_cases(job, progress)
         return known
     result = result_of(job, store, progress)
+    write_result(job, result, store)
+    return result
+
+
+def write_result(job: Job, result: Result, store: RunStore) -> None:
+    """Store the measures and outcomes of a job."""
     verdicts, outcomes = verdicts_of(result.outcomes), result.outcomes
     store.write_measures(
         job.id,
@@ -107,7 +113,6 @@ def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
         },
         {VALUES: [None if v != v else v for v in values_of(result.outcomes)], **result.columns},
     )
-    return result
 
 
 def scoring_of(job: Job) -> dict[str, Any]:

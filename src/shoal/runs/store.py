@@ -436,6 +436,18 @@ class MemoryStore(RunStore):
     def partial(self, job_id: str, sizes: Iterable[int]) -> PartialAnswers:
         return MemoryAnswers(self._answers, job_id)
 
+    def save_job(self, job: Job, store: RunStore) -> None:
+        """Write the cases, answers and self-checks of a finished job to a store on disk."""
+        path = store.cases_file(job)
+        with making(path.parent):
+            save_built(self._built[job.cases], path)
+        store.write_job(job)
+        store.write_checks(job.id, self.read_checks(job.id))
+        with store.partial(job.id, repeat(1)) as partial:
+            for rows in self._answers[job.id]:
+                partial.add(rows)
+            partial.finish()
+
     def answers(self, job_id: str) -> Iterable[Answer]:
         batches = self._answers[job_id]
         return batches[0] if len(batches) == 1 else chain.from_iterable(batches)

@@ -1,6 +1,7 @@
 """Sections of a job or a plan: protocols decide the content, renderers the layout."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
@@ -11,6 +12,7 @@ from ..core.records import Case, Finding, Measure, Outcome, Result, as_json, fin
 from ..core.selection import choose
 from ..core.views import (
     CaseList,
+    Cell,
     Section,
     Text,
     WeighedWords,
@@ -25,6 +27,12 @@ from .plan import Plan
 
 EXPLAINED, EXAMPLES = 5, 2
 """Number of explained failures, and of texts of each."""
+FAILURES = 20
+"""Failing cases of a functionality that are shown."""
+
+
+ALONE = 3
+"""Jobs that no protocol compares and whose results are shown one by one."""
 
 
 def result_sections(result: Result) -> list[Section]:
@@ -35,28 +43,43 @@ def result_sections(result: Result) -> list[Section]:
 def plan_sections(
     plan: Plan, results: Mapping[str, Sequence[Result]], compared: Mapping[str, Compared]
 ) -> list[Section]:
-    sections = []
+    sections: list[Section] = []
     for protocol, together in compared.items():
         sections += find_protocol(protocol).view(
             plan.tables[protocol], results[protocol], together.measures, together.findings
         )
+    alone = [result for protocol, rows in results.items() if protocol not in compared for result in rows]
+    sections += [section for result in alone[:ALONE] for section in result_sections(result)]
+    if len(alone) > ALONE:
+        sections.append(Section(text=f"{len(alone) - ALONE:,} more jobs: shoal show JOB"))
     return sections
 
 
-def failing_sections(result: Result, only: Sequence[str] = ()) -> list[Section]:
-    """Return the failing cases by their first group, and the cases without an answer."""
-    failing = result.failing(*only)
-    blocks = {group: CaseList((), Words(group, "strong")) for group in sorted(map(_first_group, failing))}
-    for group in blocks:
-        cases = [case for case in failing if _first_group(case) == group]
-        blocks[group] = replace(blocks[group], cases=shown_cases(result, cases))
+def failing_sections(result: Result, only: Sequence[str] = (), *, every: bool = False) -> list[Section]:
+    """Return the failing cases by their first group, the worst first, and the cases without an answer."""
     positions = choose(result.cases, only) if only else range(len(result.cases))
+    failing: dict[str, list[Case]] = {}
+    for case in result.failing_among(positions):
+        failing.setdefault(_first_group(case), []).append(case)
+    totals = Counter(
+        _first_group(result.cases[position])
+        for position in positions
+        if result.outcomes[position].passed is not None
+    )
+    blocks = []
+    for group in sorted(failing, key=lambda group: (-len(failing[group]) / totals[group], group)):
+        cases = failing[group]
+        shown = cases if every else cases[:FAILURES]
+        more = [f"{len(cases) - len(shown):,} more: --all"] if len(shown) < len(cases) else []
+        title: Cell = [Words(group, "strong"), f": {len(cases):,} of {totals[group]:,} fail"]
+        blocks.append(CaseList(shown_cases(result, shown), title, legend=more))
     errors = [result.outcomes[position] for position in positions if result.outcomes[position].error]
     lines = [
         Text([Words(f"{outcome.case_id}: ", "strong"), Words(outcome.error, "bad")]) for outcome in errors
     ]
-    summary = Text([Words(f"{len(failing):,} cases fail, {len(errors):,} are errors", "quiet")])
-    return [Section(blocks=[*blocks.values(), *lines, summary])]
+    count, unanswered = sum(map(len, failing.values())), f", {len(errors):,} are errors" if errors else ""
+    summary = f"{count:,} of {totals.total():,} cases fail{unanswered}"
+    return [Section(text=Words(summary, "strong"), blocks=[*blocks, *lines])]
 
 
 def explained_sections(result: Result, method: str, only: Sequence[str] = ()) -> list[Section]:

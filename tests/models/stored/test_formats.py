@@ -1,6 +1,7 @@
 """Predictions files: every format read, every mistake named, answers laid beside the right examples."""
 
 import gzip
+import json
 import sys
 from typing import Any
 
@@ -198,6 +199,65 @@ def test_without_its_library_a_table_names_the_package(tmp_path, suite, ask, mon
         ask(tmp_path / name, suite)
 
 
+# JSON that is nested, or one list
+
+
+def nested() -> list[dict[str, Any]]:
+    return [
+        {"key": {"id": identity}, "example_idx": number, "output": [{"label": label, "score": 0.8}]}
+        for identity, number, label in zip(table()["id"], [0, 0, 0, 1], LABELS, strict=True)
+    ]
+
+
+NESTED = "?id=key.id&label=output.0.label&probabilities=output.0.score"
+
+
+def test_nested_json_is_read_by_paths(tmp_path, suite, write, ask):
+    for path in (write(tmp_path / "a.jsonl", nested()), write(tmp_path / "b.json", [nested()])):
+        answers = ask(path, suite, NESTED)
+        assert answers.predictions.tolist() == [2, 0, 1, 1] and answers.confidences.tolist() == [0.8] * 4
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_the_list_may_lie_inside_an_object(tmp_path, suite, ask, indent):
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps({"run": {"model": "m", "rows": nested()}}, indent=indent))
+    assert ask(path, suite, NESTED + "&rows=run.rows").predictions.tolist() == [2, 0, 1, 1]
+    with pytest.raises(DataError, match="try: .*rows="):
+        ask(path, suite, NESTED + "&format=json")
+
+
+def test_a_column_whose_own_name_has_dots_comes_before_a_path(tmp_path, suite, write, ask):
+    path = write(tmp_path / "p.jsonl", [{**row, "output.0.label": "neutral"} for row in nested()])
+    assert ask(path, suite, "?id=key.id&label=output.0.label").predictions.tolist() == [1] * 4
+
+
+def test_a_wrong_path_is_an_error_that_lists_the_paths(tmp_path, suite, write, ask):
+    path = write(tmp_path / "p.jsonl", nested())
+    with pytest.raises(
+        DataError, match=r"found: key.id, example_idx, output.0.label[\s\S]*\"output.0.label\""
+    ):
+        ask(path, suite, "?id=key.id&label=output.1.label")
+    for options in ("?id=key.id&label=output", "?id=key.id"):
+        with pytest.raises(DataError, match=r"try: \?label=output.0.label"):
+            ask(path, suite, options)
+
+
+def test_white_space_at_the_edge_of_a_label_makes_no_new_label(tmp_path, suite, write, ask):
+    labels = ["positive ", " negative", "neutral", "\tneutral"]
+    lines = [{**row, "pred": label, "conf": None} for row, label in zip(rows(), labels, strict=True)]
+    assert ask(write(tmp_path / "p.jsonl", lines), suite).predictions.tolist() == [2, 0, 1, 1]
+
+
+def test_the_unnamed_column_of_an_index_is_not_an_answer(tmp_path, suite, write, ask):
+    lines = [
+        f"{n},{row['functionality']}/{row['case_id']},{row['example_idx']},.1,.2,.7"
+        for n, row in enumerate(rows())
+    ]
+    path = write(tmp_path / "p.csv", [",case_id,example_idx,negative,neutral,positive", *lines])
+    assert ask(path, suite).predictions.tolist() == [2] * 4
+
+
 def test_a_first_line_says_what_numbers_and_places_mean(tmp_path, suite, write, ask):
     head = {"label_names": ["POSITIVE", "NEGATIVE"]}
     lines = [{**row, "pred": code, "conf": conf} for row, code, conf in zip(
@@ -222,6 +282,6 @@ def test_an_option_without_meaning_in_the_format_is_an_error(tmp_path, suite, as
     path = tmp_path / "p"
     path.write_text("x")
     for name, reader in READERS.items():
-        for option in {"id", "label"} - set(reader.options):
+        for option in {"id", "label", "rows"} - set(reader.options):
             with pytest.raises(ModelError, match=f"'{option}' has no meaning in format {name}"):
                 ask(path, suite, f"?format={name}&{option}=1")

@@ -64,7 +64,7 @@ def test_a_case_is_named_whole_in_two_columns_or_by_its_end(ids, keys):
         (["a/1"], ["a/1", "1"], "line 3: 1 is predicted twice"),
         (["a/1", "b/2"], [("a", "1")], r"no prediction for 1 of 2 examples[\s\S]*missing: b/2"),
         (["words/1"], [("word", "1")], r'line 2: word/1 is not in the suite[\s\S]*try: "words"'),
-        (["words/1"], [("words", "2")], r"line 2: words/2 is not in the suite[\s\S]*try: remove them"),
+        (["words/1"], [("words", "2")], r"line 2: words/2 is not in the suite[\s\S]*try: shoal export"),
         (["a/1"], ["x" * 10_000], "line 2: xxx.*… is not in the suite"),
     ],
 )  # fmt: skip
@@ -73,6 +73,27 @@ def test_what_cannot_be_told_or_is_not_there_is_refused(ids, keys, message):
     with pytest.raises(DataError, match=message) as caught:
         match_rows(by_id(*keys), suite, suite)
     assert "  try: " in str(caught.value) and len(str(caught.value)) < 600
+
+
+def test_ids_that_do_not_match_are_shown_with_the_suites_and_how_both_are_numbered():
+    suite = cases(*(f"tickets/{line}" for line in range(2, 62)))
+    with pytest.raises(DataError) as caught:
+        match_rows(by_id(*map(str, range(60))), suite, suite)
+    assert str(caught.value) == (
+        "p.csv, line 2: 0 is not in the suite\n"
+        "  why: 2 of 60 ids are unknown: 0, 1; the suite has tickets/2, tickets/3, tickets/4 and 57 more. "
+        "An id is functionality/case_id; case_id begins at 0 in the file, at 2 in the suite; "
+        "example_idx counts from 0\n"
+        "  try: shoal export SUITE --out cases.csv writes the suite's ids"
+    )
+    columns = Columns("p.csv")  # type: ignore[arg-type]
+    columns.add(2, "x", (), Key("a", "1", 1))
+    with pytest.raises(DataError, match="example_idx counts from 0, in the file from 1"):
+        match_rows(columns, cases("a/1"), cases("a/1"))
+    with pytest.raises(
+        DataError, match=r"missing: a/2, a/3; the file has a/1; the suite has a/1, a/2, a/3\. An"
+    ):
+        match_rows(by_id("a/1"), cases("a/1", "a/2", "a/3"), cases("a/1", "a/2", "a/3"))
 
 
 def test_answers_by_order_are_those_of_the_whole_suite_copies_included():

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Suite, case, fill, read_suite, write_suite
+from shoal.cli import main
 from shoal.core.errors import DataError
 from shoal.protocols.behaviour import perturb
 
@@ -230,3 +232,19 @@ def test_samples_of_more_combinations_than_can_be_listed_are_different_and_compl
     words = {"w": [f"word{i}" for i in range(200)]}
     texts = [filled.text for filled in fill("{w1} {w2} {w3} {w4}", words, n=500)]
     assert len(set(texts)) == 500
+
+
+def test_check_shows_ten_cases_of_each_functionality_drawn_evenly(tmp_path):
+    path = tmp_path / "hotels.yaml"
+    path.write_text(YAML)
+    outputs = [
+        CliRunner().invoke(main, ["check", str(path), *more]).output for more in ((), ("--cases", "2"))
+    ]
+    assert "praise_is_positive: 10 of 30 cases" in outputs[0]
+    cases = [case for case in read_suite(path).cases if case.groups["functionality"] == "praise_is_positive"]
+    shown = outputs[1].partition("praise_is_positive: 2 of 30 cases\n")[2].splitlines()
+    assert shown[0].strip() == cases[0].examples[0][0] and shown[3].strip() == cases[15].examples[0][0]
+    assert shown[1].strip() == "expected positive"
+    write_suite(read_suite(path), tmp_path / "plain.jsonl")
+    plain = CliRunner().invoke(main, ["check", str(tmp_path / "plain.jsonl")]).output
+    assert "of 30 cases" not in plain

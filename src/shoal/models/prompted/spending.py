@@ -29,26 +29,28 @@ class Price:
 
     input: float
     output: float
+    currency: str = ""
 
     def cost(self, read: float, written: float) -> float:
         return (read * self.input + written * self.output) / MILLION
 
 
 def spec_price(spec: ModelSpec) -> Price | None:
-    """Return the price in a spec: `input:0.15,output:0.60`, also if a plan has a table."""
+    """Return the price in a spec: `input:0.15,output:0.60,currency:USD`, also if a plan has a table."""
     written = spec.options.get("price", "")
     if not written:
         return None
     try:
-        pairs = (part.partition(":") for part in written.split(","))
-        price = Price(**{name: float(number) for name, _, number in pairs})
+        pairs = {name: value for name, _, value in (part.partition(":") for part in written.split(","))}
+        price = Price(currency=pairs.pop("currency", ""), **{name: float(pairs[name]) for name in pairs})
     except (TypeError, ValueError):
         price = Price(-1, -1)
     if not (0 <= price.input < MILLION and 0 <= price.output < MILLION):
         raise ModelError(
             f"{spec.who}: price={written!r} is not valid",
             why="expected the price of a million input and output tokens",
-            fix="price=input:0.15,output:0.60; in a plan price = {input = 0.15, output = 0.60}",
+            fix="price=input:0.15,output:0.60,currency:USD; "
+            'in a plan price = {input = 0.15, output = 0.60, currency = "USD"}',
         )
     return price
 

@@ -40,7 +40,7 @@ class Columns:
 
     path: Path
     unit: str = "line"
-    """What the numbers in `lines` count."""
+    """The unit of the numbers in `lines`."""
     numbered: bool = False
     """Whether numbers count the suite's labels by convention of the format."""
     ordered: bool = False
@@ -123,7 +123,7 @@ def not_a_probability(value: object) -> DataError:
 
 # The request
 
-OPTIONS = ("format", "id", "label", "labels", "probabilities")
+OPTIONS = ("format", "id", "label", "labels", "probabilities", "rows")
 NO_PROBABILITIES = "no"
 MOST_NUMBERS = 10_000
 """Numeric labels are below this; a larger number is a name that consists of digits."""
@@ -141,6 +141,8 @@ class Options:
     labels: LabelNames = LabelNames()
     probabilities: tuple[str, ...] | None = None
     """The columns of probabilities: one per label, or one that holds them all. Empty: read none."""
+    rows: str = ""
+    """The path of the list of rows inside a JSON file."""
 
 
 def read_options(options: Mapping[str, str], who: str) -> Options:
@@ -148,7 +150,7 @@ def read_options(options: Mapping[str, str], who: str) -> Options:
     empty = [name for name, value in options.items() if not value.strip()]
     if empty:
         raise ModelError(f"{who}: option {empty[0]!r} has no value", fix=f"?{empty[0]}=…, or remove it")
-    words = {name: options.get(name, "") for name in ("format", "id", "label")}
+    words = {name: options.get(name, "") for name in ("format", "id", "label", "rows")}
     labels = parse_labels(options["labels"], who) if "labels" in options else LabelNames()
     probabilities = None
     if "probabilities" in options:

@@ -8,7 +8,7 @@ text that contains the suite's is a prompt and agrees with it.
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -105,10 +105,10 @@ def _match_by_id(columns: Columns, cases: Sequence[Case], whole: Sequence[Case])
             )
         row_at[place] = row
     if strangers:
-        raise _unknown(columns, strangers, places.numbers)
+        raise _unknown(columns, strangers, places)
     rows = np.array(row_at, np.int64)[places.of_cases(cases)]
     if (rows < 0).any():
-        raise _missing(columns, cases, rows)
+        raise _missing(columns, cases, rows, places)
     return rows
 
 
@@ -149,27 +149,53 @@ class _FullIds:
         return self._by_ending
 
 
-def _unknown(columns: Columns, rows: Sequence[int], known: Iterable[str]) -> DataError:
+def _unknown(columns: Columns, rows: Sequence[int], places: _Places) -> DataError:
     first = columns.keys[rows[0]]
-    groups = {identity.rpartition("/")[0] for identity in known}
+    groups = {identity.rpartition("/")[0] for identity in places.numbers}
     group = first.group or first.identity.rpartition("/")[0]
     similar = "" if group in groups else nearest(group, groups)
+    theirs = _listed([columns.keys[row] for row in rows[:SHOWN]], len(rows))
     return DataError(
         f"{columns.where(rows[0])}: {first} is not in the suite",
-        why=f"{len(rows):,} of {len(columns.keys):,} predictions belong to no example of it",
-        fix=similar or "remove them, or name the suite that the file was made for",
+        why=f"{len(rows):,} of {len(columns.keys):,} ids are unknown: {theirs}; {_numbering(columns, places)}",
+        fix=similar or "shoal export SUITE --out cases.csv writes the suite's ids",
     )
 
 
-def _missing(columns: Columns, cases: Sequence[Case], rows: NDArray[np.int64]) -> DataError:
+def _missing(columns: Columns, cases: Sequence[Case], rows: NDArray[np.int64], places: _Places) -> DataError:
     names = [Key(None, case.id, number) for case in cases for number in range(len(case.examples))]
-    absent = [str(names[position]) for position in np.flatnonzero(rows < 0)[:3]]
+    absent = [names[position] for position in np.flatnonzero(rows < 0)[:SHOWN]]
     count = int((rows < 0).sum())
+    theirs = _listed(columns.keys[:SHOWN], len(columns.keys))
     return DataError(
         f"{columns.path}: no prediction for {count:,} of {len(rows):,} examples",
-        why=f"missing: {', '.join(absent)}" + (f" and {count - 3:,} more" if count > 3 else ""),
+        why=f"missing: {_listed(absent, count)}; the file has {theirs}; {_numbering(columns, places)}",
         fix="predict the whole suite, or select the predicted cases with --set split=... or --set profile=...",
     )
+
+
+def _listed(keys: Sequence[Key], count: int) -> str:
+    more = count - len(keys)
+    return ", ".join(map(str, keys)) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _numbering(columns: Columns, places: _Places) -> str:
+    """Return the suite's first ids, how ids are built, and where its numbers begin elsewhere than the file's."""
+    ids = _listed([Key(None, name, 0) for name in islice(places.numbers, SHOWN)], len(places.numbers))
+    text = f"the suite has {ids}. An id is functionality/case_id"
+    ours = _first_number(places.numbers)
+    theirs = _first_number(key.identity for key in columns.keys)
+    if ours is not None and theirs is not None and ours != theirs:
+        text += f"; case_id begins at {theirs} in the file, at {ours} in the suite"
+    example = min(key.example for key in columns.keys)
+    return f"{text}; example_idx counts from 0" + (f", in the file from {example}" if example else "")
+
+
+def _first_number(ids: Iterable[str]) -> int | None:
+    """Return the smallest case_id; None if one is not a number."""
+    words = [identity.rpartition("/")[2] for identity in ids]
+    are_numbers = all(word.isascii() and word.isdecimal() and len(word) < 10 for word in words)
+    return min(map(int, words)) if words and are_numbers else None
 
 
 # Texts

@@ -9,16 +9,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from ...core.errors import DataError, ModelError, nearest
+from ...core.errors import DataError, ModelError, nearest, some
 from ...core.files import (
     BOM,
     first_bytes,
     is_json_array,
+    read_json,
     read_json_array,
     read_json_lines,
     read_lines,
 )
 from ...core.tables import delimiter_of, read_table
+from ...data.paths import value_at
 from ...data.tables import is_table, open_rows
 from . import stereoset
 from .columns import Columns, Request, number_from, shown
@@ -47,11 +49,21 @@ def read_json_objects(request: Request) -> Columns:
 
 
 def read_json_list(request: Request) -> Columns:
-    if not is_json_array(request.path):
+    """Read a JSON file that is a list of objects, or has one at the path `?rows=`."""
+    path, place = request.path, request.options.rows
+    if not place and is_json_array(path):
+        return read_records(request, Records("row", read_json_array(path)))
+    document = read_json(path)
+    rows = value_at(document, place) if place else document
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        inside = document if isinstance(document, dict) else {}
+        lists = [name for name, value in inside.items() if isinstance(value, list)]
         raise DataError(
-            f"{request.path}: expected a list of objects", fix="save the list alone, or an object per line"
+            f"{path}: expected a list of objects" + (f" at rows={place}" if place else ""),
+            why=f"found: {some(map(shown, inside), 8)}" if inside else "",
+            fix=f"?rows={lists[0] if lists else 'PATH'}, the path of the list",
         )
-    return read_records(request, Records("row", read_json_array(request.path)))
+    return read_records(request, Records("row", enumerate(rows, start=1)))
 
 
 # Tables
@@ -112,10 +124,10 @@ class Reader:
 
 
 def _is_json_document(request: Request, start: bytes) -> bool:
-    """Return whether the file is one JSON value: a list, or an indented object."""
+    """Return whether the file is one JSON value: a list, an indented object, or one with a path of rows."""
     first, newline, _ = start.lstrip().partition(b"\n")
     indented = bool(newline) and not first.rstrip().endswith(b"}")
-    return first.startswith(b"[") or (first.startswith(b"{") and indented)
+    return first.startswith(b"[") or (first.startswith(b"{") and (bool(request.options.rows) or indented))
 
 
 def _has_table_suffix(request: Request, start: bytes) -> bool:
@@ -126,7 +138,7 @@ def _has_table_suffix(request: Request, start: bytes) -> bool:
 READERS: dict[str, Reader] = {
     "table": Reader(read_binary_table, lambda request, start: is_table(request.path)),
     "stereoset": Reader(stereoset.refuse_labels, stereoset.is_stereoset, ()),
-    "json": Reader(read_json_list, _is_json_document),
+    "json": Reader(read_json_list, _is_json_document, (*RECORDS, "rows")),
     "jsonl": Reader(read_json_objects, lambda request, start: start.lstrip().startswith(b"{")),
     "csv": Reader(read_csv, _has_table_suffix),
     "pred_only": Reader(lambda r: read_text(r, label=True, least=0, most=0), options=TEXT),

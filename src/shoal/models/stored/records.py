@@ -1,7 +1,8 @@
 """Read rows with named fields, from JSON or tables, into columns.
 
 The fields have our own names (`case_id` or `id`, `functionality`, `example_idx`; `pred` and `conf` in JSON, `label` and
-one probability column per label in tables), or those of `?id=`, `?label=` and `?probabilities=`.
+one probability column per label in tables), or those of `?id=`, `?label=` and `?probabilities=`, which may be paths in
+nested JSON.
 """
 
 import json
@@ -12,6 +13,7 @@ from typing import Any
 
 from ...core.errors import DataError, nearest, some
 from ...core.files import Alike
+from ...data.paths import has_path, paths_in, value_at
 from ..labels import Spellings
 from .columns import Columns, Key, Prediction, Request, not_a_probability, number_from, shown
 from .matching import text_columns, text_in
@@ -31,7 +33,7 @@ class Records:
     """The rows of a file."""
 
     unit: str
-    """What the rows' numbers count: lines or rows."""
+    """The unit of the rows' numbers: line or row."""
     rows: Iterable[tuple[int, Row]]
     columns: tuple[str, ...] | None = None
     """The columns of a table; None for JSON, whose rows may have different fields."""
@@ -66,7 +68,8 @@ def read_records(request: Request, records: Records) -> Columns:
     used = {*OURS, fields.identity, fields.answer, *fields.probabilities}
     others = [name for name in head[0][1] if name not in used]
     columns.texts = {name: [] for name in text_columns(request.whole, others, [row for _, row in head])}
-    columns.column_names = fields.columns or records.label_names
+    last_parts = tuple(name if name in head[0][1] else name.rpartition(".")[2] for name in fields.columns)
+    columns.column_names = last_parts or records.label_names
     is_json = records.columns is None
     columns.numbered = is_json and not request.options.label
     columns.ordered = is_json and request.options.probabilities is None
@@ -91,10 +94,11 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
     names = list(first) if records.columns is None else list(records.columns)
     identity = options.id or next((name for name in sorted(IDS) if name in names), "")
     if not identity:
+        inside = next((name for name in names if isinstance(first[name], list)), "")
         raise DataError(
             f"{where}: no column 'case_id' or 'id'",
             why=f"found: {some(map(shown, names), 12)}",
-            fix="?id=COLUMN, the column of case ids",
+            fix=f"?rows={inside}, if the rows are there" if inside else "?id=COLUMN, the column of case ids",
         )
     if records.columns is not None:
         fields = _choose_columns(request, names, identity, first)
@@ -102,11 +106,12 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
         fields = Fields(identity, options.label or "pred", ("conf",) if chosen is None else chosen)
     is_error = records.columns is None and first.get("error")
     for name in filter(None, [options.id, options.label, *(chosen or ())]):
-        if name not in names and not is_error:
+        if name not in names and not has_path(first, name) and not is_error:
+            paths = paths_in(first)
             raise DataError(
                 f"{where}: no column {shown(name)}",
-                why=f"found: {some(names, 12)}",
-                fix=nearest(name[:60], names) or "the name of one of these columns",
+                why=f"found: {some(paths, 12)}",
+                fix=nearest(name[:60], paths) or "the name of one of these columns",
             )
     return fields
 
@@ -194,12 +199,13 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
         key = _key(row, fields.identity, columns.alike)
         if not is_table and row.get("error"):
             return columns.add_error(number, str(row["error"]), key)
-        prediction = _prediction(row.get(fields.answer), fields.answer)
+        prediction = _prediction(value_at(row, fields.answer), fields.answer) if fields.answer else None
         given = numbers(row, prediction)
         if prediction is None and fields.answer and is_table:
             prediction = ""  # an empty cell, which only some suites accept
         if prediction is None and len(given) < 2:
-            other = next((name for name in ANSWERS if name in row and name != fields.answer), "")
+            paths = (path for path in paths_in(row) if path.rpartition(".")[2] in ANSWERS)
+            other = next((path for path in paths if path != fields.answer), "")
             raise DataError(
                 f"neither {fields.answer!r} nor probabilities in {some(fields.probabilities) or 'any field'!r}",
                 why=f"found: {some(map(shown, row), 8)}",
@@ -211,17 +217,14 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
 
 
 def _key(row: Row, name: str, alike: Alike) -> Key:
-    identity, group, example = (
-        row.get(name),
-        row.get("functionality"),
-        _whole_number(row.get("example_idx") or 0),
-    )
+    identity, group = value_at(row, name), row.get("functionality")
+    example = _whole_number(row.get("example_idx") or 0)
     if not isinstance(identity, str):
         number = _whole_number(identity)
         identity = "" if number is None else str(number)
     if not identity or example is None or example < 0:
         raise DataError(
-            f"{name!r} or 'example_idx' is not valid: {shown(row.get(name))}, {shown(row.get('example_idx'))}",
+            f"{name!r} or 'example_idx' is not valid: {shown(identity)}, {shown(row.get('example_idx'))}",
             why="an id is a text or an integer; example_idx counts the examples of a case from 0",
             fix="?id=COLUMN sets the column of case ids",
         )
@@ -247,7 +250,7 @@ def _prediction(value: Any, name: str) -> Prediction:
     if number is None:
         raise DataError(
             f"{name!r} must be a label's name or number, found {shown(value)}",
-            fix="?label=COLUMN",
+            fix=f"?label={paths_in({name: value})[0]}" if isinstance(value, list | dict) else "?label=COLUMN",
         )
     return number
 
@@ -256,10 +259,10 @@ def _number_reader(records: Records, fields: Fields) -> Callable[[Row, Predictio
     """Return a function that reads the confidence or the probabilities of a row."""
     if len(fields.probabilities) == 1:
         (name,) = fields.probabilities
-        return lambda row, prediction: _vector(row.get(name), name, records.decimal_comma)
+        return lambda row, prediction: _vector(value_at(row, name), name, records.decimal_comma)
 
     def several(row: Row, prediction: Prediction) -> Sequence[float]:
-        cells = [row.get(name) for name in fields.probabilities]
+        cells = [value_at(row, name) for name in fields.probabilities]
         if prediction is not None and all(cell in (None, "") for cell in cells):
             return ()
         return [number_from(cell, decimal_comma=records.decimal_comma) for cell in cells]
@@ -281,7 +284,8 @@ def _vector(value: Any, name: str, decimal_comma: bool) -> Sequence[float]:
         numbers = value if isinstance(value, list) else [value]
         return [number_from(number, decimal_comma=decimal_comma) for number in numbers]
     except DataError:
+        columns = ",".join(paths_in({name: value})[:8]) if isinstance(value, list | dict) else "COLUMN"
         raise DataError(
             f"{name!r} must be null, a number or a list of probabilities, found {shown(value)}",
-            fix="?probabilities=COLUMN, or ?probabilities=no to read labels alone",
+            fix=f"?probabilities={columns}, or ?probabilities=no to read labels alone",
         ) from None

@@ -25,6 +25,7 @@ from ...data.tables import require_columns
 from ...models.batching import is_reading
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
+from .expect import rule_words
 from .settings import SPLITS, Settings
 from .suite import DEFAULTS, Suite
 from .suite_files import read_suite
@@ -110,7 +111,7 @@ def _plain(cases: Sequence[Case]) -> list[Case]:
     for meta in (case.meta for case in cases):
         if id(meta) not in known:
             expect = meta["expect"]
-            plain = {**meta, "expect": expect.as_json(), "expects": expect.rule.replace("_", " ")}
+            plain = {**meta, "expect": expect.as_json(), "expects": rule_words(expect.rule)}
             known[id(meta)] = plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
     return [replace(case, meta=known[id(case.meta)]) for case in cases]
 

@@ -84,6 +84,17 @@ def rule_name(words: str) -> str:
     return DIRECTIONS.get(words, (words, None))[0]
 
 
+def rule_words(rule: str) -> str:
+    """Return a rule in plain words.
+
+    >>> rule_words("conf_of_original_pred_not_higher"), rule_words("pred_not_0")
+    ('not more confident', 'pred not 0')
+    """
+    known = {name: words for words, (name, _) in DIRECTIONS.items()}
+    known["same_pred_or_conf_change_within_tol"] = "the same answer"
+    return known.get(rule, rule.replace("_", " "))
+
+
 def check_tolerance(tolerance: Any) -> None:
     """Raise if a tolerance is not a number from 0 to 2; a shift between two labels counts twice."""
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance <= 2:

@@ -33,9 +33,9 @@ def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcom
     values = np.full(len(cases), np.nan)
     for members in by_functionality(cases).values():
         expect = as_set(cases[members[0]], settings)
-        source = raw if expect.rule.startswith("direction ") else shown
-        rows = _rows(starts[members], sizes[members])
-        block = _block(source, [cases[position] for position in members], rows, sizes[members], expect)
+        source = raw if judges_raw(expect) else shown
+        rows = rows_of_cases(starts[members], sizes[members])
+        block = block_of(source, [cases[position] for position in members], rows, sizes[members], expect)
         by_example = values_of(block, expect, settings.slack)
         if answers.unparsed:
             by_example[np.isin(rows, list(answers.unparsed))] = -1.0
@@ -48,6 +48,11 @@ def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcom
     errors = _cases_with_errors(rest, starts)
     verdicts[list(errors)], values[list(errors)] = ord("e"), np.nan
     return Outcomes(cases, verdicts.tobytes().decode(), array("d", values), errors)
+
+
+def judges_raw(expect: Expect) -> bool:
+    """Return whether a rule is about the model's own labels, without a neutral band."""
+    return expect.rule.startswith("direction ")
 
 
 def by_functionality(cases: Sequence[Case]) -> dict[str, Integers]:
@@ -86,7 +91,10 @@ def _cases_with_errors(errors: Mapping[int, str], starts: Integers) -> dict[int,
     return {int(case): errors[row] for case, row in zip(owners, rows, strict=True)}
 
 
-def _block(answers: Answers, cases: Sequence[Case], rows: Integers, sizes: Integers, expect: Expect) -> Block:
+def block_of(
+    answers: Answers, cases: Sequence[Case], rows: Integers, sizes: Integers, expect: Expect
+) -> Block:
+    """Return the answers in these rows as a block of one functionality's cases."""
     reading = expect.rule in SPAN_RULES
     if reading and not answers.texts:
         raise DataError(
@@ -119,7 +127,7 @@ def rows_of(answers: Answers, rows: Integers) -> Answers:
     )
 
 
-def _rows(starts: Integers, sizes: Integers) -> Integers:
+def rows_of_cases(starts: Integers, sizes: Integers) -> Integers:
     """Return the rows of the examples of some cases, case by case."""
     own_starts = np.cumsum(sizes) - sizes
     rows: Integers = np.repeat(starts - own_starts, sizes) + np.arange(sizes.sum())

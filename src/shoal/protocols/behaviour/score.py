@@ -14,13 +14,16 @@ from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import cluster_table, errors_of, hits_of, macro_mean, sharing
 from ..base import Built, Scored
 from ..degeneracy import DEGENERATE, degenerate
+from .changes import changes
 from .judge import by_functionality, judge, lacks_neutral, rows_of, with_neutral_band
 from .rules import Floats
 from .settings import Settings
-from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, dead_words, note_of
+from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, change_words, dead_words, note_of
 
 SAID = "said"
 """The column with the model's answers to the examples of each case."""
+CHANGE = "change"
+"""The column with the change of each failing INV or DIR case, in words."""
 CHOSEN = ("chosen", "not asked")
 """Facts of building if only a part of the suite is queried."""
 DEAD = "dead"
@@ -51,7 +54,8 @@ def score_suite(
     measures = measure(cases, outcomes, facts, without or {})
     shown = with_neutral_band(answers, cases, settings.resolved("band"))
     findings = [*dead(outcomes), *degenerate(cases, shown, set(shown.labels) - set(answers.labels))]
-    return Scored(outcomes, measures, {SAID: said(cases, answers, shown)}, findings)
+    moved = [change and change_words(change) for change in changes(settings, cases, answers, shown, outcomes)]
+    return Scored(outcomes, measures, {SAID: said(cases, answers, shown), CHANGE: moved}, findings)
 
 
 def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:

@@ -5,15 +5,17 @@ Written in Python with the decorators below, or read from a file by `suite_files
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from ...core.errors import DataError, errors_at, nearest, some
 from ...core.files import Alike
 from ...core.records import Case, Example, Label, TestType
-from ...data.missing import MissingLabelError, is_missing
+from ...data.missing import is_missing
 from ...data.templates import templates
 from .expect import DIRECTIONS, Expect, rule_name
 from .rules import SPAN_RULES, check_expect, is_number, needs_labels
@@ -26,6 +28,8 @@ DEFAULTS = {
 
 MOST_LABELS = 10_000
 """More distinct values are not labels."""
+NO_LABEL = "no label"
+GIVE_LABEL = "give the label"
 YIELD = 'yield case("a text", label="positive"); case("an original", "its variant")'
 
 
@@ -172,6 +176,10 @@ class Suite:
         groups = {"functionality": name, "capability": capability, "test type": test_type}
         self._headings[name] = (groups, meta)
 
+    def drop_functionality(self, name: str) -> None:
+        """Close a functionality again that has no case."""
+        del self._headings[name]
+
     def add_case(self, functionality: str, case_id: str, made: Case) -> None:
         """Add a case to its functionality, checked against the suite's labels and the rule's needs."""
         groups, meta = self._headings[functionality]
@@ -180,9 +188,10 @@ class Suite:
             raise DataError(
                 f"case {case_id!r} of {functionality!r} is there twice", fix="give each case its own id"
             )
-        self._ids.add(identity)
-        self._check_texts(made)
+        texts = self._check_texts(made)
         self._check_labels(made, meta["expect"])
+        self._ids.add(identity)
+        self._texts = texts
         about = {**meta, **made.meta} if made.meta else meta
         labels = None if made.labels is None else self._alike.texts(made.labels)
         cluster = self._alike.text(made.cluster)
@@ -198,9 +207,10 @@ class Suite:
                 f"{len(labels):,} different labels: {some(sorted(map(str, labels)), 3)}",
                 fix="check that the column of labels is the one you meant",
             )
+        names = tuple(sorted({str(label).removeprefix("not_") for label in labels}))
+        self._refuse_spellings(names)
         if not all(isinstance(label, str) and not label.isdecimal() for label in labels):
             return
-        names = tuple(sorted({str(label).removeprefix("not_") for label in labels}))
         if len(names) < 2:
             raise DataError(
                 f"one label only: {names[0]!r}",
@@ -210,6 +220,32 @@ class Suite:
         self.labels, self.in_order = names, False
         for made in self.cases:  # no one else has them yet
             made.meta["labels"], made.meta["labels in order"] = names, False  # type: ignore[index]
+
+    def _refuse_spellings(self, names: Sequence[str]) -> None:
+        """Raise if names differ only in case or spaces: they are probably one label."""
+        spellings: dict[str, list[str]] = {}
+        for name in names:
+            spellings.setdefault("".join(name.casefold().split()), []).append(name)
+        alike = [group for group in spellings.values() if len(group) > 1]
+        if not alike:
+            return
+        counts = Counter(
+            str(label).removeprefix("not_") for case in self.cases for label in case.labels or ()
+        )
+        groups = (", ".join(f"{name!r} ({counts[name]:,})" for name in group) for group in alike)
+        merged = {
+            name: max(group, key=lambda name: (counts[name], name.islower()))
+            for group in spellings.values()
+            for name in group
+        }
+        shown = [name for group in alike for name in group] if len(names) > 12 else names
+        options = " ".join(f"--labels {quote(f'{name}={merged[name]}')}" for name in shown)
+        raise DataError(
+            f"labels that differ only in case or spaces: {'; '.join(groups)}",
+            why="each spelling would be a label of its own",
+            fix=f"write one spelling, or import with {options}"
+            f"{' and so on for every label' if len(shown) < len(names) else ''}, in the order of the model's outputs",
+        )
 
     def infer_clusters(self) -> None:
         """Infer the template of each case without a cluster from its original text."""
@@ -223,7 +259,9 @@ class Suite:
                 cluster = f"like {self.cases[members[number]].id}"
                 self.cases[place] = replace(self.cases[place], cluster=cluster)
 
-    def _check_texts(self, made: Case) -> None:
+    def _check_texts(self, made: Case) -> int:
+        """Return the number of texts of each example, the same in every case."""
+        texts = self._texts
         if not made.examples:
             raise DataError("no examples", fix='case("a text", label="positive")')
         for example in made.examples:
@@ -233,19 +271,18 @@ class Suite:
                     why="an example is one text, or a pair of texts",
                     fix="join them, or make several examples of them",
                 )
-            if self._texts not in (0, len(example)):
+            if texts not in (0, len(example)):
                 raise DataError(
-                    f"an example of {len(example)} texts, where those before it have {self._texts}",
+                    f"an example of {len(example)} texts, where those before it have {texts}",
                     fix="two suites: a model gets single texts or pairs, not both",
                 )
-            self._texts = len(example)
+            texts = len(example)
+        return texts
 
     def _check_labels(self, made: Case, expect: Expect) -> None:
         if made.labels is None:
             if needs_labels(expect):
-                raise MissingLabelError(
-                    "no label", fix=f"rule {expect.rule!r} needs one; or expect another rule"
-                )
+                raise DataError(NO_LABEL, why=f"rule {expect.rule!r} needs one", fix=GIVE_LABEL)
             return
         if len(made.labels) != len(made.examples):
             raise DataError(
@@ -254,23 +291,22 @@ class Suite:
             )
         for label in made.labels:
             if isinstance(label, float) and math.isnan(label):
-                raise MissingLabelError("a NaN label", fix="give the label, or leave the case out")
+                raise DataError(NO_LABEL, fix=GIVE_LABEL)
             if isinstance(label, bool) or not isinstance(label, int | str):
                 raise DataError(
                     f"a label is a text or a whole number, found {label!r}",
                     fix="a text or a whole number; for a table, name its values with --labels",
                 )
-            if label not in self._known_labels:
-                if expect.rule not in SPAN_RULES:  # there a label is any answer
-                    self._check_label(label)
-                self._known_labels.add(label)
+            # In reading comprehension a label is any answer.
+            if label not in self._known_labels and expect.rule not in SPAN_RULES:
+                self._check_label(label)
+        self._known_labels.update(made.labels)
 
     def _check_label(self, label: Label) -> None:
         word = str(label).removeprefix("not_")
         names = self.labels
         if is_missing(word) and word not in (names or ()):
-            kind = "NaN" if word.strip() else "blank"
-            raise MissingLabelError(f"a {kind} label", fix="give the label, or leave the case out")
+            raise DataError(NO_LABEL, fix=GIVE_LABEL)
         if word != word.strip():
             raise DataError(f"label {label!r} has white space around it", fix=f"{word.strip()!r}")
         if isinstance(label, int) and label < 0:

@@ -5,6 +5,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from typing import Any, get_args
@@ -14,8 +15,9 @@ from ...core.files import collector_paused, writing
 from ...core.records import Case, Example, Label, TestType
 from ...core.text import csv_lines, is_formula
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
-from ...data.missing import MissingLabelError, missing_labels
+from ...data.invalid import first_few
 from .expect import DIRECTIONS, Expect
+from .rules import SPAN_RULES
 from .suite import DEFAULTS, Suite, label_names, labels_of, shortened
 from .template_suites import is_sheet, is_yaml, read_sheet_suite, read_template_suite
 
@@ -40,7 +42,7 @@ def read_suite(path: Path | str) -> Suite:
         return read_template_suite(path)
     if is_sheet(path):
         return read_sheet_suite(path)
-    return suite_from_rows(read_suite_rows(path), path)
+    return suite_from_rows(_strip_labels(read_suite_rows(path)), path)
 
 
 def import_suite(
@@ -50,10 +52,12 @@ def import_suite(
     names: Mapping[str, str] | None = None,
     *,
     by_template: bool = False,
+    skip_invalid: bool = False,
 ) -> tuple[Suite, list[str]]:
-    """Read a file of another format and write it as a suite; return the suite and what was not imported.
+    """Read a file of another format and write it as a suite; return the suite, and lines on what is not in it.
 
-    `names` are the suite's names of the file's labels; `by_template` infers the templates of cases.
+    `names` are the suite's names of the file's labels; `by_template` infers the templates of cases; `skip_invalid`
+    leaves invalid rows out.
     """
     if out.exists() and out.samefile(path):
         raise DataError(
@@ -61,21 +65,61 @@ def import_suite(
             fix=f"--out {path.name.split('.')[0]}-suite.jsonl",
         )
     if path.suffix == ".py" or is_yaml(path) or (is_sheet(path) and not named.all()):
-        if named.all() or names:
+        if named.all() or names or skip_invalid:
             raise DataError(f"{path}: the suite names its own labels and texts", fix="only --out")
-        suite, lost = read_suite(path), []
+        suite, lines = read_suite(path), []
     else:
-        rows = columns.read(path, named) if named.all() else read_suite_rows(path)
+        rows = _strip_labels(columns.read(path, named) if named.all() else read_suite_rows(path))
         rows = with_label_names(rows, names, path) if names else rows
-        suite, lost = suite_from_rows(rows, path), rows.lost
+        otherwise = "" if skip_invalid else "or import with --skip-invalid"
+        suite = suite_from_rows(rows, path, skip_invalid=skip_invalid, otherwise=otherwise)
+        lines = _import_lines(rows)
     if by_template:
         suite.infer_clusters()
     write_suite(suite, out)
-    return suite, lost
+    return suite, lines
 
 
-def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
-    """Return the suite of checked rows of the suite schema."""
+def _import_lines(rows: SuiteRows) -> list[str]:
+    """Return what is not in the suite as it is in the file."""
+    lines = [f"not imported: {what}" for what in [*rows.invalid.summary(rows.unit), *rows.lost]]
+    if rows.stripped:
+        count = f"{len(rows.stripped):,} label{'s' if len(rows.stripped) > 1 else ''}"
+        lines.append(f"white space removed at the edges of {count} ({first_few(rows.unit, rows.stripped)})")
+    return lines
+
+
+def _strip_labels(found: SuiteRows) -> SuiteRows:
+    """Return the rows with labels without white space at their edges; answers in words stay as they are."""
+
+    def rows() -> Iterator[tuple[int, dict[str, Any]]]:
+        for number, row in found.rows:
+            labels = _stripped(row.get("labels"))
+            expect = row.get("expect")
+            if labels != row.get("labels") and not (
+                isinstance(expect, dict) and expect.get("rule") in SPAN_RULES
+            ):
+                found.stripped.append(number)
+                row = {**row, "labels": labels}
+            yield number, row
+
+    return replace(found, rows=rows())
+
+
+def _stripped(labels: Any) -> Any:
+    if isinstance(labels, list):
+        return [_stripped(label) for label in labels]
+    return labels.strip() or labels if isinstance(labels, str) else labels
+
+
+def suite_from_rows(
+    found: SuiteRows, path: Path, *, skip_invalid: bool = False, otherwise: str = ""
+) -> Suite:
+    """Return the suite of checked rows of the suite schema.
+
+    Invalid rows are left out if some are valid and `skip_invalid` is set; else one error lists them all, with
+    `otherwise` as another remedy.
+    """
     header, names = found.header, found.header.get("label_names")
     suite = Suite(
         str(header.get("suite") or path.name.split(".")[0]),
@@ -85,16 +129,15 @@ def suite_from_rows(found: SuiteRows, path: Path) -> Suite:
     with errors_at(f"{path}, line 1"):
         suite.labels = None if names is None else label_names(names, "label_names")
     opened: dict[str, tuple[Any, ...]] = {}
-    unlabelled: list[int] = []
     with collector_paused():
         for number, row in found.rows:
-            with errors_at(f"{path}, {found.unit} {number}"):
-                try:
-                    _add_row(suite, row, opened, blank_texts=found.blank_texts)
-                except MissingLabelError:
-                    unlabelled.append(number)
-    if unlabelled:
-        raise missing_labels(path, found.unit, unlabelled, len(unlabelled) + len(suite.cases))
+            try:
+                _add_row(suite, row, opened, blank_texts=found.blank_texts)
+            except DataError as problem:
+                found.invalid.add(number, problem)
+    if found.invalid.count and not (skip_invalid and suite.cases):
+        total = found.invalid.count + len(suite.cases)
+        raise found.invalid.error(path, found.unit, total, otherwise)
     if not suite.cases:
         raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
     with errors_at(str(path)):
@@ -110,10 +153,7 @@ def _add_row(
 ) -> None:
     name = _field(row, "functionality")
     about = (row.get("capability"), row.get("type"), row.get("expect"), row.get("direction"))
-    if name not in opened:
-        _open_functionality(suite, name, row)
-        opened[name] = about
-    elif about != opened[name]:
+    if about != opened.get(name, about):
         raise DataError(
             f"functionality {name!r} changes its capability, type, expectation or direction",
             why=f"earlier: {opened[name]}; here: {about}",
@@ -125,7 +165,16 @@ def _add_row(
     labels = labels_of(row.get("labels"), len(examples))
     meta = {"details": row["meta"]} if row.get("meta") else {}
     made = Case("", examples, labels, cluster=str(row.get("cluster") or ""), meta=meta)
-    suite.add_case(name, str(_field(row, "case_id")), made)
+    case_id = str(_field(row, "case_id"))
+    if name not in opened:
+        _open_functionality(suite, name, row)
+    try:
+        suite.add_case(name, case_id, made)
+    except DataError:
+        if name not in opened:  # an invalid row does not decide what a functionality expects
+            suite.drop_functionality(name)
+        raise
+    opened[name] = about
 
 
 def _open_functionality(suite: Suite, name: str, row: Mapping[str, Any]) -> None:

@@ -1,7 +1,6 @@
 """The sections of a behaviour audit: capabilities worst first, with failing examples; or models side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from ...core.claims import too_few_templates
@@ -176,24 +175,19 @@ def _counts(rows: Sequence[Measure]) -> list[Count]:
 def _failing(result: Result, rates: Sequence[Measure]) -> Iterator[Block]:
     """Yield failing cases of the worst functionalities, with the expected and the actual answer."""
     worst = worst_functionalities(rates)
+    if worst and not result.cases:  # a result file has rates only
+        return
     if not worst:
         passed = any(row.n for row in rates) and not any(row.errors for row in rates)
         yield Text([Words(wording.nothing_failed(rates), "good" if passed else "doubt")])
         return
-    banded = any("band" in row.facts for row in result.measures.where("suite score"))
     failing = result.failing()
     for number, name in enumerate(worst):
         row = next(row for row in rates if row.groups["functionality"] == name)
         cases = [case for case in failing if case.groups["functionality"] == name]
         title = [Words(name, "bad"), Words(f": {len(cases):,} of {row.n:,} fail")]
         title = [Words("Failing examples\n", "strong"), *title] if number == 0 else title
-        examples = shown_cases(result, cases[: EXAMPLES if number == 0 else 1])
-        if banded:  # the distance of a two-label model is between three labels
-            examples = [
-                replace(shown, outcome=shown.outcome and replace(shown.outcome, value=None))
-                for shown in examples
-            ]
-        yield CaseList(examples, title)
+        yield CaseList(shown_cases(result, cases[: EXAMPLES if number == 0 else 1]), title)
 
 
 # Several models

@@ -1,0 +1,82 @@
+"""How far the answer to a failing INV or DIR case moved: the value before and after, and the allowed change."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.records import Answers, Case, Outcomes
+from .expect import Expect
+from .judge import as_set, block_of, by_functionality, judges_raw, rows_of_cases
+from .rules import Block, Floats, label_index, values_of
+from .settings import Settings
+
+SIGNS = {"lower": "−", "less_conf": "−", "higher": "+", "more_conf": "+", "-tol": "−", "tol": "+"}
+"""The end of a rule's name, to the direction in which it limits a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A probability, or the difference of two, before and after the perturbation."""
+
+    what: tuple[str, ...]
+    """The label whose probability it is; with a second label, whose probability is subtracted."""
+    before: float
+    after: float
+    tolerance: float
+    sign: str
+    """The direction in which the change is limited: "+", "−" or "±"."""
+
+
+def changes(
+    settings: Settings, cases: Sequence[Case], answers: Answers, shown: Answers, outcomes: Outcomes
+) -> list[Change | None]:
+    """Return the change of the worst example of each failing INV or DIR case; None for other cases.
+
+    Models without probabilities and rules about labels alone have none. `shown` are the answers in the suite's labels.
+    """
+    made: list[Change | None] = [None] * len(cases)
+    failing = np.array([place for place, letter in enumerate(outcomes.verdicts) if letter == "0"], np.int64)
+    if answers.probabilities is None or not len(failing):
+        return made
+    sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+    starts = np.cumsum(sizes) - sizes
+    for members in by_functionality([cases[place] for place in failing]).values():
+        places = failing[members]
+        expect, rows = as_set(cases[places[0]], settings), rows_of_cases(starts[places], sizes[places])
+        source = answers if judges_raw(expect) else shown
+        block = block_of(source, [cases[place] for place in places], rows, sizes[places], expect)
+        values = np.nan_to_num(values_of(block, expect, settings.slack), nan=1.0)
+        for place, start, size in zip(places, block.starts, sizes[places], strict=True):
+            worst = start + np.argmin(values[start : start + size])
+            made[place] = _change(block, expect, int(start), int(worst))
+    return made
+
+
+def _change(block: Block, expect: Expect, original: int, row: int) -> Change | None:
+    rule, probabilities = expect.rule, block.probabilities
+    assert probabilities is not None
+    first, last = 0, probabilities.shape[1] - 1
+    sign = next((sign for end, sign in SIGNS.items() if rule.endswith(end)), "+")
+    columns = [int(block.predictions[original])]
+    if rule.startswith("positive_shift"):
+        columns = [last, first]
+    elif rule.startswith("direction not_less_") and not rule.endswith("conf"):
+        columns = [first if rule.endswith("2") else last]
+    elif rule.startswith("conf_of_"):
+        word = rule.removeprefix("conf_of_").rpartition("_not_")[0]
+        columns = columns if word == "original_pred" else [label_index(word, block.labels)]
+    elif rule == "same_pred_or_conf_change_within_tol":
+        sign = "±"
+    elif not rule.startswith("direction "):
+        return None
+    before, after = (_value(probabilities[place], columns) for place in (original, row))
+    return Change(tuple(block.labels[column] for column in columns), before, after, expect.tolerance, sign)
+
+
+def _value(probabilities: Floats, columns: Sequence[int]) -> float:
+    """Return the probability of the first label, less that of the second."""
+    first, *others = (
+        float(probabilities[column]) if column < len(probabilities) else 0.0 for column in columns
+    )
+    return first - sum(others)
