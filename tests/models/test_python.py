@@ -238,6 +238,12 @@ def test_a_scikit_learn_pipeline_gives_its_own_probabilities(classifier, good, b
         (1, 0, ["negative"], "gives 2 probabilities and 1 names"),
         (1, 0, [], "labels='' is not valid"),
         (1, 0, {"negative", "positive"}, "is a set, which has no order"),
+        (
+            1,
+            0,
+            {"negative": 0, "positive": 1},
+            r'own name comes first[\s\S]*labels=\{"0": "negative", "1": "positive"',
+        ),
     ],
 )
 def test_an_order_is_never_guessed_and_the_error_says_what_to_write(classifier, good, bad, labels, message):

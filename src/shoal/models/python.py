@@ -188,6 +188,7 @@ class PythonModel:
     # Answers
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
+        self._check_direction(labels or ())
         answerer = self._object()
         texts = [example[0] if len(example) == 1 else example for example in examples]
         output = read_given(self._call(lambda: _predict(answerer, texts, repr(self))), len(texts), repr(self))
@@ -273,6 +274,21 @@ class PythonModel:
                 fix=self._by_name_hint(written),
             )
         return names
+
+    def _check_direction(self, labels: Sequence[str]) -> None:
+        """Raise if `?labels=` maps the suite's names to the model's."""
+        theirs, ours = (
+            set(respell(list(names), labels)) for names in (self.named.names, self.named.names.values())
+        )
+        if theirs and theirs <= set(labels) and not ours & set(labels):
+            turned = {word: name for name, word in self.named.names.items()}
+            raise ModelError(
+                f"{self!r}: labels= maps the suite's names to the model's",
+                why="the model's own name comes first",
+                fix=f"labels={json.dumps(turned, ensure_ascii=False)}"
+                if self._is_wrapped
+                else f"labels={labels_option(turned)}",
+            )
 
     def _check_names(self, given: Given) -> None:
         """Raise if answers by name have other labels than in the batches before."""
