@@ -73,7 +73,7 @@ def test_without_a_margin_p_agrees_with_the_end_of_the_interval(pairs: list[tupl
         assert (difference_p([table], 0.0, "below") < 0.025) == (high < 0)
 
 
-def test_five_points_worse_seldom_passes_for_not_inferior_and_equal_models_do() -> None:
+def test_five_points_worse_seldom_passes_a_limit_of_five_points_and_equal_models_do() -> None:
     rng = np.random.default_rng(2)
 
     def shown(worse: float, better: float) -> float:

@@ -120,8 +120,6 @@ MEASURES: dict[str, Quantity] = {
     "adjusted p value": P,
     "power": SHARE,
     "cases needed": COUNT,
-    "non-inferiority p value": P,
-    "adjusted non-inferiority p value": P,
     "minimum detectable effect": Quantity("share", "", None, 1),
 }
 """Name to quantity; a measure about another one names it in `of`."""
