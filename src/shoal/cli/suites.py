@@ -109,9 +109,9 @@ def _column(name: str, about: str, field: str = "") -> Callable[[Any], Any]:
 def import_command(file: Path, out: Path, names: tuple[str, ...], templates: bool, **columns: Any) -> None:
     """Convert a file to a suite file.
 
-    HateCheck, Multilingual HateCheck, AdaTest and released CheckList suites are recognised by their content, a suite in
-    Python by its suffix. For any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset), name
-    the columns.
+    HateCheck, Multilingual HateCheck and released CheckList suites are recognised by their content, a suite in Python
+    by its suffix. For any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset), name the
+    columns.
 
     \b
     Examples:
