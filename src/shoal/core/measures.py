@@ -97,8 +97,6 @@ MEASURES: dict[str, Quantity] = {
     "significant share": SHARE,
     "tests with one sign": SHARE,
     "tests with one verdict": SHARE,
-    "Fleiss kappa": AGREEMENT,
-    "ICC(2,1)": AGREEMENT,
     "difference between diagnostics": POINTS,
     "agreement of representations": AGREEMENT,
     "downstream score": RATE,

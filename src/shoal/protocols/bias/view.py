@@ -4,7 +4,7 @@ A strip shows a number on its scale: │ is where nothing is preferred, ● the 
 checkpoints each is a dot. The layout follows the scores of a diagnostic, not its name.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ...core.measures import FEW_CASES
 from ...core.records import Finding, Measure, Measures, Result
@@ -18,7 +18,6 @@ from ...core.views import (
     Row,
     Section,
     Table,
-    Text,
     Tone,
     Words,
     strip_table,
@@ -36,7 +35,6 @@ SHARE_SCALE, NEITHER = (0.2, 0.8), 0.5
 EFFECT_SCALE = (-2.0, 2.0)
 ACCURACY_SCALE = (0.4, 1.0)
 """Accuracies of clusters are never below one half."""
-COEFFICIENTS = ("Fleiss kappa", "ICC(2,1)")
 BETWEEN = ("difference between diagnostics", "agreement of representations")
 MOST_NOTES, MOST_CURVES = 3, 8
 KEYS = ("recipe", "diagnostic", "representation", "test", "task", "category", "step")
@@ -223,8 +221,7 @@ def _spread_blocks(measures: Measures) -> list[Block]:
         rows = [(name, [row]) for name, row in zip(names, shares, strict=True)]
         notes = [row.note for row in shares]
         blocks.append(strip_table(rows, title="runs against the majority", notes=notes))
-    known = [row for name in COEFFICIENTS for row in measures.where(name) if row.value is not None]
-    return [*blocks, Text(list(_coefficients(known)))] if known else blocks
+    return blocks
 
 
 def _dots(measures: Measures, name: str, **groups: str) -> list[Measure]:
@@ -253,13 +250,6 @@ def _table_1(measures: Measures) -> Table:
         rows.append(Row(cells))
     columns = _columns(["stereotype score"], ["mean", "SD", "95 % CI of SD", "ratio", "n"], SHARE_SCALE)
     return Table(columns, rows, legend=[wording.TABLE_1] if flagged else [])
-
-
-def _coefficients(rows: Sequence[Measure]) -> Iterator[Words | Number]:
-    for place, row in enumerate(rows):
-        task = f" of {row.groups['task']}" if "task" in row.groups else ""
-        yield Words(f"{', ' if place else '  '}{row.name}{task} ", "quiet")
-        yield Number(row, "quiet", part="value and interval")
 
 
 def _effects_over_checkpoints(measures: Measures) -> Table:
