@@ -177,20 +177,19 @@ def _effect_table(measures: Measures) -> Table:
 
 
 def _cluster_table(measures: Measures) -> Table:
+    """Return accuracy of clusters and its chance level, of one checkpoint or over several (Figure 2 of the paper)."""
+    means = measures.where("mean over checkpoints", of="cluster accuracy")
+    titles = ["mean", "SD", "chance", "n"] if means else ["accuracy", "p", "chance", "n"]
     rows = []
-    for row in measures.where("cluster accuracy"):
-        p = _same_groups(measures.where("p value"), row.groups)
-        label, chance, middle = _concepts(row, measures)
-        numbers = [Number(row), Number(chance, "quiet"), Number(p), Number(row, part="n")]
-        rows.append(Row([label, *numbers, Dots([row], ACCURACY_SCALE, middle)]))
-    return Table(_columns(["concepts"], ["accuracy", "chance", "p", "n"], ACCURACY_SCALE), rows)
-
-
-def _concepts(row: Measure, measures: Measures) -> tuple[str, Measure | None, float | None]:
-    """Return the name of a pair of concepts, and its chance accuracy as a measure and as a number."""
-    test, category = row.groups["test"], row.groups["category"]
-    chance = first(measures, "chance accuracy", test=test, category=category)
-    return f"{category} ({test})", chance, chance.value if chance else None
+    for row in means or measures.where("cluster accuracy"):
+        about = {key: row.groups[key] for key in ("test", "category")}
+        chance = first(measures, "chance accuracy", **about)
+        beside = first(measures, "sd over checkpoints" if means else "p value", **about)
+        shown = _dots(measures, "cluster accuracy", **about) if means else [row]
+        numbers = [Number(row), Number(beside), Number(chance, "quiet"), Number(row, part="n")]
+        dots = Dots(shown, ACCURACY_SCALE, chance.value if chance else None)
+        rows.append(Row([f"{about['category']} ({about['test']})", *numbers, dots]))
+    return Table(_columns(["concepts"], titles, ACCURACY_SCALE), rows)
 
 
 # Several checkpoints
@@ -212,7 +211,7 @@ def _spread_blocks(measures: Measures) -> list[Block]:
     if measures.where(of="effect size"):
         return [_effects_over_checkpoints(measures)]
     if measures.where(of="cluster accuracy"):
-        return [_clusters_over_checkpoints(measures)]
+        return [_cluster_table(measures)]
     blocks: list[Block] = [_table_1(measures)]
     shares = measures.where("share of items")
     if shares:  # Figure 1 of the paper
@@ -268,19 +267,6 @@ def _effects_over_checkpoints(measures: Measures) -> Table:
         rows.append(Row([label, Number(row), Number(sd), Number(signs), count, dots]))
     columns = _columns(["test"], ["mean", "SD", "signs agree", "significant"], EFFECT_SCALE)
     return Table(columns, rows, legend=[wording.ASSOCIATIONS] if doubts else [])
-
-
-def _clusters_over_checkpoints(measures: Measures) -> Table:
-    """Return Figure 2 of the paper at the end of training: accuracy of clusters and its chance level."""
-    rows = []
-    for row in measures.where("mean over checkpoints", of="cluster accuracy"):
-        about = {key: row.groups[key] for key in ("test", "category")}
-        label, chance, middle = _concepts(row, measures)
-        sd = first(measures, "sd over checkpoints", **about)
-        dots = Dots(_dots(measures, "cluster accuracy", **about), ACCURACY_SCALE, middle)
-        numbers = [Number(row), Number(sd), Number(chance, "quiet"), Number(row, part="n")]
-        rows.append(Row([label, *numbers, dots]))
-    return Table(_columns(["concepts"], ["mean", "SD", "chance", "n"], ACCURACY_SCALE), rows)
 
 
 def _curves(family: Family, measures: Measures) -> list[Block]:
