@@ -32,6 +32,10 @@ from shoal.stats.intervals import (
 )
 from shoal.stats.paired import sign_test
 from shoal.stats.power import sign_test_power
+from shoal.stats.reliability import (
+    item_floor,
+    ratio_interval,
+)
 from shoal.stats.resampling import (
     ClusterTable,
     cluster_table,
@@ -339,6 +343,28 @@ def associations() -> Iterator[Promise]:
         yield Promise("SEAT, p by words", f"{words} words x {each}", ERRS, is_small)
 
 
+def reliabilities() -> Iterator[Promise]:
+    def shifting(rng: Generator, items: int, runs: int, sd: float) -> Floats:
+        chances = np.clip(rng.beta(2, 2, (items, 1)) + sd * rng.normal(size=runs), 0, 1)
+        return (rng.random((items, runs)) < chances).astype(np.float64)
+
+    def ratio_of(outcomes: Floats) -> float:
+        return float(outcomes.mean(axis=0).std(ddof=1)) / item_floor(outcomes)
+
+    rng = np.random.default_rng(0)
+    for items, runs in ((20, 5), (100, 3), (100, 5)):
+        many = [shifting(rng, items, 40, 0.05) for _ in range(200)]
+        scores = np.mean([table.mean(axis=0).var(ddof=1) for table in many])
+        ratio = math.sqrt(scores / np.mean([item_floor(table) ** 2 for table in many]))
+
+        def ratio_covers(rng: Generator, items: int = items, runs: int = runs, ratio: float = ratio) -> bool:
+            outcomes = shifting(rng, items, runs, 0.05)
+            return covers(ratio_interval(ratio_of(outcomes), outcomes), ratio)
+
+        size = f"{items} items x {runs} runs, {ratio:.1f}"
+        yield Promise("reliability, over-dispersion ratio", size, COVERS, ratio_covers, 0.2)
+
+
 def powers() -> Iterator[Promise]:
     for n, discordance, tests in ((20, 0.05, 1), (60, 1.0, 1), (436, 0.08, 1), (40, 0.1, 30)):
         alpha = 0.05 / tests
@@ -362,7 +388,7 @@ def powers() -> Iterator[Promise]:
         yield Promise("smallest difference, sign test", size, FINDS, is_found)
 
 
-SMALL = (rates_and_means, seeds, associations, powers)
+SMALL = (rates_and_means, seeds, associations, reliabilities, powers)
 
 
 def print_promises(repetitions: int, wanted: str) -> None:

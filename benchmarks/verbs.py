@@ -310,13 +310,14 @@ PREFERS = 0.3
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 
 
-def spread_of_runs(items: Floats) -> float:
-    """The SD over checkpoints of the share of these pairs."""
+def spread_of_runs(items: Floats) -> tuple[float, float]:
+    """The SD over checkpoints of the share of these pairs, and what it would be if pairs flipped independently."""
     shares = stats.norm.cdf((items[:, None] + OF_RUN * NODES) / REST)
     weights, number = WEIGHTS / WEIGHTS.sum(), len(items)
-    overall = shares.mean(axis=0)
+    overall, middle = shares.mean(axis=0), shares @ weights
     of_flips = float((shares * (1 - shares) @ weights).sum()) / number**2
-    return math.sqrt(float((overall - overall @ weights) ** 2 @ weights) + of_flips)
+    of_runs = float((overall - overall @ weights) ** 2 @ weights)
+    return math.sqrt(of_runs + of_flips), math.sqrt(float((middle * (1 - middle)).sum())) / number
 
 
 def first(measures: Measures, name: str, **groups: str) -> Measure:
@@ -326,10 +327,11 @@ def first(measures: Measures, name: str, **groups: str) -> Measure:
 
 
 def _of_bias() -> Iterator[World]:
-    one, mean, sd, recipes, p = (
+    one, mean, sd, ratio, recipes, p = (
         "stereotype score, interval",
         "mean over checkpoints, interval",
         "SD over checkpoints, interval",
+        "over-dispersion ratio, interval",
         "difference between recipes, interval",
         "equal recipes, p",
     )
@@ -369,17 +371,18 @@ def _of_bias() -> Iterator[World]:
                 def of_score(name: str) -> Measure:
                     return first(measures, name, of="stereotype score")
 
-                spread = spread_of_runs(items)
+                spread, by_flips = spread_of_runs(items)
                 difference = of_score("difference between recipes")
                 return {
                     mean: covered(of_score("mean over checkpoints").interval, truth),
                     sd: told(of_score("sd over checkpoints"), spread),
+                    ratio: told(of_score("over-dispersion ratio"), spread / by_flips),
                     recipes: covered(difference.interval, 0.0),
                     p: (of_score("p value").value or 0.0) <= 0.05,
                 }
 
             where = f"{seeds} checkpoints, {pairs} pairs"
-            promises = {mean: COVERS, sd: COVERS, recipes: COVERS, p: ERRS}
+            promises = {mean: COVERS, sd: COVERS, ratio: COVERS, recipes: COVERS, p: ERRS}
             yield World("run, bias", where, promises, several, 200)
 
 

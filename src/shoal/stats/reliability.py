@@ -4,10 +4,14 @@ A matrix has a row per item and a column per run. Outcomes are 1, 0 or NaN.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
+
+from .intervals import UNDEFINED, Interval, normal_quantile, sd_interval
+from .resampling import distinct_rows
 
 Floats = NDArray[np.float64]
 
@@ -51,3 +55,45 @@ def item_floor(outcomes: ArrayLike) -> float:
     variance = np.zeros(len(matrix))
     variance[several] = runs[several] / (runs[several] - 1) * rate * (1 - rate)
     return float(np.sqrt(((variance @ seen) / seen.sum(axis=0) ** 2).mean()))
+
+
+def ratio_interval(ratio: float, outcomes: ArrayLike) -> Interval:
+    """Return an interval for the SD over runs in units of `item_floor`; NaN if runs do not differ.
+
+    It combines the chi-square interval of the SD with the jackknife error of the floor, on the logarithmic scale.
+    """
+    matrix = np.asarray(outcomes, dtype=np.float64)
+    if not (ratio > 0 and len(matrix) > 2):
+        return UNDEFINED
+
+    def log_floor(part: Floats) -> float:
+        floor = item_floor(part)
+        return math.log(floor) if floor > 0 else math.nan
+
+    of_items = normal_quantile(0.95) * _error_over_items(matrix, log_floor)
+    below, above = (math.hypot(math.log(end), of_items) for end in sd_interval(1.0, matrix.shape[1]))
+    return ratio * math.exp(-below), ratio * math.exp(above)
+
+
+def _error_over_items(matrix: Floats, statistic: Callable[[Floats], float]) -> float:
+    """Return the jackknife error over items; equal items are left out once and weighted by their number."""
+    # distinct_rows compares numbers: NaN, which equals nothing, gets one that no outcome has.
+    absent = float(np.nanmin(matrix)) - 1
+    rows, times = distinct_rows(np.where(np.isnan(matrix), absent, matrix))
+    rows = np.where(rows == absent, np.nan, rows)
+    without = [
+        statistic(np.repeat(rows, times - (np.arange(len(rows)) == number), axis=0))
+        for number in range(len(rows))
+    ]
+    return _jackknife(without, times)
+
+
+def _jackknife(without: list[float], times: NDArray[np.int64] | Floats) -> float:
+    """Return the standard error from leave-one-out values, ignoring undefined ones."""
+    values = np.array(without)
+    known = ~np.isnan(values)
+    values, weights = values[known], times[known]
+    n = float(weights.sum())
+    if n < 2:
+        return 0.0
+    return math.sqrt((n - 1) / n * float(weights @ (values - np.average(values, weights=weights)) ** 2))

@@ -19,6 +19,7 @@ from .family import (
     Floats,
     Groups,
     case_table,
+    defined,
     is_in,
     over_checkpoints,
     shared_cases,
@@ -86,7 +87,9 @@ def _overdispersion(outcomes: Floats, scores: Sequence[float], n: int, groups: G
         yield Measure("over-dispersion ratio", None, n, about, reason=wording.NO_FLIPS)
         return
     ratio = float(np.std(scores, ddof=1)) / floor
-    yield Measure("over-dispersion ratio", ratio, n, about, facts={"floor": floor})
+    interval = defined(reliability.ratio_interval(ratio, outcomes))
+    method = "chi-square over checkpoints, jackknife over items" if interval else ""
+    yield Measure("over-dispersion ratio", ratio, n, about, interval, method, facts={"floor": floor})
 
 
 def _disagreement(outcomes: Floats, groups: Groups) -> Iterator[Measure]:
