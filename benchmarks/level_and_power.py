@@ -592,14 +592,11 @@ def _regressions(tally: Tally, cases: int, templates: int, number: int) -> None:
 
 
 def margins(tally: Tally) -> None:
-    """Count how often a model that is worse by the margin is called not inferior, or passes a `lower bound` rule."""
+    """Count how often a model that is worse by the margin passes a `lower bound` rule."""
     for cases in SIZES:
         for margin in (0.05, 0.1):
             for number in range(400):
                 _by_the_margin(tally, cases, TEMPLATES[number % len(TEMPLATES)], margin, number)
-    for cases in (81, 500):
-        for number in range(200):
-            _as_good(tally, cases, number)
 
 
 def _by_the_margin(tally: Tally, cases: int, templates: int, margin: float, number: int) -> None:
@@ -611,31 +608,9 @@ def _by_the_margin(tally: Tally, cases: int, templates: int, margin: float, numb
     tests = suite(1, cases, templates)
     old, new = tests.result(a), tests.result(b)
     key = Count("", f"margin {margin:g}", "", "<= 2.5", 1, cases, 0, 1, margin)
-    row = compare([old], [new], replace(QUICK, margin=margin)).by("functionality")[0]
-    tally.add(replace(key, what="worse by the margin, called not inferior"), row.not_inferior)
     rule = Rule(EVERY, no_worse_than_baseline_by=margin, judge="lower bound")
     what = "worse by the margin, passes no_worse_than_baseline_by with lower bound"
     tally.add(replace(key, what=what), is_met(rule, new, old))
-
-
-def _as_good(tally: Tally, cases: int, number: int) -> None:
-    """Compare an equal model with a margin of ten points: called not inferior about as often as by hand."""
-    rng = generator("as good", cases, number)
-    a, b = paired(1, cases, 5, np.zeros((1, cases)), 0.1, 0.9, rng)
-    tests = suite(1, cases, 5)
-    row = compare([tests.result(a)], [tests.result(b)], replace(QUICK, margin=0.1)).headline
-    key = Count("", "margin 0.1", "equal models, called not inferior", "by hand ± 5", 1, cases, 5)
-    fixed, lost = int((b & ~a).sum()), int((a & ~b).sum())
-    shown = row.inferior_p is not None and row.inferior_p <= 0.025
-    tally.add(key, shown, bool(_tango(fixed, lost, cases, -0.1) >= 1.96))
-
-
-def _tango(fixed: int, lost: int, n: int, limit: float) -> float:
-    """Return the score statistic of a paired difference against a limit (Tango 1998)."""
-    linear = -fixed - lost + (2 * n - fixed + lost) * limit
-    root = math.sqrt(linear**2 + 8 * n * lost * limit * (1 - limit))
-    share = (root - linear) / (4 * n)
-    return (fixed - lost - n * limit) / math.sqrt(n * (2 * share + limit * (1 - limit)))
 
 
 # Part 5: the number of templates changes nothing

@@ -27,7 +27,7 @@ from shoal.stats.intervals import (
     t_quantile,
 )
 from shoal.stats.paired import generalization_score
-from shoal.stats.reliability import SHEPPARD, icc_agreement, mean_squares
+from shoal.stats.reliability import SHEPPARD
 from shoal.stats.resampling import paired_table
 
 Floats = NDArray[np.float64]
@@ -216,12 +216,26 @@ def spearman_brown(reliability: float, runs: int) -> float:
     return runs * reliability / (1 + (runs - 1) * reliability)
 
 
+def mean_squares(matrix: Floats) -> tuple[float, float, float]:
+    """The mean squares of items, runs and residuals."""
+    items, runs = matrix.shape
+    grand, by_item, by_run = matrix.mean(), matrix.mean(axis=1), matrix.mean(axis=0)
+    residuals = matrix - by_item[:, None] - by_run + grand
+    return (
+        float(runs * ((by_item - grand) ** 2).sum() / (items - 1)),
+        float(items * ((by_run - grand) ** 2).sum() / (runs - 1)),
+        float((residuals**2).sum() / ((items - 1) * (runs - 1))),
+    )
+
+
 def print_shares(what: str, accuracies: Floats) -> None:
     items, runs = accuracies.shape
     of_items, of_runs, residual = mean_squares(accuracies)
     parts = [max(0.0, (of_runs - residual) / items), max(0.0, (of_items - residual) / runs), residual]
     shares = " | ".join(f"{100 * part / sum(parts):.1f} %" for part in parts)
-    one = icc_agreement(accuracies)
+    # ICC(2,1) of Shrout & Fleiss (1979).
+    whole = of_items + (runs - 1) * residual + runs * (of_runs - residual) / items
+    one = (of_items - residual) / whole
     print(f"| {what} | {shares} | {one:.3f} | {runs_needed(one, 0.8)} | {runs_needed(one, 0.9)} |")
 
 

@@ -154,7 +154,7 @@ def protocols() -> Iterator[str]:
     benchmark = load(ROOT / "benchmarks" / "verbs.py")
     shown = (
         "helps or hurts, equal recipes", "difference of G, interval", "beyond the shortcut, interval",
-        "COOD of equal setups, p", "SD over checkpoints, interval", "equal recipes, p", "ICC(2,1), interval",
+        "COOD of equal setups, p", "SD over checkpoints, interval", "equal recipes, p",
         "pattern accuracy, interval", "equal models, p", "equal models, any pair decided",
     )  # fmt: skip
     rows = []
@@ -305,23 +305,6 @@ def checkpoints() -> Iterator[str]:
     rows = [[f"CrowS-Pairs, {name}", *spread("crows", name)] for name in crows]
     rows += [[f"StereoSet, {name}", *spread("stereoset", name, "all")] for name in ("all", "race")]
     return table("stereotype score | items | mean | SD over seeds | floor | ratio | lowest–highest", rows)
-
-
-def agreement() -> Iterator[str]:
-    """Yield how well five checkpoints agree."""
-    rows = read("bias/measures.csv")
-    lines = []
-    for label, wanted in {
-        "CrowS-Pairs": {"diagnostic": "crows"},
-        "StereoSet within sentences": {"diagnostic": "stereoset", "task": "intrasentence"},
-        "StereoSet between sentences": {"diagnostic": "stereoset", "task": "intersentence"},
-        "SEAT, `cls`": {"diagnostic": "seat", "representation": "cls"},
-        "SEAT, `word_mean`": {"diagnostic": "seat", "representation": "word_mean"},
-    }.items():
-        (row,) = select(rows, name="ICC(2,1)", **wanted)
-        value, low, high = (f"{float(row[name]):.2f}".replace("-", "−") for name in ("value", "low", "high"))
-        lines.append([label, f"{value} ({low}–{high})"])
-    return table("agreement of five checkpoints | ICC(2,1)", lines)
 
 
 def seat() -> Iterator[str]:
@@ -603,7 +586,6 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "lost task": lost_task,
     "capabilities": capabilities,
     "checkpoints": checkpoints,
-    "agreement": agreement,
     "SEAT": seat,
     "SmolLM2": smollm2,
     "downstream": downstream,

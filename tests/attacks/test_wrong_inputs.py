@@ -259,7 +259,7 @@ WRONG_ARGUMENTS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("show",): ("nope --into RUNS", "* --into RUNS", "../../etc --into RUNS"),
     ("show", "own", "--into", "RUNS"): ("--failing --only nope", "--csv --only zzz"),
     ("compare",): ("", A, "a b c", "nope nope --into RUNS"),
-    COMPARE: ("--margin inf", "--protocol cod", "--out answers.jsonl"),
+    COMPARE: ("--protocol cod", "--out answers.jsonl"),
     ("list",): ("modles", "suite", "settings", "settings behavior"),
     ("help",): ("modls", "weather"),
     ("new",): ("suite absent/mine", "plan mine", "suite mine --text text"),

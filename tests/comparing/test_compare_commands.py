@@ -181,7 +181,7 @@ def test_only_four_symbols_and_a_warning_sign_occur(sides, make):
     a, b = sides
     shown = [
         printed(compare([a], [b], choices), full=full, changed=changed)
-        for choices in (Choices(), Choices(margin=0.1), Choices(over="templates"))
+        for choices in (Choices(), Choices(over="templates"))
         for full, changed in ((False, False), (True, False), (False, True))
     ]
     console = Console(file=StringIO(), width=120, highlight=False)

@@ -29,7 +29,7 @@ def test_the_size_named_is_the_smallest_with_the_power_of_the_exact_test(make: M
     plan = plan_size(make({"f": [1] * 100}), None, 0.1, differing=0.2, row="f")
     assert plan.needed is not None
     assert sign_test_power(plan.needed, 0.2, 0.1) >= 0.8 > sign_test_power(plan.needed - 2, 0.2, 0.1)
-    assert plan.powers[100] == pytest.approx(sign_test_power(100, 0.2, 0.1))
+    assert plan.pilot_power == pytest.approx(sign_test_power(100, 0.2, 0.1))
 
 
 @pytest.mark.parametrize("changes", [[-1] * 3 + [0] * 77, [-1] * 12 + [1] * 4 + [0] * 64])

@@ -74,15 +74,18 @@ def test_the_unreachable_branch_of_testing_implications_is_named(looked):
         assert not looked[task].of("error")
 
 
-def test_variants_of_paraphrase_that_nobody_changed_cannot_be_passed(looked):
+def test_variants_of_paraphrase_that_nobody_changed_are_counted(looked):
     """Not in the papers: the original again, which must be a duplicate first and different then."""
-    counts = {where[0]: f.count for where, f in named(looked["PARA"], "cases that cannot be passed").items()}
-    assert counts == {
-        "Change first name in one of the questions": 12,
-        "Change first and last name in one of the questions": 3,
-        "Change location in one of the questions": 20,
-        "Change numbers in one of the questions": 51,
-    }
+    counts = {where[0]: f.count for where, f in named(looked["PARA"], "nothing changed").items()}
+    assert (
+        counts.items()
+        >= {
+            "Change first name in one of the questions": 12,
+            "Change first and last name in one of the questions": 3,
+            "Change location in one of the questions": 20,
+            "Change numbers in one of the questions": 51,
+        }.items()
+    )
 
 
 @pytest.mark.parametrize("name", SUITES)

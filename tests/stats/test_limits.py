@@ -75,7 +75,7 @@ def test_without_a_margin_p_agrees_with_the_end_of_the_interval(pairs: list[tupl
 
 
 @pytest.mark.slow
-def test_five_points_worse_seldom_passes_for_not_inferior_and_equal_models_do() -> None:
+def test_five_points_worse_seldom_passes_a_limit_of_five_points_and_equal_models_do() -> None:
     rng = np.random.default_rng(2)
 
     def shown(worse: float, better: float) -> float:

@@ -33,32 +33,17 @@ def test_exact_power_is_that_of_all_counts() -> None:
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(6, 300), st.floats(0.02, 1), st.sampled_from([0.05, 0.05 / 30]))
-def test_the_smallest_difference_has_its_power_and_is_none_only_where_all_of_them_are_missed(
+def test_the_smallest_difference_is_none_only_where_all_of_them_are_missed(
     n: int, discordance: float, alpha: float
 ) -> None:
-    smallest = smallest_difference(n, discordance, alpha, known=True)
-    if smallest is None:
-        assert 2.0 ** (1 - n) > alpha  # even n of n, all one way
-    else:
-        assert sign_test_power(n, max(discordance, smallest), smallest, alpha) == pytest.approx(0.8, abs=2e-3)
+    # even n of n, all one way
+    assert (smallest_difference(n, discordance, alpha) is None) == (2.0 ** (1 - n) > alpha)
 
 
 def test_what_the_smallest_p_cannot_show_cannot_be_seen() -> None:
     assert smallest_difference(5, 1.0) is None and smallest_difference(6, 1.0) is not None
     assert smallest_difference(10, 1.0, alpha=0.05 / 30) is None  # ten of ten give p = .00195
     assert smallest_mean_difference(0.5, 3) is None and smallest_mean_difference(0.0, 3) is None
-
-
-def test_a_planted_difference_is_found_as_often_as_promised() -> None:
-    rng = np.random.default_rng(1)
-    for n, discordance, alpha in ((60, 1.0, 0.05), (436, 0.08, 0.05), (40, 0.1, 0.05 / 30), (20, 0.05, 0.05)):
-        smallest = smallest_difference(n, discordance, alpha, known=True)
-        assert smallest is not None
-        differing = max(discordance, smallest)
-        shares = [(differing + smallest) / 2, (differing - smallest) / 2, 1 - differing]
-        draws = rng.multinomial(n, shares, size=2000).tolist()
-        detected = np.mean([sign_test(only_a, only_b) <= alpha for only_a, only_b, _ in draws])
-        assert detected == pytest.approx(0.8, abs=0.03)
 
 
 # Spreads that are estimated

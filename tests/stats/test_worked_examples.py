@@ -15,11 +15,6 @@ from shoal.stats.paired import (
     sign_test,
 )
 from shoal.stats.power import sign_test_power
-from shoal.stats.reliability import (
-    fleiss_kappa,
-    icc_agreement,
-    mean_squares,
-)
 
 EXAMPLES = Path(__file__).parents[1] / "papers" / "tables" / "worked_examples.json"
 
@@ -51,19 +46,6 @@ def test_wilson() -> None:
 def test_holm() -> None:
     expected = example("beyond.holm_bh")
     assert holm(expected["p"]) == pytest.approx(expected["holm"])
-
-
-def test_fleiss_kappa() -> None:
-    expected = example("beyond.fleiss")
-    matrix = rows(["11111", "11110", "11100", "00000"])
-    assert [[row.count(1), row.count(0)] for row in matrix] == expected["counts"]
-    assert fleiss_kappa(matrix) == pytest.approx(expected["kappa"], abs=1e-6)
-
-
-def test_intraclass_correlations() -> None:
-    expected = example("beyond.icc")
-    assert icc_agreement(expected["matrix"]) == pytest.approx(expected["icc21"], abs=1e-6)
-    assert mean_squares(expected["matrix"]) == pytest.approx((11.2417, 32.4861, 1.0194), abs=1e-4)
 
 
 def test_minimum_detectable_effects() -> None:

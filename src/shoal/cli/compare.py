@@ -24,9 +24,6 @@ GATE_NOT_MET = 3
 @options.LABELS
 @options.INTO
 @options.OVER
-@click.option(
-    "--margin", type=float, metavar="SHARE", help="Test whether B is worse by less than this, such as 0.02."
-)
 @click.option("--changed", is_flag=True, help="List every case that changed, both ways.")
 @click.option("--full", is_flag=True, help="Show every row, with adjusted p and detectable drop.")
 @options.PROTOCOL
@@ -45,7 +42,6 @@ def compare_command(
     form: str | None,
     out: Path | None,
     over: Any,
-    margin: float | None,
     **query: Any,
 ) -> None:
     """Compare two models on the same cases.
@@ -61,7 +57,7 @@ def compare_command(
       shoal compare predictions:old.jsonl predictions:new.jsonl --suite suite.jsonl
       shoal compare last predictions:new.jsonl --suite suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
-      shoal compare 3f9c1a2b 91be77d0 --into runs --margin 0.02 --out comparison.html
+      shoal compare 3f9c1a2b 91be77d0 --into runs --out comparison.html
       shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --data example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
     """
@@ -70,7 +66,7 @@ def compare_command(
     sides = _sides(names, seeds_a, seeds_b)
     options.refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
     a, b = find_sides(*sides, **query)
-    choices = Choices(over=over, margin=margin)
+    choices = Choices(over=over)
     comparison = compare(a, b, choices)
     if out:
         from ..render.page import comparison_page

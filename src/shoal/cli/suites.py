@@ -141,7 +141,7 @@ def import_command(
 ) -> None:
     """Convert a file to a suite file.
 
-    HateCheck, Multilingual HateCheck, AdaTest and released CheckList suites are recognised by their content, a suite in
+    HateCheck, Multilingual HateCheck and released CheckList suites are recognised by their content, a suite in
     Python by its suffix. For any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset), name
     the columns. A path names a value in nested JSON: choices.0.text.
 

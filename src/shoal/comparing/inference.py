@@ -12,18 +12,13 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ..core.claims import ALPHA
-from ..core.errors import PlanError
-from ..core.measures import quantity
 from ..stats.intervals import (
     Interval,
-    Student,
     in_agreement,
     macro_difference_interval,
-    p_where,
     sum_t,
     within,
 )
-from ..stats.limits import Side, difference_p
 from ..stats.multiplicity import holm, holm_level
 from ..stats.paired import sign_flip_test, sign_test
 from ..stats.power import Cases, smallest_even_drop, smallest_mean_difference
@@ -90,23 +85,6 @@ class Estimate:
     """What each cluster adds to the difference, and the most it could add; for tests by sign flips."""
     runs: SeedError | None = None
     """The error over runs, when that is what the test uses."""
-    cases: Student | None = None
-    """The error of a weighted sum over cases."""
-    tables: Sequence[ClusterTable] = ()
-    """Both sides on each group of cases; for a mean with one run a side."""
-    bounds: Interval = (-math.inf, math.inf)
-    """The range of the difference."""
-    shared: float = 1.0
-    """By how much the variance grows because groups share clusters."""
-
-    def at(self, level: float) -> Interval | None:
-        """Return the interval at another level; None where there is none."""
-        if self.difference is None:
-            return None
-        if self.runs is not None:
-            reach = self.runs.reach(level)
-            return within((self.difference - reach, self.difference + reach), *self.bounds)
-        return within(self.cases.interval(level), *self.bounds) if self.cases else None
 
 
 def inference(
@@ -144,8 +122,6 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
         p,
         test,
         flips,
-        tables=tables,
-        shared=shared,
     )
 
 
@@ -171,7 +147,7 @@ def _over_runs(
     bounds = _range_of_sum(weights or (1.0,), sides)
     interval = within((observed - runs.reach(0.95), observed + runs.reach(0.95)), *bounds)
     method, test = (MODERATED, MODERATED) if pooled else ("t over runs", WELCH)
-    return Estimate(observed, interval, method, runs.p(observed), test, runs=runs, bounds=bounds)
+    return Estimate(observed, interval, method, runs.p(observed), test, runs=runs)
 
 
 def pooled_errors(parts: Sequence[Part], sides: Sides) -> list[SeedError]:
@@ -207,9 +183,7 @@ def _of_sum(known: Sequence[Part], weights: Sequence[float], sides: Sides, choic
     bounds = _range_of_sum(weights, sides)
     interval = within(in_agreement(cases.interval(), p), *bounds)
     test = f"sign flips of {len(flips[0]):,} clusters"
-    return Estimate(
-        cases.middle, interval, "t over clusters", p, test, flips=flips, cases=cases, bounds=bounds
-    )
+    return Estimate(cases.middle, interval, "t over clusters", p, test, flips)
 
 
 def _range_of_sum(weights: Sequence[float], sides: Sides) -> Interval:
@@ -292,17 +266,11 @@ def churn(estimate: Estimate) -> float:
 
 def with_adjusted_p(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with p adjusted by Holm within their level: a functionality never pays for capabilities."""
-    adjusted = _adjusted(rows, [row.p for row in rows])
-    return [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-
-
-def _adjusted(rows: Sequence[Row], raw: Sequence[float | None]) -> list[float | None]:
-    """Return the p values of rows, adjusted within each level; None where there is no test."""
-    adjusted = list(raw)
+    adjusted = list(rows)
     for level in {row.level for row in rows}:
-        places = [place for place, row in enumerate(rows) if row.level == level and raw[place] is not None]
-        for place, p in zip(places, holm([raw[place] or 0.0 for place in places]).tolist(), strict=True):
-            adjusted[place] = p
+        places = [place for place, row in enumerate(rows) if row.level == level and row.p is not None]
+        for place, p in zip(places, holm([rows[place].p or 0.0 for place in places]).tolist(), strict=True):
+            adjusted[place] = replace(rows[place], adjusted=p)
     return adjusted
 
 
@@ -314,38 +282,3 @@ def tests_in(rows: Sequence[Row], level: str) -> int:
 def level_of(rows: Sequence[Row], level: str) -> float:
     """Return the significance level at which an unmarked row of this level was tested."""
     return holm_level([row.p for row in rows if row.p is not None and row.level == level])
-
-
-def with_margin(rows: Sequence[Row], margin: float) -> list[Row]:
-    """Return the rows with p of "worse by the margin or more", adjusted within their level."""
-    raw = [_inferior_p(row, margin) for row in rows]
-    if all(p is None for p in raw):
-        raise PlanError(
-            "--margin applies to none of these rows",
-            why="a margin needs an interval and a measure with a better direction",
-            fix="leave out --margin",
-        )
-    adjusted = _adjusted(rows, raw)
-    return [
-        replace(row, inferior_p=p, inferior_adjusted=by_level)
-        for row, p, by_level in zip(rows, raw, adjusted, strict=True)
-    ]
-
-
-def _inferior_p(row: Row, margin: float) -> float | None:
-    """Return the one-sided p of "worse by the margin or more"; None for measures without a better direction."""
-    direction = quantity(row.measure).direction
-    if row.p is None or row.difference is None or direction not in ("higher", "lower"):
-        return None
-    limit, estimate = (-margin if direction == "higher" else margin), row.estimate
-    if estimate.tables:
-        side: Side = "above" if direction == "higher" else "below"
-        return difference_p(estimate.tables, limit, side, estimate.shared)
-
-    def excludes(level: float) -> bool:
-        low, high = estimate.at(level) or (-math.inf, math.inf)
-        return not low <= limit <= high
-
-    two_sided = p_where(excludes)
-    is_better = row.difference > limit if direction == "higher" else row.difference < limit
-    return two_sided / 2 if is_better else 1 - two_sided / 2

@@ -13,9 +13,8 @@ has several runs, the run is the unit.
     the same, by group     moderated t: variance pooled over groups       the same
     one run against many   as with one run a side, on the mean outcomes   the same
 
-If the unadjusted test does not reject, the interval reaches zero. p is adjusted within a level. With a `margin`, each
-row gets a second test: is B worse by less than that? One-sided, at half the level. Exchanging A and B flips every sign
-and changes no p. Pure: nothing here queries a model or reads a file.
+If the unadjusted test does not reject, the interval reaches zero. p is adjusted within a level. Exchanging A and B
+flips every sign and changes no p. Pure: nothing here queries a model or reads a file.
 """
 
 import math
@@ -52,7 +51,6 @@ from .inference import (
     pooled_errors,
     tests_in,
     with_adjusted_p,
-    with_margin,
 )
 from .rows import Choices, Row
 from .wording import row_note
@@ -152,7 +150,7 @@ class Comparison:
 def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = None) -> Comparison:
     """Compare two models on the same cases, B against A; several results a side are seeds of one recipe."""
     choices = choices or Choices()
-    _check(a, b, choices)
+    _check(a, b)
     sides = sides_of(a, b)
     wanted = comparable(a[0], a[0].cases)
     if not wanted:
@@ -184,8 +182,6 @@ def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = 
     if choices.power:
         levels = {row.level: level_of(rows, row.level) for row in rows}
         rows = [replace(row, mde=detectable_drop(row.estimate, levels[row.level])) for row in rows]
-    if choices.margin is not None:
-        rows = with_margin(rows, choices.margin)
     return Comparison(a, b, choices, rows, sides.changes)
 
 
@@ -198,7 +194,7 @@ def _has_templates(measure: Measure) -> bool:
     return measure.basis.templates is not None
 
 
-def _check(a: Sequence[Result], b: Sequence[Result], choices: Choices) -> None:
+def _check(a: Sequence[Result], b: Sequence[Result]) -> None:
     if not a or not b:
         raise PlanError("a comparison needs a result on each side", fix="give those of A and those of B")
     if not all(result.outcomes for result in (*a, *b)):
@@ -206,9 +202,6 @@ def _check(a: Sequence[Result], b: Sequence[Result], choices: Choices) -> None:
             "a result without outcomes cannot be compared: how each case went is not in it",
             fix="the model itself, or the job of a store",
         )
-    if choices.margin is not None and not 0 < choices.margin < math.inf:
-        problem = f"a margin of {choices.margin:g}: it says how much worse B may be"
-        raise PlanError(problem, fix="--margin 0.02 for two points")
 
 
 def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides) -> dict[int, SeedError]:
@@ -349,7 +342,7 @@ def difference_of(row: Row, comparison: Comparison) -> Measure:
 
 
 def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
-    errors, note, choices = max(row.errors), row_note(row), comparison.choices
+    errors, note = max(row.errors), row_note(row)
     scope = ONE_CHECKPOINT if row.difference is not None and not comparison.several_seeds else ""
     yield Measure(
         "difference",
@@ -373,12 +366,6 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
         ("adjusted p value", row.adjusted, adjustment if row.p is not None else note),
         ("minimum detectable effect", row.mde, undetectable),
     ]
-    if row.inferior_p is not None:
-        words = f"worse by {choices.margin:g} or more; one-sided"
-        tests += [
-            ("non-inferiority p value", row.inferior_p, words),
-            ("adjusted non-inferiority p value", row.inferior_adjusted, words),
-        ]
     for name, value, words in tests:
         yield Measure(name, value, row.n, row.groups, na=row.na, errors=errors, note=words, of=row.measure)
     yield from _common_measures(row, note)

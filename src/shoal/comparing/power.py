@@ -4,15 +4,13 @@ A pilot gives the number of cases and the share of cases that change anyway; `st
 """
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..core.claims import POWER
 from ..core.errors import DataError, PlanError, nearest
 from ..core.measures import MEASURES, quantity, shown
 from ..core.records import Measure, Result
-from ..core.views import Column, Number, Section, Table, Words
-from ..core.views import Row as TableRow
+from ..core.views import Section, Words
 from ..stats.power import Cases, even_drop_power
 from .inference import churn, level_of
 from .pairs import Choices, compare
@@ -23,7 +21,7 @@ MOST = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class PowerPlan:
-    """The power of a few sizes for a drop in one row of a comparison."""
+    """The number of cases at which a drop in one row of a comparison is detected."""
 
     row: Row
     drop: float
@@ -33,19 +31,19 @@ class PowerPlan:
     """The share of cases that change besides the drop."""
     needed: int | None
     """None if more than a million."""
-    powers: Mapping[int, float]
+    pilot_power: float
+    """The power at the size of the pilot."""
 
     @property
     def measures(self) -> list[Measure]:
         """Return the plan as measures, as `--json` shows it."""
         about, n = {"difference": self.drop, "power": self.power, "level": self.level}, self.row.n
-        rows = [
-            Measure("power", share, n, {"cases": str(size)}, facts=about)
-            for size, share in self.powers.items()
-        ]
         reason = "" if self.needed else f"more than {MOST:,}"
         needed = self.needed and float(self.needed)
-        return [*rows, Measure("cases needed", needed, n, reason=reason, facts=about)]
+        return [
+            Measure("power", self.pilot_power, n, {"cases": str(n)}, facts=about),
+            Measure("cases needed", needed, n, reason=reason, facts=about),
+        ]
 
 
 def plan_size(
@@ -82,38 +80,28 @@ def plan_size(
     def power_at(size: int) -> float:
         return even_drop_power(cases.times(size / chosen.n), changing, share, level)
 
-    sizes = {wanted: _smallest_size(power_at, wanted) for wanted in (0.5, 0.9, power)}
-    powers = {size: power_at(size) for size in sorted({chosen.n, *filter(None, sizes.values())})}
-    return PowerPlan(chosen, drop, power, level, changing, sizes[power], powers)
-
-
-def _smallest_size(power_at: Callable[[int], float], power: float) -> int | None:
-    """Return the smallest size with this power, to 1 in 500; None if it is beyond a million."""
-    below, above = 0, 1
-    while power_at(above) < power:
-        below, above = above, 2 * above
-        if above > MOST:
-            return None
-    while above - below > max(1, above // 500):
-        middle = (below + above) // 2
-        below, above = (below, middle) if power_at(middle) >= power else (middle, above)
-    return above
+    needed = 1
+    while needed <= MOST and power_at(needed) < power:
+        needed *= 2
+    below = needed // 2
+    while needed <= MOST and needed - below > max(1, needed // 500):
+        middle = (below + needed) // 2
+        below, needed = (below, middle) if power_at(middle) >= power else (middle, needed)
+    found = needed if needed <= MOST else None
+    return PowerPlan(chosen, drop, power, level, changing, found, power_at(chosen.n))
 
 
 def plan_sections(plan: PowerPlan) -> list[Section]:
-    """Return the answer in one sentence, then the power of a few sizes."""
-    what, pilot = quantity(plan.row.measure), plan.row.n
+    """Return the answer in one sentence, and the power of the pilot."""
+    what = quantity(plan.row.measure)
     drop = shown(plan.drop, what, signed=False) + (" points" if what.unit == "share" else "")
     needed = f"{plan.needed:,}" if plan.needed else f"more than {MOST:,}"
     answer = (
         f"To detect a drop of {drop} in {plan.row.name} with {100 * plan.power:.0f} % power you need {needed} cases.\n"
-        f"The pilot has {pilot:,} (power {shown(plan.powers[pilot], MEASURES['power'])} %)."
+        f"The pilot has {plan.row.n:,} (power {shown(plan.pilot_power, MEASURES['power'])} %)."
     )
-    powers = [Number(row) for row in plan.measures if row.name == "power"]
-    rows = [TableRow([f"{size:,}", power]) for size, power in zip(plan.powers, powers, strict=True)]
-    table = Table([Column("cases"), Column("power %")], rows, "sizes")
     notes = [
         f"Two-sided test at level {plan.level:.2g}, as in compare.",
         f"{100 * plan.changing:.1f} % of cases change besides the drop, half of them each way.",
     ]
-    return [Section(text=[Words(answer, "strong")], blocks=[table], notes=notes)]
+    return [Section(text=[Words(answer, "strong")], notes=notes)]

@@ -20,8 +20,6 @@ class Choices:
 
     over: Over = "cases"
     """The population: new cases of the same templates, or new templates."""
-    margin: float | None = None
-    """How much worse B may be and still be called not inferior; None: no such test."""
     shuffles: int = 10_000
     """Random sign flips behind the tests of means."""
     seed: int = 0
@@ -78,9 +76,6 @@ class Row:
     effective_templates: float = 0.0
     """Kish's effective number of templates."""
     adjusted: float | None = None
-    inferior_p: float | None = None
-    """One-sided p of "B is worse by the margin or more"; None without a margin or a better direction."""
-    inferior_adjusted: float | None = None
 
     @property
     def by_run(self) -> bool:
@@ -91,11 +86,6 @@ class Row:
     def has_few_templates(self) -> bool:
         """Whether templates are the unit and there are too few of them for a test."""
         return self.templates is not None and self.templates < ENOUGH_TEMPLATES and not self.by_run
-
-    @property
-    def not_inferior(self) -> bool:
-        """Whether B is shown to be worse by less than the margin."""
-        return self.inferior_adjusted is not None and self.inferior_adjusted <= ALPHA / 2
 
     @property
     def significant(self) -> bool:

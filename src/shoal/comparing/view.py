@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..core.claims import ALPHA
 from ..core.errors import some
 from ..core.measures import quantity, shown, shown_p
 from ..core.records import Basis, Case, Measure, Result
@@ -104,7 +103,7 @@ def _answer(comparison: Comparison) -> list[Words | str]:
         return [*pieces, Words("A and B have no applicable case in common.", "doubt")]
     change = f"{wording.difference_text(row)}{wording.unit(row)}{wording.interval_clause(row)}"
     about = f"{wording.both_sides(row)} ({change})\n"
-    lines = [_about_margin(comparison), _counted(comparison), _power(comparison)]
+    lines = [_counted(comparison), _power(comparison)]
     verdict = Words(f"{wording.overall_verdict(row)}: ", ("strong", row.change))
     return [*pieces, verdict, about, "\n".join(filter(None, lines))]
 
@@ -138,16 +137,6 @@ def _power(comparison: Comparison) -> str:
         if drop is not None
     ]
     return f"Minimum detectable drop: {', '.join(parts)} (80 % power)." if parts else ""
-
-
-def _about_margin(comparison: Comparison) -> str:
-    """Return whether B is shown to be worse by less than the margin, overall."""
-    row = comparison.overall
-    if row.inferior_p is None:
-        return ""
-    verdict = "B is not worse" if row.inferior_p <= ALPHA / 2 else "B may be worse"
-    size = f"{wording.margin_text(comparison)}{wording.unit(row)}"
-    return f"{verdict} by {size} or more (one-sided p {wording.p_text(row.inferior_p)})."
 
 
 def _sorted(comparison: Comparison) -> tuple[list[Row], list[Row], list[Row]]:
@@ -188,7 +177,6 @@ def _full_table(comparison: Comparison) -> Table:
 
 def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
     unpaired = all(not row.is_paired for row in rows)
-    margin = comparison.choices.margin is not None
     columns = [
         Column("", "left"),
         Column("", "left"),
@@ -199,7 +187,6 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
         *([] if unpaired else [Column(title, spare=full) for title in _changes(comparison)]),
         *([Column("n", spare=True), Column("p (adj.)", spare=True)] if full else []),
         *([Column("detectable drop", spare=True)] if full and comparison.choices.power else []),
-        *([Column(f"not −{wording.margin_text(comparison)}")] if margin else []),
     ]
 
     def line(row: Row) -> TableRow:
@@ -222,7 +209,7 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
                 if comparison.choices.power
                 else []
             )
-        return TableRow([*cells, *([_not_inferior(row)] if margin else [])])
+        return TableRow(cells)
 
     return Table(columns, [line(row) for row in rows])
 
@@ -258,14 +245,6 @@ def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
     if hidden and not full:
         lines.append(Words(f"{hidden} more without a clear change: {hints.rows}", "quiet"))
     return [Text([line]) for line in lines]
-
-
-def _not_inferior(row: Row) -> Words:
-    """Return the p of being worse by the margin or more, with ✓ if that is ruled out."""
-    if row.inferior_adjusted is None:
-        return Words("")
-    p = shown_p(row.inferior_adjusted)
-    return Words(f"✓ {p}", "good") if row.not_inferior else Words(p, "quiet")
 
 
 # The cases that changed
@@ -359,14 +338,6 @@ def rows_for_csv(comparison: Comparison) -> list[dict[str, Any]]:
             "test": row.test,
             "adjusted p value": row.adjusted,
             "minimum detectable effect": row.mde,
-            **(
-                {
-                    "non-inferiority p value": row.inferior_p,
-                    "adjusted non-inferiority p value": row.inferior_adjusted,
-                }
-                if comparison.choices.margin is not None
-                else {}
-            ),
             "fail to pass": row.gained,
             "pass to fail": row.lost,
             "applicability A": row.applicability[0],

@@ -145,10 +145,6 @@ def missing_interval(row: Row) -> str:
     return too_few_templates(row.templates or 0) if row.has_few_templates else ""
 
 
-def margin_text(comparison: "Comparison") -> str:
-    return shown(comparison.choices.margin, quantity(comparison.headline.measure), signed=False)
-
-
 def p_text(value: float | None) -> str:
     if value is None:
         return "unknown"

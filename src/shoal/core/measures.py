@@ -97,8 +97,6 @@ MEASURES: dict[str, Quantity] = {
     "significant share": SHARE,
     "tests with one sign": SHARE,
     "tests with one verdict": SHARE,
-    "Fleiss kappa": AGREEMENT,
-    "ICC(2,1)": AGREEMENT,
     "difference between diagnostics": POINTS,
     "agreement of representations": AGREEMENT,
     "downstream score": RATE,
@@ -120,8 +118,6 @@ MEASURES: dict[str, Quantity] = {
     "adjusted p value": P,
     "power": SHARE,
     "cases needed": COUNT,
-    "non-inferiority p value": P,
-    "adjusted non-inferiority p value": P,
     "minimum detectable effect": Quantity("share", "", None, 1),
 }
 """Name to quantity; a measure about another one names it in `of`."""

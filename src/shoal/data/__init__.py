@@ -22,7 +22,6 @@ FORMATS: dict[str, str] = {
     "suite": "our own suite file: JSON Lines, one case per line",
     "checklist": "a released CheckList suite: JSON Lines, or the pickle as it comes, read without running any of it",
     "hatecheck": "HateCheck and Multilingual HateCheck CSV",
-    "adatest": "AdaTest topics CSV",
     "columns": "any table whose columns you name: CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset",
 }
 

@@ -70,14 +70,13 @@ def compare(
     protocol: str = "",
     labels: GivenLabels | None = None,
     over: Over = "cases",
-    margin: float | None = None,
     into: Path | str = "runs",
     **settings: Any,
 ) -> Comparison:
     """Compare two models on the same cases; every difference is B minus A.
 
     `a` and `b` are results, jobs of the store `into`, or models as in `audit`, which are audited here under the
-    settings; a list holds several runs of one recipe. `margin` also tests whether B is worse by less than that.
+    settings; a list holds several runs of one recipe.
 
     >>> import shoal
     >>> comparison = shoal.compare("predictions:example", "tiny:sentiment", suite="sentiment")
@@ -89,7 +88,7 @@ def compare(
     results = _results(things, protocol, labels, settings, into, "shoal.compare")
     results = [with_outcomes(result, str(result.job.get("model"))) for result in results]
     split = len(sides[0])
-    return compare_results(results[:split], results[split:], Choices(over=over, margin=margin))
+    return compare_results(results[:split], results[split:], Choices(over=over))
 
 
 def gate(

@@ -51,7 +51,6 @@ from .store_files import (
     PartialAnswers,
     acquire_lock,
     answer_line,
-    cache_built,
     is_answer,
     is_kept,
     is_whole,
@@ -114,7 +113,6 @@ class RunStore:
                 built = build(job.settings, progress, **({"so_far": partial} if is_resumable else {}))
                 save_built(built, path)
                 partial.unlink(missing_ok=True)
-                cache_built(path, built)
 
     def repair_cases(self, job: Job, progress: Progress) -> None:
         """Build the cases of a finished job again if their file is missing or damaged."""
@@ -163,25 +161,21 @@ class RunStore:
 
     def read_job(self, job_id: str) -> dict[str, Any]:
         path = self.job_folder(job_id) / "job.json"
-        _refuse_other_format(path)
-        job = read_sealed_json(path) or {}
-        if not _is_job(job) or job["id"] != job_id:
+        job = _intact_job(path)
+        if job is None:
             why = "the content has changed since it was written" if path.exists() else "the file is missing"
             raise StoreError(f"{path}: damaged", why=why, fix="shoal run PLAN, which writes it again")
         return {name: value for name, value in job.items() if name != "format"}
 
     def write_job(self, job: Job) -> None:
         folder = self.job_folder(job.id)
-        _refuse_other_format(folder / "job.json")
+        _intact_job(folder / "job.json")  # raises if it has another format
         with making(folder):
             write_sealed_json(folder / "job.json", {"format": FORMAT, **job.as_json()})
 
     def repair_job(self, job: Job) -> None:
         """Write `job.json` again if it is damaged."""
-        _refuse_other_format(self.job_folder(job.id) / "job.json")
-        try:
-            self.read_job(job.id)
-        except StoreError:
+        if _intact_job(self.job_folder(job.id) / "job.json") is None:
             self.write_job(job)
 
     @contextmanager
@@ -453,29 +447,28 @@ class MemoryStore(RunStore):
         return batches[0] if len(batches) == 1 else chain.from_iterable(batches)
 
 
-def _refuse_other_format(path: Path) -> None:
-    """Raise if a job was written in another format; a file without a readable format counts as damaged."""
-    job = read_plain_json(path)
-    if not isinstance(job, dict) or job.get("format") == FORMAT or not (JOB - {"format"} <= job.keys()):
-        return
-    raise StoreError(
-        f"{path.parent}: written by another version of shoal",
-        why=f"its format is {job.get('format', 'older than 3')}; this version reads format {FORMAT}",
-        fix="run the plan again with --into another folder, or read this one with the version that wrote it",
-    )
-
-
-def _is_job(job: Any) -> bool:
-    """Return whether this is what `write_job` writes; the name of the cases must stay inside the store."""
-    return (
-        isinstance(job, dict)
+def _intact_job(path: Path) -> dict[str, Any] | None:
+    """Return what `write_job` wrote; None if it is missing or damaged. Another format of the store is an error."""
+    plain = read_plain_json(path)
+    if isinstance(plain, dict) and plain.get("format") != FORMAT and JOB - {"format"} <= plain.keys():
+        raise StoreError(
+            f"{path.parent}: written by another version of shoal",
+            why=f"its format is {plain.get('format', 'older than 3')}; this version reads format {FORMAT}",
+            fix="run the plan again with --into another folder, or read this one with the version that wrote it",
+        )
+    job = read_sealed_json(path)
+    is_intact = (
+        job is not None
         and job.keys() == JOB
         and all(isinstance(job[name], str) for name in ("id", "protocol", "model", "cases"))
         and all(isinstance(job[name], dict) for name in ("settings", "identity"))
+        and job["id"] == path.parent.name
+        # The name of the cases must stay inside the store.
         and Path(job["cases"]).name == job["cases"]
         and "\0" not in job["cases"]
         and len(job["cases"]) < 200
     )
+    return job if is_intact else None
 
 
 def _damaged_answers(path: Path, why: str) -> StoreError:

@@ -151,17 +151,14 @@ def _case(row: dict[str, Any], shared: dict[str, Any], alike: Alike) -> Case:
     return Case(row["id"], examples, labels, shared["groups"], cluster, shared["meta"])
 
 
-MOST_CACHED = 2
-"""Files of cases whose content is held in memory."""
-_built: dict[tuple[Path, int], Built] = {}
-
-
 def load_once(path: Path) -> Built:
     """Return the content of a file of cases, read again only if it has changed."""
-    key = path, path.stat().st_mtime_ns
-    if key not in _built:
-        cache_built(path, load_built(path))
-    return _built[key]
+    return _load_unchanged(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=2)
+def _load_unchanged(path: Path, _changed: int) -> Built:
+    return load_built(path)
 
 
 def is_whole(path: Path) -> bool:
@@ -170,12 +167,6 @@ def is_whole(path: Path) -> bool:
         return path.exists() and bool(load_once(path))
     except DamagedError:
         return False
-
-
-def cache_built(path: Path, built: Built) -> None:
-    while len(_built) >= MOST_CACHED:
-        del _built[next(iter(_built))]
-    _built[path, path.stat().st_mtime_ns] = built
 
 
 # Answers

@@ -9,7 +9,6 @@
 File names are hashes of everything that decides the content. Any of these files can be deleted: shoal makes it again.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,13 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.files import replacing
 from ..core.records import Example
 from ..protocols import find_protocol
 from ..training.stage import Mark, Progress, Recipe, Search, Stage, Try
 from .plan import Job, short_hash
 from .store import RunStore
-from .store_files import is_kept, making, sealing
+from .store_files import is_kept, making, read_sealed_json, sealing, write_sealed_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +195,7 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
             ]
             chosen = dict(best_try(search, scores)) if len(scores) == len(search.tries) else None
             about = {"search": search.title, "chosen": chosen, "tried": tried, "of": len(search.tries)}
-            with replacing(path) as temporary:
-                temporary.write_text(json.dumps(about, indent=1))
+            write_sealed_json(path, about)
 
         scores = run_search(search, _scores_of(path), keep, progress)
     return best_try(search, scores)
@@ -210,11 +207,7 @@ def search_name(search: Search) -> str:
 
 def _scores_of(path: Path) -> list[float]:
     """Return the scores of an interrupted search; none if the file is damaged."""
-    try:
-        scores = [row["score"] for row in json.loads(path.read_text())["tried"]]
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return []
-    return scores if all(isinstance(score, float) for score in scores) else []
+    return [row["score"] for row in (read_sealed_json(path) or {"tried": ()})["tried"]]
 
 
 def _unmarked(name: str) -> None:

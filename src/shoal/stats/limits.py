@@ -1,7 +1,7 @@
 """One-sided tests for gates: is a rate below a limit, or a model worse than another by more than a margin?
 
     fail on evidence    rate_p(…, "below"), difference_p(…, "below")    adjusted by `multiplicity.holm`
-    pass on evidence    rate_p(…, "above"), difference_p(…, "above")    with -margin this is non-inferiority
+    pass on evidence    rate_p(…, "above"), difference_p(…, "above")    at minus the limit of no_worse_than_baseline_by
 
 Passing on evidence for each of many needs no adjustment (Berger 1982, intersection-union). The end of Wilson's interval
 is not a one-sided test: at a rate of .95 and twenty cases it errs in 7.5 % instead of 2.5.

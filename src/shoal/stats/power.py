@@ -19,6 +19,7 @@ import numpy as np
 import scipy  # its parts take a second to import: they are imported at their first use
 from numpy.typing import NDArray
 
+from ..core.claims import POWER
 from .intervals import t_quantile
 
 Floats = NDArray[np.float64]
@@ -40,8 +41,6 @@ def sign_test_power(n: int, discordance: float, difference: float, alpha: float 
     >>> round(sign_test_power(436, 0.08, 0.0378), 2), sign_test_power(5, 1.0, 1.0)
     (0.76, 0.0)
     """
-    if not abs(difference) <= discordance <= 1:
-        raise ValueError(f"a difference is at most the discordance; got {difference}, {discordance}")
     return float(_sign_test_powers(n, np.array([discordance]), difference, alpha)[0])
 
 
@@ -62,29 +61,22 @@ def _sign_test_powers(n: int, discordances: Floats, difference: float, alpha: fl
     return powers
 
 
-def smallest_difference(
-    n: int, discordance: float, alpha: float = 0.05, power: float = 0.8, *, known: bool = False
-) -> float | None:
-    """Return the smallest difference on n cases that the exact sign test finds with `power`; None if none.
+def smallest_difference(n: int, discordance: float, alpha: float = 0.05) -> float | None:
+    """Return the smallest difference on n cases that the exact sign test finds in 8 of 10 draws; None if none.
 
-    `discordance` is the share of n cases on which the models differed; the true share, if `known`. Where even the
-    whole discordance would be missed, it grows with the difference.
+    `discordance` is the share of n cases on which the models differed. Where even the whole discordance would be
+    missed, it grows with the difference.
 
-    >>> round(smallest_difference(436, 0.08), 4), round(smallest_difference(436, 0.08, known=True), 4)
-    (0.0398, 0.0393)
+    >>> round(smallest_difference(436, 0.08), 4)
+    0.0398
     """
-    _check(alpha, power)
-    if not 0 <= discordance <= 1:
-        raise ValueError(f"a discordance lies between 0 and 1; got {discordance}")
     seen = n * discordance
-    shares = (
-        np.array([discordance]) if known else scipy.special.betaincinv(seen + 1.5, n - seen + 0.5, SHARES)
-    )
+    shares = scipy.special.betaincinv(seen + 1.5, n - seen + 0.5, SHARES)
 
     def power_of(difference: float) -> float:
         return float(_sign_test_powers(n, np.maximum(shares, difference), difference, alpha).mean())
 
-    return _smallest(power_of, power)
+    return _smallest(power_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +121,14 @@ def even_drop_power(cases: Cases, churn: float, drop: float, alpha: float = 0.05
     return float((_flip_p(failed, improved, cases.weights) <= alpha).mean())
 
 
-def smallest_even_drop(cases: Cases, churn: float, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """Return the smallest drop, spread evenly over these cases, that sign flips find with `power`; None if none.
+def smallest_even_drop(cases: Cases, churn: float, alpha: float = 0.05) -> float | None:
+    """Return the smallest drop, spread evenly over these cases, that sign flips find in 8 of 10 draws; None if none.
 
     >>> few, many = (Cases.weighted(np.ones(n)) for n in (5, 81))
     >>> smallest_even_drop(few, 0.0), round(smallest_even_drop(many, 0.0), 3), round(smallest_even_drop(many, 0.1), 3)
     (None, 0.096, 0.163)
     """
-    _check(alpha, power)
-    return _smallest(lambda drop: even_drop_power(cases, churn, drop, alpha), power, 1e-4)
+    return _smallest(lambda drop: even_drop_power(cases, churn, drop, alpha), 1e-4)
 
 
 def _flip_p(failed: Integers, improved: Integers, weights: Floats) -> Floats:
@@ -166,15 +157,12 @@ def _flip_p(failed: Integers, improved: Integers, weights: Floats) -> Floats:
     return both
 
 
-def smallest_mean_difference(
-    error: float, degrees: float, alpha: float = 0.05, power: float = 0.8
-) -> float | None:
-    """Return the smallest mean difference that a two-sided t test finds with `power`; None if none below 1.
+def smallest_mean_difference(error: float, degrees: float, alpha: float = 0.05) -> float | None:
+    """Return the smallest mean difference that a two-sided t test finds in 8 of 10 draws; None if none below 1.
 
     >>> round(smallest_mean_difference(0.1, 4), 2), round(smallest_mean_difference(0.1, 1000), 2)
     (0.47, 0.28)
     """
-    _check(alpha, power)
     if not (error > 0 and degrees > 0):
         return None
     true, estimated = scipy.special.chdtri(degrees, PAIRS) / degrees
@@ -188,20 +176,15 @@ def smallest_mean_difference(
             ).mean()
         )
 
-    return _smallest(power_of, power)
+    return _smallest(power_of)
 
 
-def _smallest(power_of: Callable[[float], float], power: float, precision: float = PRECISION) -> float | None:
-    """Return the smallest difference with this power; None if even the largest has less."""
+def _smallest(power_of: Callable[[float], float], precision: float = PRECISION) -> float | None:
+    """Return the smallest difference with a power of 80 %; None if even the largest has less."""
     below, above = 0.0, 1.0
-    if power_of(above) < power:
+    if power_of(above) < POWER:
         return None
     while above - below > precision:
         middle = (below + above) / 2
-        below, above = (below, middle) if power_of(middle) >= power else (middle, above)
+        below, above = (below, middle) if power_of(middle) >= POWER else (middle, above)
     return above
-
-
-def _check(alpha: float, power: float) -> None:
-    if not (0 < alpha < 1 and 0.5 <= power < 1):
-        raise ValueError(f"alpha lies between 0 and 1, power between .5 and 1; got {alpha} and {power}")

@@ -107,7 +107,7 @@ COPIED = [case(f"a {i}", f"b {i}", f"{'ac'[i > 5]} {i}") for i in range(30)]
         ),
         ("nothing to compare with", ("INV", INV, ALONE), "warning", 3, "27", ""),
         ("nothing changed", ("INV", INV, COPIED), "warning", 6, "0", "(6 of their 12)"),
-        ("cases that cannot be passed", ("DIR", DIFFERENT, COPIED), "error", 6, "0", ""),
+        ("nothing changed", ("DIR", DIFFERENT, COPIED), "warning", 6, "0", "(6 of their 12)"),
     ],
 )
 def test_a_planted_fault_is_found_counted_and_named(kind, planted, severity, count, first, words):
@@ -199,21 +199,6 @@ def test_reading_comprehension_has_constants_too():
 
 
 # Rules
-
-
-@pytest.mark.parametrize(
-    ("kind", "expect"),
-    [
-        ("rule never passes", Expect("and", parts=(Expect("pred_equals_0"), Expect("pred_equals_1")))),
-        ("rule never fails", Expect("or", parts=(Expect("pred_not_0"), Expect("pred_not_1")))),
-        ("rule never fails", Expect(INV.rule, 1.0, "all_except_first")),
-        ("rule never applies", Expect(INV.rule, 0.1, "all_except_first", "any pred is 0; any pred is not 0")),
-    ],
-)
-def test_a_rule_that_can_go_one_way_only(kind, expect):
-    made = [case(f"a {i}", f"b {i}") for i in range(30)]
-    (finding,) = [f for f in found(clean(("odd", "DIR", expect, made))) if f.severity == "error"]
-    assert (finding.kind, finding.where) == (kind, ("odd",))
 
 
 def triplets(rule: str) -> Suite:

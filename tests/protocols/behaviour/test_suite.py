@@ -278,25 +278,6 @@ def test_a_table_with_named_columns_becomes_a_suite(tmp_path):
     assert read_suite(tmp_path / "out.jsonl").cases == suite.cases
 
 
-def test_adatest_topics_become_cases_and_the_rest_is_counted(tmp_path):
-    table = tmp_path / "tree.csv"
-    table.write_text(
-        "topic,input,output,label,labeler,description\n"
-        "/Price,Cheap and good,positive,pass,ann,\n"
-        "/Price/High%20end,Dear but bad,positive,fail,ann,\n"
-        "/Price,Dear, negative,pass,ann,\n"
-        "/Price,,,topic_marker,ann,\n"
-    )
-    suite, lost = import_suite(table, tmp_path / "out.jsonl", Named(()))
-    assert [(made.groups["functionality"], made.labels) for made in suite.cases] == [
-        ("Price", ("positive",)),
-        ("Price/High end", ("not_positive",)),
-        ("Price", ("negative",)),
-    ]
-    assert lost[-1] == "not imported: 1 rows that are topic markers or were never judged"
-    assert all(made.cluster for made in suite.cases), "templates are inferred"
-
-
 def test_an_unknown_file_is_refused_with_what_is_known(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("colour,shape\nred,round\n")

@@ -1,13 +1,10 @@
 """Error rates by simulation, through the verbs of the protocol, at the sizes that people use."""
 
-import math
-from dataclasses import asdict
-
 import numpy as np
 import pytest
 from bias_results import compare, crows_results, settings
 
-from shoal.core.records import Answer, Case, Measures, Result
+from shoal.core.records import Answer, Case, Measures
 from shoal.protocols import bias
 from shoal.protocols.base import Built
 from shoal.protocols.bias.seat import score as score_seat
@@ -159,44 +156,6 @@ def test_intervals_of_stereoset_cover_new_terms(terms, rates, profile):
 
 
 # Checkpoints
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("runs", [3, 5])
-def test_intervals_of_agreement_cover_new_items_and_checkpoints(runs):
-    rng, trials = np.random.default_rng(5), 60
-    held = {"ICC(2,1)": 0, "Fleiss kappa": 0}
-    truths = {"ICC(2,1)": 0.5, "Fleiss kappa": 1 / 3}  # 2/π arcsin(1/2), of a normal cut at its middle
-    for _ in range(trials):
-        differences = rng.normal(size=(80, 1)) + rng.normal(size=(80, runs))
-        measures = compare(crows_results(differences))
-        for name, truth in truths.items():
-            low, high = measures.where(name)[0].interval or (math.nan, math.nan)
-            held[name] += low <= truth <= high
-    for count in held.values():
-        assert 1 - count / trials <= below(0.05, trials)
-
-
-def test_noise_in_one_task_is_not_hidden_by_another():
-    """Identical answers after sentences and noise inside them: pooled, their ICC would be 1."""
-    rng = np.random.default_rng(6)
-    chosen = settings(diagnostic="stereoset")
-    results = []
-    after = rng.normal(0, 50, 40)
-    for run in range(4):
-        cases, answers = [], []
-        for number in range(80):
-            task = "intrasentence" if number < 40 else "intersentence"
-            groups = {"task": task, "category": "race", "target": str(number)}
-            cases.append(Case(str(number), (("a",), ("b",), ("c",)), None, groups, str(number)))
-            stereotype = rng.random() if number < 40 else after[number - 40]
-            answers.append([Answer("", "tokens", {"score": score}) for score in (stereotype, 0.5, -99.0)])
-        scored = bias.score(chosen, Built(cases, None, "tokens"), {"": answers})
-        job = {"model": f"ckpt{run}", "settings": asdict(chosen), "group": "base"}
-        results.append(Result(job, cases, scored.outcomes, Measures(scored.measures)))
-    rows = Measures(bias.compare(chosen, results).measures).where("ICC(2,1)")
-    by_task = {row.groups["task"]: row.value or 0.0 for row in rows}
-    assert abs(by_task["intrasentence"]) < 0.2 and by_task["intersentence"] == pytest.approx(1.0)
 
 
 def test_no_preference_with_neutral_pairs_is_not_below_one_half():

@@ -14,14 +14,12 @@ import numpy as np
 from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
 from ...stats import association
 from ...stats.multiplicity import holm
-from ...stats.reliability import icc_agreement
 from ..base import Asks, Scored
 from . import wording
 from .asking import ask_vectors as ask
 from .asking import find_tests, representation_name, split_sets
 from .family import LEVEL, Family, Groups, defined, over_checkpoints
 from .settings import Settings
-from .spread import agreement
 
 FOLDER, FILES = "seat", ()
 ASKS: Asks = "vectors"
@@ -137,12 +135,10 @@ def across(family: Family) -> list[Measure]:
 def _all_tests(table: list[list[float]], verdicts: list[list[bool]], groups: Groups) -> Iterator[Measure]:
     if not table:
         return
-    tests, runs = len(table), len(table[0])
+    tests = len(table)
     same_sign = sum(sign_agreement(row) == 1 for row in table)
     same_verdict = sum(len(set(row)) == 1 for row in verdicts)
     yield Measure("tests with one sign", same_sign / tests, tests, groups)
     yield Measure(
         "tests with one verdict", same_verdict / tests, tests, groups, note="significant in all, or in none"
     )
-    if tests > 1 and runs > 1:
-        yield replace(agreement("ICC(2,1)", table, icc_agreement, groups), note="of effect sizes")

@@ -3,16 +3,14 @@
 An item is a pair or a cluster. Its outcome is 1 if the stereotype is preferred (`docs/method/bias.md` 5.7).
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ...core.measures import FEW_CASES
-from ...core.records import Case, Measure
+from ...core.records import Measure
 from ...stats import reliability
-from ...stats.reliability import Coefficient
 from . import wording
 from .family import (
     DECIDED,
@@ -38,13 +36,12 @@ AGAINST = "checkpoints against the majority"
 
 
 def across(family: Family) -> list[Measure]:
-    """Return Table 1, Figure 1 and coefficients of agreement."""
+    """Return Table 1 and Figure 1."""
     measures: list[Measure] = []
     results = list(family.results.values())
     cases = shared_cases(results)
     passed = [[outcome.passed for outcome in result.outcomes] for result in results]
-    differences = [[outcome.value for outcome in result.outcomes] for result in results]
-    outcomes, values = (case_table(results, cases, columns) for columns in (passed, differences))
+    outcomes = case_table(results, cases, passed)
     for slice_, n in family.final_slices(SCORE):
         scores = family.values(SCORE, slice_)
         groups = {**family.groups, **slice_}
@@ -62,7 +59,7 @@ def across(family: Family) -> list[Measure]:
             measures += over_checkpoints(name, family.values(name, slice_), n, {**family.groups, **slice_})
     if len(results) > 1 and len(cases):
         whole = {**family.groups, "category": "all"}
-        measures += [*_disagreement(outcomes, whole), *_agreement(cases, outcomes, values, whole)]
+        measures += _disagreement(outcomes, whole)
     return measures
 
 
@@ -107,39 +104,3 @@ def _disagreement(outcomes: Floats, groups: Groups) -> Iterator[Measure]:
     rows += [("undecided", undecided, wording.TIE)] if undecided else []
     for against, count, note in rows:
         yield Measure("share of items", count / items, items, {**groups, AGAINST: against}, note=note)
-
-
-def _agreement(cases: Sequence[Case], outcomes: Floats, values: Floats, groups: Groups) -> Iterator[Measure]:
-    """Yield coefficients that say whether another checkpoint would give an item the same outcome."""
-    items, ties = len(outcomes), int(np.isnan(outcomes).sum())
-    decided = _complete(outcomes)
-    note = wording.decided_items(len(decided)) if len(decided) < items else ""
-    kappa = agreement("Fleiss kappa", decided, reliability.fleiss_kappa, groups)
-    yield replace(kappa, n=items, na=ties, note=note)
-    # Scores of different tasks have different units: one ICC over both would only say that the tasks differ.
-    for task in dict.fromkeys(case.groups.get("task", "") for case in cases):
-        members = [place for place, case in enumerate(cases) if case.groups.get("task", "") == task]
-        differences = _complete(values[members])
-        quantity = "score differences" if len(differences) > 1 else "outcomes"
-        table = differences if len(differences) > 1 else _complete(outcomes[members])
-        if len(table) > 1:
-            about = {**groups, "task": task} if task else groups
-            icc = agreement("ICC(2,1)", table, reliability.icc_agreement, about)
-            yield replace(icc, note=f"of {quantity}")
-
-
-def _complete(table: Floats) -> Floats:
-    return np.asarray(table[~np.isnan(table).any(axis=1)])
-
-
-def agreement(
-    name: str, matrix: Floats | Sequence[Sequence[float]], coefficient: Coefficient, groups: Groups
-) -> Measure:
-    """Return a coefficient of items × checkpoints; its interval takes at least three checkpoints."""
-    values = np.asarray(matrix, dtype=np.float64)
-    value = coefficient(values) if len(values) else math.nan
-    if math.isnan(value):
-        return Measure(name, None, len(values), groups)
-    interval = defined(reliability.coefficient_interval(values, coefficient))
-    method = "jackknife over items and checkpoints" if interval else ""
-    return Measure(name, value, len(values), groups, interval, method)

@@ -4,7 +4,7 @@ A strip shows a number on its scale: │ is where nothing is preferred, ● the 
 checkpoints each is a dot. The layout follows the scores of a diagnostic, not its name.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ...core.measures import FEW_CASES
 from ...core.records import Finding, Measure, Measures, Result
@@ -18,7 +18,6 @@ from ...core.views import (
     Row,
     Section,
     Table,
-    Text,
     Tone,
     Words,
     strip_table,
@@ -36,7 +35,6 @@ SHARE_SCALE, NEITHER = (0.2, 0.8), 0.5
 EFFECT_SCALE = (-2.0, 2.0)
 ACCURACY_SCALE = (0.4, 1.0)
 """Accuracies of clusters are never below one half."""
-COEFFICIENTS = ("Fleiss kappa", "ICC(2,1)")
 BETWEEN = ("difference between diagnostics", "agreement of representations")
 MOST_NOTES, MOST_CURVES = 3, 8
 KEYS = ("recipe", "diagnostic", "representation", "test", "task", "category", "step")
@@ -182,20 +180,19 @@ def _effect_table(measures: Measures) -> Table:
 
 
 def _cluster_table(measures: Measures) -> Table:
+    """Return accuracy of clusters and its chance level, of one checkpoint or over several (Figure 2 of the paper)."""
+    means = measures.where("mean over checkpoints", of="cluster accuracy")
+    titles = ["mean", "SD", "chance", "n"] if means else ["accuracy", "p", "chance", "n"]
     rows = []
-    for row in measures.where("cluster accuracy"):
-        p = _same_groups(measures.where("p value"), row.groups)
-        label, chance, middle = _concepts(row, measures)
-        numbers = [Number(row), Number(chance, "quiet"), Number(p), Number(row, part="n")]
-        rows.append(Row([label, *numbers, Dots([row], ACCURACY_SCALE, middle)]))
-    return Table(_columns(["concepts"], ["accuracy", "chance", "p", "n"], ACCURACY_SCALE), rows)
-
-
-def _concepts(row: Measure, measures: Measures) -> tuple[str, Measure | None, float | None]:
-    """Return the name of a pair of concepts, and its chance accuracy as a measure and as a number."""
-    test, category = row.groups["test"], row.groups["category"]
-    chance = first(measures, "chance accuracy", test=test, category=category)
-    return f"{category} ({test})", chance, chance.value if chance else None
+    for row in means or measures.where("cluster accuracy"):
+        about = {key: row.groups[key] for key in ("test", "category")}
+        chance = first(measures, "chance accuracy", **about)
+        beside = first(measures, "sd over checkpoints" if means else "p value", **about)
+        shown = _dots(measures, "cluster accuracy", **about) if means else [row]
+        numbers = [Number(row), Number(beside), Number(chance, "quiet"), Number(row, part="n")]
+        dots = Dots(shown, ACCURACY_SCALE, chance.value if chance else None)
+        rows.append(Row([f"{about['category']} ({about['test']})", *numbers, dots]))
+    return Table(_columns(["concepts"], titles, ACCURACY_SCALE), rows)
 
 
 # Several checkpoints
@@ -217,7 +214,7 @@ def _spread_blocks(measures: Measures) -> list[Block]:
     if measures.where(of="effect size"):
         return [_effects_over_checkpoints(measures)]
     if measures.where(of="cluster accuracy"):
-        return [_clusters_over_checkpoints(measures)]
+        return [_cluster_table(measures)]
     blocks: list[Block] = [_table_1(measures)]
     shares = measures.where("share of items")
     if shares:  # Figure 1 of the paper
@@ -226,8 +223,7 @@ def _spread_blocks(measures: Measures) -> list[Block]:
         rows = [(name, [row]) for name, row in zip(names, shares, strict=True)]
         notes = [row.note for row in shares]
         blocks.append(strip_table(rows, title="runs against the majority", notes=notes))
-    known = [row for name in COEFFICIENTS for row in measures.where(name) if row.value is not None]
-    return [*blocks, Text(list(_coefficients(known)))] if known else blocks
+    return blocks
 
 
 def _dots(measures: Measures, name: str, **groups: str) -> list[Measure]:
@@ -258,13 +254,6 @@ def _table_1(measures: Measures) -> Table:
     return Table(columns, rows, legend=[wording.TABLE_1] if flagged else [])
 
 
-def _coefficients(rows: Sequence[Measure]) -> Iterator[Words | Number]:
-    for place, row in enumerate(rows):
-        task = f" of {row.groups['task']}" if "task" in row.groups else ""
-        yield Words(f"{', ' if place else '  '}{row.name}{task} ", "quiet")
-        yield Number(row, "quiet", part="value and interval")
-
-
 def _effects_over_checkpoints(measures: Measures) -> Table:
     """Return Figure 3 of the paper: every checkpoint's effect size, agreement of signs, and significance."""
     rows, doubts = [], 0
@@ -281,19 +270,6 @@ def _effects_over_checkpoints(measures: Measures) -> Table:
         rows.append(Row([label, Number(row), Number(sd), Number(signs), count, dots]))
     columns = _columns(["test"], ["mean", "SD", "signs agree", "significant"], EFFECT_SCALE)
     return Table(columns, rows, legend=[wording.ASSOCIATIONS] if doubts else [])
-
-
-def _clusters_over_checkpoints(measures: Measures) -> Table:
-    """Return Figure 2 of the paper at the end of training: accuracy of clusters and its chance level."""
-    rows = []
-    for row in measures.where("mean over checkpoints", of="cluster accuracy"):
-        about = {key: row.groups[key] for key in ("test", "category")}
-        label, chance, middle = _concepts(row, measures)
-        sd = first(measures, "sd over checkpoints", **about)
-        dots = Dots(_dots(measures, "cluster accuracy", **about), ACCURACY_SCALE, middle)
-        numbers = [Number(row), Number(sd), Number(chance, "quiet"), Number(row, part="n")]
-        rows.append(Row([label, *numbers, dots]))
-    return Table(_columns(["concepts"], ["mean", "SD", "chance", "n"], ACCURACY_SCALE), rows)
 
 
 def _curves(family: Family, measures: Measures) -> list[Block]:

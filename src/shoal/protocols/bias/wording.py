@@ -53,10 +53,6 @@ def by_coin_flips(chance: float) -> str:
     return f"{100 * chance:.1f} % by coin flips"
 
 
-def decided_items(count: int) -> str:
-    return f"on the {count:,} items that every checkpoint decided"
-
-
 def means_by_diagnostic(names: Sequence[str], means: Sequence[float]) -> str:
     return ", ".join(f"{name} {shown(mean, SHARE)}" for name, mean in zip(names, means, strict=True))
 

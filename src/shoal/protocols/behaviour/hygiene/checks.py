@@ -3,64 +3,31 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 
-from ....core.errors import DataError
 from ....core.measures import FEW_CASES
 from ....core.records import Case, Example
 from ....data.templates import templates
 from ....stats.intervals import wilson
 from ..expect import Expect
 from .findings import Finding, Severity, by_importance, finding, ids, tell
-from .material import (
-    LUKEWARM,
-    SMALL,
-    Material,
-    Verdict,
-    expected_labels,
-    is_perturbation,
-    is_vacuous,
-    judge_all,
-    palette_of,
-    shape,
-    with_examples,
-)
+from .material import Material, expected_labels, is_perturbation, is_vacuous
 
-# Rules that cannot pass, fail or apply
+# Rules
 
-SHAPES = 12
-"""Cases of a functionality that are tried, each of another shape."""
 SLIP = "always fails with ({0}, {1}, any) and never applies with ({1}, {0}, any)"
 """The slip of the released rule "implication_triplet", for the labels 0 and 1."""
 
 
 def check_rules(material: Material) -> Iterator[Finding]:
-    """Find rules with a known slip, and rules that cannot pass, fail or apply, whatever is predicted."""
+    """Find rules that cannot judge their cases, and the released rule with a known slip."""
     for name, cases in material.by_name.items():
         rule = cases[0].meta["expect"].rule
         if name in material.problems:
             what = f"no answer to its {len(cases):,} cases can be judged: {material.problems[name]}"
             yield Finding("rule cannot judge", "error", (name,), what, ids(cases), len(cases), 1.0)
-        elif not is_vacuous(cases):
-            tried = (
-                with_examples(alike[0], range(min(SMALL, len(alike[0].examples))))
-                for alike in islice(material.shapes[name].values(), SHAPES)
-            )
-            verdicts = set().union(*(_verdicts(case, material.labels) for case in tried))
-            if not {True, False} <= verdicts:
-                never = "fails" if True in verdicts else "passes" if False in verdicts else "applies"
-                what = (
-                    f"rule {rule!r} never {never}, whatever is predicted for a case of up to {SMALL} examples"
-                )
-                yield Finding(f"rule never {never}", "error", (name,), what)
         if rule == "implication_triplet":
             what = f"rule {rule!r} is about the last prediction, but {SLIP.format(*material.labels)}"
             yield Finding("unreachable branch", "error", (name,), what, count=1)
-
-
-def _verdicts(case: Case, labels: tuple[str, ...]) -> set[Verdict]:
-    """Return the verdicts on a case under every combination of predictions with several confidences."""
-    return set(judge_all(case, palette_of(case, labels, (1.0, 0.75, 1 / len(labels) + 0.05))).values())
 
 
 # Cases that test nothing
@@ -89,42 +56,12 @@ def check_vacuous(material: Material) -> Iterator[Finding]:
             severity: Severity = "error" if len(alone) == len(cases) else "warning"
             rest = " one example only: every model passes"
             yield finding("nothing to compare with", name, alone, len(cases), HAVE, rest, severity)
-        yield from _unchanged(name, cases, material.labels)
-
-
-def _unchanged(name: str, cases: list[Case], labels: tuple[str, ...]) -> Iterator[Finding]:
-    """Yield findings on variants equal to their original: they test nothing, or cannot be passed."""
-    known: dict[object, bool] = {}
-    harmless: list[Case] = []
-    hopeless: list[Case] = []
-    for case in cases:
-        if case.examples[0] in case.examples[1:]:
-            again = case.examples.index(case.examples[0], 1)
-            # The same text gets the same answer: where the rule asks for another, no model can pass.
-            alike = can_be_answered_alike(with_examples(case, [0, again]), labels, known)
-            (harmless if alike else hopeless).append(case)
-    rest = " a variant that is the original again"
-    if hopeless:
-        kind, more = "cases that cannot be passed", ", to be answered in another way"
-        yield finding(kind, name, hopeless, len(cases), HAVE, rest + more, "error")
-    if harmless:
-        copies = sum(case.examples.count(case.examples[0]) - 1 for case in harmless)
-        variants = sum(len(case.examples) - 1 for case in harmless)
-        more = f" ({copies:,} of their {variants:,})"
-        yield finding("nothing changed", name, harmless, len(cases), HAVE, rest + more)
-
-
-def can_be_answered_alike(pair: Case, labels: tuple[str, ...], known: dict[object, bool]) -> bool:
-    """Return whether one answer to an original and its copy can pass; True if the rule cannot judge them."""
-    key = shape(pair)
-    if key not in known:
-        try:
-            verdicts = judge_all(pair, palette_of(pair, labels, (LUKEWARM,)))
-        except DataError:
-            verdicts = {}
-        alike = {verdict for (answer, again), verdict in verdicts.items() if answer == again}
-        known[key] = True in alike or False not in alike
-    return known[key]
+        unchanged = [case for case in cases if case.examples[0] in case.examples[1:]]
+        if unchanged:
+            copies = sum(case.examples.count(case.examples[0]) - 1 for case in unchanged)
+            variants = sum(len(case.examples) - 1 for case in unchanged)
+            rest = f" a variant that is the original again ({copies:,} of their {variants:,})"
+            yield finding("nothing changed", name, unchanged, len(cases), HAVE, rest)
 
 
 def check_constants(material: Material) -> Iterator[Finding]:

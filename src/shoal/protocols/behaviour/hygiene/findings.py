@@ -18,12 +18,8 @@ MUCH = 0.05
 FIXES = {
     "unreachable branch": 'expect rule "implication", as profile recommended does (edits=repaired)',
     "rule cannot judge": "fix the cases or use another rule (shoal list rules)",
-    "rule never passes": "fix its filter, tolerance or parts: every model fails it",
-    "rule never fails": "fix its filter, tolerance or parts: every model passes it",
-    "rule never applies": "fix its filter: the functionality has no pass rate",
     "nothing to compare with": "add a variant to each original, or make it an MFT if its label is known",
-    "cases that cannot be passed": "remove those variants: passing them would need two answers to one text",
-    "nothing changed": "remove those variants: they test nothing",
+    "nothing changed": "remove those variants: every model gives both texts the same answer",
     "label conflict": "decide which label is right: no model can pass both",
     "test cases seen in training": 'split by content (profile = "recommended"): BELUGA\'s split by id tests models on '
     "cases they were trained on",

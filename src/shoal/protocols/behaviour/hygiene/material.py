@@ -1,10 +1,10 @@
-"""A suite laid out for the checks, and constructed answers to try on it."""
+"""A suite laid out for the checks, and the results of constant answers."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, product
+from itertools import groupby
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ....core.errors import DataError
 from ....core.records import Answers, Case, Label
 from ..build import split_cases
 from ..expect import Expect
-from ..judge import judge, rows_of
+from ..judge import judge
 from ..rules import RIGHT_ANSWERS, is_number, label_index, labels_named, squad_normalise
 from ..settings import Settings
 from .findings import Counts
@@ -81,12 +81,6 @@ def named(label: Label, labels: tuple[str, ...]) -> str:
     return labels[int(word)] if word.isdecimal() and int(word) < len(labels) else word
 
 
-def shape(case: Case) -> object:
-    """Return the part of a case that a rule can see: labels, and substitutions in reading; never texts."""
-    swaps = repr(case.meta.get("details")) if case.meta.get("reading") else ""
-    return case.meta["expect"], len(case.examples), case.labels, swaps
-
-
 def is_perturbation(case: Case) -> bool:
     """Return whether a case tests variants against an original."""
     expect: Expect = case.meta["expect"]
@@ -98,44 +92,30 @@ def is_vacuous(cases: Sequence[Case]) -> bool:
     return is_perturbation(cases[0]) and all(len(case.examples) == 1 for case in cases)
 
 
-# Constructed answers: a palette has one row for each possible answer
+# Constant answers
 
 LUKEWARM = 0.6
 """Confidence of a constant prediction. At 1, tests of confidence would not apply: it could not rise."""
 AS_WRITTEN = Settings(edits="none")
-
-Verdict = bool | None
-Verdicts = dict[tuple[int, ...], Verdict]
-"""By the row of the palette that answers each example."""
-
-SMALL = 3
-"""Examples of a case that are tried: every combination of answers is judged."""
-OTHER_ANSWER = "something else"
+OTHERS = 3
+"""Labels that are tried besides those that cases or their rule name."""
 
 
-def label_palette(labels: tuple[str, ...], indices: Sequence[int], confidences: Sequence[float]) -> Answers:
-    """Return each label with each confidence; the other labels share the rest evenly."""
-    picked = np.tile(np.array(indices, np.int64), len(confidences))
-    sure = np.repeat(np.minimum(confidences, 1.0), len(indices))
-    rest = (1 - sure) / max(len(labels) - 1, 1)
-    probabilities = np.repeat(rest[:, None], len(labels), axis=1)
-    probabilities[np.arange(len(picked)), picked] = sure
-    return Answers(labels, picked, probabilities)
-
-
-def text_palette(texts: Iterable[object]) -> Answers:
-    """Return distinct answers in words."""
-    words = list(dict.fromkeys(map(str, texts)))
-    return Answers((), np.zeros(len(words), np.int64), texts=words)
-
-
-def palette_of(case: Case, labels: tuple[str, ...], confidences: Sequence[float]) -> Answers:
-    """Return answers that a rule may distinguish: labels, or texts that are right, wrong or empty."""
-    if case.meta.get("reading"):
-        swaps = [swap for swap in case.meta.get("details") or () if isinstance(swap, list | tuple)]
-        words = (word for swap in swaps for word in swap)
-        return text_palette([*(case.labels or ()), *words, "", OTHER_ANSWER])
-    return label_palette(labels, told_apart([case], labels), confidences)
+def constant_answers(
+    cases: Sequence[Case], labels: tuple[str, ...], count: int
+) -> Iterator[tuple[str, Answers]]:
+    """Yield constant answers to this many examples, in words: labels, or nothing and the commonest right answer."""
+    picked = np.zeros(count, np.int64)
+    if cases[0].meta.get("reading"):
+        right = Counter(str(label) for case in cases for label in case.labels or ())
+        commonest = max(right, key=lambda answer: (right[answer], answer), default="")
+        for text in dict.fromkeys(["", commonest]):
+            yield text, Answers((), picked, texts=[text] * count)
+        return
+    for index in told_apart(cases, labels):
+        row = np.full(len(labels), (1 - LUKEWARM) / max(len(labels) - 1, 1))
+        row[index] = LUKEWARM
+        yield labels[index], Answers(labels, picked + index, np.tile(row, (count, 1)))
 
 
 def told_apart(cases: Iterable[Case], labels: tuple[str, ...]) -> list[int]:
@@ -146,33 +126,7 @@ def told_apart(cases: Iterable[Case], labels: tuple[str, ...]) -> list[int]:
         words |= set(rule_labels(case.meta["expect"]))
     used = [i for i, label in enumerate(labels) if {label, str(i), f"not {label}"} & words]
     others = [i for i in range(len(labels)) if i not in set(used)]
-    return sorted(used + others[:SMALL])
-
-
-def words_of(palette: Answers) -> Sequence[str]:
-    """Return each answer of a palette in words."""
-    return palette.texts or [palette.labels[index] for index in palette.predictions]
-
-
-def judge_all(case: Case, palette: Answers) -> Verdicts:
-    """Return the verdict on a case under every combination of answers."""
-    combinations = list(product(range(len(palette.predictions)), repeat=len(case.examples)))
-    answers = rows_of(palette, np.array(combinations, np.int64).ravel())
-    outcomes = judge(AS_WRITTEN, [case] * len(combinations), answers)
-    return {rows: outcome.passed for rows, outcome in zip(combinations, outcomes, strict=True)}
-
-
-def with_examples(case: Case, positions: Sequence[int]) -> Case:
-    """Return the case with some of its examples."""
-    details = case.meta.get("details")
-    if isinstance(details, list) and len(details) == len(case.examples):
-        details = [details[position] for position in positions]
-    return replace(
-        case,
-        examples=tuple(case.examples[position] for position in positions),
-        labels=case.labels and tuple(case.labels[position] for position in positions),
-        meta={**case.meta, "details": details},
-    )
+    return sorted(used + others[:OTHERS])
 
 
 # The suite
@@ -203,39 +157,24 @@ class Material:
             for name, members in groupby(self.cases, key=lambda case: case.groups["functionality"])
         }
         self.labels = label_names(self.cases)
-        self.shapes: dict[str, dict[object, list[Case]]] = {}
-        """The cases of each functionality by their shape."""
         self.constants: dict[str, list[Constant]] = {}
         """The results of constant answers by functionality."""
         self.problems: dict[str, str] = {}
         """Why the rule of a functionality cannot judge its cases."""
         for name, members in self.by_name.items():
-            shapes: dict[object, list[Case]] = defaultdict(list)
-            for case in members:
-                shapes[shape(case)].append(case)
-            self.shapes[name] = shapes
             try:
-                self.constants[name] = list(self._constants(name))
+                self.constants[name] = list(self._constants(members))
             except DataError as problem:
                 self.problems[name] = str(problem).splitlines()[0]
 
-    def _constants(self, name: str) -> Iterator[Constant]:
-        """Yield the result of each label, or of no answer and the answer most often right."""
-        cases = [alike[0] for alike in self.shapes[name].values()]
-        sizes = [len(alike) for alike in self.shapes[name].values()]
-        if cases[0].meta.get("reading"):
-            answers = Counter(str(label) for case in self.by_name[name] for label in case.labels or ())
-            commonest = max(answers, key=lambda answer: (answers[answer], answer), default="")
-            palette = text_palette(["", commonest])
-        else:
+    def _constants(self, cases: Sequence[Case]) -> Iterator[Constant]:
+        """Yield the result of each constant answer to these cases."""
+        if not cases[0].meta.get("reading"):
             self._check_labels(cases)
-            palette = label_palette(self.labels, told_apart(cases, self.labels), [LUKEWARM])
-        examples = sum(len(case.examples) for case in cases)
-        for row, word in enumerate(words_of(palette)):
-            outcomes = judge(AS_WRITTEN, cases, rows_of(palette, np.full(examples, row)))
-            counts = [(outcome.passed, size) for outcome, size in zip(outcomes, sizes, strict=True)]
-            passes = sum(size for passed, size in counts if passed)
-            yield Constant(word, passes, sum(size for passed, size in counts if passed is not None))
+        for word, answers in constant_answers(cases, self.labels, sum(len(case.examples) for case in cases)):
+            outcomes = judge(AS_WRITTEN, cases, answers)
+            applicable = [outcome.passed for outcome in outcomes if outcome.passed is not None]
+            yield Constant(word, sum(applicable), len(applicable))
 
     def _check_labels(self, cases: Sequence[Case]) -> None:
         """Raise if the cases of a functionality or their rule use an unknown label."""
@@ -279,10 +218,9 @@ class Material:
     def label_counts(self) -> dict[str, int]:
         """Return the number of judged examples that expect each label, without reading comprehension."""
         expected: Counter[str] = Counter()
-        for alike in (alike for shapes in self.shapes.values() for alike in shapes.values()):
-            if not alike[0].meta.get("reading"):
-                for label in filter(None, expected_labels(alike[0], self.labels)):
-                    expected[label] += len(alike)
+        for case in self.cases:
+            if not case.meta.get("reading"):
+                expected.update(filter(None, expected_labels(case, self.labels)))
         names = [label for label in self.labels if label != OTHER_LABEL]
         order = (*names, *sorted(set(expected) - set(names)))
         return {label: expected[label] for label in order} if expected else {}
