@@ -64,6 +64,7 @@ def try_command(
       shoal try behaviour tiny:sentiment --only "functionality=neg*"
     """
     from ..core.records import for_new_templates
+    from ..protocols.behaviour.suggesting import waiting
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.results import audit_with
@@ -82,6 +83,8 @@ def try_command(
         echo_json(result)
     else:
         print_sections(result_sections(result), full=full)
+        if note := waiting(str(values.get("suite", ""))):
+            click.echo(f"\n{note}")
     refuse_dead([result])
     if not (as_json or only):
         click.echo(_next_commands(protocol, model, pairs))

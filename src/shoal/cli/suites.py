@@ -36,6 +36,7 @@ def check_command(file: Path, prompts: int, as_json: bool) -> None:
         raise click.UsageError("--prompts shows the prompts of a plan: give a plan (.toml)")
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
+    from ..protocols.behaviour.suggesting import waiting
     from ..render.terminal import print_sections
     from .suite_view import describe_suite, suite_sections
 
@@ -45,6 +46,8 @@ def check_command(file: Path, prompts: int, as_json: bool) -> None:
         click.echo(json.dumps(content | hygiene.as_json()))
     else:
         print_sections(suite_sections(content, hygiene))
+        if note := waiting(str(file)):
+            click.echo(f"\n{note}")
 
 
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:

@@ -110,6 +110,22 @@ def read_sheet_suite(path: Path) -> Suite:
     return _suite(path, fields)
 
 
+def read_slots(path: Path) -> tuple[str, dict[str, Sequence[str]], list[Template]]:
+    """Return the language, word lists, and all templates and variants of a suite in YAML."""
+    fields = read_yaml(path).table("a suite", SUITE_FIELDS)
+    language = fields["language"].text("language") if "language" in fields else "en"
+    labels = fields["labels"].texts("labels") if "labels" in fields else ()
+    words = _with_lists(Words(language, labels, {}), fields.get("words"))
+    templates: dict[Template, None] = {}
+    for name, test in fields["tests"].table("tests").items() if "tests" in fields else ():
+        parts = test.table(name, TEST_FIELDS)
+        words = _with_lists(words, parts.get("words"))
+        templates |= dict.fromkeys(_templates(parts, words) if "templates" in parts else ())
+        variants = parts["variants"].parts("variants") if "variants" in parts else ()
+        templates |= dict.fromkeys(_template(entry) for entry in variants)
+    return language, dict(words.lists), list(templates)
+
+
 def _listed(cell: Placed) -> Placed:
     """Return the words of a cell: separated by commas or semicolons, or the name of one of our lists."""
     text = cell.text("words")
