@@ -112,9 +112,9 @@ def _column(name: str, about: str, field: str = "") -> Callable[[Any], Any]:
 def import_command(file: Path, out: Path, names: tuple[str, ...], templates: bool, **columns: Any) -> None:
     """Convert a file to a suite file.
 
-    HateCheck, Multilingual HateCheck, AdaTest and released CheckList suites are recognised by their content, a suite in
-    Python by its suffix. For any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset), name
-    the columns.
+    HateCheck, Multilingual HateCheck, AdaTest, released CheckList suites and saved forms are recognised by their
+    content, a suite in Python by its suffix. For any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved
+    Hugging Face dataset), name the columns.
 
     \b
     Examples:
@@ -166,7 +166,8 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
     No model is queried.
 
     A suite: its texts with their ids (.csv, .jsonl). Add a model's answers (label, or a column of probabilities per
-    label; pred and conf in JSON Lines), and use the file as predictions:FILE.
+    label; pred and conf in JSON Lines), and use the file as predictions:FILE. Or a form (.html), in which people
+    without shoal read, correct and add cases; `shoal import` reads the file that it saves.
 
     merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation, as a
     page (.html). Variants are generated once and stored in --into, where
@@ -175,6 +176,7 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
     \b
     Examples:
       shoal export sentiment --out cases.jsonl
+      shoal export hotels.yaml --out form.html
       shoal try behaviour predictions:cases.jsonl --suite sentiment
       shoal export merge --data nli.tsv --set suggesters=hf:bert --out variants.jsonl
       shoal export 3f9c1a2b --out form.html
@@ -205,6 +207,11 @@ def _export_suite(name: str, out: Path, verbatim: bool) -> str:
 
     refuse_overwrite(out, (name,))
     suite = load_suite(name)
+    if out.suffix == ".html":
+        from ..render.form import write_form
+
+        cases = write_form(suite, out)
+        return f"a form with {cases:,} cases\nThen: shoal import NAME-edited.json --out suite.jsonl"
     return f"{export_suite(suite, out, verbatim=verbatim):,} examples of {len(suite.cases):,} cases"
 
 

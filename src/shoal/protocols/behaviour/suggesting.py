@@ -86,7 +86,9 @@ def suggest_words(path: Path, slot: str, spec: str, count: int, seed: int, pos: 
     if not wanted:
         raise ModelError(
             f"{spec} has no further word for {{{slot}}}",
-            why=f"none is a {pos}" if pos else "those that it has are in the list, or of another class",
+            why=f"none is of class {pos}"
+            if pos
+            else "those that it has are in the list, or of another class",
             fix="another model, or --pos with another class",
         )
     return wanted
