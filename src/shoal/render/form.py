@@ -21,7 +21,7 @@ from ..protocols.behaviour.suite import Suite
 from ..protocols.behaviour.suite_files import suite_lines
 
 RULES = {
-    "MFT": "The model must give exactly this label.",
+    "MFT": "The model must give the label of each case.",
     "INV": "The variants must not change the model's prediction.",
     "DIR": "The variants may move the model's confidence one way only.",
 }

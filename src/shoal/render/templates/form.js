@@ -27,6 +27,7 @@ const headings = new Map(data.functionalities.map((each) => [each.name, each]));
 const places = new Map(data.functionalities.map((each) => [each.name, []]));
 data.rows.forEach((_, at) => places.get(original(at).functionality).push(at));
 const within = (name) => [...places.get(name), ...all().slice(data.rows.length).filter((at) => rowAt(at).functionality === name)];
+const changed = () => [...new Set([...Object.keys(state.edits), ...Object.keys(state.deleted)].map(Number).concat(all().slice(data.rows.length)))];
 
 function change(at, edit) {
   if (!isAdded(at) && !(at in state.edits)) state.edits[at] = JSON.parse(data.rows[at]);
@@ -79,6 +80,11 @@ function grow(area) {
   area.style.height = "auto";
   area.style.height = area.scrollHeight + 2 + "px";
 }
+const breakable = (name) => { // lines may end after an underscore
+  const node = make("span");
+  name.split(/(?<=_)/).forEach((part) => node.append(part, make("wbr")));
+  return node;
+};
 function area(value, label, onedit, kind = "") {
   const node = make("textarea", {value, rows: 1, class: kind, "aria-label": label, spellcheck: true, dir: "auto"});
   node.addEventListener("input", () => { onedit(node.value); grow(node); });
@@ -106,20 +112,20 @@ function card(at, searched) {
     const keys = typeof example === "object" ? Object.keys(example) : [null];
     const fields = keys.map((key) => {
       const name = [number ? `variant ${number}` : row.examples.length > 1 ? "original" : "", keys.length > 1 ? key : ""].filter(Boolean).join(", ");
-      const box = area(key === null ? example : example[key], name || "text", (text) => edited((changed) => {
-        if (key === null) changed.examples[number] = text; else changed.examples[number][key] = text;
+      const box = area(key === null ? example : example[key], name || "text", (text) => edited((row) => {
+        if (key === null) row.examples[number] = text; else row.examples[number][key] = text;
       }));
       box.readOnly = isDeleted;
       return make("div", {}, name ? make("span", {class: "name"}, name) : "", box);
     });
     const canGo = number && row.examples.length > 2 && !Array.isArray(row.labels) && !isDeleted;
-    const remove = canGo ? button("✕", () => { edited((changed) => changed.examples.splice(number, 1)); redraw(); }, "plain", `Remove variant ${number}`) : "";
+    const remove = canGo ? button("✕", () => { edited((row) => row.examples.splice(number, 1)); redraw(); }, "plain", `Remove variant ${number}`) : "";
     return number ? make("div", {class: "variant"}, make("div", {}, ...fields), remove) : make("div", {}, ...fields);
   };
-  const boxes = make("div", {class: "texts"}, ...row.examples.map((_, number) => one(number)));
+  const boxes = make("div", {class: "texts"}, ...(isDeleted ? row.examples.slice(0, 1) : row.examples).map((_, number) => one(number)));
   const undo = button("Undo changes", () => { delete state.edits[at]; keep(); redraw(); });
   const note = make("div", {hidden: !comment(row)}, make("span", {class: "name"}, "comment"),
-    area(comment(row), "comment", (text) => edited((changed) => setComment(changed, text)), "comment"));
+    area(comment(row), "comment", (text) => edited((row) => setComment(row, text)), "comment"));
   const toggle = () => {
     if (isAdded(at) && texts(row).every((text) => !text.trim())) {
       state.added.splice(at - data.rows.length, 1);
@@ -138,7 +144,7 @@ function card(at, searched) {
     make("div", {class: "actions"},
       make("span", {class: "id"}, `case ${row.case_id}`), mark, undo,
       canGrow ? button("Add variant", () => {
-        edited((changed) => changed.examples.push(blank(changed.examples[0])));
+        edited((row) => row.examples.push(blank(row.examples[0])));
         [...redraw().querySelectorAll(".variant textarea")].pop().focus();
       }) : "",
       button("Comment", () => { note.hidden = false; note.querySelector("textarea").focus(); }),
@@ -150,7 +156,7 @@ function card(at, searched) {
 function labelling(row, heading, edited, isDeleted) {
   if (Array.isArray(row.labels)) return make("span", {class: "name"}, `labels: ${row.labels.join(", ")}`);
   if (row.labels === undefined && !heading.needs_label) return "";
-  const set = (value) => edited((changed) => { if (value === undefined) delete changed.labels; else changed.labels = value; });
+  const set = (value) => edited((row) => { if (value === undefined) delete row.labels; else row.labels = value; });
   if (!data.labels.length) {
     return make("input", {type: "text", value: row.labels ?? "", "aria-label": "expected answer", placeholder: "expected answer", disabled: isDeleted, oninput: (event) => set(event.target.value)});
   }
@@ -192,9 +198,9 @@ function add() {
 
 let current = data.functionalities[0].name, limit = PAGE;
 
+const isSearch = () => $("search").value.trim() !== "" || $("show").value !== "all";
 function matching() {
   const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean), show = $("show").value;
-  const isSearch = words.length > 0 || show !== "all";
   const shown = {
     all: () => true, changed: isChanged, comment: (at) => comment(rowAt(at)) !== "", deleted: (at) => at in state.deleted,
   }[show];
@@ -202,38 +208,38 @@ function matching() {
     const row = rowAt(at), whole = [...texts(row), row.labels ?? "", row.case_id, row.functionality, comment(row)].join(" ").toLowerCase();
     return shown(at) && words.every((word) => whole.includes(word));
   };
-  return {isSearch, found: isSearch ? all().filter(fits) : within(current)};
+  return isSearch() ? all().filter(fits) : within(current);
 }
 function draw() {
-  const {isSearch, found} = matching(), heading = headings.get(current), about = $("about");
-  if (isSearch) {
+  const found = matching(), heading = headings.get(current), about = $("about"), searched = isSearch();
+  if (searched) {
     about.replaceChildren(make("h2", {}, count(found.length, "case")), make("p", {class: "rule"}, "In all functionalities."),
       button("Back to one functionality", () => { $("search").value = ""; $("show").value = "all"; draw(); }, ""));
   } else {
-    about.replaceChildren(make("h2", {}, heading.name), heading.about ? make("p", {}, heading.about) : "",
+    about.replaceChildren(make("h2", {}, breakable(heading.name)), heading.about ? make("p", {}, heading.about) : "",
       make("p", {class: "rule"}, `${heading.rule} ${count(found.length, "case")}.`), button("Add a case", add, ""));
   }
-  $("list").replaceChildren(...found.slice(0, limit).map((at) => card(at, isSearch)));
+  $("list").replaceChildren(...found.slice(0, limit).map((at) => card(at, searched)));
   const rest = found.length - limit;
   $("more").hidden = !(rest > 0);
   $("more").textContent = `Show ${Math.min(PAGE, rest)} more of ${rest}`;
   summarise();
 }
 function summarise() {
-  const changed = all().filter(isChanged).length;
-  $("state").textContent = !changed ? `${count(data.rows.length, "case")}, no changes` : `${count(changed, "change")}${state.saved ? ", saved" : ", not saved"}`;
-  $("state").className = changed && !state.saved ? "unsaved" : "";
-  $("discard").hidden = !changed;
+  const places = changed(), edits = new Map();
+  for (const at of places) edits.set(rowAt(at).functionality, (edits.get(rowAt(at).functionality) || 0) + 1);
+  $("state").textContent = !places.length ? `${count(data.rows.length, "case")}, no changes` : `${count(places.length, "change")}, ${state.saved ? "saved" : "not saved"}`;
+  $("state").className = places.length && !state.saved ? "unsaved" : "";
+  $("discard").hidden = !places.length;
   $("notice").textContent = keeps
     ? "Everything stays on this device. Changes survive closing and reloading this page; Save downloads a file to send back."
     : "This browser keeps nothing between visits: save before you close this page.";
   $("notice").className = keeps ? "" : "warning";
   for (const node of document.querySelectorAll("nav button")) {
-    const members = within(node.dataset.name), edits = members.filter(isChanged).length, number = node.querySelector(".count");
-    number.textContent = edits ? `${edits} of ${members.length}` : members.length;
-    number.className = edits ? "count changed" : "count";
-    number.title = edits ? `${count(edits, "change")}` : "";
-    if (node.dataset.name === current && !matching().isSearch) node.setAttribute("aria-current", "true"); else node.removeAttribute("aria-current");
+    const number = node.querySelector(".count"), changes = edits.get(node.dataset.name);
+    number.textContent = changes ? `${changes} changed` : within(node.dataset.name).length;
+    number.className = changes ? "count changed" : "count";
+    if (node.dataset.name === current && !isSearch()) node.setAttribute("aria-current", "true"); else node.removeAttribute("aria-current");
   }
   $("jump").value = current;
 }
@@ -252,7 +258,7 @@ function list() {
     $("functionalities").append(make("li", {class: "group"}, capability));
     const options = make("optgroup", {label: capability});
     for (const {name} of members) {
-      const entry = make("button", {type: "button", onclick: () => open(name)}, make("span", {}, name), make("span", {class: "count"}));
+      const entry = make("button", {type: "button", onclick: () => open(name)}, make("span", {}, breakable(name)), make("span", {class: "count"}));
       entry.dataset.name = name;
       $("functionalities").append(make("li", {}, entry));
       options.append(make("option", {value: name}, name));
@@ -264,7 +270,7 @@ function list() {
 // Saving: rows without changes are written as they came, byte for byte
 
 function save() {
-  const wrong = all().find((at) => trouble(at));
+  const wrong = changed().find((at) => trouble(at));
   if (wrong !== undefined) {
     limit = Infinity;
     open(rowAt(wrong).functionality);
@@ -317,7 +323,7 @@ document.addEventListener("keydown", (event) => {
   const control = event.ctrlKey || event.metaKey;
   if (event.key === "/" && !typing) $("search").focus();
   else if (control && event.key.toLowerCase() === "s") save();
-  else if (control && event.key === "Enter" && !matching().isSearch) add();
+  else if (control && event.key === "Enter" && !isSearch()) add();
   else if (event.altKey && (event.key === "ArrowDown" || event.key === "ArrowUp")) step(event.key === "ArrowDown" ? 1 : -1);
   else return;
   event.preventDefault();
