@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shoal import read_suite
 from shoal.cli import main
 from shoal.core.errors import ShoalError
+from shoal.models.interface import Fillers
 from shoal.protocols.behaviour.suggesting import suggest_words, texts_with_gap, waiting, write_suggested
 
 SUITE = """\
@@ -63,6 +64,20 @@ def test_words_take_the_class_and_the_capitals_of_the_list(suite):
     words = suggest_words(suite, "thing", "example", 99, 0)
     assert {"Ball", "Woman"} <= set(words) and not {"Dog", "Park"} & set(words)
     assert "Big" in suggest_words(suite, "thing", "example", 99, 0, "ADJ") and "Big" not in words
+
+
+def test_german_nouns_are_known_by_their_class_and_keep_their_capitals(suite, monkeypatch):
+    class Planted:
+        def fill_words(self, blanks, k):
+            words = ("sehr", "frühstück", "zimmer", "wäre", "personal")
+            return [Fillers(words, (1, 2, 3, 4, 5), (0.3, 0.2, 0.1, 0.05, 0.04))] * len(blanks)
+
+    monkeypatch.setattr("shoal.protocols.behaviour.suggesting.load_model", lambda spec: Planted())
+    german = SUITE.replace("meals\n", "meals\nlanguage: de\n").replace("meal, film", "Zimmer, Essen")
+    suite.write_text(
+        german.replace("The {thing} was", "Das {thing} war").replace("It was {a:praise} {thing}.", "{praise}")
+    )
+    assert suggest_words(suite, "thing", "hf:planted", 5, 0) == ["Frühstück", "Personal"]
 
 
 def test_without_the_tagger_only_pos_is_an_error(suite, monkeypatch):

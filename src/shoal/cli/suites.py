@@ -208,10 +208,13 @@ def _export_suite(name: str, out: Path, verbatim: bool) -> str:
     refuse_overwrite(out, (name,))
     suite = load_suite(name)
     if out.suffix == ".html":
+        from ..protocols.behaviour.form import form_data
         from ..render.form import write_form
 
-        cases = write_form(suite, out)
-        return f"a form with {cases:,} cases\nThen: shoal import NAME-edited.json --out suite.jsonl"
+        write_form(form_data(suite), out)
+        return (
+            f"a form with {len(suite.cases):,} cases\nThen: shoal import NAME-edited.json --out suite.jsonl"
+        )
     return f"{export_suite(suite, out, verbatim=verbatim):,} examples of {len(suite.cases):,} cases"
 
 

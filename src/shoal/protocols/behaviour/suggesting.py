@@ -185,8 +185,13 @@ def _by_masked(model: Any, gaps: Sequence[Example], words: Sequence[str]) -> lis
         for places in [_places(gap)]
         for number in range(len(places))
     ]
-    fillers = [filler for filler in model.fill_words(blanks, SUGGESTIONS) if filler.words]
-    return _by_mean(fillers)
+    fillers = model.fill_words(blanks, SUGGESTIONS)
+    filled = [filler for filler in fillers if filler.words]
+    if not filled:
+        raise ModelError(
+            f"{model!r} fills no gap", why=fillers[0].problem, fix="shorter templates, or another model"
+        )
+    return _by_mean(filled)
 
 
 def _places(gap: Example) -> tuple[tuple[int, int, int], ...]:

@@ -205,7 +205,7 @@ function matching() {
     all: () => true, changed: isChanged, comment: (at) => comment(rowAt(at)) !== "", deleted: (at) => at in state.deleted,
   }[show];
   const fits = (at) => {
-    const row = rowAt(at), whole = [...texts(row), row.labels ?? "", row.case_id, row.functionality, comment(row)].join(" ").toLowerCase();
+    const row = rowAt(at), whole = [...texts(row), row.labels ?? "", row.case_id, comment(row)].join(" ").toLowerCase();
     return shown(at) && words.every((word) => whole.includes(word));
   };
   return isSearch() ? all().filter(fits) : within(current);
@@ -217,7 +217,7 @@ function draw() {
       button("Back to one functionality", () => { $("search").value = ""; $("show").value = "all"; draw(); }, ""));
   } else {
     about.replaceChildren(make("h2", {}, breakable(heading.name)), heading.about ? make("p", {}, heading.about) : "",
-      make("p", {class: "rule"}, `${heading.rule} ${count(found.length, "case")}.`), button("Add a case", add, ""));
+      make("p", {class: "rule"}, `${count(found.length, "case")}. ${heading.rule}`), button("Add a case", add, ""));
   }
   $("list").replaceChildren(...found.slice(0, limit).map((at) => card(at, searched)));
   const rest = found.length - limit;
