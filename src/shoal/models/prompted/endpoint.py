@@ -52,8 +52,8 @@ AROUND_A_LABEL = 16
 AGAIN = 50
 """Examples to query twice, to measure whether answers repeat."""
 URL_EXAMPLE = "url=http://127.0.0.1:8000/v1"
-WRITING = make_prompt({"task": "reading", "user": "{{ context }} {{ question }}"}, "of shoal suggest")
-"""Stands for the prompt of a model that writes; `write` sends its own request."""
+WRITING = make_prompt({"task": "reading", "user": "{{ context }} {{ question }}"}, "suggest")
+"""A placeholder: `write` sends its own request."""
 
 
 def load(spec: ModelSpec) -> "Endpoint":
