@@ -13,15 +13,15 @@ from shoal.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FOLLOWED = "tutorial.md"
-"""Its commands build on one another: tests/test_tutorial.py follows them."""
+FOLLOWED = ("tutorial.md", "suites-with-others.md")
+"""Their commands build on one another: tests/test_tutorial.py and tests/test_others.py follow them."""
 
 
 def sessions() -> list[tuple[Path, str, str]]:
     """Every `$ shoal …` in a console block, with what the page shows below it."""
     shown_below = []
     for page in PAGES:
-        if page.name == FOLLOWED:
+        if page.name in FOLLOWED:
             continue
         for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
             for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:

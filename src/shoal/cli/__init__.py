@@ -18,6 +18,7 @@ from .help import help_command
 from .new import new_command
 from .plans import report, run, show, status
 from .rank import rank_command
+from .suggest import suggest_command
 from .suites import check_command, export_command, import_command
 
 INTERRUPTED = 130
@@ -27,7 +28,7 @@ GROUPS: Mapping[str, Sequence[click.Command]] = {
     "Look": (try_command, show, report, explain_command),
     "Decide": (compare_command, gate_command, rank_command, plan_size_command),
     "Study": (run, status, check_command, reproduce_command),
-    "Files": (import_command, export_command, new_command, list_command, help_command),
+    "Files": (import_command, export_command, new_command, suggest_command, list_command, help_command),
 }
 
 

@@ -95,6 +95,7 @@ def try_command(
       shoal try behaviour tiny:sentiment --html page.html
     """
     from ..core.records import for_new_templates
+    from ..protocols.behaviour.suggesting import waiting
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.last import audit_and_keep
@@ -115,6 +116,8 @@ def try_command(
         echo_json(result)
     else:
         print_sections(result_sections(result), full=full)
+        if note := waiting(str(values.get("suite", ""))):
+            click.echo(f"\n{note}")
     refuse_dead([result])
     if html:
         from ..render.writing import write_report

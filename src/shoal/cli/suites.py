@@ -61,6 +61,7 @@ def check_command(files: tuple[Path, ...], prompts: int, cases: int | None, as_j
 def _check_suite(file: Path, cases: int | None, as_json: bool) -> None:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
+    from ..protocols.behaviour.suggesting import waiting
     from ..protocols.behaviour.template_suites import is_sheet, is_yaml
     from ..render.terminal import print_sections
     from .suite_view import case_sections, describe_suite, suite_sections
@@ -72,6 +73,8 @@ def _check_suite(file: Path, cases: int | None, as_json: bool) -> None:
     else:
         each = (10 if is_yaml(file) or is_sheet(file) else 0) if cases is None else cases
         print_sections([*suite_sections(content, hygiene), *case_sections(suite, each)])
+        if note := waiting(str(file)):
+            click.echo(f"\n{note}")
 
 
 def _check_plan(file: Path, prompts: int, as_json: bool) -> None:
@@ -141,9 +144,9 @@ def import_command(
 ) -> None:
     """Convert a file to a suite file.
 
-    HateCheck, Multilingual HateCheck and released CheckList suites are recognised by their content, a suite in
-    Python by its suffix. For any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face dataset), name
-    the columns. A path names a value in nested JSON: choices.0.text.
+    HateCheck, Multilingual HateCheck, released CheckList suites and saved forms are recognised by their content, a
+    suite in Python by its suffix. For any other table (CSV, TSV, JSON, Parquet, Arrow, xlsx, a saved Hugging Face
+    dataset), name the columns. A path names a value in nested JSON: choices.0.text.
 
     \b
     Examples:
@@ -198,7 +201,8 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
     No model is queried.
 
     A suite: its texts with their ids (.csv, .jsonl). Add a model's answers (label, or a column of probabilities per
-    label; pred and conf in JSON Lines), and use the file as predictions:FILE.
+    label; pred and conf in JSON Lines), and use the file as predictions:FILE. Or a form (.html), in which people
+    without shoal read, correct and add cases; `shoal import` reads the file that it saves.
 
     merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation, as a
     page (.html). Variants are generated once and stored in --into, where
@@ -207,6 +211,7 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
     \b
     Examples:
       shoal export sentiment --out cases.jsonl
+      shoal export hotels.yaml --out form.html
       shoal try behaviour predictions:cases.jsonl --suite sentiment
       shoal export merge --data nli.tsv --set suggesters=hf:bert --out variants.jsonl
       shoal export 3f9c1a2b --out form.html
@@ -237,6 +242,14 @@ def _export_suite(name: str, out: Path, verbatim: bool) -> str:
 
     refuse_overwrite(out, (name,))
     suite = load_suite(name)
+    if out.suffix == ".html":
+        from ..protocols.behaviour.form import form_data
+        from ..render.form import write_form
+
+        write_form(form_data(suite), out)
+        return (
+            f"a form with {len(suite.cases):,} cases\nThen: shoal import NAME-edited.json --out suite.jsonl"
+        )
     return f"{export_suite(suite, out, verbatim=verbatim):,} examples of {len(suite.cases):,} cases"
 
 

@@ -19,6 +19,7 @@ from .missing import is_missing
 from .tables import is_table, open_rows
 
 FORMATS: dict[str, str] = {
+    "form": "saved from a form (shoal export SUITE --out form.html): a suite with changes and comments",
     "suite": "our own suite file: JSON Lines, one case per line",
     "checklist": "a released CheckList suite: JSON Lines, or the pickle as it comes, read without running any of it",
     "hatecheck": "HateCheck and Multilingual HateCheck CSV",

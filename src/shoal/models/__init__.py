@@ -168,11 +168,16 @@ def load_model(spec: str) -> Any:
             fix=nearest(parsed.scheme, SCHEMES) or "store the model's answers in a file: predictions:FILE",
         )
     module = import_module(f".{SCHEMES[parsed.scheme][0]}", __name__)
-    for option in parsed.options:
-        if option not in module.OPTIONS:
-            raise ModelError(
-                f"{parsed.who}: unknown option {option!r}",
-                why=f"known: {', '.join(module.OPTIONS)}" if module.OPTIONS else "it takes none",
-                fix=REMOVED.get(option) or nearest(option, module.OPTIONS) or "remove it",
-            )
+    check_options(parsed, module.OPTIONS)
     return module.load(parsed)
+
+
+def check_options(spec: ModelSpec, known: Sequence[str]) -> None:
+    """Raise an error for an option that a scheme does not have."""
+    for option in spec.options:
+        if option not in known:
+            raise ModelError(
+                f"{spec.who}: unknown option {option!r}",
+                why=f"known: {', '.join(known)}" if known else "it takes none",
+                fix=REMOVED.get(option) or nearest(option, known) or "remove it",
+            )

@@ -238,6 +238,10 @@ class HFModel(LoadedModel):
         """Return the words among the k most probable items of each blank, and the hidden word's probability."""
         return likelihood.fill_words(self.network("masked"), self._vocabulary, self.longest, blanks, k)
 
+    def next_words(self, texts: Sequence[str], k: int) -> list[Fillers]:
+        """Return the words among the k most probable next items of each text; for causal models."""
+        return likelihood.next_words(self.network("causal"), self._vocabulary, texts, k)
+
     @cached_property
     def _vocabulary(self) -> "likelihood.Vocabulary":
         return likelihood.Vocabulary(self.tokenizer)

@@ -322,6 +322,26 @@ def fill_words(
     return suggestions
 
 
+def next_words(network: Any, vocabulary: Vocabulary, texts: Sequence[str], k: int) -> list[Fillers]:
+    """Return the words among the k most probable items after each text, of a causal model."""
+    torch, _ = libraries()
+    item_codes, names, _ = vocabulary.items
+    items = torch.from_numpy(item_codes).to(network.device)
+    rows = vocabulary.tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
+    fillers = []
+    for ids in rows:
+        inputs = torch.tensor([with_begin(vocabulary.tokenizer, ids)], device=network.device)
+        with torch.inference_mode():
+            pieces = network(input_ids=inputs, use_cache=False).logits[0, -1, : len(item_codes)]
+        chances = pieces.new_zeros(len(names), dtype=torch.float64)
+        chances.index_add_(0, items, pieces.double().softmax(dim=-1))
+        best, _ = _best(chances, k, set())
+        kept = [(name, rank, float(chances[at])) for rank, at in enumerate(best, 1) if (name := names[at])]
+        words, ranks, values = zip(*kept, strict=True) if kept else ((), (), ())
+        fillers.append(Fillers(words, ranks, values))
+    return fillers
+
+
 class _TextsWithBlanks:
     """The blanks that can be filled: each text once, with all its requested places."""
 

@@ -14,6 +14,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from queue import SimpleQueue
 from threading import Lock
@@ -24,12 +25,12 @@ import numpy as np
 
 from ...core.errors import ModelError
 from ...core.records import Example
-from .. import ModelSpec
+from .. import ModelSpec, check_options
 from .client import Client, FailedError, RateLimiter, RefusedError, event_loop, require_library, run
 from .likelihood import LOW_MASS, from_first_tokens, one_begins_another
 from .prompt import OPTIONS as PROMPT_OPTIONS
-from .prompt import Message, Prompt, answer_mode, max_tokens, read_prompt
-from .replies import PromptAnswers, Reply, no_answer, text_reply
+from .prompt import Message, Prompt, answer_mode, make_prompt, max_tokens, read_prompt
+from .replies import PromptAnswers, Reply, no_answer, text_reply, without_thinking
 from .response import Completion
 from .spending import Spending, estimated_tokens, spec_price
 
@@ -51,6 +52,8 @@ AROUND_A_LABEL = 16
 AGAIN = 50
 """Examples to query twice, to measure whether answers repeat."""
 URL_EXAMPLE = "url=http://127.0.0.1:8000/v1"
+WRITING = make_prompt({"task": "reading", "user": "{{ context }} {{ question }}"}, "suggest")
+"""A placeholder: `write` sends its own request."""
 
 
 def load(spec: ModelSpec) -> "Endpoint":
@@ -59,6 +62,17 @@ def load(spec: ModelSpec) -> "Endpoint":
         raise ModelError(f"{spec.who}: no prompt", fix="prompt=FILE, or one of shoal list prompts")
     require_library()
     return Endpoint(spec, read_prompt(spec.options["prompt"]))
+
+
+def write(spec: ModelSpec, request: str, tokens: int) -> str:
+    """Return the text that a model behind an endpoint writes for one request, without its thinking."""
+    check_options(spec, OPTIONS)
+    if "prompt" in spec.options:
+        raise ModelError(f"{spec.who}: prompt with suggest", why="it writes its own", fix="remove prompt")
+    require_library()
+    endpoint = Endpoint(replace(spec, options={**spec.options, "mode": "generate"}), WRITING)
+    body = endpoint._text_body([{"role": "user", "content": request}]) | {"max_tokens": tokens}
+    return without_thinking(endpoint._try_out(body).content) or ""
 
 
 class Endpoint(PromptAnswers):
@@ -280,10 +294,10 @@ class Endpoint(PromptAnswers):
         self._try_out(self._text_body(trial[0]))
         return "generate", problem
 
-    def _try_out(self, body: dict[str, Any]) -> None:
-        """Send a trial request; raise if the server refuses it."""
+    def _try_out(self, body: dict[str, Any]) -> Completion:
+        """Send a request on trial; raise if the server refuses it."""
         try:
-            run(self.client.ask_on_trial(body))
+            return run(self.client.ask_on_trial(body))
         except RefusedError as refusal:
             raise ModelError(f"{self!r}: {refusal}", fix="another model or mode") from None
 

@@ -243,7 +243,12 @@ def _example(example: Any) -> Example:
 def write_suite(suite: Suite, path: Path | str, fields: Sequence[str] = ()) -> None:
     """Write a suite file; `read_suite` returns the same suite."""
     with writing(Path(path)) as stream:
-        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in _as_rows(suite, fields))
+        stream.writelines(line + "\n" for line in suite_lines(suite, fields))
+
+
+def suite_lines(suite: Suite, fields: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the lines of a suite file: its header, then a case on each."""
+    return (json.dumps(row, ensure_ascii=False) for row in _as_rows(suite, fields))
 
 
 def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
@@ -345,7 +350,7 @@ def export_suite(suite: Suite, out: Path, *, verbatim: bool = False) -> int:
     """
     if out.suffix not in (".csv", ".jsonl"):
         raise DataError(
-            f"{out}: a suite is written as .csv or .jsonl",
+            f"{out}: a suite is written as .csv, .jsonl or .html",
             fix=f"--out {out.name.split('.')[0] or 'cases'}.jsonl",
         )
     rows = list(rows_of(suite))

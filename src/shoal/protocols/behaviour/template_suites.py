@@ -138,6 +138,23 @@ def _listed(text: Placed) -> Placed:
     )
 
 
+def read_slots(path: Path) -> tuple[str, dict[str, Sequence[str]], list[Template]]:
+    """Return the language, word lists, and all templates and variants of a suite in YAML."""
+    fields = read_yaml(path).table("a suite", SUITE_FIELDS)
+    language = fields["language"].text("language") if "language" in fields else "en"
+    labels = fields["labels"].texts("labels") if "labels" in fields else ()
+    words = _with_lists(Words(language, labels, {}), fields.get("words"))
+    templates: dict[Template, None] = {}
+    for name, test in fields["tests"].table("tests").items() if "tests" in fields else ():
+        parts = test.table(name, TEST_FIELDS)
+        words = _with_lists(words, parts.get("words"))
+        kind = parts["type"].text("type").strip() if "type" in parts else "MFT"
+        patterns = _patterns(name, parts, words, kind) if "templates" in parts else {}
+        for template, pattern in patterns.items():
+            templates |= dict.fromkeys([template, *map(read_template, pattern.variants)])
+    return language, dict(words.lists), list(templates)
+
+
 def _add_row(test: dict[str, Placed], row: dict[str, Placed]) -> None:
     """Add a row of a sheet to its functionality: lists grow, and templates of several labels are kept by label."""
     if "case" in row and "variant" in row:

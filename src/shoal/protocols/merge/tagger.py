@@ -26,6 +26,10 @@ COARSE = {
     "PR": "ADP", "CJ": "CCONJ", "TO": "PART", "XX": "PART", "PO": "PART", "PU": "PUNCT", "IT": "INTJ",
 }  # fmt: skip
 """The first two letters of a C5 tag to the coarse class; all others are X."""
+COARSE_GERMAN = {"ADJ": "ADJ", "NN": "NOUN", "NE": "PROPN", "VV": "VERB"}
+"""The start of an STTS tag to the coarse class."""
+MODELS = {"en": "morphmodel_en.pgz", "de": "morphmodel_ger.pgz"}
+"""Language to HanTa's file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +60,13 @@ class Tagger:
     (`benchmarks/merge.py`).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = "en") -> None:
         try:
             import HanTa.HanoverTagger as hanta  # noqa: N813
         except ImportError:
             raise MissingExtra("HanTa", needed_for="word classes of the texts") from None
-        self._library: Any = hanta.HanoverTagger("morphmodel_en.pgz")
+        self._library: Any = hanta.HanoverTagger(MODELS[language])
+        self._language = language
         self._start: State = (hanta.EMPTY, hanta.START)
         self._end: int = hanta.END
         self._row = lru_cache(CACHED_PREFIXES)(self._find_row)
@@ -73,7 +78,7 @@ class Tagger:
         spans = [match.span() for match in TOKEN.finditer(text)]
         words = tuple(text[start:end] for start, end in spans)
         return [
-            Token(word, start, end, COARSE.get(tag[:2], "X"), tag)
+            Token(word, start, end, self._coarse(tag), tag)
             for word, (start, end), tag in zip(words, spans, self.tags(words), strict=True)
         ]
 
@@ -92,6 +97,11 @@ class Tagger:
             tags.append(self._library.int2tag[state[1]])
             state = self._row(words[:length])[state][1]
         return tags[::-1]
+
+    def _coarse(self, tag: str) -> str:
+        if self._language == "en":
+            return COARSE.get(tag[:2], "X")
+        return next((name for start, name in COARSE_GERMAN.items() if tag.startswith(start)), "X")
 
     def lemma(self, word: str, tag: str) -> str:
         """Return the lemma of a word."""
@@ -138,10 +148,10 @@ class Tagger:
         return lemma.lower()
 
 
-@lru_cache(maxsize=1)
-def load_tagger() -> Tagger:
-    """Return the tagger, loaded once."""
-    return Tagger()
+@lru_cache(maxsize=2)
+def load_tagger(language: str = "en") -> Tagger:
+    """Return the tagger of a language, loaded once."""
+    return Tagger(language)
 
 
 # Words to replace: open-class words that both texts of a pair share, with the same class at every occurrence; in a

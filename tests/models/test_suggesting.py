@@ -1,0 +1,156 @@
+"""Words and cases that models suggest for a suite: the best first, kept apart in the file, never counted."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from fake_server import serving
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal import read_suite
+from shoal.cli import main
+from shoal.core.errors import ShoalError
+from shoal.models.interface import Fillers
+from shoal.protocols.behaviour.suggesting import suggest_words, texts_with_gap, waiting, write_suggested
+
+SUITE = """\
+suite: meals
+labels: [negative, positive]
+
+words:
+  thing: [meal, film]   # what is judged
+  praise: [good, lovely]
+tests:
+  praise_is_positive:
+    label: positive
+    templates: ["The {thing} was {praise}.", "It was {a:praise} {thing}."]
+"""
+
+
+def shoal(*arguments: object):
+    return CliRunner(env={"COLUMNS": "80"}).invoke(main, list(map(str, arguments)))
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    (tmp_path / "meals.yaml").write_text(SUITE)
+    return tmp_path / "meals.yaml"
+
+
+@pytest.mark.parametrize("kind", ["masked", "causal"])
+def test_a_model_suggests_the_words_that_fit_all_contexts_and_the_same_again(kind, suite, folders):
+    words = suggest_words(suite, "praise", f"hf:{folders[kind]}", 5, 0, "ADJ")
+    assert words and words == suggest_words(suite, "praise", f"hf:{folders[kind]}", 5, 0, "ADJ")
+    assert set(words) <= {"bad", "awful", "great", "boring", "very"} - {"good", "lovely"}
+
+
+def test_a_causal_model_prefers_the_word_that_makes_the_text_likeliest(suite, folders):
+    from shoal import load_model
+
+    words = suggest_words(suite, "thing", f"hf:{folders['causal']}", 3, 0, "NOUN")
+    gaps = [text for (text,) in texts_with_gap(["The {thing} was {praise}."], "thing",
+            {"thing": ["meal"], "praise": ["good", "lovely"]}, 0)]  # fmt: skip
+    gaps += [f"It was a {praise} \ue000." for praise in ("good", "lovely")]
+    texts = [[(gap.replace("\ue000", word),) for gap in gaps] for word in words]
+    model = load_model(f"hf:{folders['causal']}")
+    totals = [sum(sum(row.scores) for row in model.log_likelihood(each)) for each in texts]
+    assert totals == sorted(totals, reverse=True)
+
+
+def test_words_take_the_class_and_the_capitals_of_the_list(suite):
+    suite.write_text(SUITE.replace("[meal, film]", "[Dog, Park]"))
+    words = suggest_words(suite, "thing", "example", 99, 0)
+    assert {"Ball", "Woman"} <= set(words) and not {"Dog", "Park"} & set(words)
+    assert "Big" in suggest_words(suite, "thing", "example", 99, 0, "ADJ") and "Big" not in words
+
+
+def test_german_nouns_are_known_by_their_class_and_keep_their_capitals(suite, monkeypatch):
+    class Planted:
+        def fill_words(self, blanks, k):
+            words = ("sehr", "frühstück", "zimmer", "wäre", "personal")
+            return [Fillers(words, (1, 2, 3, 4, 5), (0.3, 0.2, 0.1, 0.05, 0.04))] * len(blanks)
+
+    monkeypatch.setattr("shoal.protocols.behaviour.suggesting.load_model", lambda spec: Planted())
+    german = SUITE.replace("meals\n", "meals\nlanguage: de\n").replace("meal, film", "Zimmer, Essen")
+    suite.write_text(
+        german.replace("The {thing} was", "Das {thing} war").replace("It was {a:praise} {thing}.", "{praise}")
+    )
+    assert suggest_words(suite, "thing", "hf:planted", 5, 0) == ["Frühstück", "Personal"]
+
+
+def test_without_the_tagger_only_pos_is_an_error(suite, monkeypatch):
+    monkeypatch.setattr("shoal.protocols.behaviour.suggesting.find_spec", lambda name: None)
+    assert suggest_words(suite, "thing", "example", 3, 0)
+    with pytest.raises(ShoalError, match="pip install HanTa"):
+        suggest_words(suite, "thing", "example", 3, 0, "NOUN")
+
+
+def test_an_endpoint_writes_words_and_cases_and_none_is_counted(suite):
+    before = [case.examples for case in read_suite(suite).cases]
+    with serving(rule=lambda asked: '1. **soup**\n- meal\n• "tea"\n{x}\nsoup') as server:
+        done = shoal(
+            "suggest", suite, "--slot", "thing", "--model", f"openai:m?url={server.url}", "--seed", 7
+        )
+        assert done.exit_code == 0 and "soup, tea" in done.output, done.output
+        assert "The ___ was" in server.bodies[0]["messages"][-1]["content"] and server.bodies[0]["seed"] == 7
+    with serving(
+        rule=lambda asked: "positive: Such fun!\nnegative: Bad.\npositive: The meal was good."
+    ) as server:
+        model = f"openai:m?url={server.url}"
+        done = shoal("suggest", suite, "--cases", "praise_is_positive", "--model", model)
+        assert done.exit_code == 0 and "1 cases" not in done.output and "Such fun!" in done.output, (
+            done.output
+        )
+    suggested = yaml.safe_load(suite.read_text())["suggested"]
+    case = {"text": "Such fun!", "label": "positive"}
+    assert suggested == {"thing": ["soup", "tea"], "cases": {"praise_is_positive": [case]}}
+    assert [case.examples for case in read_suite(suite).cases] == before
+    note = "2 suggested words and 1 suggested case wait under `suggested`; not counted."
+    assert waiting(str(suite)) == note
+    for command in (("check", suite), ("try", "behaviour", "tiny:sentiment", "--suite", suite)):
+        assert note in shoal(*command).output
+
+
+@given(
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "suggested: {thing: [old]}\n", "suggested:\n  thing:\n  - old\n\n  # x\n  other: [kept]\n"]),
+    st.sampled_from(["", "\n# the end\n", "\n\nversion: '1'\n", "# no line end"]),
+)  # fmt: skip
+def test_every_other_byte_of_the_file_stays(tmp_path_factory, newline, block, rest):
+    path = tmp_path_factory.mktemp("kept") / "meals.yaml"
+    path.write_bytes((SUITE + block + rest).replace("\n", newline).encode())
+    write_suggested(path, {"thing": ["new", "no"]})
+    content = path.read_bytes().decode()
+    assert content.startswith(SUITE.replace("\n", newline))
+    if block:
+        assert content.endswith(rest.replace("\n", newline))
+    suggested = yaml.load(content, yaml.BaseLoader)["suggested"]
+    assert suggested == {"thing": ["new", "no"]} | ({"other": ["kept"]} if "other" in block else {})
+    assert content.replace("\r\n", "").count("\n") == (0 if newline == "\r\n" else content.count("\n"))
+    write_suggested(path, {"thing": ["new", "no"]})
+    assert path.read_bytes().decode() == content
+
+
+def test_a_file_in_braces_is_left_alone(suite):
+    suite.write_text("{suite: x, tests: {}}\n")
+    with pytest.raises(ShoalError, match="without changing other lines"):
+        write_suggested(suite, {"thing": ["new"]})
+    assert suite.read_text() == "{suite: x, tests: {}}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--slot", "thng"], 'try: "thing"'),
+        (["--slot", "thing", "--cases", "x"], "give --slot NAME or --cases NAME"),
+        (["--cases", "praise_is_positive"], "only an endpoint writes cases"),
+        (["--slot", "thing", "--model", "openai:m?prompt=x"], "remove prompt"),
+        (["--slot", "thing", "--model", "tiny:masked"], "cannot suggest words"),
+        (["--slot", "cases"], "rename the slot"),
+    ],
+)
+def test_wrong_input_says_what_to_do(suite, arguments, message):
+    done = shoal("suggest", suite, *arguments, *([] if "--model" in arguments else ["--model", "example"]))
+    assert done.exit_code and message in done.output, done.output
