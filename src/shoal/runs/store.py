@@ -17,6 +17,7 @@
       comparisons/                measures across the jobs of a plan, made again whenever one of the jobs changes
       checkpoints/, features/     stages of training that several jobs share (`training.py`)
       midway/                     trainings in progress
+      again/                      new results of `run --again`, until they are complete (`again.py`)
 
 The files are the only state: no database, no status field. Locks are those of the operating system and end with their
 process.
