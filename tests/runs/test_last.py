@@ -86,6 +86,15 @@ def test_failing_cases_come_worst_functionality_first_and_twenty_each(spec):
     assert shoal("show", "last", "--failing", "--all").output.count("expected") == 30
 
 
+def test_the_worst_functionality_comes_first(spec):
+    rows = rows_of({"a_little": 10, "some": 10, "zero": 5})
+    write_suite(Path("suite.jsonl"), rows)
+    tried(write_answers(Path("p.jsonl"), rows, [0] + [1] * 9 + [0] * 5 + [1] * 5 + [0] * 5))
+    lines = shoal("show", "last", "--failing").output.splitlines()
+    titles = [line for line in lines if line.endswith(" fail")][1:]
+    assert titles == ["zero: 5 of 5 fail", "some: 5 of 10 fail", "a_little: 1 of 10 fail"]
+
+
 def test_show_and_report_take_models_and_result_files(spec):
     assert "bad: 30 of 30 fail" in shoal("show", spec, "--suite", "suite.jsonl", "--failing").output
     Path("result.json").write_text(shoal("show", spec, "--suite", "suite.jsonl", "--json").stdout)

@@ -95,7 +95,9 @@ def _in_words(facts: Facts, names: Iterable[str]) -> list[str]:
 def change_words(change: "Change") -> str:
     """Return the values before and after, with as many digits as show that the limit is exceeded."""
     (label, *minus), low, high = change.what, change.before, change.after
-    digits = next((n for n in (2, 3, 4) if abs(round(high, n) - round(low, n)) > change.tolerance), 2)
+    digits = next(
+        (n for n in (2, 3, 4) if round(abs(round(high, n) - round(low, n)), 6) > change.tolerance), 2
+    )
 
     def number(value: float) -> str:
         return f"{value:.{digits}f}".replace("0.", ".", 1).replace("-", "−")
