@@ -21,7 +21,7 @@ Options follow ?, and & separates them. Quote the spec for your shell.
   hf:          max_length, dtype, device, revision, task, engine, reads,
                allow_pickle
   python:      version, timeout
-  predictions: format, id, label, probabilities
+  predictions: format, id, label, probabilities, rows
   prompted:    prompt, mode, max_tokens
   openai:      url, key_from, price, budget, temperature, seed, concurrency,
                requests_per_minute, tokens_per_minute, tries, timeout, again
