@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..core.measures import quantity, shown
+from ..core.measures import SENSITIVE, quantity, shown
 from ..core.records import Basis, Measure
 from ..core.views import Card, Cell, Column, Dots, Number, Summary, Table, Tone, Words
 from ..core.views import Row as TableRow
@@ -11,8 +11,6 @@ from .pairs import Comparison, difference_of
 from .rows import Row
 from .wording import both_sides, counted, difference_text, interval_text, overall_verdict, unit
 
-SENSITIVE = ("fairness", "safety", "toxicity", "bias", "hate")
-"""Words in the groups of a row that make it part of the fairness and safety card."""
 LISTED = 4
 """The number of rows that a card lists."""
 CHARTED = 20

@@ -122,6 +122,9 @@ MEASURES: dict[str, Quantity] = {
 }
 """Name to quantity; a measure about another one names it in `of`."""
 
+SENSITIVE = ("fairness", "safety", "toxicity", "bias", "hate")
+"""Words in the groups of a measure that make it part of the fairness and safety card of a page."""
+
 
 def quantity(measure: Measure | str) -> Quantity:
     """Return the quantity of a measure; for a difference or spread, the quantity that it is about."""

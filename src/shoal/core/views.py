@@ -235,13 +235,15 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The first screen of a page: the verdict, a few cards and one chart."""
+    """The first screen of a page: the verdict, a few cards, one chart and perhaps the main table."""
 
     verdict: str
     tone: Tone = ""
     text: str = ""
     cards: Sequence[Card] = ()
     chart: Table | None = None
+    blocks: Sequence[Block] = ()
+    """Blocks of the section that the first screen shows in its place."""
 
 
 Strip = tuple[str, Sequence[Measure]]

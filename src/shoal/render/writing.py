@@ -103,10 +103,10 @@ def page_html(page: Page, held: Mapping[str, Any] | None = None, all_cases: str 
         text=words(summary.text) if summary else "",
         cards=[_card(card) for card in summary.cards] if summary else [],
         chart=table_html(summary.chart) if summary and summary.chart else "",
+        blocks=section_html(Section(blocks=summary.blocks)) if summary and summary.blocks else "",
         findings=[(words(subject(finding, only)), words(finding.text)) for finding in page.findings],
         caveats=[words(line) for line in page.caveats],
         of_trainings=[words(line) for line in page.of_trainings],
-        leads=any(section.summary for part in page.parts[:1] for section in part.sections),
         first=FIRST,
         parts=[(words(part.title), words(part.job), _part(part, page)) for part in page.parts],
         provenance=[(words(plain(section.title)), section_html(section)) for section in page.provenance],
@@ -141,8 +141,11 @@ def _part(part: Part, page: Page) -> Markup:
             continue
         title = plain(section.title).partition("\n")[0]
         warnings = [line for line in section.warnings if not line.endswith(tuple(shown))]
-        if section.summary:  # the first screen and the caveats have its words
-            section, warnings = replace(section, text="", notes=()), []
+        if section.summary and section.summary == page.summary:  # the first screen and the caveats have these
+            rest = [block for block in section.blocks if block not in section.summary.blocks]
+            if not rest:
+                continue
+            section = replace(section, text="", blocks=rest)
         html.append(section_html(replace(section, warnings=warnings), titled=title not in titles))
         titles.append(title)
     return joined(html)

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from ...core.claims import too_few_templates
-from ...core.measures import lowest_first, shown_interval
+from ...core.measures import SENSITIVE, lowest_first, shown_interval
 from ...core.records import OVER_TEMPLATES, Finding, Measure, Measures, Result
 from ...core.views import (
     Block,
+    Card,
     CaseList,
     Cell,
     Column,
@@ -15,11 +16,13 @@ from ...core.views import (
     Number,
     Row,
     Section,
+    Summary,
     Table,
     Text,
     Tone,
     Words,
     shown_cases,
+    strip_table,
 )
 from ..degeneracy import DEGENERATE
 from . import wording
@@ -68,7 +71,33 @@ def _result(result: Result) -> Section:
         list(_answer(result, rates)),
         [*unusable, _table(result.measures, rates), *_failing(result, rates)],
         wording.caveats(result.measures)[:NOTES],
+        summary=_summary(result, rates),
     )
+
+
+def _summary(result: Result, rates: Sequence[Measure]) -> Summary | None:
+    """Return the first screen of a page: how many cases pass, what fails, fairness and safety, capabilities."""
+    plain = next((row for row in result.measures.where("pass rate") if not row.groups), None)
+    (whole,) = result.measures.where("suite score") or (None,)
+    if plain is None or plain.value is None or whole is None:
+        return None
+    text, capabilities = wording.never_passed(rates), result.measures.by("capability", "pass rate")
+    lines = [f"95 % CI {shown_interval(whole)}", "mean over functionalities"]
+    cards = [Card("Suite score", wording.percent(whole), lines), Card("Fails most", rows=_card_rows(rates))]
+    sensitive = [row for row in rates if any(word in row.groups["capability"].lower() for word in SENSITIVE)]
+    if sensitive:
+        cards.append(Card("Fairness and safety", rows=_card_rows(sensitive)))
+    named = [(row.groups["capability"], [row]) for row in lowest_first(capabilities) if row.value is not None]
+    chart = strip_table(named, (0.0, 1.0), title="Pass rate by capability, in %") if len(named) > 1 else None
+    unusable = next((finding.text for finding in result.findings if finding.disqualifies), "")
+    verdict = unusable or f"{wording.pass_words(plain)}{wording.not_counted(plain)}"
+    return Summary(verdict, "bad" if unusable else "", text, cards, chart)
+
+
+def _card_rows(rates: Sequence[Measure]) -> list[tuple[str, Cell]]:
+    """Return the functionalities with the lowest pass rates."""
+    worst = lowest_first([row for row in rates if row.value is not None])[:WORST]
+    return [(row.groups["functionality"], wording.percent(row)) for row in worst]
 
 
 def _details(result: Result) -> Section:

@@ -221,6 +221,18 @@ def weakest_words(capabilities: Sequence[Measure], number: int) -> str:
     return ", ".join(f"{row.groups['capability']} {shown(row.value, RATE)} %" for row in weakest)
 
 
+def percent(row: Measure) -> str:
+    """Return a rate with its unit."""
+    return f"{shown(row.value, RATE)} %"
+
+
+def never_passed(rates: Sequence[Measure]) -> str:
+    """Return how many functionalities have no passing case, and how many no failing one."""
+    known = [row.value for row in rates if row.value is not None]
+    none, all_ = sum(value == 0 for value in known), sum(value == 1 for value in known)
+    return f"{none} of {len(known)} functionalities have no passing case; {all_} have no failing case."
+
+
 def over_templates_words(whole: Measure) -> str:
     """Return the suite score as a claim about new templates."""
     templates, facts = whole.basis.templates or 0, whole.facts

@@ -15,8 +15,8 @@ from statistics import median
 from ...core.claims import claim_of_rows
 from ...core.measures import MEASURES, quantity, shown
 from ...core.records import Basis, Finding, Measure, Result
+from ...core.views import Block, Column, Dots, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Cell as ShownCell
-from ...core.views import Column, Dots, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Row as ShownRow
 from ..behaviour.view import view as behaviour_view
 from ..behaviour.wording import unusual_settings
@@ -66,8 +66,9 @@ def view_sections(
         )
         answer = wording.headline(rows, lost_rows(findings, model))
         legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
-        summary = _summary(rows, lost_rows(findings, model))
-        sections.append(Section(title, answer, [_table(rows), legend], warnings, summary=summary))
+        blocks: list[Block] = [_table(rows), legend]
+        summary = _summary(rows, lost_rows(findings, model), blocks)
+        sections.append(Section(title, answer, blocks, warnings, summary=summary))
         details = [_about(settings), *_details(ours, seeds)]
         sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
         sections += _averages(title, ours)
@@ -78,13 +79,14 @@ def view_sections(
     return [*sections, Section(blocks=_files(tables, measures, task), detail="file")]
 
 
-def _summary(rows: Sequence[TableRow], lost: Collection[Row]) -> Summary:
-    """Return the first screen: the verdict, three sentences, and the best row before and after."""
+def _summary(rows: Sequence[TableRow], lost: Collection[Row], blocks: Sequence[Block]) -> Summary:
+    """Return the first screen: the verdict, three sentences, the best row before and after, and Table 3."""
     first, *rest = wording.headline(rows, lost)
     text = " ".join(words.text.strip() for words in rest)
     _, tone = wording.verdict(rows)
     helped = [row for row in rows if row.verdict("seen") == "better"]
-    return Summary(first.text.strip(), tone, text, chart=_before_and_after(helped, len(rows) - 1))
+    chart = _before_and_after(helped, len(rows) - 1)
+    return Summary(first.text.strip(), tone, text, chart=chart, blocks=blocks)
 
 
 def _before_and_after(helped: Sequence[TableRow], count: int) -> Table | None:
