@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import github_action
 import pytest
@@ -75,7 +76,7 @@ class FakeGitHub(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.comments: list[dict] = []
+        self.comments: list[dict[str, Any]] = []
         self.status, self.location = 0, ""
         self.tokens: list[str | None] = []
 
@@ -116,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
         return not self.server.status and self.headers["Authorization"] == f"Bearer {TOKEN}"
 
     def body(self) -> str:
-        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"]
+        return str(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"])
 
     def reply(self, status: int, value: object, **headers: str) -> None:
         self.send_response(status)

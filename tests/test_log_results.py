@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,9 +22,9 @@ LEGAL = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
 
 
 @pytest.fixture(scope="module")
-def recipe() -> dict:
+def recipe() -> dict[str, Any]:
     """The names that the first block defines."""
-    names: dict = {}
+    names: dict[str, Any] = {}
     exec(METRICS, names)
     return names
 

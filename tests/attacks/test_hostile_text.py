@@ -70,6 +70,7 @@ COMMANDS: list[tuple[str, ...]] = [
     ("explain", "tiny:sentiment", f"A fine film {HOSTILE}"),
     ("rank", "tiny:sentiment", "python:hostile_models:answers", "--data", "table.csv"),
     ("check", "suite.jsonl", "--cases", "2"),
+    ("suggest", "hostile.yaml", "--slot", HOSTILE, "--model", "example"),
     ("new", "suite", f"own{HOSTILE}"),
     ("new", "suite", "own", "--from", "table.csv", "--by", HOSTILE),
     ("check", "hostile.yaml"),

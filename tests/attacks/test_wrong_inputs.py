@@ -263,6 +263,7 @@ WRONG_ARGUMENTS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("list",): ("modles", "suite", "settings", "settings behavior"),
     ("help",): ("modls", "weather"),
     ("new",): ("suite absent/mine", "plan mine", "suite mine --text text"),
+    ("suggest",): ("suite.jsonl --slot x --model tiny:sentiment", "absent.yaml --slot x --model example"),
     ("reproduce",): ("foo --data .", "hatecheck --data .", "hatecheck --data absent"),
     ("new", "suite"): ("", "absent/x", "x --by label", "x --from table.csv --by absent", "suite.jsonl/x"),
     ("check",): ("absent.toml", ".", "sentimnet", "table.csv", "wrong_models.py"),

@@ -301,7 +301,7 @@ def test_results_that_were_scored_under_different_settings_are_refused(side):
 
 
 def test_templates_that_only_one_side_has_outcomes_for_are_the_unit_in_both_orders():
-    hits = {"a1": [None] * 8, "a2 inv": [1] * 8}
+    hits: dict[str, Any] = {"a1": [None] * 8, "a2 inv": [1] * 8}
     templates = {"a1": list("01234567"), "a2 inv": [""] * 8}
     a, b = result(hits, templates), result({**hits, "a1": [1] * 8}, templates)
     there, back = (one(*pair, replace(FEW, over="templates")) for pair in ((a, b), (b, a)))
