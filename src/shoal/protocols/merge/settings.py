@@ -77,7 +77,7 @@ class Settings(Profiled):
     suggesters: tuple[str, ...] = changes("cases", (OURS,), when=_generates, resolve=_suggesters)
     """Masked language models (specs) that suggest replacements; `example` is built in."""
     filters: tuple[Filter, ...] = changes("cases", ("default",), when=_generates)
-    """Filters of suggestions: both, one or none; or scramble the default's words."""
+    """Filters of suggestions. default is pos and probability; scrambled permutes the letters of its words."""
     sample: AtLeastOne = changes("cases", 20, when=_generates)
     """Variants per problem and word class in one draw. Classes with fewer suggestions are left out."""
     draws: AtLeastOne = changes("cases", 10, when=_generates)

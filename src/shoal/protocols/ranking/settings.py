@@ -137,7 +137,7 @@ class Settings(Profiled):
     label: str = changes("cases", "", advanced=True)
     """Column of the label; a row without a label is unlabelled."""
     labels: tuple[str, ...] = changes("cases", ())
-    """All labels, if the examples lack some."""
+    """All labels. Needed only if the examples do not have every label."""
     classes: dict[str, tuple[str, ...]] | None = changes("cases", None, advanced=True)
     """Labels to merge, summing probabilities: {non-entailment = ["neutral", "contradiction"]}."""
     explainers: tuple[str, ...] = changes("cases", ())
