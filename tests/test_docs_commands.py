@@ -4,6 +4,7 @@
 """
 
 import csv
+import json
 import re
 import shlex
 import shutil

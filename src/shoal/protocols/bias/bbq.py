@@ -29,6 +29,7 @@ from .settings import Settings
 
 FOLDER, FILES = "bbq", ()
 ASKS: Asks = "options"
+LABELS = LETTERS
 CASES = "questions"
 CONCEPTS = {"religion": "Religion", "gender": "Gender_identity", "race": "Race_ethnicity"}
 RESAMPLES = 2_000
@@ -37,7 +38,7 @@ STORED = "option"
 
 Floats = NDArray[np.float64]
 
-__all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
+__all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "LABELS", "across", "ask", "make_cases", "score"]
 
 
 def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:

@@ -24,6 +24,8 @@ DIAGNOSTICS = {
     "crows": ".crows",  # CrowS-Pairs: which of two sentences that differ in a group is likelier
     "stereoset": ".stereoset",  # stereotype, anti-stereotype or unrelated, in a sentence and after one
     "seat": ".seat",  # SEAT and WEAT: association of two sets of targets with two of attributes
+    "crows_choice": ".crows_choice",  # the same for models without likelihoods: a choice in both orders
+    "stereoset_choice": ".stereoset_choice",
     "bbq": ".bbq",  # which of two groups a model names in answer to a question, or neither
     "clusters": ".clusters",  # whether the vectors of two concepts fall into two clusters
 }
@@ -42,6 +44,8 @@ class DiagnosticModule(Protocol):
     """The names of its files there; empty for a folder of association tests."""
     ASKS: Asks
     """The kind of answer that it needs. Diagnostics on vectors have representations and named tests."""
+    LABELS: tuple[str, ...]
+    """The letters of the options that it shows; only where it asks for options."""
     CASES: str
     """The noun for its cases."""
     CONCEPTS: Mapping[str, str]
@@ -89,7 +93,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         return build_task(settings)
     module = find_diagnostic(settings)
     whole = module.make_cases(find_data(settings), settings.tests)
-    labels = LETTERS if module.ASKS == "options" else None
+    labels = module.LABELS if module.ASKS == "options" else None
     if not settings.limit or settings.limit >= len(whole):
         return Built(whole, labels, module.ASKS)
     # A fixed seed: checkpoints of every seed get the same cases.

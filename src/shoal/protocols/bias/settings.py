@@ -106,7 +106,7 @@ class Settings(Profiled):
     }
 
     diagnostic: tuple[str, ...] = changes("cases", ("crows",))
-    """Names of the table `DIAGNOSTICS`: crows, stereoset, seat, bbq, clusters."""
+    """Names of the table `DIAGNOSTICS`: crows, stereoset, seat, clusters, bbq, crows_choice, stereoset_choice."""
     data: str = changes("cases", "", resolve=_data)
     """The diagnostic's file (for seat and clusters also a folder of tests), a folder that holds it, or `example`."""
     tests: tuple[str, ...] = changes("cases", ())
