@@ -42,11 +42,9 @@ def score(cases: Sequence[Case], answered: Sequence[Sequence[Answer]], diagnosti
             column.append(None)
             continue
         positions += [order[0] == side for order, side in zip(ORDERS, sides, strict=True)]
-        agrees = sides[0] == sides[1]
-        outcomes.append(
-            Outcome(case.id, sides[0] == 0 if agrees else None, 1.0 - 2 * (sides[0] or 0) if agrees else 0.0)
-        )
-        column.append(float(agrees and sides[0] == 0))
+        prefers = sides[0] == 0 if sides[0] == sides[1] else None
+        outcomes.append(Outcome(case.id, prefers, 0.0 if prefers is None else 1.0 if prefers else -1.0))
+        column.append(float(prefers is True))
     measures = [*categories(diagnostic, cases, outcomes), *_shares(positions, outcomes, diagnostic)]
     return Scored(outcomes, measures, {"preferred": column})
 
