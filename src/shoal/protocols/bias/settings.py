@@ -109,7 +109,7 @@ class Settings(Profiled):
     }
 
     diagnostic: tuple[str, ...] = changes("cases", ("crows",))
-    """Diagnostics to run: crows, stereoset, seat, clusters."""
+    """Diagnostics to run: crows, stereoset, seat, clusters, bbq, crows_choice, stereoset_choice."""
     data: str = changes("cases", "", resolve=_data)
     """The diagnostic's file or its folder, or `example`. seat and clusters also accept a folder of tests."""
     tests: tuple[str, ...] = changes("cases", ())
