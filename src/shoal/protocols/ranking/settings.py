@@ -102,12 +102,6 @@ def _population(settings: "Settings") -> Any:
     return settings.population or 0  # stored answers name "all examples" by 0
 
 
-def _code(settings: "Settings") -> Any:
-    from .factors import identity
-
-    return [identity(factor) for factor in settings.factors]
-
-
 def _explains(settings: "Settings") -> bool:
     return bool(settings.explainers)
 
@@ -146,10 +140,8 @@ class Settings(Profiled):
     """Copies of each example (lime, shapley) or steps (gradients), by explainer; by default each explainer's own."""
     train: Train | None = changes("answers", None, resolve=_training)
     """Train a family of models with doses of the new domain; by default models are used as they are."""
-    factors: tuple[str, ...] = changes(
-        "scoring", ("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"), resolve=_code
-    )
-    """Factors to rank by; your own as "module:function=worse" if high values are worse, or "…=better"."""
+    factors: tuple[str, ...] = changes("scoring", ("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"))
+    """Factors to rank by: see `shoal list factors`."""
     probe_sizes: tuple[AtLeastOne, ...] = changes("scoring", (5, 10, 20))
     """t, the examples per probe set; none to order models without the study."""
     probe_sets: AtLeastOne = changes("scoring", 500)
