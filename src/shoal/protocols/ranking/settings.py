@@ -48,8 +48,6 @@ class Train(TrainConfig):
     Defaults are the paper's Table 6; its warm-up is a number of steps, ours a share.
     """
 
-    REMOVED: ClassVar[Mapping[str, str]] = {"rows": "shoal trains on all rows, or on 3,000 that it makes"}
-
     on: str = "signals:MORPH:ambiguous"
     """Data of the old domain: a file, or data that ship with shoal."""
     out: Mapping[str, str] = field(default_factory=dict)
@@ -111,13 +109,7 @@ class Settings(Profiled):
     """Settings of `[ranking]` in a plan, or of `--set` on the command line."""
 
     REMOVED: ClassVar[Mapping[str, str]] = {
-        "absent": "absent words are masked where the model has a mask, else left out",
-        "scale": "factors use raw attributions",
-        "combine": "factors are ranked by one at a time",
-        "draw": "examples are drawn where models disagree",
         "steps": "samples = {gradients = 50}",
-        "accuracies": "accuracy is measured on all of data",
-        "resamples": "always 2,000",
         "id": "name the column id, case_id or uid",
         "feature": "name the column feature",
     }
