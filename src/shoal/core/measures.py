@@ -72,7 +72,6 @@ MEASURES: dict[str, Quantity] = {
     "sample accuracy": RATE,
     "pattern accuracy": RATE,
     "independence reference": SHARE,
-    "intra-problem correlation": Quantity("number", "", 0.0, 2),
     "drop from seeds": Quantity("share", "lower", 0.0, 1, signed=True),
     "suggestions per problem": Quantity("number", "", None, 1),
     "label share": SHARE,
@@ -113,7 +112,6 @@ MEASURES: dict[str, Quantity] = {
     # Explaining
     "attribution": Quantity("number", "", 0.0, 3, signed=True),
     "probability": SHARE,
-    "completeness gap": Quantity("share", "lower", 0.0, 1),
     # Comparing
     "difference": POINTS,
     "p value": P,

@@ -36,7 +36,6 @@ CAVEATS = frozenset(
         "drawn",
         "errors",
         "few templates",
-        "incomplete",
         "leaning",
         "limits",
         "not combined",

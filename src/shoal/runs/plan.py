@@ -102,14 +102,10 @@ class Plan:
         return list(jobs.values())
 
     def group_of(self, spec: str) -> dict[str, Any]:
-        """Return the group of a model, with its step, run and the model it was trained from if the plan has them."""
+        """Return the group of a model, with its step and run if the plan has them."""
         for name, group in self.groups.items():
             if spec in group.models:
-                found = {"group": name, **group.place_of(spec)}
-                if group.before:
-                    model = self.groups[group.before].models[group.models.index(spec)]
-                    found |= {"before": group.before, "before model": model}
-                return found
+                return {"group": name, **group.place_of(spec)}
         return {"group": ""}
 
 
@@ -122,8 +118,6 @@ class Group:
     """The training step of each model; may be empty."""
     seeds: tuple[Count, ...] = ()
     """The training run of each model; may be empty if every model is a run of its own."""
-    before: str = ""
-    """The group whose model at the same position each of these was trained from."""
 
     def place_of(self, spec: str) -> dict[str, Any]:
         """Return the step and the run of a model."""
@@ -408,14 +402,6 @@ def _groups(value: Any, where: str) -> dict[str, Group]:
     twice = next((spec for spec in specs if specs.count(spec) > 1), None)
     if twice:
         raise PlanError(f"{where}: model {twice!r} is twice in [groups]", fix="list each checkpoint once")
-    for name, group in groups.items():
-        others = {other: len(groups[other].models) for other in groups if other != name}
-        if group.before and others.get(group.before) != len(group.models):
-            raise PlanError(
-                f"{where}: [groups] {name}: before = {group.before!r}",
-                why=f"another group of {len(group.models)} models is expected, in the same order",
-                fix=nearest(group.before, others) or "the name of the group that these were trained from",
-            )
     return groups
 
 

@@ -36,8 +36,8 @@ from .spending import Spending, estimated_tokens, spec_price
 
 OPTIONS = (
     *PROMPT_OPTIONS,
-    *("url", "key_from", "temperature", "seed", "concurrency", "requests_per_minute"),
-    *("tokens_per_minute", "tries", "timeout", "price", "budget", "again"),
+    *("url", "key_from", "temperature", "seed", "concurrency"),
+    *("tries", "timeout", "price", "budget"),
 )
 MODES = ("", "first token", "generate", "constrained")
 OPENAI, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
@@ -49,8 +49,6 @@ TRIED = 3
 """Examples for trial requests."""
 AROUND_A_LABEL = 16
 """Tokens of a JSON object besides the label."""
-AGAIN = 50
-"""Examples to query twice, to measure whether answers repeat."""
 URL_EXAMPLE = "url=http://127.0.0.1:8000/v1"
 WRITING = make_prompt({"task": "reading", "user": "{{ context }} {{ question }}"}, "suggest")
 """A placeholder: `write` sends its own request."""
@@ -92,16 +90,11 @@ class Endpoint(PromptAnswers):
             )
         self.max_tokens = max_tokens(spec, prompt)
         self.concurrency = spec.whole("concurrency", 8, 1, 1_000)
-        self.again = spec.whole("again", AGAIN, 0)
         self.client = Client(
             self.url,
             spec.options.get("key_from", OPENAI_KEY if self.url == OPENAI else ""),
             repr(self),
-            RateLimiter(
-                self.concurrency,
-                spec.number("requests_per_minute", 0, 0),
-                spec.number("tokens_per_minute", 0, 0),
-            ),
+            RateLimiter(self.concurrency),
             _spending(spec),
             spec.whole("tries", 8, 1, 100),
             spec.number("timeout", 60, 0.001, 86_400),

@@ -42,9 +42,6 @@ class Pretrain(TrainConfig):
     """Settings of `pretrain`: train a small masked language model from scratch, one for each seed."""
 
     REMOVED: ClassVar[Mapping[str, str]] = {
-        "layers": "the model has 2 layers",
-        "heads": "the model has 4 heads, fewer if it is narrower than 64",
-        "block": "blocks have 64 tokens",
         "ask_after": "save checkpoints and list them in [groups] with steps",
     }
 
@@ -99,11 +96,6 @@ class Settings(Profiled):
     REMOVED: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("tie", "pieces", "fillers", "p_ties", "permute"), BY_PROFILE),
         "aggregate": "profile = reference is the mean over target terms, other profiles that over clusters",
-        "resamples": "always 2,000",
-        "crows_scoring": "crows scores the tokens that both sentences share",
-        "p_method": "p values come from the permutation test",
-        "sd": "effect sizes use the n-1 standard deviation",
-        "level": "p below .01 is significant",
         "downstream": "tasks, which fine-tunes every checkpoint",
         "margin": "read the interval of the SD over checkpoints",
     }

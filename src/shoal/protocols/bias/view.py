@@ -25,7 +25,7 @@ from ...core.views import (
 from ...core.views import Line as Curve
 from . import wording
 from .build import module_of
-from .checkpoints import CURVES, DIFFERENCE, Sides, all_sides
+from .checkpoints import CURVES, DIFFERENCE, Recipes, compared_recipes, difference_groups
 from .family import ACCURACY, BIAS, DECIDED, LEVEL, SCORE, Family, families, first, is_downstream, slice_title
 from .settings import Settings
 from .spread import AGAINST
@@ -343,7 +343,7 @@ def _lines(family: Family, measures: Measures, score: str) -> list[Curve]:
 
 
 def _comparisons(every: Sequence[Family], measures: Measures) -> list[Block]:
-    tables = [_recipe_table(sides, measures) for sides in all_sides(every)]
+    tables = [_recipe_table(recipes, measures) for recipes in compared_recipes(every)]
     blocks: list[Block] = [table for table in tables if table.rows]
     if any(measures.where("mean over checkpoints", of=DOWNSTREAM)):
         blocks.append(_downstream_table(measures))
@@ -359,26 +359,24 @@ def _comparisons(every: Sequence[Family], measures: Measures) -> list[Block]:
     return blocks
 
 
-def _recipe_table(sides: Sides, measures: Measures) -> Table:
-    shown = sides.families[::-1] if sides.paired else sides.families
+def _recipe_table(recipes: Recipes, measures: Measures) -> Table:
     adjusted = measures.where("adjusted p value")
     means = measures.where("mean over checkpoints")
     lines = []
-    for row in measures.where(DIFFERENCE, **{**sides.first.groups, "recipe": sides.name}):
+    for row in measures.where(DIFFERENCE, **difference_groups(recipes)):
         p = _same_groups(adjusted, row.groups)
         enough = row.of == "effect size" or row.n >= FEW_CASES
         differs = enough and p is not None and p.value is not None and p.value <= 0.05
-        sides_of = [_same_groups(means, {**row.groups, "recipe": family.recipe}) for family in shown]
+        sides_of = [_same_groups(means, {**row.groups, "recipe": family.recipe}) for family in recipes]
         title = slice_title(row.groups) + ("" if row.of == SCORE else f", {row.of}")
         numbers = [*map(Number, sides_of), Number(row), Number(row, part="interval"), Number(p)]
         lines.append(Row([Words(title, "strong" if differs else ""), *numbers]))
-    label = wording.family_label(sides.first.diagnostic, sides.first.representation)
-    heading = f"{label} {'before and after' if sides.paired else 'between recipes'}"
-    titles = [*(family.recipe for family in shown), f"{sides.first.recipe} − {sides.second.recipe}"]
-    runs = len(shown[0].results), len(shown[1].results)
+    first, second = recipes
+    heading = f"{wording.family_label(first.diagnostic, first.representation)} between recipes"
+    titles = [first.recipe, second.recipe, f"{first.recipe} − {second.recipe}"]
     return Table(
         _columns([heading], [*titles, "95 % CI", "adj. p"]), lines, "between_recipes",
-        legend=[wording.recipe_legend(runs, sides.paired)],
+        legend=[wording.recipe_legend(len(first.results), len(second.results))],
     )  # fmt: skip
 
 

@@ -211,11 +211,8 @@ def unanswered(errors: int) -> str:
     return f"! {several(errors, 'case')} without an answer {'is' if errors == 1 else 'are'} excluded."
 
 
-def recipe_legend(runs: tuple[int, int], paired: bool) -> str:
-    if paired and runs[0] == 1:
-        return "1 pair of checkpoints: differences generalise to new items, not to other checkpoints."
-    over = f"{several(runs[0], 'pair')} of checkpoints" if paired else f"{runs[0]} and {runs[1]} checkpoints"
-    return f"{over}; Student's t, p adjusted by Holm over the table"
+def recipe_legend(first: int, second: int) -> str:
+    return f"{first} and {second} checkpoints; Student's t, p adjusted by Holm over the table"
 
 
 def more_rows(count: int) -> str:

@@ -53,16 +53,11 @@ class Settings(Profiled):
     REMOVED: ClassVar[Mapping[str, str]] = {
         "test_data": "data, from which test texts are held out",
         "rotate": "roles, one plan per unseen class",
-        "single_segment": "template, always after the second text of a pair",
-        "curve": "the model is always queried after every epoch",
-        "test_seed": "always 0",
         **{
             name: f"train.{name}"
             for name in ("epochs", "learning_rate", "batch", "warm_up", "head", "threads")
         },
         "batch_of": "one plan per batch size, with train.batch",
-        "max_tokens": "always 100, as in the paper",
-        "resamples": "always 2,000",
     }
 
     data: str = changes("cases", "opinions", resolve=file_content("data"))

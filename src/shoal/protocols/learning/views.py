@@ -10,10 +10,9 @@ pvalues        a row per configuration and method: p and adjusted p of each scor
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from statistics import median
 
 from ...core.claims import claim_of_rows
-from ...core.measures import MEASURES, quantity, shown
+from ...core.measures import quantity, shown
 from ...core.records import Basis, Finding, Measure, Result
 from ...core.views import Block, Column, Dots, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Cell as ShownCell
@@ -172,7 +171,7 @@ def _cell(cell: Cell) -> Number:
 
 
 def _tests(rows: Sequence[TableRow]) -> Table:
-    """Return every test against the iid row: difference, interval, adjusted p, minimum detectable difference."""
+    """Return every test against the iid row: difference, interval, adjusted p."""
     shown_rows = []
     for row in rows:
         for name, cell in row.cells.items():
@@ -184,14 +183,13 @@ def _tests(rows: Sequence[TableRow]) -> Table:
                 change,
                 interval,
                 Number(cell.adjusted),
-                Number(cell.mde),
             ]
             shown_rows += [ShownRow(cells)] if cell.p else []
     heads = [
         Column("trained on", "left", once=True),
         Column("method", "left", once=True),
         Column("score", "left"),
-        *map(Column, ("difference", "95 % CI", "adj. p", "min. detectable")),
+        *map(Column, ("difference", "95 % CI", "adj. p")),
     ]
     return Table(heads, shown_rows, title="Tests against the iid row")
 
@@ -236,27 +234,13 @@ def _column_means(measures: Sequence[Measure]) -> Table:
 def _legend(
     settings: Settings, measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int
 ) -> list[str]:
-    """Return at most three lines: the marks, the sample size, the minimum detectable differences."""
+    """Return the marks and the sample size."""
     counts = {name: [row.n for row in measures if row.name == name] for name in ("suite score", "iid score")}
     suite, iid = (max(numbers, default=0) for numbers in counts.values())
     size = wording.sample_size(suite, iid, seeds)
     if not any(cell.adjusted for row in rows for cell in row.cells.values()):
         return [size]
-    return [wording.marks(is_adjusted=settings.profile == "recommended"), size, *_detectable(rows)]
-
-
-def _detectable(rows: Sequence[TableRow]) -> list[str]:
-    """Return the median minimum detectable difference of each column, over its rows without a mark."""
-    parts = []
-    for column, title in COLUMNS.items():
-        cells = [row.cells[column] for row in rows if column in row.cells]
-        effects = [cell.mde for cell in cells if cell.mde and not cell.verdict]
-        known = [row.value for row in effects if row.value is not None]
-        if known:
-            parts.append(f"{title} {shown(median(known), MEASURES['minimum detectable effect'])}")
-        elif effects:
-            parts.append(f"{title} none")
-    return [f"Minimum detectable difference (80 % power), in points: {', '.join(parts)}"] if parts else []
+    return [wording.marks(is_adjusted=settings.profile == "recommended"), size]
 
 
 def _details(measures: Sequence[Measure], seeds: int) -> list[str]:

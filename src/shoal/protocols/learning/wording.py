@@ -288,7 +288,6 @@ def _plural(word: str, count: int) -> str:
 # Notes of measures
 
 NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
-NO_EFFECT = "no difference can be promised to be found 8 times in 10"
 HELD_OUT_IID = "i.i.d. score: mean over the held-out models"
 
 

@@ -35,27 +35,10 @@ class Settings(Profiled):
 
     VERSION: ClassVar[int] = 3
     REMOVED: ClassVar[Mapping[str, str]] = {
-        "masking": "always all occurrences at once",
-        "context": "always the pair",
-        "proper_nouns": "names are never replaced",
-        "wordnet": "relatives are always dropped",
         "same_form": "filters = default, which compares word classes",
-        "tag_alone": "suggestions are always tagged in their sentence",
-        "probable_on": "always every occurrence",
-        "minimum_of": "always the word class",
-        "source_sample": "always 5",
         "references": "compare the models with shoal compare",
-        "draw_seed": "always 0",
         "count_seed": "set by group and paraphrase",
-        "patterns": "always one per problem",
-        "suggestions": "always the poster's 200",
-        "targets": "shared words of pairs, any open-class word of single texts",
-        "word_classes": "always noun, verb, adjective; measures have the group word class",
-        "relatives": "relatives are always dropped",
-        "as_probable": "suggestions must be more probable than the word",
         "minimum": "sample, which is also the number of suggestions that a word class needs",
-        "fix_articles": "articles stay as they are, as on the poster",
-        "audit_sample": "always 200",
     }
 
     data: str = changes("cases", OURS, resolve=file_content("data"))

@@ -48,8 +48,6 @@ class Train(TrainConfig):
     Defaults are the paper's Table 6; its warm-up is a number of steps, ours a share.
     """
 
-    REMOVED: ClassVar[Mapping[str, str]] = {"rows": "shoal trains on all rows, or on 3,000 that it makes"}
-
     on: str = "signals:MORPH:ambiguous"
     """Data of the old domain: a file or built-in data."""
     out: Mapping[str, str] = field(default_factory=dict)
@@ -102,12 +100,6 @@ def _population(settings: "Settings") -> Any:
     return settings.population or 0  # stored answers name "all examples" by 0
 
 
-def _code(settings: "Settings") -> Any:
-    from .factors import identity
-
-    return [identity(factor) for factor in settings.factors]
-
-
 def _explains(settings: "Settings") -> bool:
     return bool(settings.explainers)
 
@@ -117,13 +109,7 @@ class Settings(Profiled):
     """Settings of `[ranking]` in a plan, or of `--set` on the command line."""
 
     REMOVED: ClassVar[Mapping[str, str]] = {
-        "absent": "absent words are masked where the model has a mask, else left out",
-        "scale": "factors use raw attributions",
-        "combine": "factors are ranked by one at a time",
-        "draw": "examples are drawn where models disagree",
         "steps": "samples = {gradients = 50}",
-        "accuracies": "accuracy is measured on all of data",
-        "resamples": "always 2,000",
         "id": "name the column id, case_id or uid",
         "feature": "name the column feature",
     }
@@ -146,10 +132,8 @@ class Settings(Profiled):
     """Copies per example (lime, shapley) or steps (gradients), by explainer."""
     train: Train | None = changes("answers", None, resolve=_training)
     """Train a family of models with doses of the new domain; by default models are used as they are."""
-    factors: tuple[str, ...] = changes(
-        "scoring", ("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"), resolve=_code
-    )
-    """Factors to rank by. Your own: "module:function=worse" if high values are worse, else "…=better"."""
+    factors: tuple[str, ...] = changes("scoring", ("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"))
+    """Factors to rank by: see `shoal list factors`."""
     probe_sizes: tuple[AtLeastOne, ...] = changes("scoring", (5, 10, 20))
     """t, the examples per probe set. An empty list only orders the models."""
     probe_sets: AtLeastOne = changes("scoring", 500)
