@@ -34,7 +34,7 @@ RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length
     ANSWER,
 )
 PLAN = """
-models = ["openai:fake?url={url}&prompt=sentiment-plain&mode=generate&concurrency={concurrency}"]
+models = ["openai:fake?url={url}&prompt=sentiment-plain&mode=generate&again=0&concurrency={concurrency}"]
 [behaviour]
 suite = "suite.jsonl"
 resamples = 100

@@ -45,9 +45,7 @@ def server(monkeypatch):
 
 
 def plan_of(folder, server, attack, more=""):
-    spec = (
-        f"openai:{attack}?url={server.url}&key_from=PLANTED&prompt=sentiment-plain&timeout=0.6&tries=2{more}"
-    )
+    spec = f"openai:{attack}?url={server.url}&key_from=PLANTED&prompt=sentiment-plain&timeout=0.6&tries=2&again=2{more}"
     (folder / "plan.toml").write_text(
         f'models = ["{spec}"]\n[behaviour]\nsuite = "sentiment"\nlimit = 6\nresamples = 10\n'
     )

@@ -56,15 +56,16 @@ def asked(server):
 
 @pytest.mark.slow
 def test_answers_are_in_the_order_of_the_examples_whatever_the_order_of_arrival(server, tmp_path):
-    plan = plan_of(tmp_path, server, "")
+    plan = plan_of(tmp_path, server, "&again=5")
     (job,), problems = run(plan, RunStore(tmp_path / "one"))
     assert problems == [None]
-    run(plan_of(tmp_path, server, "&concurrency=1"), RunStore(tmp_path / "two"))
+    run(plan_of(tmp_path, server, "&again=5&concurrency=1"), RunStore(tmp_path / "two"))
     one, two = ((tmp_path / name / "jobs" / job.id / "answers.jsonl").read_bytes() for name in ("one", "two"))
     assert one == two and one.count(b'"taken"') == 1
     rows = [json.loads(line) for line in one.splitlines()]
     assert all(row["data"]["said"] and row["data"]["mode"] == "first token" for row in rows)
     checks = {check["name"]: check for check in RunStore(tmp_path / "one").read_checks(job.id)}
+    assert checks["same answer when asked again"]["detail"] == "0 of 5 changed (0.0% to 43.4%)"
     assert checks["asked in mode"]["detail"] == "first token: the server gives the 20 likeliest tokens"
     assert job.identity["model"]["url"] == server.url
 
@@ -73,7 +74,7 @@ def test_answers_are_in_the_order_of_the_examples_whatever_the_order_of_arrival(
 def test_a_job_that_was_stopped_goes_on_and_nothing_that_arrived_is_asked_again(server, tmp_path):
     server.after, server.then = 30, error(404, "gone")
     plan, store = (
-        plan_of(tmp_path, server, "&mode=generate&concurrency=4"),
+        plan_of(tmp_path, server, "&mode=generate&again=0&concurrency=4"),
         RunStore(tmp_path / "runs"),
     )
     (job,), (problem,) = run(plan, store)
@@ -101,7 +102,7 @@ def test_a_job_that_was_stopped_goes_on_and_nothing_that_arrived_is_asked_again(
 @pytest.mark.slow
 def test_killed_at_any_moment_it_loses_no_more_than_what_was_under_way(server, tmp_path):
     server.delay = 0.03
-    plan = plan_of(tmp_path, server, "&mode=generate&concurrency=2")
+    plan = plan_of(tmp_path, server, "&mode=generate&again=0&concurrency=2")
     command = [sys.executable, "-m", "shoal", "run", str(plan), "--into", str(tmp_path / "runs")]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -133,7 +134,7 @@ def test_killed_at_any_moment_it_loses_no_more_than_what_was_under_way(server, t
 def test_errors_are_counted_and_only_they_are_asked_again(server, tmp_path):
     server.rule = lambda question: "who knows?" if "film" in question else by_words(question)
     plan, store = (
-        plan_of(tmp_path, server, "&mode=generate&tries=1&concurrency=1"),
+        plan_of(tmp_path, server, "&mode=generate&again=0&tries=1&concurrency=1"),
         RunStore(tmp_path / "runs"),
     )
     server.troubles = [None] * 14 + [error(500, "oops")] * 3
@@ -155,7 +156,7 @@ def test_errors_are_counted_and_only_they_are_asked_again(server, tmp_path):
 
 @pytest.mark.slow
 def test_a_budget_stops_the_job_and_a_larger_one_goes_on(server, tmp_path):
-    money = "&mode=generate&price=input:1000,output:1000&budget="
+    money = "&mode=generate&again=0&price=input:1000,output:1000&budget="
     store = RunStore(tmp_path / "runs")
     (job,), (problem,) = run(plan_of(tmp_path, server, money + "1"), store)
     assert "might exceed the budget of 1" in problem
@@ -170,7 +171,7 @@ def test_a_budget_stops_the_job_and_a_larger_one_goes_on(server, tmp_path):
 @pytest.mark.slow
 def test_two_processes_share_one_budget(server, tmp_path):
     server.delay = 0.01
-    plan = plan_of(tmp_path, server, "&mode=generate&price=input:1000,output:1000&budget=2")
+    plan = plan_of(tmp_path, server, "&mode=generate&again=0&price=input:1000,output:1000&budget=2")
     command = [sys.executable, "-c", "from shoal.cli import main; main()", "run", str(plan), "--into", "runs"]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     start = functools.partial(subprocess.Popen, command, env=environment, cwd=tmp_path)
@@ -187,7 +188,7 @@ def test_two_processes_share_one_budget(server, tmp_path):
 @pytest.mark.slow
 def test_no_answer_is_an_error_with_its_bounds_or_a_failure(server):
     server.rule = lambda question: "I cannot say" if "film" in question else "neutral"
-    spec = f"openai:fake?url={server.url}&prompt=sentiment-plain&mode=generate"
+    spec = f"openai:fake?url={server.url}&prompt=sentiment-plain&mode=generate&again=0"
     default = audit("behaviour", spec, suite="sentiment", limit=80)
     failed = audit("behaviour", spec, suite="sentiment", limit=80, unparsed="fail")
     (whole,), (strict,) = default.measures.where("suite score"), failed.measures.where("suite score")
@@ -244,7 +245,7 @@ def test_prompts_multiply_the_models_that_are_asked_in_words(server):
 
 
 def test_check_estimates_the_cost_and_sends_no_request(server, tmp_path):
-    plan = plan_of(tmp_path, server, "&price=input:1,output:2")
+    plan = plan_of(tmp_path, server, "&again=5&price=input:1,output:2")
     done = CliRunner().invoke(main, ["check", str(plan), "--json", "--prompts", "1"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
@@ -256,7 +257,7 @@ def test_check_estimates_the_cost_and_sends_no_request(server, tmp_path):
 
 def test_estimate_and_actual_cost_have_one_form_and_count_the_self_checks(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    plan_of(tmp_path, server, "&price=input:1000,output:2000,currency:CHF")
+    plan_of(tmp_path, server, "&again=5&price=input:1000,output:2000,currency:CHF")
     outputs = [CliRunner().invoke(main, [verb, "plan.toml"]).output for verb in ("check", "run")]
     form = r"([\d,]+) requests, [\d,]+ input\s+tokens, [\d,]+ output\s+tokens, ([\d.,]+)\s+CHF"
     (most, dearest), (requests, cost) = [re.search(form, output).groups() for output in outputs]

@@ -22,6 +22,8 @@ def line(row: dict[str, Any]) -> list[str] | None:
     who = groups.get("factor") or groups.get("model", "")
     if name == "p value" and groups["test"] in TESTS:
         name = f"p value: {groups['test']}"
+    elif name == "completeness gap":
+        who = f"{who} ({groups['explainer']})"
     elif name not in ("accuracy", "few-shot accuracy", "difference") or "than" in groups:
         return None
     between = row.get("interval") or ["", ""]

@@ -24,7 +24,7 @@ Options follow ?, and & separates them. Quote the spec for your shell.
   predictions: format, id, label, probabilities, rows
   prompted:    prompt, mode, max_tokens
   openai:      url, key_from, price, budget, temperature, seed, concurrency,
-               tries, timeout
+               tries, timeout, again
 
 A comma or colon inside a label needs a backslash: so\\, so. Inside ?labels=
 write %26 for & and %2B for +; --labels does that for you.

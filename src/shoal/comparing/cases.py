@@ -212,7 +212,7 @@ def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:
             )
 
 
-EXCUSED_CHECKS = ("every example is answered", "known by what it reads")
+EXCUSED_CHECKS = ("every example is answered", "known by what it reads", "same answer when asked again")
 """Self-checks whose failure does not fail a gate: unanswered cases have a rule of their own, the others are notes."""
 
 

@@ -112,6 +112,7 @@ MEASURES: dict[str, Quantity] = {
     # Explaining
     "attribution": Quantity("number", "", 0.0, 3, signed=True),
     "probability": SHARE,
+    "completeness gap": Quantity("share", "lower", 0.0, 1),
     # Comparing
     "difference": POINTS,
     "p value": P,

@@ -95,6 +95,10 @@ class RemoteModel(Protocol):
         """The most requests in flight."""
 
     @property
+    def again(self) -> int:
+        """The number of examples to query twice, to measure whether answers repeat."""
+
+    @property
     def how(self) -> str:
         """The mode and the reason for it."""
 

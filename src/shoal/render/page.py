@@ -36,6 +36,7 @@ CAVEATS = frozenset(
         "drawn",
         "errors",
         "few templates",
+        "incomplete",
         "leaning",
         "limits",
         "not combined",

@@ -27,6 +27,9 @@ from .plan import Job
 from .store_files import PartialAnswers
 
 Batches = Sequence[Sequence[int]]
+SECOND = "again"
+"""The mark of a second answer to the same example; it is compared with the first and then dropped."""
+
 
 Ask = Callable[[Batches], Iterator[Sequence[Answer]]]
 BatchDistributor = Callable[[Ask, Batches], Iterator[Sequence[Answer]]]
@@ -115,30 +118,41 @@ class RemoteAnswers(_Source):
 
     def __init__(self, job: Job, model: RemoteModel, built: Built) -> None:
         super().__init__(job, model, built)
-        self._stored: dict[str, Answer] = {}
+        self._stored: dict[tuple[str, str], Answer] = {}
 
     def missing(self, stored: PartialAnswers, progress: Progress) -> Iterator[Sequence[Answer]]:
-        """Yield answers as they arrive."""
-        self._stored = {row.example_id: row for row in stored.read() if not is_retryable(row)}
+        """Yield answers as they arrive; some questions are sent twice."""
+        ids, examples = self.questions.ids, self.questions.examples
+        self._stored = {(row.example_id, row.mark): row for row in stored.read() if not is_retryable(row)}
         contents = [row.data for row in self._stored.values() if isinstance(row.data, dict)]
         if modes := {data["mode"] for data in contents if "mode" in data}:
             self.model.resume(modes.pop())  # keep the prompting mode of the stored answers
-        pairs = zip(self.questions.ids, self.questions.examples, strict=True)
-        pending = [(name, example) for name, example in pairs if name not in self._stored]
+        pending = self._pending()
         self._ask([])  # raises before the first request if the model cannot answer this job
-        for arrived in self.model.stream([example for _, example in pending]):
+        for arrived in self.model.stream([examples[number] for number, _ in pending]):
             rows = []
             for position, replied in arrived:
-                name, example = pending[position]
-                (row,) = self._ask([example], replied)
-                rows.append(replace(row, example_id=name))
-            self._stored.update({row.example_id: row for row in rows})
+                number, mark = pending[position]
+                (row,) = self._ask([examples[number]], replied)
+                rows.append(replace(row, example_id=ids[number], mark=mark))
+            self._stored.update({(row.example_id, row.mark): row for row in rows})
             yield rows
 
     def conclude(self, stored: PartialAnswers) -> list[Check]:
-        """Put the answers into the order of the questions; return what the server said about itself."""
-        stored.arrange(_first_label_map([self._stored[name] for name in self.questions.ids]))
-        return _server_checks(self.model, list(self._stored.values()))
+        """Put the first answers into the order of the questions; return whether the second ones agree."""
+        rows = list(self._stored.values())
+        stored.arrange(_first_label_map([self._stored[identity, ""] for identity in self.questions.ids]))
+        return [repeatability(rows), *_server_checks(self.model, rows)]
+
+    def _pending(self) -> list[tuple[int, str]]:
+        """Return the questions without an answer, and some a second time, half a list behind the first."""
+        ids, total, twice = self.questions.ids, self.total, min(self.model.again, self.total)
+        chosen = [number * total // twice for number in range(twice)]
+        places = [(float(number), number, "") for number in range(total)]
+        places += [((number + total // 2) % total + 0.5, number, SECOND) for number in chosen]
+        return [
+            (number, mark) for _, number, mark in sorted(places) if (ids[number], mark) not in self._stored
+        ]
 
 
 AnswerSource = DirectAnswers | DistributedAnswers | RemoteAnswers
@@ -173,6 +187,27 @@ def _first_label_map(rows: Sequence[Answer]) -> list[Answer]:
         else replace(row, data={name: value for name, value in row.data.items() if name != "taken"})
         for row in rows
     ]
+
+
+def repeatability(rows: Sequence[Answer]) -> Check:
+    """Return how many examples got another answer the second time."""
+    title = "same answer when asked again"
+    first = {row.example_id: row for row in rows if not row.mark}
+    pairs = [(first[row.example_id], row) for row in rows if row.mark == SECOND and row.example_id in first]
+    answered = [(row, other) for row, other in pairs if not (row.error and other.error)]
+    if not answered:
+        return Check(title, None, "not tested: no question was sent twice")
+    flips, n = sum(_content(row) != _content(other) for row, other in answered), len(answered)
+    from ..stats.intervals import wilson  # scipy
+
+    low, high = wilson(flips, n)
+    return Check(title, flips == 0, f"{flips} of {n} changed ({low:.1%} to {high:.1%})")
+
+
+def _content(row: Answer) -> Any:
+    if row.error:
+        return None
+    return row.data.get("label", row.data.get("text")) if isinstance(row.data, dict) else row.data
 
 
 def _server_checks(model: RemoteModel, rows: Sequence[Answer]) -> list[Check]:

@@ -113,7 +113,7 @@ def bill(jobs: Sequence[Job], progress: Progress = silent) -> Bill | None:
             model = models[job.model]
             if isinstance(model, RemoteModel):
                 examples = distinct(for_now.built(job, progress).cases).examples
-                asked = [*examples, *examples[:PAID_QUESTIONS], *examples[:TRIALS]]
+                asked = [*examples, *examples[: model.again], *examples[:PAID_QUESTIONS], *examples[:TRIALS]]
                 tokens = [model.worst(example) for example in asked]
                 price = spec_price(parse_spec(job.model))
                 read, written = sum(read for read, _ in tokens), sum(written for _, written in tokens)

@@ -66,10 +66,10 @@ def _query(
     rows: Sequence[Answer] = ()
     with store.partial(job.id, source.sizes) as stored:
         missing = source.missing(stored, progress)
-        done, reported = sum(not is_retryable(row) for row in stored.read()), 0.0
+        done, reported = sum(not row.mark for row in stored.read() if not is_retryable(row)), 0.0
         for rows in missing:
             stored.add(rows)
-            done += len(rows)
+            done += sum(not row.mark for row in rows)
             if done == source.total or time.monotonic() - reported > BETWEEN_REPORTS:
                 progress("asking", done, source.total)
                 reported = time.monotonic()

@@ -1,5 +1,7 @@
 """Ranking by attributions, from the file to the order of models."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +13,7 @@ from shoal.cli import main
 from shoal.core.records import Answers, Case
 from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import ExplainConfig
-from shoal.protocols.ranking.factors import FACTORS
+from shoal.protocols.ranking.factors import parse_factor
 from shoal.protocols.ranking.word_factors import FEATURE
 
 from .conftest import read_csv, write_csv
@@ -32,7 +34,7 @@ def mean(name, model, cases, method):
         model, [case.examples[0] for case in cases], method, ExplainConfig(samples=200, specials=True)
     )
     answers = Answers(("no", "yes"), np.zeros(len(cases), np.int64))
-    return np.mean([n for n in FACTORS[name].values(cases, answers, explained) if n is not None])
+    return np.mean([n for n in parse_factor(name).values(cases, answers, explained) if n is not None])
 
 
 @pytest.mark.parametrize("method", EXPLAINERS)
@@ -111,7 +113,17 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
         assert done.exit_code == 0, done.output
         return done.stdout
 
-    shoal("run", "plan.toml")
+    coarse = shoal("run", "plan.toml")
+    assert "Take more steps: the attributions of gradients miss" in coarse and "for 2 of 2 models" in coarse
+    assert "the attributions of shapley miss" not in coarse
+    told = json.loads(shoal("run", "plan.toml", "--json"))
+    gaps = {
+        (row["groups"]["model"], row["groups"]["explainer"]): row["value"]
+        for row in told["measures"]
+        if row["name"] == "completeness gap"
+    }
+    assert gaps.keys() == {(model, one) for model in "ab" for one in ("shapley", "gradients")}
+    assert all(gaps[name, "gradients"] > 0.05 and gaps[name, "shapley"] < 1e-9 for name in "ab")
     shoal("report", "plan.toml", "--out", "page.html")
     pairs = {(row["explainer"], row["method"]) for row in read_csv(tmp_path / "page-pairs.csv")}
     assert pairs == {("", "ACC"), ("shapley", "ADJ"), ("gradients", "ADJ")}

@@ -36,8 +36,13 @@ from .spending import Spending, estimated_tokens, spec_price
 
 OPTIONS = (
     *PROMPT_OPTIONS,
+<<<<<<< HEAD
     *("url", "key_from", "temperature", "seed", "concurrency"),
     *("tries", "timeout", "price", "budget"),
+=======
+    *("url", "key_from", "temperature", "seed", "concurrency", "requests_per_minute"),
+    *("tokens_per_minute", "tries", "timeout", "price", "budget", "again"),
+>>>>>>> parent of bd0861eb (Endpoints: no second answers to 50 examples; ranking: no completeness gap (explain keeps its warning))
 )
 MODES = ("", "first token", "generate", "constrained")
 OPENAI, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
@@ -49,6 +54,8 @@ TRIED = 3
 """Examples for trial requests."""
 AROUND_A_LABEL = 16
 """Tokens of a JSON object besides the label."""
+AGAIN = 50
+"""Examples to query twice, to measure whether answers repeat."""
 URL_EXAMPLE = "url=http://127.0.0.1:8000/v1"
 WRITING = make_prompt({"task": "reading", "user": "{{ context }} {{ question }}"}, "suggest")
 """A placeholder: `write` sends its own request."""
@@ -90,6 +97,7 @@ class Endpoint(PromptAnswers):
             )
         self.max_tokens = max_tokens(spec, prompt)
         self.concurrency = spec.whole("concurrency", 8, 1, 1_000)
+        self.again = spec.whole("again", AGAIN, 0)
         self.client = Client(
             self.url,
             spec.options.get("key_from", OPENAI_KEY if self.url == OPENAI else ""),

@@ -20,7 +20,7 @@ from .build import build
 from .inoculate import recipe
 from .labelling import label_next
 from .order import answer_table, order_models
-from .score import explain_batch, score
+from .score import completeness_gaps, explain_batch, score
 from .settings import Settings
 from .study import study
 from .view import view
@@ -56,5 +56,6 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     measures, findings = order_models(table)
     suggestion = label_next(settings, table)
     studied, cautions = study(settings, table) if settings.probe_sizes else ([], [])
-    findings = [*findings, *([suggestion] if suggestion else []), *cautions]
-    return Compared([*measures, *studied], sorted(findings, key=lambda finding: -finding.weight))
+    gaps, warnings = completeness_gaps(table.names, table.results)
+    findings = [*findings, *([suggestion] if suggestion else []), *cautions, *warnings]
+    return Compared([*measures, *studied, *gaps], sorted(findings, key=lambda finding: -finding.weight))

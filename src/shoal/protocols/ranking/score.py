@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core.records import Answer, Answers, Basis, Case, Example, Measure, Outcome
+from ...core.measures import quantity, shown
+from ...core.records import Answer, Answers, Basis, Case, Example, Finding, Measure, Outcome, Result
 from ...explaining import explain
 from ...explaining.attributions import (
+    LARGEST_GAP,
     Attribution,
     ExplainConfig,
     as_data,
+    completeness_gap,
     from_data,
 )
 from ...models.answer_rows import answer_columns
@@ -48,6 +51,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Any]) -> Score
             values = factor.values(built.cases, merged, attributions.get(factor.explainer, ()))
             columns[factor.name] = values
             measures.append(_mean(factor.name, built.cases, values))
+    measures += [row for explainer, known in attributions.items() for row in mean_gap(explainer, known)]
     return Scored(outcomes, measures, columns)
 
 
@@ -120,6 +124,9 @@ def _mean(name: str, cases: Sequence[Case], values: Sequence[float | None]) -> M
 # Answers with attributions
 
 
+GAP = "completeness gap"
+
+
 def explain_batch(
     settings: Settings, model: object, built: Built, examples: Sequence[Example]
 ) -> list[Answer]:
@@ -175,3 +182,36 @@ def read_attributions(rows: Sequence[Answer], explainer: str) -> list[Attributio
     """Return the attributions of one explainer; None where there are none."""
     data = [None if row.error else row.data.get("attributions", {}).get(explainer) for row in rows]
     return [None if row is None else from_data(row) for row in data]
+
+
+# Whether they add up
+
+
+def mean_gap(explainer: str, rows: Sequence[Attribution | None]) -> list[Measure]:
+    """Return the mean completeness gap of a model; nothing for LIME, whose values need not add up."""
+    gaps = [completeness_gap(row) for row in rows if row is not None]
+    known = [gap for gap in gaps if gap is not None]
+    return [Measure(GAP, float(np.mean(known)), len(known), {"explainer": explainer})] if known else []
+
+
+def completeness_gaps(names: Sequence[str], results: Sequence[Result]) -> tuple[list[Measure], list[Finding]]:
+    """Return the gap of each model, with a warning where it is large."""
+    rows = [
+        replace(row, groups={"model": name, **row.groups})
+        for name, result in zip(names, results, strict=True)
+        for row in result.measures.where(GAP)
+    ]
+    findings = []
+    for explainer in dict.fromkeys(row.groups["explainer"] for row in rows):
+        large = [
+            row for row in rows if row.groups["explainer"] == explainer and (row.value or 0.0) > LARGEST_GAP
+        ]
+        if large:
+            worst = max(large, key=lambda row: row.value or 0.0)
+            gap = shown(worst.value, quantity(worst))
+            models = len(large), len(results)
+            text = wording.INCOMPLETE.format(
+                explainer, 100 * LARGEST_GAP, *models, gap, worst.groups["model"]
+            )
+            findings.append(Finding("incomplete", text, tuple(large), 1.6, {"explainer": explainer}))
+    return rows, findings

@@ -29,7 +29,7 @@ from . import wording
 from .factors import FACTORS
 from .labelling import NEXT, examples_to_label
 from .order import DECIDED, PROBABLE, STATED, contenders, from_facts
-from .score import PREDICTION
+from .score import GAP, PREDICTION
 from .settings import Settings
 from .study import BASELINE, PairFacts, ProbeFacts
 
@@ -40,6 +40,7 @@ TONES: dict[str, Tone] = {
     "no labels": "doubt",
     "too few": "bad",
     "skipped": "bad",
+    "incomplete": "doubt",
 }
 HEADLINES = ("stop", "go on")
 """Findings that begin with the name of a model, which may contain a colon."""
@@ -72,11 +73,12 @@ def _alone(result: Result) -> Section:
     measures = result.measures
     (accuracy, *_) = measures.where("accuracy")
     values = [(f"mean {row.groups['factor']}", row) for row in measures.where("factor value")]
+    gaps = [(f"{GAP}, {row.groups['explainer']}", row) for row in measures.where(GAP)]
     rows = [
         Row(["accuracy", Number(accuracy), Number(accuracy, part="interval"), Number(accuracy, part="n")]),
         *(
             Row([name, Number(row, instead="not applicable"), "", Number(row, part="n")])
-            for name, row in values
+            for name, row in [*values, *gaps]
         ),
     ]
     columns = [Column("", "left"), Column(""), Column("95 % CI"), Column("n")]

@@ -43,6 +43,10 @@ PROBE_SETS_TOO_LARGE = (
     "Not drawn: probe sets of {} from {} labelled examples. Label more, or set probe_sizes = [5]."
 )
 TOO_LONG = "{} tokens longer than the model's limit, so some words would have no effect"
+INCOMPLETE = (
+    "Take more steps: the attributions of {} miss their sum by more than {:.0f} % for {} of {} models, "
+    "by {} % for {}."
+)
 PARTS = {
     "labelled": "labelled examples",
     "chosen": "labelled where models disagree",
