@@ -30,6 +30,10 @@ SAMPLE_SEED = 0
 
 def parts(settings: Settings) -> list[Settings]:
     """Return the settings of each job."""
+    if settings.is_stored:
+        from .stored import stored_parts
+
+        return stored_parts(settings)
     _check(settings)
     baseline: list[tuple[HoldOut, str, Asked]] = [("none", "", "all")]
     held_out: list[tuple[HoldOut, str, Asked]] = [] if settings.fold else [("seen", "", "all")]
@@ -129,7 +133,9 @@ def _refuse_tested_twice(settings: Settings, train: Train) -> None:
 
 
 def planned_folds(settings: Settings) -> dict[str, list[str]]:
-    """Return the folds of each hold-out."""
+    """Return the folds of each hold-out; none for stored predictions, which join them."""
+    if settings.is_stored:
+        return {}
     cases = training_cases(settings)
     held_out = [scenario for scenario in settings.hold_out if scenario in UNITS]
     if not settings.fold:

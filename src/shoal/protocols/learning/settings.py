@@ -57,6 +57,30 @@ class Train(TrainNumbers):
     and method. Numbers that are set here or in options are not searched."""
 
 
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The table `predictions`: stored answers to the suite's test split, a file per scenario. Nothing is trained."""
+
+    iid: str = ""
+    """Answers without the suite, the scenario none."""
+    seen: str = ""
+    """Answers after the whole suite."""
+    functionality: str = ""
+    """Answers to each functionality after the suite without it."""
+    capability: str = ""
+    """Answers to each functionality after the suite without its capability."""
+    test_type: str = ""
+    """Answers to each functionality after the suite without its test type."""
+
+
+@dataclass(frozen=True, slots=True)
+class IidPredictions:
+    """The table `iid_predictions`: stored answers to iid_test. Those of seen serve the held-out scenarios too."""
+
+    iid: str = ""
+    seen: str = ""
+
+
 def _split(settings: "Settings") -> Any:
     return split_identity(settings, settings.tested_split)
 
@@ -116,10 +140,26 @@ class Settings(behaviour.Settings):
     table needs."""
     fold: str = changes("answers", "", advanced=True)
     """Hold out only this functionality, capability or test type."""
+    predictions: Predictions = changes("answers", Predictions(), when=lambda settings: False, advanced=True)
+    """Stored answers in place of trainings: files by scenario. The job's hash has their content."""
+    iid_predictions: IidPredictions = changes(
+        "answers", IidPredictions(), when=lambda settings: False, advanced=True
+    )
+    """Stored answers to iid_test, beside predictions."""
     s_iid_mode: Literal["full", "mean_over_heldout"] = changes("scoring", "full", advanced=True)
     """i.i.d. score inside G: of the model trained on the whole suite, or the mean over the held-out models."""
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000, advanced=True)
     """Shuffles of the randomisation test of G."""
+
+    @property
+    def is_stored(self) -> bool:
+        """Return whether the answers are stored predictions."""
+        return self.predictions != Predictions()
+
+    @property
+    def trains(self) -> bool:
+        """Return whether the jobs train models."""
+        return not self.is_stored
 
     @property
     def tested_split(self) -> str:
