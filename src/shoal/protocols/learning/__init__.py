@@ -51,8 +51,8 @@ def build(settings: Settings, progress: "Progress | None" = None) -> "Built":
 
 
 def recipe(settings: Settings, model: str) -> "Recipe | None":
-    """Return the training before the model is tested; None for stored predictions."""
-    if settings.is_stored:
+    """Return the training before the model is tested; None where nothing is trained."""
+    if not settings.trains:
         return None
     from .stages import make_recipe
 
@@ -60,9 +60,13 @@ def recipe(settings: Settings, model: str) -> "Recipe | None":
 
 
 def replace_model(settings: Settings, spec: str) -> Any:
-    """Return stored predictions in place of a model; None if the plan trains one."""
-    if not settings.is_stored:
+    """Return stored predictions in place of a model, or the model under a prompt that teaches it; None to train it."""
+    if settings.trains:
         return None
+    if settings.teach:
+        from .teach import taught_model
+
+        return taught_model(settings, spec)
     from .stored import ScenarioAnswers
 
     return ScenarioAnswers(settings)
@@ -70,7 +74,7 @@ def replace_model(settings: Settings, spec: str) -> Any:
 
 def part_title(settings: Settings) -> str:
     """Return the scenario of a job."""
-    return " ".join(filter(None, [*settings.hold_out, settings.fold]))
+    return " ".join(filter(None, [*settings.teach, *settings.hold_out, settings.fold]))
 
 
 def score(settings: Settings, built: "Built", answers: "Mapping[str, Answers]") -> "Scored":

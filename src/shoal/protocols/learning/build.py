@@ -34,6 +34,12 @@ def parts(settings: Settings) -> list[Settings]:
         from .stored import stored_parts
 
         return stored_parts(settings)
+    if settings.teach:
+        from .teach import asked_parts, check_teaching
+
+        check_teaching(settings)
+        planned = planned_folds(settings)
+        return asked_parts(settings, [(scenario, fold) for scenario in planned for fold in planned[scenario]])
     _check(settings)
     baseline: list[tuple[HoldOut, str, Asked]] = [("none", "", "all")]
     held_out: list[tuple[HoldOut, str, Asked]] = [] if settings.fold else [("seen", "", "all")]
@@ -190,7 +196,8 @@ def build_cases(settings: Settings) -> Built:
         about |= {"chosen": [chosen], "not asked": len(whole) - len(cases)}
     data = load_iid(settings)
     about |= overlap(settings, data)
-    rows = iid_cases(data) + ([] if is_part else ood_cases(settings, data))
+    rows = [] if is_part and settings.teach else iid_cases(data)
+    rows += [] if is_part else ood_cases(settings, data)
     built = built_suite(suite, cases + rows, about)
     # A trained model has no stored answers, so the cases that these were chosen from are not needed.
     return replace(built, chosen_from=()) if is_part else built

@@ -131,7 +131,7 @@ def load_iid(settings: "Settings") -> IidData:
     return _load(
         _Source(
             settings.iid, settings.iid_test, settings.text, settings.label, settings.iid_labels, settings.iid_limit,
-            settings.iid_halves, settings.suite, settings.is_stored or settings.train.from_ == "model",
+            settings.iid_halves, settings.suite, not settings.trains or settings.train.from_ == "model",
             trains_on_iid(settings),
             tuple(map(stamp, files)),
         )
@@ -140,7 +140,7 @@ def load_iid(settings: "Settings") -> IidData:
 
 def trains_on_iid(settings: "Settings") -> bool:
     """Return whether some stage trains on i.i.d. rows; from a trained model only a mixed stage does."""
-    if settings.is_stored:
+    if not settings.trains:
         return False
     return settings.train.from_ != "model" or any("iid+suite" in on for on in settings.train.on)
 

@@ -67,6 +67,12 @@ def training_cases(settings: Settings, part: str = "train") -> list[Case]:
     return list(_cases(*_key(settings, part)))
 
 
+def without_held_out(settings: Settings, cases: Sequence[Case]) -> list[Case]:
+    """Return the cases that a job does not hold out."""
+    (scenario,) = settings.hold_out
+    return [case for case in cases if case.groups.get(scenario) != settings.fold]
+
+
 def lessons_identity(settings: Settings, part: str = "train") -> dict[str, Any]:
     """Return what decides the examples of a split: suite and split by content, repairs by name."""
     names = ("edits", "duplicates", "split_by")

@@ -14,6 +14,7 @@ from .iid import iid_identity, ood_digest, test_identity
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
 HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
 Asked = Literal["all", "held out"]
+Teach = Literal["nothing", "instructions", "demonstrations", "both"]
 
 RANGES: dict[str, Within] = {
     name: get_args(kind)[1]
@@ -88,7 +89,8 @@ def _split(settings: "Settings") -> Any:
 def _held_out(settings: "Settings") -> Any:
     if settings.hold_out_asks == "all":
         return "all"  # else jobs of one plan would be scored differently, and could not be compared
-    return {"hold out": list(settings.hold_out), "fold": settings.fold}
+    part = {"hold out": list(settings.hold_out), "fold": settings.fold}
+    return part | ({"iid": False} if settings.teach else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,8 @@ class Settings(behaviour.Settings):
     table needs."""
     fold: str = changes("answers", "", advanced=True)
     """Hold out only this functionality, capability or test type."""
+    teach: tuple[Teach, ...] = changes("answers", (), when=lambda settings: bool(settings.teach))
+    """Teach prompted models in place of training: nothing, instructions, demonstrations, both."""
     predictions: Predictions = changes("answers", Predictions(), when=lambda settings: False, advanced=True)
     """Stored answers in place of trainings: files by scenario. The job's hash has their content."""
     iid_predictions: IidPredictions = changes(
@@ -159,7 +163,7 @@ class Settings(behaviour.Settings):
     @property
     def trains(self) -> bool:
         """Return whether the jobs train models."""
-        return not self.is_stored
+        return not self.is_stored and not self.teach
 
     @property
     def tested_split(self) -> str:

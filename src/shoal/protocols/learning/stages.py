@@ -36,7 +36,7 @@ def make_recipe(settings: Settings, model: str) -> Recipe:
         raise PlanError(
             f"{model} cannot be trained",
             why="training needs weights and gradients",
-            fix="hf:DIR or tiny:NAME; shoal try behaviour tests a model without training",
+            fix='hf:DIR or tiny:NAME; or teach = ["nothing", "both"] for a prompted model',
         )
     (config,) = settings.train.on
     from_model = settings.train.from_ == "model"

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ...core.errors import DataError, some
 from ...core.records import Case, Result, verdicts_of
 from .iid import is_iid, is_labelled_row
-from .settings import Config, Settings
+from .settings import Config, Settings, Teach
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -39,6 +39,8 @@ TAUGHT = "suite"
 """The configuration of a row that was shown the suite without a training by shoal."""
 STORED = "stored"
 """The method of a row of stored predictions."""
+TEACHING = (*get_args(Teach), STORED)
+"""The methods of rows that are not trained."""
 STANDARD = "none"
 HOLD_OUTS = ("seen", "functionality", "capability", "test type")
 
@@ -85,6 +87,9 @@ def row_of(settings: Mapping[str, Any]) -> Row:
     """Return the row of a job from its settings."""
     if any(settings.get("predictions", {}).values()):
         return ("iid" if settings["predictions"]["iid"] else TAUGHT), STORED
+    if settings.get("teach"):
+        (how,) = settings["teach"]
+        return ("iid" if how == "nothing" else TAUGHT), how
     (config,), (method,) = settings["train"]["on"], settings["train"]["method"]
     return config, method
 
@@ -93,12 +98,14 @@ def planned_rows(settings: Settings) -> set[Row]:
     """Return the rows that a plan is to have."""
     if settings.is_stored:
         return {("iid", STORED), (TAUGHT, STORED)}
+    if settings.teach:
+        return {("iid" if how == "nothing" else TAUGHT, how) for how in settings.teach}
     return {(config, method) for config in settings.train.on for method in settings.train.method}
 
 
 def _rank(row: Row) -> tuple[int, int]:
     """Return the place in the paper's order."""
-    return (*get_args(Config), TAUGHT).index(row[0]), (*METHODS, STORED).index(row[1])
+    return (*get_args(Config), TAUGHT).index(row[0]), (*METHODS, *TEACHING).index(row[1])
 
 
 def _refuse_another(earlier: Training | None, another: Training) -> None:
