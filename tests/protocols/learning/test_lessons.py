@@ -4,6 +4,7 @@
 # mypy: disable-error-code="arg-type, union-attr, var-annotated"
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -24,6 +25,7 @@ from shoal.protocols.learning.hyper import (
 )
 from shoal.protocols.learning.iid import is_iid, label_names, load_iid, ood_cases, overlap
 from shoal.protocols.learning.lessons import (
+    held_out,
     items_of,
     suite_environments,
     target_of,
@@ -138,9 +140,11 @@ def test_the_reference_trains_synonyms_by_their_label_and_judges_them_as_invaria
         settings = Settings(suite=str(tmp_path / "qqp.jsonl"), edits=edits, train=Train())
         (environment,) = suite_environments(settings, ("0", "1"))
         assert environment.kind == "MFT" and environment.items[0].target == (0, 1)
-        assert {one.groups["test type"] for one in training_cases(settings)} == {
-            scored
-        }  # decides what is held out
+        assert {one.groups["test type"] for one in training_cases(settings)} == {scored}
+        # Held out by what is trained as well as by what is scored.
+        for fold in ("MFT", "INV"):
+            without = held_out(replace(settings, hold_out=("test type",), fold=fold))
+            assert without == ({name} if fold in ("MFT", scored) else set())
 
 
 def test_only_the_training_split_is_trained_on():

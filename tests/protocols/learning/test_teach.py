@@ -1,5 +1,6 @@
 """Teaching a prompted model by its prompt: a planted endpoint knows what its prompt says, and nothing else."""
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -25,7 +26,13 @@ def write_files(folder: Path, url: str, teach: list[str]) -> Path:
     rows = [
         {"suite": "toy", "label_names": list(LABELS)},
         *(
-            {"functionality": name, "capability": capability, "type": "MFT", "labels": label, "case_id": number}
+            {
+                "functionality": name,
+                "capability": capability,
+                "type": "MFT",
+                "labels": label,
+                "case_id": number,
+            }
             | {"examples": [{"text": f"{name} {number}"}]}
             for name, (capability, label) in TESTS.items()
             for number in range(CASES)
@@ -55,7 +62,7 @@ def obeys(turns: list[dict[str, str]]) -> str:
     system = next((turn["content"] for turn in turns if turn["role"] == "system"), "")
     if rule := re.search(f"^- {word} Answer: (.+)$", system, re.MULTILINE):
         return rule[1]
-    for question, reply in zip(turns, turns[1:], strict=False):
+    for question, reply in itertools.pairwise(turns):
         if question["role"] == "user" and question["content"].split()[1] == word:
             return reply["content"]
     return LABELS[1 - TESTS[word][1]]

@@ -18,7 +18,7 @@ from ...models import load_model, parse_spec
 from ...models.prompted.prompt import TASKS, Prompt
 from ..behaviour.build import load_suite
 from ..behaviour.rules import label_index
-from .lessons import training_cases, without_held_out
+from .lessons import held_out, trained_as, training_cases
 from .settings import Settings, Train
 
 PROMPT_SEED = 0
@@ -56,8 +56,10 @@ def taught_prompt(settings: Settings, prompt: Prompt) -> Prompt:
     """Return a prompt with instructions, demonstrations or both before its own."""
     (how,) = settings.teach
     seen: dict[str, list[Case]] = {}
-    for case in without_held_out(settings, training_cases(settings)) if how != "nothing" else ():
-        seen.setdefault(case.groups["functionality"], []).append(case)
+    without = held_out(settings)
+    for case in trained_as(training_cases(settings)) if how != "nothing" else ():
+        if case.groups["functionality"] not in without:
+            seen.setdefault(case.groups["functionality"], []).append(case)
     lesson = _instructions(settings, prompt, seen) if how in ("instructions", "both") else ""
     shots = _demonstrations(settings, prompt, seen) if how in ("demonstrations", "both") else []
     return replace(prompt, lesson=lesson, shots=(*prompt.shots, *shots))
