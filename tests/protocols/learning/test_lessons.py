@@ -15,6 +15,7 @@ from shoal.protocols.behaviour.suite import Suite, case
 from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import Settings, build, parts
 from shoal.protocols.learning.build import folds
+from shoal.protocols.learning.findings import _untuned
 from shoal.protocols.learning.hyper import (
     READING,
     iid_how,
@@ -34,6 +35,7 @@ from shoal.protocols.learning.lessons import (
 )
 from shoal.protocols.learning.settings import Train
 from shoal.protocols.learning.stages import make_recipe
+from shoal.protocols.learning.trainings import METHODS
 from shoal.runs.settings import make_settings
 from shoal.runs.store_files import load_built, save_built
 from shoal.training.environments import Directed, Invariant, Labelled, Several
@@ -434,6 +436,33 @@ def test_a_methods_own_numbers_have_the_ranges_of_all_methods(name, value, range
 def test_what_no_training_would_heed_is_refused(train, message):
     with pytest.raises(PlanError, match=message):
         parts(learning(train={"on": "iid>suite", **train}))
+
+
+def test_the_paper_profile_trains_as_its_text_says():
+    paper = learning(train={"on": "iid>suite"}, profile="paper")
+    options = {name: method_options(paper, "sentiment", "iid+suite", name) for name in METHODS}
+    alike = {"kappa": 0.0, "iid_share": 0.0}
+    assert options == {
+        "vanilla": {},
+        "dropout": {},
+        "l2": {"penalty": True},
+        "lp": {},
+        "lp-ft": {"probe_learning_rate": 1e-3, "probe_batch": 8},
+        "irm": {**alike, "per_step": 0, "penalty": 1e4},
+        "group-dro": {**alike, "step_size": 0.01, "importance": False, "excess": False},
+        "fish": {"kappa": 0.0, "iid_always": False, "plain_share": 0.0, "epsilon": 0.05},
+        "lora": {},
+    }
+
+
+def test_a_method_without_tuned_numbers_says_so():
+    settings = learning(suite="reading", iid="reading", train={"method": ["vanilla", "fish"]})
+    assert [found.text for found in _untuned(settings)] == [
+        "fish: the paper has no tuned numbers for reading comprehension, so vanilla's are used."
+    ]
+    own = {"options": {"fish": {"learning_rate": 2e-5, "batch": 8, "epochs": 1}}}
+    assert not _untuned(learning(suite="reading", train={"method": ["vanilla", "fish"], **own}))
+    assert not _untuned(learning(train={"method": ["vanilla", "fish"]}))
 
 
 def test_the_reference_profile_trains_as_its_code_does():

@@ -228,6 +228,11 @@ def negative_transfer(groups: Mapping[str, str], capability: str, change: float,
     )
 
 
+def untuned(method: str, task: str) -> str:
+    """Return that a method takes vanilla's numbers."""
+    return f"{method}: the paper has no tuned numbers for {task}, so vanilla's are used."
+
+
 # Findings about one training
 
 CONSTANT = " A constant answer passes every invariance test."
