@@ -214,6 +214,17 @@ class ProtocolModule(Protocol):
         ...
 
 
+@runtime_checkable
+class ReplacesModels(Protocol):
+    """A protocol whose settings may decide what is queried in place of the model that a plan names."""
+
+    def replace_model(self, settings: Any, spec: str) -> Any:
+        """Return the model to query, such as stored answers; None to query the one that the spec names."""
+
+    def part_title(self, settings: Any) -> str:
+        """Return a word for the name of a job that no training names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """A file format in which a protocol exports its cases."""

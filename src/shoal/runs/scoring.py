@@ -26,7 +26,7 @@ from ..models.interface import StoredAnswers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
 from ..training.stage import Progress, silent
-from .plan import Job, Plan, plain
+from .plan import Job, Plan, plain, replaced_model
 from .settings import make_settings
 from .store import RunStore
 from .store_files import VALUES
@@ -68,8 +68,11 @@ def _described(job: Job, about: Mapping[str, Any], checks: Sequence[Mapping[str,
 
 
 def load_for(job: Job) -> Any:
-    """Return the model of a job."""
-    return load_model(job.model) if job.given is None else job.given
+    """Return the model of a job: an object, what its settings query in place of the spec, or the spec's."""
+    if job.given is not None:
+        return job.given
+    other = replaced_model(job.protocol, job.settings, job.model)
+    return load_model(job.model) if other is None else other
 
 
 def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dict[str, Any]]:

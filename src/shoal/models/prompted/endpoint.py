@@ -36,13 +36,8 @@ from .spending import Spending, estimated_tokens, spec_price
 
 OPTIONS = (
     *PROMPT_OPTIONS,
-<<<<<<< HEAD
     *("url", "key_from", "temperature", "seed", "concurrency"),
-    *("tries", "timeout", "price", "budget"),
-=======
-    *("url", "key_from", "temperature", "seed", "concurrency", "requests_per_minute"),
-    *("tokens_per_minute", "tries", "timeout", "price", "budget", "again"),
->>>>>>> parent of bd0861eb (Endpoints: no second answers to 50 examples; ranking: no completeness gap (explain keeps its warning))
+    *("tries", "timeout", "price", "budget", "again"),
 )
 MODES = ("", "first token", "generate", "constrained")
 OPENAI, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"

@@ -131,7 +131,8 @@ def load_iid(settings: "Settings") -> IidData:
     return _load(
         _Source(
             settings.iid, settings.iid_test, settings.text, settings.label, settings.iid_labels, settings.iid_limit,
-            settings.iid_halves, settings.suite, settings.train.from_ == "model", trains_on_iid(settings),
+            settings.iid_halves, settings.suite, not settings.trains or settings.train.from_ == "model",
+            trains_on_iid(settings),
             tuple(map(stamp, files)),
         )
     )  # fmt: skip
@@ -139,6 +140,8 @@ def load_iid(settings: "Settings") -> IidData:
 
 def trains_on_iid(settings: "Settings") -> bool:
     """Return whether some stage trains on i.i.d. rows; from a trained model only a mixed stage does."""
+    if not settings.trains:
+        return False
     return settings.train.from_ != "model" or any("iid+suite" in on for on in settings.train.on)
 
 

@@ -14,6 +14,7 @@ from .iid import iid_identity, ood_digest, test_identity
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
 HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
 Asked = Literal["all", "held out"]
+Teach = Literal["nothing", "instructions", "demonstrations", "both"]
 
 RANGES: dict[str, Within] = {
     name: get_args(kind)[1]
@@ -58,6 +59,30 @@ class Train(TrainNumbers):
     method. Numbers that the plan sets stay fixed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The table `predictions`: stored answers to the suite's test split, a file per scenario. Nothing is trained."""
+
+    iid: str = ""
+    """Answers without the suite, the scenario none."""
+    seen: str = ""
+    """Answers after the whole suite."""
+    functionality: str = ""
+    """Answers to each functionality after the suite without it."""
+    capability: str = ""
+    """Answers to each functionality after the suite without its capability."""
+    test_type: str = ""
+    """Answers to each functionality after the suite without its test type."""
+
+
+@dataclass(frozen=True, slots=True)
+class IidPredictions:
+    """The table `iid_predictions`: stored answers to iid_test. Those of seen serve the held-out scenarios too."""
+
+    iid: str = ""
+    seen: str = ""
+
+
 def _split(settings: "Settings") -> Any:
     return split_identity(settings, settings.tested_split)
 
@@ -65,7 +90,8 @@ def _split(settings: "Settings") -> Any:
 def _held_out(settings: "Settings") -> Any:
     if settings.hold_out_asks == "all":
         return "all"  # else jobs of one plan would be scored differently, and could not be compared
-    return {"hold out": list(settings.hold_out), "fold": settings.fold}
+    part = {"hold out": list(settings.hold_out), "fold": settings.fold}
+    return part | ({"iid": False} if settings.teach else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +143,28 @@ class Settings(behaviour.Settings):
     needs."""
     fold: str = changes("answers", "", advanced=True)
     """Hold out only this functionality, capability or test type."""
+    teach: tuple[Teach, ...] = changes("answers", (), when=lambda settings: bool(settings.teach))
+    """Teach prompted models in place of training: nothing, instructions, demonstrations, both."""
+    predictions: Predictions = changes("answers", Predictions(), when=lambda settings: False, advanced=True)
+    """Stored answers in place of trainings: files by scenario. The job's hash has their content."""
+    iid_predictions: IidPredictions = changes(
+        "answers", IidPredictions(), when=lambda settings: False, advanced=True
+    )
+    """Stored answers to iid_test, beside predictions."""
     s_iid_mode: Literal["full", "mean_over_heldout"] = changes("scoring", "full", advanced=True)
     """i.i.d. score in G: of the model trained on the full suite, or the mean over held-out models."""
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000, advanced=True)
     """Shuffles of the randomisation test of G."""
+
+    @property
+    def is_stored(self) -> bool:
+        """Return whether the answers are stored predictions."""
+        return self.predictions != Predictions()
+
+    @property
+    def trains(self) -> bool:
+        """Return whether the jobs train models."""
+        return not self.is_stored and not self.teach
 
     @property
     def tested_split(self) -> str:

@@ -9,7 +9,7 @@ pvalues        a row per configuration and method: p and adjusted p of each scor
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from ...core.claims import claim_of_rows
 from ...core.measures import quantity, shown
@@ -23,12 +23,18 @@ from . import wording
 from .averages import AVERAGE, OVER_METHODS
 from .findings import CONCLUSION, lost_rows
 from .iid import OVERLAP
-from .settings import Settings
+from .settings import IidPredictions, Predictions, Settings
 from .table3 import COLUMNS, IID_COLUMN, Cell, TableRow, means_of, models_of, rows_of_table3, title_of
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
+ELSEWHERE = (
+    *("hold_out", "train.on", "train.method"),
+    *(f"predictions.{field.name}" for field in fields(Predictions)),
+    *(f"iid_predictions.{field.name}" for field in fields(IidPredictions)),
+)
+"""Settings that the rows and columns of the table show."""
 BEFORE_AND_AFTER = {
     "seen": "trained on (G_seen)",
     "functionality": "held-out functionalities (G_func)",
@@ -112,7 +118,7 @@ def _before_and_after(helped: Sequence[TableRow], count: int) -> Table | None:
 def _about(settings: Settings) -> str:
     """Return suite, split, profile and the settings that the table does not show."""
     split = f", {settings.split} split" if settings.split else ""
-    unusual = unusual_settings(settings, ("hold_out", "train.on", "train.method"))
+    unusual = unusual_settings(settings, ELSEWHERE)
     return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}"
 
 
@@ -270,7 +276,7 @@ def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
     row, hold_out = (groups["config"], groups["method"]), groups["hold out"]
     fold = groups.get(hold_out, "")
     of_row = [job for job in trainings if job.row == row]
-    jobs = [job for job in of_row if (job.hold_out, job.fold) == (hold_out, fold)]
+    jobs = [job for job in of_row if job.hold_out == hold_out and job.fold in (fold, "")]
     jobs = jobs or [job for job in of_row if job.hold_out == "seen"]  # nothing of it was there to leave out
     names = [str(job.result.job["id"]) for job in jobs if "id" in job.result.job]
     return replace(rate, basis=Basis("cases", jobs=tuple(names))) if names else rate
