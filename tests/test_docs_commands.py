@@ -4,6 +4,7 @@
 """
 
 import csv
+import json
 import re
 import shlex
 import shutil
@@ -56,11 +57,13 @@ STAND_INS = {
     "hf:one?": "openai:one?url=http://127.0.0.1:8000/v1&",
     "hf:two?": "openai:two?url=http://127.0.0.1:8000/v1&",
     'merge "openai:': 'merge --limit 3 --set draws=1 "openai:',
+    "openai:MODEL?url=URL": "openai:MODEL?url=http://127.0.0.1:8000/v1",
 }
 
 RUN_FIRST = {
     "cood.md": "shoal run cood.toml --into runs",
     "train-on-a-suite.md": "shoal check learning.toml",
+    "suites-with-others.md": "shoal new suite hotels",
 }
 
 PLAN = """
@@ -194,6 +197,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         '"attr2": {"category": "d", "examples": ["ugly", "evil"]}}'
     )
     words = ["rose", "lily", "ant", "wasp", "love", "peace", "ugly", "evil"]
+    nested = [{"doc": {"text": "Fine room.", "target": "positive"}}, {"doc": {"target": "negative"}}]
+    (tmp_path / "dump.jsonl").write_text("\n".join(map(json.dumps, nested)) + "\n")
     vectors = [f"{word} {at % 3 + 0.5} {at * at % 5} {at}" for at, word in enumerate(words)]
     (tmp_path / "word2vec.txt").write_text("\n".join(vectors) + "\n")
     write_predictions(tmp_path)
@@ -207,6 +212,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def answer(question: str) -> str:
+    if question.startswith("Test cases"):
+        return "negative: Lovely, another cold soup."
     return "unclear" if "Premise" in question else by_words(question)
 
 
