@@ -39,8 +39,7 @@ STAND_INS = {
     ".toml --workers 2": ".toml",
     "compare A B": "compare old-hotel new-hotel",
     "--a old1 --a old2 --b new1 --b new2": "--a old-hotel --a new-hotel --b reviews-predict --b reviews2-predict",
-    "3f9c1a2b": "old-hotel",
-    "91be77d0": "new-hotel",
+    "JOB_A JOB_B": "old-hotel new-hotel",
     "JOB": "reviews-predict",
     "per_label=300": "per_label=20",
     "test_per_label=60": "test_per_label=10",
@@ -58,11 +57,13 @@ STAND_INS = {
     "hf:one?": "openai:one?url=http://127.0.0.1:8000/v1&",
     "hf:two?": "openai:two?url=http://127.0.0.1:8000/v1&",
     'merge "openai:': 'merge --limit 3 --set draws=1 "openai:',
+    "openai:MODEL?url=URL": "openai:MODEL?url=http://127.0.0.1:8000/v1",
 }
 
 RUN_FIRST = {
     "cood.md": "shoal run cood.toml --into runs",
     "train-on-a-suite.md": "shoal check learning.toml",
+    "suites-with-others.md": "shoal new suite hotels",
 }
 
 PLAN = """
@@ -205,6 +206,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("Religion.jsonl", "answers.jsonl"):
         (tmp_path / name).write_text(json.dumps(question))
     words = ["rose", "lily", "ant", "wasp", "love", "peace", "ugly", "evil"]
+    nested = [{"doc": {"text": "Fine room.", "target": "positive"}}, {"doc": {"target": "negative"}}]
+    (tmp_path / "dump.jsonl").write_text("\n".join(map(json.dumps, nested)) + "\n")
     vectors = [f"{word} {at % 3 + 0.5} {at * at % 5} {at}" for at, word in enumerate(words)]
     (tmp_path / "word2vec.txt").write_text("\n".join(vectors) + "\n")
     write_predictions(tmp_path)
@@ -218,6 +221,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def answer(question: str) -> str:
+    if question.startswith("Test cases"):
+        return "negative: Lovely, another cold soup."
     return "unclear" if "Premise" in question else by_words(question)
 
 
