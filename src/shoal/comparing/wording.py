@@ -9,7 +9,6 @@ from ..core.claims import ENOUGH_SEEDS, too_few_templates
 from ..core.errors import some
 from ..core.measures import quantity, shown, shown_interval, shown_p, unit_word
 from ..core.records import Measure, Result
-from ..protocols import SCORES
 from ..protocols.base import differing
 from .cases import EXCUSED_CHECKS, TEMPLATES
 from .rows import Row
@@ -50,8 +49,8 @@ def row_note(row: Row) -> str:
 
 def about_cases(result: Result) -> str:
     """Return what both sides were tested on, with the settings that differ from the profile's."""
-    if result.job.get("protocol") == SCORES:
-        return f"metric {result.job['about']['metric']}, {len(result.cases):,} samples"
+    if metric := _metric(result):
+        return f"metric {metric}, {len(result.cases):,} samples"
     settings = result.settings
     unusual = {} if settings is None else differing(settings)
     words = [
@@ -64,6 +63,11 @@ def about_cases(result: Result) -> str:
         suite = getattr(settings, "suite", None)
         words.insert(0, f"suite {suite}" if isinstance(suite, str) else str(result.job.get("protocol", "")))
     return ", ".join([*words, f"the same {len(result.cases):,} cases"])
+
+
+def _metric(result: Result) -> str:
+    """Return the metric of a result that was graded elsewhere; empty for others."""
+    return str((result.job.get("about") or {}).get("metric", ""))
 
 
 def differing_settings(a: Result, b: Result) -> str:
@@ -211,7 +215,7 @@ def claim(comparison: "Comparison") -> str:
     """Return the population that intervals, tests and marks speak about (`docs/method/beyond.md` 7.19)."""
     if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1:
         return f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
-    if comparison.a[0].job.get("protocol") == SCORES:
+    if _metric(comparison.a[0]):
         return "new samples like these, these answers"
     new = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
     return f"{new}, these checkpoints"
