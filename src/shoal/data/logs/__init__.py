@@ -48,11 +48,11 @@ class OpenLog:
             return read_json_lines(self.path)
         return enumerate(self.log.rows(self._document), start=1)
 
-    def samples(self) -> Iterator[tuple[int, Sample]]:
-        """Yield the samples with their numbers; an error names its place."""
+    def samples(self) -> Iterator[tuple[int, Any, Sample]]:
+        """Yield number, row and sample; an error names its place."""
         for number, row in self.rows():
             try:
-                yield number, self.log.sample(row)
+                yield number, row, self.log.sample(row)
             except DataError as problem:
                 raise problem.at(f"{self.path}, {self.unit} {number}") from None
             except (AttributeError, IndexError, KeyError, TypeError, ValueError) as problem:

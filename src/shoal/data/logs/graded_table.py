@@ -46,8 +46,8 @@ ANSWERS = ("answer", "output", "prediction", "response", "completion")
 MODELS = ("model", "model_id", "model_name")
 
 
-def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int, Sample, Mapping[str, Any]]]:
-    """Yield the sample of each row, with its number and the row."""
+def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int, Mapping[str, Any], Sample]]:
+    """Yield the number of each row, the row and its sample."""
     table = open_rows(path)
     columns = table.columns
     named = [options[name] for name in ("id", "run", "metric") if name in options]
@@ -71,6 +71,7 @@ def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int
         graded = {} if error else {name: _cell(value_at(row, name)) for name in scores}
         yield (
             number,
+            row,
             Sample(
                 as_text(key),
                 graded,
@@ -81,7 +82,6 @@ def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int
                 as_text(row.get(model)),
                 error or ("" if any(value is not None for value in graded.values()) else "no score"),
             ),
-            row,
         )
 
 

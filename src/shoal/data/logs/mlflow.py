@@ -1,9 +1,10 @@
 """MLflow: `eval_results_table.json`, a table in split orient (columns and data), one row per question.
 
-Its rows have no ids, so the text of the inputs is the id. A metric is a column such as `exact_match/v1/score`.
+Its rows have no ids, so a hash of the inputs is the id. A metric is a column such as `exact_match/v1/score`.
 """
 
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from typing import Any
 
 from ...core.errors import DataError
@@ -32,14 +33,14 @@ def _rows(document: Any) -> Iterable[Any]:
 
 
 def _numbered(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows with an id: their own, or the text of the inputs, numbered where it is repeated."""
+    """Yield the rows with an id: their own, or a hash of the inputs, numbered where it is repeated."""
     seen: dict[str, int] = {}
     for row in rows:
         known = next((str(row[name]) for name in IDS if row.get(name) not in (None, "")), "")
         if not known:
             known = _first(row, INPUTS)
             seen[known] = seen.get(known, 0) + 1
-            known += f" #{seen[known]}" if seen[known] > 1 else ""
+            known = f"{sha256(known.encode()).hexdigest()[:12]}{f'-{seen[known]}' if seen[known] > 1 else ''}"
         yield {**row, "shoal id": known}
 
 

@@ -91,7 +91,7 @@ def read_records(spec: str) -> Records:
     records.groups = {name: [] for name in groups}
     wanted = parsed.options.get("model", "")
     with collector_paused():
-        for number, sample, row in rows:  # type: ignore[misc]  # the rest of the generator
+        for number, row, sample in rows:  # type: ignore[misc]  # the rest of the generator
             records.models[sample.model] = None
             if not wanted or wanted == sample.model:
                 _add(records, number, sample, row, alike)
@@ -102,7 +102,7 @@ def read_records(spec: str) -> Records:
 
 
 def _rows(spec: ModelSpec) -> Iterator[Any]:
-    """Yield the empty records, then number, sample and row."""
+    """Yield the empty records, then number, row and sample."""
     path = Path(spec.name)
     log = open_log(path)
     if log is None:
