@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import DataError, some
-from ..core.records import Case, Finding, Measure, Result, verdicts_of
+from ..core.records import Case, CaseColumns, Finding, Measure, Result, verdicts_of
 from ..protocols.base import identity
 from ..stats.resampling import errors_of, hits_of
 
@@ -138,9 +138,15 @@ class CaseIndex:
         """Return the group value of each case as a code, and the code of each value; None for cases without one."""
         if key not in self._known:
             numbers: dict[str | None, int] = {}
-            each = (numbers.setdefault(case.groups.get(key), len(numbers)) for case in self.cases)
+            each = (numbers.setdefault(value, len(numbers)) for value in _group_values(self.cases, key))
             self._known[key] = np.fromiter(each, np.int64, len(self.cases)), numbers
         return self._known[key]
+
+
+def _group_values(cases: Sequence[Case], key: str) -> Iterable[str | None]:
+    if isinstance(cases, CaseColumns):
+        return cases.group_values(key)
+    return (case.groups.get(key) for case in cases)
 
 
 # Both sides on the same cases
@@ -295,7 +301,7 @@ def mean_bounds(runs: Sequence[Result], column: str) -> tuple[float, float]:
 
 def clusters_of(cases: Sequence[Case]) -> NDArray[np.int64] | None:
     """Return clusters as numbers; None where every case is its own. A case without one is its own cluster."""
-    if not any(case.cluster for case in cases):
+    if isinstance(cases, CaseColumns) or not any(case.cluster for case in cases):
         return None
     codes: dict[str | int, int] = {}
     numbers = (codes.setdefault(case.cluster or at, len(codes)) for at, case in enumerate(cases))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import DataError
-from ...core.files import BOM, LONGEST_LINE, first_bytes, read_json, read_json_lines, read_lines
+from ...core.files import BOM, LONGEST_LINE, first_bytes, read_json, read_json_lines
 from . import eee, helm, inspect_ai, lm_eval, mlflow, promptfoo
 from .archives import ZIP, is_inspect_archive
 from .samples import Log, Sample
@@ -23,11 +23,14 @@ LOGS: dict[str, Log] = {
     "lm-eval": lm_eval.LOG,
     "inspect": inspect_ai.LOG,
     "promptfoo": promptfoo.LOG,
+    "promptfoo lines": promptfoo.LINES,
     "eee": eee.LOG,
     "helm": helm.LOG,
     "mlflow": mlflow.LOG,
 }
 """Name to format."""
+AT_START = 2**16
+"""Bytes in which a JSON array shows whose it is, so that other arrays are not read twice."""
 
 
 class OpenLog:
@@ -65,20 +68,22 @@ class OpenLog:
 
 def open_log(path: Path) -> OpenLog | None:
     """Return a log that is recognised by its content; None for other files, an error for a summary without samples."""
-    if path.is_dir():
-        return None
-    start = first_bytes(path, 512).removeprefix(BOM).lstrip()
+    start = b"" if path.is_dir() else first_bytes(path, AT_START).removeprefix(BOM).lstrip()
     if start.startswith(ZIP):
         return OpenLog(path, "inspect", inspect_ai.Archive(path)) if is_inspect_archive(path) else None
-    if start[:1] not in (b"{", b"["):
+    is_helm = any(sign in start for sign in helm.SIGNS)
+    if not start.startswith(b"{") and not (start.startswith(b"[") and is_helm):
         return None
-    content, is_line = _first_value(path)
+    try:
+        content, is_line = _first_value(path)
+    except DataError:
+        if ".json" in path.suffixes or ".jsonl" in path.suffixes:
+            raise
+        return None  # a text that begins with a brace
     for name, log in LOGS.items():
         if log.summary and log.summary.fits(content):
             raise DataError(f"{path}: {log.summary.what}", fix=log.summary.fix)
-        if log.fits(content) and (log.rows is None) == is_line:
-            return OpenLog(path, name, content)
-        if log.rows is not None and is_line and log.fits(content):  # a document written on one line
+        if (is_line or log.rows is not None) and log.fits(content):  # a document may stand on one line
             return OpenLog(path, name, content)
     return None
 
@@ -86,9 +91,7 @@ def open_log(path: Path) -> OpenLog | None:
 def _first_value(path: Path) -> tuple[Any, bool]:
     """Return the first object of JSON Lines, or the whole document, and whether it stands on the first line."""
     first = first_bytes(path, LONGEST_LINE).removeprefix(BOM).lstrip()
-    line = first.split(b"\n", 1)[0].rstrip()
-    if len(line) < LONGEST_LINE and line.endswith(b"}") and line.startswith(b"{"):
-        return next(read_json_lines(path), (0, {}))[1], True
-    if first.startswith(b"{") and len(line) > 1 and b"\n" in first and not line.endswith((b"{", b"[", b",")):
-        return next((text for _, text in read_lines(path)), ""), True
+    line, newline, _ = first.partition(b"\n")
+    if line.startswith(b"{") and line.rstrip().endswith(b"}") and (newline or len(first) < LONGEST_LINE):
+        return next(read_json_lines(path))[1], True
     return read_json(path), False

@@ -20,6 +20,8 @@ UNSCORED = (
     *("request_", "estimated_", "predicted_index", "logits", "perplexity", "bits_per_byte"),
 )
 """Counts, durations and likelihoods, which grade no answer."""
+SIGNS = (b'"instance_id"', b'"sum_squared"')
+"""Keys at the beginning of its files."""
 
 
 def _fits(document: Any) -> bool:

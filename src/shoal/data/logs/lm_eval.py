@@ -6,6 +6,7 @@ older versions write numbers as texts and `arguments` as lists.
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from ...core.errors import DataError
@@ -28,29 +29,41 @@ def _fits(row: Any) -> bool:
 
 
 def _sample(row: Row) -> Sample:
+    names, filtered = row.get("metrics") or _metrics(row), row.get("filter") or "none"
+    if filtered == "none":
+        scores = {name: row.get(name) for name in names}
+    else:
+        scores = {f"{name},{filtered}": row.get(name) for name in names}
+    error = row.get("error") or ("" if any([value is not None for value in scores.values()]) else "no score")
     texts = texts_of(row)
-    names = row.get("metrics") or [
-        name for name in row if name not in KEPT and name not in HASHES and name != "error"
-    ]
-    ending = f",{row['filter']}" if row.get("filter") not in (None, "none") else ""
-    scores = {f"{name}{ending}": row.get(name) for name in names}
-    answer = first_reply(row)
-    error = row.get("error") or ("" if any(value is not None for value in scores.values()) else "no score")
-    return Sample(str(row["doc_id"]), scores, "\n".join(texts), _target(row), answer, error=str(error))
+    text = texts[0] if len(texts) == 1 else "\n".join(texts)
+    return Sample(str(row["doc_id"]), scores, text, _target(row), first_reply(row), error=str(error))
+
+
+def _metrics(row: Row) -> list[str]:
+    """Return the metrics of older versions, which do not name them."""
+    return [name for name in row if name not in KEPT and name not in HASHES and name != "error"]
 
 
 def texts_of(row: Row) -> tuple[str, ...]:
     """Return the texts of a document: its usual fields, else the prompt, else all of it."""
     doc = row.get("doc")
     if isinstance(doc, dict):
-        for names in (*PAIRS, *((name,) for name in TEXTS)):
-            found = tuple(doc.get(name) for name in names)
-            if all(isinstance(text, str) and text.strip() for text in found):
-                return found  # type: ignore[return-value]  # all are texts
+        for names in _text_fields(tuple(doc)):
+            texts = tuple([doc[name] for name in names])
+            if all([isinstance(text, str) and text.strip() for text in texts]):
+                return texts
         if doc:
             return (json.dumps(doc, ensure_ascii=False, sort_keys=True),)
     prompts = _arguments(row)
     return (str(prompts[0][0]),) if prompts and prompts[0] else (str(doc or ""),)
+
+
+@lru_cache
+def _text_fields(names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the fields of a document that may hold its texts, by their usual names."""
+    usual = (*PAIRS, *((name,) for name in TEXTS))
+    return [fields for fields in usual if set(fields) <= set(names)]
 
 
 def _arguments(row: Row) -> list[list[Any]]:

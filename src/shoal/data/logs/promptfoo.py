@@ -1,11 +1,12 @@
 """promptfoo: `promptfoo eval --output results.json` (or .jsonl): each prompt and provider on each test.
 
-The number of the test is the id. `success` is promptfoo's verdict; `score` and the named scores can be chosen. A result
-that failed with an error, not by an assertion, has `failureReason` 2.
+The number of the test is the id; the text is its variables. `success` is promptfoo's verdict; `score` and the named
+scores can be chosen. A result that failed with an error, not by an assertion, has `failureReason` 2.
 """
 
 import json
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .samples import Log, Question, Row, Sample, as_text, is_object
@@ -13,36 +14,40 @@ from .samples import Log, Question, Row, Sample, as_text, is_object
 ERROR = 2
 
 
+def _is_line(row: Any) -> bool:
+    return is_object(row, "testIdx", "promptIdx", "success")
+
+
 def _fits(document: Any) -> bool:
-    if is_object(document, "testIdx", "promptIdx", "success"):  # a line of results.jsonl
-        return True
     inside = document.get("results") if isinstance(document, dict) else None
-    return is_object(inside, "results") and isinstance(inside["results"], list) and "stats" in inside
+    return is_object(inside, "results", "stats") and isinstance(inside["results"], list)
 
 
 def _rows(document: Any) -> Iterable[Any]:
     rows = document["results"]["results"]
     prompts = {row.get("promptIdx") for row in rows}
-    providers = {_provider(row) for row in rows}
-    repeats = _repeats(rows)
-    for row, repeat in zip(rows, repeats, strict=True):
-        label = as_text((row.get("prompt") or {}).get("label")) or f"prompt {row.get('promptIdx')}"
-        several = len(prompts) > len(providers)
-        yield {
-            **row,
-            "shoal model": f"{_provider(row)} {label}" if several else _provider(row),
-            "repeat": repeat,
-        }
+    several = len(prompts) > len({_provider(row) for row in rows})
+    repeated = (document.get("runtimeOptions") or {}).get("repeat", 1) > 1
+    for row, test, repeat in _tests(rows) if repeated else ((row, row["testIdx"], "") for row in rows):
+        prompt = as_text((row.get("prompt") or {}).get("label")) or f"prompt {row.get('promptIdx')}"
+        model = f"{_provider(row)}, {prompt}" if several else _provider(row)
+        yield {**row, "testIdx": test, "repeat": repeat, "several": model}
+
+
+def _tests(rows: Sequence[Any]) -> Iterator[tuple[Any, int, str]]:
+    """Yield each row with its test and its repeat: --repeat numbers the copies of a test like other tests."""
+    tests: dict[str, int] = {}
+    copies: Counter[str] = Counter()
+    for row in sorted(rows, key=lambda row: (row["testIdx"], row["promptIdx"])):
+        case = row.get("testCase") or {}
+        test = json.dumps([row.get("vars"), case.get("assert"), case.get("metadata")], sort_keys=True)
+        copies[key := f"{row['promptIdx']} {test}"] += 1
+        yield row, tests.setdefault(test, len(tests)), str(copies[key])
 
 
 def _provider(row: Row) -> str:
     provider = row.get("provider") or {}
     return provider if isinstance(provider, str) else str(provider.get("label") or provider.get("id") or "")
-
-
-def _repeats(rows: Any) -> list[str]:
-    """Return the repeat of each row (`--repeat`): promptfoo numbers the repeats of a test one after the other."""
-    return [str(row.get("repeatIndex", "")) for row in rows]
 
 
 def _sample(row: Row) -> Sample:
@@ -57,7 +62,7 @@ def _sample(row: Row) -> Sample:
         _text(variables) or as_text((row.get("prompt") or {}).get("raw")),
         answer=as_text((row.get("response") or {}).get("output")),
         run=str(row.get("repeat", "")),
-        model=str(row.get("shoal model") or _provider(row)),
+        model=str(row.get("several") or _provider(row)),
         error=error,
     )
 
@@ -78,3 +83,4 @@ def _question(row: Row) -> Question:
 
 
 LOG = Log("promptfoo", _fits, _sample, _question, _rows, metric="success")
+LINES = Log("promptfoo", _is_line, _sample, _question, metric="success")

@@ -61,9 +61,11 @@ class Records:
     format: str
     default: str
     unscored: Sequence[str]
-    keys: dict[tuple[str, str], int] = field(default_factory=dict)
-    """Sample and run to its place."""
-    places: list[str] = field(default_factory=list)
+    known: dict[Any, int] = field(default_factory=dict)
+    """Sample, or sample and run, to its place; only while the file is read."""
+    ids: list[str] = field(default_factory=list)
+    runs: list[str] = field(default_factory=list)
+    numbers: "array[int]" = field(default_factory=lambda: array("q"))
     texts: list[str] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
@@ -93,11 +95,13 @@ def read_records(spec: str) -> Records:
     with collector_paused():
         for number, row, sample in rows:  # type: ignore[misc]  # the rest of the generator
             records.models[sample.model] = None
-            if not wanted or wanted == sample.model:
+            is_other = wanted != sample.model if wanted else len(records.models) > 1
+            if not is_other:
                 _add(records, number, sample, row, alike)
     _check(records, wanted)
-    if not records.keys:
+    if not records.ids:
         raise DataError(f"{path}: no samples", fix="check that this is the right file")
+    records.known.clear()
     return records
 
 
@@ -122,10 +126,12 @@ def _rows(spec: ModelSpec) -> Iterator[Any]:
 
 def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) -> None:
     """Add a sample; a further row of the same sample may only bring other metrics."""
-    key, count = (sample.id, sample.run), len(records.places)
-    place = records.keys.setdefault(key, count)
+    count = len(records.ids)
+    place = records.known.setdefault((sample.id, sample.run) if sample.run else sample.id, count)
     if place == count:
-        records.places.append(str(number))
+        records.ids.append(sample.id)
+        records.runs.append(sample.run and alike.text(sample.run))
+        records.numbers.append(number)
         records.texts.append(sample.text)
         records.targets.append(alike.text(sample.target))
         records.answers.append(alike.text(sample.answer[:LONGEST_ANSWER]))
@@ -138,7 +144,7 @@ def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) 
     ):
         repeat = f", run {sample.run}" if sample.run else ""
         raise DataError(
-            f"{records.path}: sample {sample.id!r}{repeat} is there twice (rows {records.places[place]} and {number})",
+            f"{records.path}: sample {sample.id!r}{repeat} is there twice (rows {records.numbers[place]} and {number})",
             why="a sample is graded once, or once in each epoch or repeat",
             fix=_fix_of_copies(records, sample),
         )
@@ -154,8 +160,6 @@ def _is_known(records: Records, name: str, place: int) -> bool:
 
 
 def _fix_of_copies(records: Records, sample: Sample) -> str:
-    if len(records.models) > 1:
-        return f"?model={sample.model}, if the file has several models"
     if records.format == "table":
         return "?run=COLUMN, the column of the repeat; ?id=COLUMN, the column of the sample"
     return "one file per run of the evaluation"
@@ -170,19 +174,26 @@ def _set(records: Records, name: str, place: int, value: Any, number: int) -> No
         column.extend([math.nan] * (place + 1 - len(column)))
     if value is None:
         return
-    grade = GRADES.get(value.strip().lower()) if isinstance(value, str) else None
-    try:
-        score = float(value) if grade is None else grade
-    except (TypeError, ValueError, OverflowError):
+    score = value if type(value) is float else _as_number(value)
+    if score is None:
         records.ungradable.setdefault(name, f"{value!r:.40} in row {number}")
-        return
-    if not math.isfinite(score):
+    elif math.isfinite(score):
+        column[place] = score
+    else:
         raise DataError(
             f"{records.path}, row {number}: {name} is {score}",
             why="a score is a number; NaN would count as neither pass nor fail",
             fix="leave the score empty and write the reason into a field error, or score the sample again",
         )
-    column[place] = score
+
+
+def _as_number(value: Any) -> float | None:
+    """Return a score as a number; None if it is none."""
+    grade = GRADES.get(value.strip().lower()) if isinstance(value, str) else None
+    try:
+        return float(value) if grade is None else grade
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _group(records: Records, number: int, row: Any, name: str, alike: Alike) -> str:
@@ -253,7 +264,9 @@ def _candidates(records: Records) -> list[str]:
     distinct: dict[bytes, str] = {}
     for name in graded:
         column = records.metrics[name]
-        distinct.setdefault(column.tobytes() + b"\xff" * 8 * (len(records.places) - len(column)), name)
+        distinct.setdefault(
+            column.tobytes() + np.full(len(records.ids) - len(column), np.nan).tobytes(), name
+        )
     return sorted(distinct.values())
 
 
@@ -279,35 +292,38 @@ def _named(records: Records, wanted: str, usable: Sequence[str]) -> str:
 
 def as_columns(records: Records, metric: str) -> Graded:
     """Return the chosen metric as an array of samples and runs."""
-    runs = sorted({run for _, run in records.keys}, key=_natural)
-    ids = list(dict.fromkeys(identity for identity, _ in records.keys))
-    rows, columns = {name: at for at, name in enumerate(ids)}, {name: at for at, name in enumerate(runs)}
-    scores = np.full(len(records.places), np.nan)
+    scores = np.full(len(records.ids), np.nan)
     known = np.frombuffer(records.metrics.get(metric, array("d")), np.float64)
     scores[: len(known)] = known
-    cells = np.fromiter((rows[identity] for identity, _ in records.keys), np.int64, len(scores))
-    at_run = np.fromiter((columns[run] for _, run in records.keys), np.int64, len(scores))
     scores[list(records.errors)] = np.nan
-    values = np.full((len(ids), len(runs)), np.nan)
-    values[cells, at_run] = scores
-    reasons = {(int(cells[at]), int(at_run[at])): why for at, why in records.errors.items()}
-    errors = {
-        (int(row), int(run)): reasons.get((int(row), int(run)), NOT_GRADED)
-        for row, run in np.argwhere(np.isnan(values))
-    }
+    runs = sorted(set(records.runs), key=_natural)
+    rows, at_run = _numbered(records.ids), _numbered(runs)
+    cells = np.fromiter((rows[identity] for identity in records.ids), np.int64, len(scores))
+    of_run = np.fromiter((at_run[run] for run in records.runs), np.int64, len(scores))
+    values = np.full((len(rows), len(runs)), np.nan)
+    values[cells, of_run] = scores
+    reasons = {(int(cells[at]), int(of_run[at])): why for at, why in records.errors.items()}
+    ungraded = map(tuple, np.argwhere(np.isnan(values)).tolist())
+    errors = {cell: reasons.get(cell, NOT_GRADED) for cell in ungraded}
     firsts = np.unique(cells, return_index=True)[1].tolist()
     _same_in_each_run(records, cells, firsts)
+    texts, targets, answers, *groups = (
+        column if len(firsts) == len(column) else [column[at] for at in firsts]
+        for column in (records.texts, records.targets, records.answers, *records.groups.values())
+    )
+    names = [name.rpartition(".")[2] for name in records.groups]
     return Graded(
         f"{records.spec.who}",
         records.path,
         metric,
-        ids,
+        list(rows),
         runs,
         values,
         errors,
-        *([column[at] for at in firsts] for column in (records.texts, records.targets)),
-        {name.rpartition(".")[2]: [column[at] for at in firsts] for name, column in records.groups.items()},
-        [records.answers[at] for at in firsts],
+        texts,
+        targets,
+        dict(zip(names, groups, strict=True)),
+        answers,
     )
 
 
@@ -316,14 +332,20 @@ def _same_in_each_run(records: Records, cells: NDArray[np.int64], firsts: Sequen
     if len(firsts) == len(cells):
         return
     for place, cell in enumerate(cells.tolist()):
+        first = firsts[cell]
         for column in (records.texts, records.targets, *records.groups.values()):
-            if column[place] != column[firsts[cell]]:
+            if column[place] != column[first]:
                 raise DataError(
-                    f"{records.path}: rows {records.places[firsts[cell]]} and {records.places[place]} are one sample "
+                    f"{records.path}: rows {records.numbers[first]} and {records.numbers[place]} are one sample "
                     "with different texts",
-                    why=f"{column[firsts[cell]]!r:.60} and {column[place]!r:.60}",
+                    why=f"{column[first]!r:.60} and {column[place]!r:.60}",
                     fix="ids that name the sample",
                 )
+
+
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    """Return the names without repetitions, each with its place."""
+    return {name: at for at, name in enumerate(dict.fromkeys(names))}
 
 
 def _natural(name: str) -> tuple[int, str]:

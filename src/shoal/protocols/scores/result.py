@@ -5,9 +5,9 @@ call share their cases. A file with several epochs is one result with the mean o
 per epoch, for comparisons whose unit is the run.
 """
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,22 +34,12 @@ HALF = 0.5
 
 
 class Samples(Sequence[Case]):
-    """Samples as cases, made when they are asked for: a million of them would take a gigabyte."""
+    """Samples as columns; a case is made when it is asked for, since a million of them take a gigabyte."""
 
-    def __init__(self, files: Sequence[Graded]) -> None:
-        self.ids = sorted(set().union(*(file.ids for file in files)), key=lambda name: (len(name), name))
-        self._first, self._row = np.full(len(self.ids), -1), np.zeros(len(self.ids), np.int64)
-        self._files = files
-        self.rows = [self._rows_of(file) for file in files]
-        for number, rows in reversed(list(enumerate(self.rows))):
-            self._first[rows >= 0], self._row[rows >= 0] = number, rows[rows >= 0]
-
-    def _rows_of(self, file: Graded) -> NDArray[np.int64]:
-        """Return where in a file each sample is; -1 where it is missing."""
-        if file.ids == self.ids:
-            return np.arange(len(self.ids))
-        place = {identity: at for at, identity in enumerate(file.ids)}
-        return np.fromiter((place.get(identity, -1) for identity in self.ids), np.int64, len(self.ids))
+    def __init__(
+        self, ids: list[str], texts: list[str], targets: list[str], groups: dict[str, list[str]]
+    ) -> None:
+        self.ids, self.texts, self.targets, self.groups = ids, texts, targets, groups
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -57,22 +47,15 @@ class Samples(Sequence[Case]):
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[at] for at in range(len(self))[place]]
-        file, row = self._files[self._first[place]], int(self._row[place])
-        labels = (file.targets[row],) if file.targets[row] else None
-        groups = {name: values[row] for name, values in file.groups.items()}
-        text = file.texts[row] or f"sample {self.ids[place]}"
-        return Case(self.ids[place], ((text,),), labels, groups)
+        text, target = self.texts[place] or f"sample {self.ids[place]}", self.targets[place]
+        groups = {name: values[place] for name, values in self.groups.items()}
+        return Case(self.ids[place], ((text,),), (target,) if target else None, groups)
 
     def __iter__(self) -> Iterator[Case]:
         return (self[place] for place in range(len(self)))
 
-    @cached_property
-    def groups(self) -> Mapping[str, list[str]]:
-        """Return the groups of each sample, as columns."""
-        pairs = list(zip(self._first.tolist(), self._row.tolist(), strict=True))
-        return {
-            name: [self._files[f].groups[name][row] for f, row in pairs] for name in self._files[0].groups
-        }
+    def group_values(self, name: str) -> Sequence[str | None]:
+        return self.groups.get(name) or [None] * len(self)
 
 
 def graded_results(specs: Sequence[str]) -> list[Result]:
@@ -81,19 +64,41 @@ def graded_results(specs: Sequence[str]) -> list[Result]:
         return []
     records = [read_records(spec) for spec in specs]
     files = [as_columns(each, metric) for each, metric in zip(records, choose_metrics(records), strict=True)]
-    del records
+    records.clear()
     if len({tuple(file.groups) for file in files}) > 1:
         raise DataError("the files have different groups", fix="the same ?group= behind each")
-    samples = Samples(files)
-    for file, rows in zip(files[1:], samples.rows[1:], strict=True):
-        _refuse_other_data(files[0], samples.rows[0], file, rows)
-    aligned = [_on(samples, file, rows) for file, rows in zip(files, samples.rows, strict=True)]
-    name, in_all = _measure_name(aligned), np.all([rows >= 0 for rows in samples.rows], axis=0)
-    only_here = [int(((rows >= 0) & ~in_all).sum()) for rows in samples.rows]
+    ids = sorted(sorted(set().union(*(file.ids for file in files))), key=len)  # 2 before 10
+    rows = [_rows_of(file, ids) for file in files]
+    for file, places in zip(files[1:], rows[1:], strict=True):
+        _refuse_other_data(files[0], rows[0], file, places)
+    samples = _samples(files, rows, ids)
+    aligned = [_on(file, places) for file, places in zip(files, rows, strict=True)]
+    del files
+    name, in_all = _measure_name(aligned), np.all([places >= 0 for places in rows], axis=0)
+    only_here = [int(((places >= 0) & ~in_all).sum()) for places in rows]
     return [
         _result(file, spec, samples, name, only)
         for file, spec, only in zip(aligned, specs, only_here, strict=True)
     ]
+
+
+def _rows_of(file: Graded, ids: list[str]) -> NDArray[np.int64]:
+    """Return where in a file each of these samples is; -1 where it is missing."""
+    place = {identity: at for at, identity in enumerate(file.ids)}
+    return np.fromiter((place.get(identity, -1) for identity in ids), np.int64, len(ids))
+
+
+def _samples(files: Sequence[Graded], rows: Sequence[NDArray[np.int64]], ids: list[str]) -> Samples:
+    """Return the samples, each as the first file that has it describes it."""
+    first = np.argmax([places >= 0 for places in rows], axis=0).tolist()
+    places = np.stack(rows)[first, np.arange(len(ids))].tolist()
+
+    def column(values: Sequence[list[str]]) -> list[str]:
+        return [values[file][row] for file, row in zip(first, places, strict=True)]
+
+    groups = {name: column([file.groups[name] for file in files]) for name in files[0].groups}
+    texts = column([file.texts for file in files])
+    return Samples(ids, texts, column([file.targets for file in files]), groups)
 
 
 def _refuse_other_data(a: Graded, at_a: NDArray[np.int64], b: Graded, at_b: NDArray[np.int64]) -> None:
@@ -108,29 +113,33 @@ def _refuse_other_data(a: Graded, at_a: NDArray[np.int64], b: Graded, at_b: NDAr
     columns = [("text", a.texts, b.texts), ("target", a.targets, b.targets)]
     columns += [(name, values, b.groups[name]) for name, values in a.groups.items()]
     for what, old, new in columns:
-        pairs = [
-            (i, j) for i, j in zip(rows_a, rows_b, strict=True) if old[i] != new[j] and old[i] and new[j]
+        differing = [
+            (i, j)
+            for i, j in zip(rows_a, rows_b, strict=True)
+            if old[i] != new[j] and old[i] and new[j] and old[i].split() != new[j].split()
         ]
-        pairs = [(i, j) for i, j in pairs if " ".join(old[i].split()) != " ".join(new[j].split())]
-        if pairs:
-            i, j = pairs[0]
+        if differing:
+            i, j = differing[0]
             raise DataError(
-                f"{len(pairs):,} of {len(common):,} samples have another {what} in {b.path} than in {a.path}",
+                f"{len(differing):,} of {len(common):,} samples have another {what} in {b.path} than in {a.path}",
                 why=f"{a.ids[i]!r}: {old[i]!r:.60} and {new[j]!r:.60}",
                 fix="two results on the same data, with the same ids",
             )
 
 
-def _on(samples: Samples, file: Graded, rows: NDArray[np.int64]) -> Graded:
-    """Return a file with a row for each of these samples; those that it lacks are errors."""
-    values = np.where((rows >= 0)[:, None], file.values[rows], np.nan)
+def _on(file: Graded, rows: NDArray[np.int64]) -> Graded:
+    """Return a file with a row for each of the samples; those that it lacks are errors."""
+    is_there = rows >= 0
+    values = np.where(is_there[:, None], file.values[rows], np.nan)
     places = np.full(len(file.ids), -1)
-    places[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+    places[rows[is_there]] = np.flatnonzero(is_there)
     errors = {(int(places[row]), run): why for (row, run), why in file.errors.items()}
-    absent = np.flatnonzero(rows < 0).tolist()
+    absent = np.flatnonzero(~is_there).tolist()
     errors |= {(at, run): MISSING for at in absent for run in range(len(file.runs))}
     answers = [file.answers[row] if row >= 0 else "" for row in rows.tolist()]
-    return replace(file, values=values, errors=errors, answers=answers, missing=len(absent))
+    return replace(
+        file, ids=[], texts=[], targets=[], values=values, errors=errors, answers=answers, missing=len(absent)
+    )
 
 
 def _measure_name(files: Sequence[Graded]) -> str:
@@ -163,9 +172,12 @@ def _result(file: Graded, spec: str, samples: Samples, name: str, only_here: int
     errors = {row: why for (row, _), why in file.errors.items() if np.isnan(file.values[row]).all()}
     columns: dict[str, Sequence[Any]] = {}
     if any(file.answers):
-        columns["said"] = [(answer,) for answer in file.answers]
+        answers = {answer: (answer,) for answer in file.answers}  # a tuple for each distinct answer
+        columns["said"] = [answers[answer] for answer in file.answers]
     if len(file.runs) > 1:
-        columns |= {f"{RUN}{run}": file.values[:, at].tolist() for at, run in enumerate(file.runs)}
+        columns |= {
+            f"{RUN}{run}": array("d", file.values[:, at].tobytes()) for at, run in enumerate(file.runs)
+        }
     return _scored(job, samples, name, file.values, errors, columns)
 
 
@@ -205,19 +217,20 @@ def _scored(
     counts = known.sum(axis=1)
     means = np.full(len(samples), np.nan)
     np.divide(np.nansum(values, axis=1), counts, where=counts > 0, out=means)
-    graded = np.full(len(means), "-") if name == NUMBER else np.where(means >= HALF, "1", "0")
-    verdicts = np.where(np.isnan(means), "e", graded)
+    graded = np.full(len(means), b"-") if name == NUMBER else np.where(means >= HALF, b"1", b"0")
+    verdicts = np.where(np.isnan(means), b"e", graded).tobytes().decode()
     partly = int(((counts > 0) & (counts < values.shape[1])).sum())
     column = "" if name == PASS_RATE and values.shape[1] == 1 else SCORE
     measures = [_measure(name, means, {}, column, partly)]
     for level, groups in samples.groups.items():
-        names, numbers = np.unique(np.array(groups), return_inverse=True)
+        codes = {value: at for at, value in enumerate(sorted(set(groups)))}
+        numbers = np.fromiter((codes[value] for value in groups), np.int64, len(groups))
         measures += [
-            _measure(name, means[numbers == number], {level: str(value)}, column, 0)
-            for number, value in enumerate(names)
+            _measure(name, means[numbers == number], {level: value}, column, 0)
+            for value, number in codes.items()
         ]
-    outcomes = Outcomes(samples, "".join(verdicts.tolist()), (means - HALF).tolist(), errors)
-    return Result(job, samples, outcomes, Measures(measures), {SCORE: means.tolist(), **columns})
+    outcomes = Outcomes(samples, verdicts, array("d", (means - HALF).tobytes()), errors)
+    return Result(job, samples, outcomes, Measures(measures), {SCORE: array("d", means.tobytes()), **columns})
 
 
 def _measure(name: str, values: Floats, groups: Mapping[str, str], column: str, partly: int) -> Measure:
