@@ -203,3 +203,12 @@ def test_scores_beyond_a_share_keep_their_unit_and_their_range(tmp_path):
     row = shoal.compare(a, b).overall
     assert row.measure == "mean value" and row.difference == pytest.approx(2.05)
     assert 1 < row.interval[0] < 2.05 < row.interval[1] < 3 and row.p < 0.001
+
+
+def test_graded_files_are_ranked_and_nothing_else_with_them(tmp_path):
+    best = write(tmp_path / "best.jsonl", graded({str(n): 1 for n in range(40)}))
+    worst = write(tmp_path / "worst.jsonl", graded({str(n): int(n < 10) for n in range(40)}))
+    code, output = run("rank", worst, best)
+    assert code == 0 and output.index("1  best") < output.index("2  worst")
+    code, output = run("rank", worst, "tiny:sentiment")
+    assert code == 1 and "ranked by themselves" in output
