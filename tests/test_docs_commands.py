@@ -4,6 +4,7 @@
 """
 
 import csv
+import gzip
 import json
 import re
 import shlex
@@ -40,6 +41,9 @@ STAND_INS = {
     "compare A B": "compare old-hotel new-hotel",
     "--a old1 --a old2 --b new1 --b new2": "--a old-hotel --a new-hotel --b reviews-predict --b reviews2-predict",
     "JOB_A JOB_B": "old-hotel new-hotel",
+    "scores:samples_old.jsonl --rules gate.toml": "scores:samples_old.jsonl --rules overall.toml",
+    "3f9c1a2b": "old-hotel",
+    "91be77d0": "new-hotel",
     "JOB": "reviews-predict",
     "per_label=300": "per_label=20",
     "test_per_label=60": "test_per_label=10",
@@ -178,6 +182,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(tmp_path / "reviews.py", tmp_path / "my_model.py")
     for name, rows in TABLES.items():
         write_table(tmp_path / name, rows)
+    logs = ROOT / "tests" / "data" / "logs" / "files"
+    for name in ("old", "new"):
+        shutil.copy(logs / f"samples_feeling_{name}.jsonl", tmp_path / f"samples_{name}.jsonl")
+    (tmp_path / "results.json").write_bytes(gzip.decompress((logs / "promptfoo_new.json.gz").read_bytes()))
+    (tmp_path / "overall.toml").write_text("[[rule]]\nno_worse_than_baseline_by = 0.02\n")
     (tmp_path / "plan.toml").write_text(PLAN)
     (tmp_path / "cood.toml").write_text(COOD)
     (tmp_path / "mini.py").write_text(blocks("write-a-suite.md", "python")[0])

@@ -10,6 +10,7 @@ from ..explaining import EXPLAINERS
 from ..models import SCHEMES
 from ..models.prompted.prompt import PROMPTS
 from ..protocols import PROTOCOLS
+from ..protocols.scores.read import SCHEME
 from ..protocols.settings_table import SettingRow, setting_rows
 from ..runs.executors import EXECUTORS
 
@@ -18,7 +19,8 @@ def catalogue(what: str | None) -> str:
     """Return one table, or all of them with their names."""
     tables = {
         "protocols": {name: entry.question for name, entry in PROTOCOLS.items()},
-        "models": {f"{scheme}:": about for scheme, (_, about) in SCHEMES.items()},
+        "models": {f"{scheme}:": about for scheme, (_, about) in SCHEMES.items()}
+        | {SCHEME: "results that another tool graded, for compare, gate, show, report and rank"},
         "prompts": PROMPTS,
         "suites": _suites(),
         "rules": _rules(),

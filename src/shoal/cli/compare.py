@@ -48,13 +48,14 @@ def compare_command(
 
     Every difference is B minus A.
 
-    A and B are models to query (predictions:FILE with --suite ...), jobs of a store, of any protocol, or last: the
-    result of the latest shoal try. A model whose settings ask for training is trained first. Repeat --a and --b for
-    several runs of two recipes.
+    A and B are models to query (predictions:FILE with --suite ...), results that another tool graded (scores:FILE),
+    jobs of a store, of any protocol, or last: the result of the latest shoal try. A model whose settings ask for
+    training is trained first. Repeat --a and --b for several runs of two recipes.
 
     \b
     Examples:
       shoal compare predictions:old.jsonl predictions:new.jsonl --suite suite.jsonl
+      shoal compare scores:old.eval scores:new.eval
       shoal compare last predictions:new.jsonl --suite suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
       shoal compare 3f9c1a2b 91be77d0 --into runs --out comparison.html
@@ -100,13 +101,16 @@ def find_sides(
     **query: Any,
 ) -> "tuple[list[Result], list[Result]]":
     """Return the results of both sides, with outcomes; models are queried here."""
+    from ..protocols.scores import each_run
     from ..runs.results import with_outcomes
 
     specs = [*side_a, *side_b]
     results = options.find_results(specs, **query)
     results = [with_outcomes(result, spec) for result, spec in zip(results, specs, strict=True)]
     options.refuse_dead(results)
-    return results[: len(side_a)], results[len(side_a) :]
+    sides = results[: len(side_a)], results[len(side_a) :]
+    a, b = ([run for result in side for run in each_run(result)] for side in sides)
+    return a, b
 
 
 def _print_comparison(comparison: Any, form: str, changed: bool) -> None:

@@ -46,10 +46,13 @@ def rank_command(
       shoal rank hf:runs/a hf:runs/b --data ten_examples.csv --data to_label.csv --pool unlabelled.csv
       shoal rank predictions:a.csv predictions:b.csv --data nli.csv --set text=premise,hypothesis
       shoal rank "predictions:answers.csv?label=pred_*" --data examples.csv
+      shoal rank scores:a.jsonl scores:b.jsonl scores:c.jsonl
     """
     from ..models.stored import every_model
     from ..protocols import find_protocol
     from ..protocols.ranking.labelling import export
+    from ..protocols.scores import graded_results, is_graded
+    from ..protocols.scores.ranked import ranked
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.results import audit_all
@@ -61,8 +64,11 @@ def rank_command(
     refuse_overwrite(out, (*models, *data, pool))
     given = {"data": list(data), "pool": pool, "probe_sizes": [], **parse_pairs(pairs)}
     store = RunStore(into) if keep else None
-    with progress_bar() as progress:
-        results = audit_all(specs, PROTOCOL, given, progress, store)
+    if all(map(is_graded, specs)):
+        results = ranked(graded_results(specs))
+    else:
+        with progress_bar() as progress:
+            results = audit_all(specs, PROTOCOL, given, progress, store)
     refuse_dead(results)
     protocol, settings = find_protocol(PROTOCOL), results[0].settings
     compared = protocol.compare(settings, results)
@@ -83,7 +89,14 @@ def _check(models: Sequence[str], data: tuple[str, ...], pool: str, out: Path | 
     twice = next((model for model in models if models.count(model) > 1), None)
     if twice:
         raise PlanError(f"model {twice!r} is there twice", fix="name it once")
-    if not data and not pool:
+    graded = [model for model in models if model.startswith("scores:")]
+    if graded and (len(graded) < len(models) or data or pool):
+        raise PlanError(
+            f"{graded[0]}: graded samples are ranked by themselves",
+            why="other models, --data and --pool have other examples",
+            fix=f"shoal rank {' '.join(graded)}",
+        )
+    if not data and not pool and not graded:
         raise click.UsageError("give labelled examples with --data, or examples without labels with --pool")
     if out and not pool:
         raise click.UsageError("--out writes the examples to label next, and needs --pool")

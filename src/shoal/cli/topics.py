@@ -6,6 +6,8 @@ Model specs: one string names a model, here, in plans and in Python.
   hf:FOLDER or hf:NAME         a Transformers model; hf: may be left out in try
   python:MODULE:NAME           a function, or an object with predict
   predictions:FILE             answers that were computed elsewhere
+  scores:FILE                  results that another tool graded, for compare,
+                               gate, show, report and rank
   openai:MODEL?url=URL&prompt=PROMPT
                                a model behind a chat-completions endpoint
   hf:FOLDER?prompt=PROMPT      local weights with a prompt
@@ -22,6 +24,7 @@ Options follow ?, and & separates them. Quote the spec for your shell.
                allow_pickle
   python:      version, timeout
   predictions: format, id, label, probabilities, rows
+  scores:      metric, group, model; id and run, for tables
   prompted:    prompt, mode, max_tokens
   openai:      url, key_from, price, budget, temperature, seed, concurrency,
                tries, timeout, again
@@ -101,6 +104,8 @@ Files that shoal reads and writes.
   predictions  .jsonl or .csv with an id and a label, or a probability per
                label, for each example. shoal export SUITE --out texts.csv
                writes the ids.
+  scores       logs of lm-evaluation-harness, inspect, promptfoo, HELM, MLflow,
+               Every Eval Ever, or a table with an id and a score.
   plan         .toml: models, and a table of settings per protocol, for run.
   rules        .toml: see shoal help rules.
   result       .json, from --json: rates without cases, for show, report and

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import DataError, some
-from ..core.records import Case, Finding, Measure, Result, verdicts_of
+from ..core.records import Case, CaseColumns, Finding, Measure, Result, verdicts_of
 from ..protocols.base import identity
 from ..stats.resampling import errors_of, hits_of
 
@@ -138,9 +138,15 @@ class CaseIndex:
         """Return the group value of each case as a code, and the code of each value; None for cases without one."""
         if key not in self._known:
             numbers: dict[str | None, int] = {}
-            each = (numbers.setdefault(case.groups.get(key), len(numbers)) for case in self.cases)
+            each = (numbers.setdefault(value, len(numbers)) for value in _group_values(self.cases, key))
             self._known[key] = np.fromiter(each, np.int64, len(self.cases)), numbers
         return self._known[key]
+
+
+def _group_values(cases: Sequence[Case], key: str) -> Iterable[str | None]:
+    if isinstance(cases, CaseColumns):
+        return cases.group_values(key)
+    return (case.groups.get(key) for case in cases)
 
 
 # Both sides on the same cases
@@ -282,9 +288,20 @@ def _hits(result: Result, column: str = "") -> Floats:
     return np.array([math.nan if value is None else float(value) for value in values], np.float64)
 
 
+def mean_bounds(runs: Sequence[Result], column: str) -> tuple[float, float]:
+    """Return the mean of one side if all its unanswered cases failed, and if all passed."""
+    ends = []
+    for run in runs:
+        failed, hits = errors_of(verdicts_of(run.outcomes)), _hits(run, column)
+        counted = failed | ~np.isnan(hits)
+        ends.append([np.where(failed, end, hits)[counted].mean() for end in (0.0, 1.0)])
+    low, high = np.mean(ends, axis=0).tolist()
+    return low, high
+
+
 def clusters_of(cases: Sequence[Case]) -> NDArray[np.int64] | None:
     """Return clusters as numbers; None where every case is its own. A case without one is its own cluster."""
-    if not any(case.cluster for case in cases):
+    if isinstance(cases, CaseColumns) or not any(case.cluster for case in cases):
         return None
     codes: dict[str | int, int] = {}
     numbers = (codes.setdefault(case.cluster or at, len(codes)) for at, case in enumerate(cases))

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload, runtime_checkable
 
 from .errors import DataError
 from .selection import choose
@@ -78,6 +78,15 @@ class Large(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+
+@runtime_checkable
+class CaseColumns(Protocol):
+    """Cases that are kept as columns, without clusters: asking for a column is faster than for every case."""
+
+    def group_values(self, name: str) -> Sequence[str | None]:
+        """Return the value of a group of each case."""
+        ...
 
 
 class Lazy(Sequence[T]):
