@@ -32,6 +32,8 @@ class _NewPath(click.Path):
 
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUT = _NewPath(dir_okay=False, path_type=Path)
+OUT_ANY = _NewPath(path_type=Path)
+"""A file, or for some forms a folder."""
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 INTO = click.option(
     "--into",
