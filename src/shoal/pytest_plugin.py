@@ -16,7 +16,7 @@ import pytest
 
 if TYPE_CHECKING:
     from .comparing.gate import Verdict
-    from .comparing.rules import Judge
+    from .comparing.rules import Judge, Rule
     from .core.records import Result
     from .protocols.behaviour.suite import Suite
 
@@ -49,21 +49,24 @@ def assert_behaves(
     requires that the interval exceeds the limit. Returns the result. Raises ShoalError if an argument is wrong.
     """
     __tracebackhide__ = True
-    from .comparing.gate import judge as judge_rules
     from .comparing.rules import Rule
     from .core.errors import PlanError, nearest
     from .core.selection import UnknownGroup
     from .protocols import PROTOCOLS, find_protocol
+    from .protocols.scores import is_graded
     from .runs.results import audit_with, labelled
 
+    if is_graded(model):
+        return _assert_scores(
+            model, at_least, at_most, measure, judge, allow_errors, {**more, "suite": suite}
+        )
     name = protocol or next(iter(PROTOCOLS))
     known = {setting.name for setting in fields(find_protocol(name).Settings)}
 
     def is_setting(key: str) -> bool:
         return key.partition(".")[0] in known  # also train.on
 
-    groups = {key.replace("_", " "): value for key, value in more.items() if not is_setting(key)}
-    groups = {key: value for key, value in groups.items() if value is not None}
+    groups = _groups({key: value for key, value in more.items() if not is_setting(key)})
     settings = {key: value for key, value in more.items() if is_setting(key)}
     wanted = 0.9 if at_least is None and at_most is None else at_least
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
@@ -77,7 +80,39 @@ def assert_behaves(
             why=f"settings: {', '.join(sorted(known))}; {problem}",
             fix=next((close for key in groups if (close := nearest(key, known))), "one of those"),
         ) from None
-    failed = [verdict for verdict in judge_rules([rule], result) if not verdict.is_met]
+    return _judged(rule, result)
+
+
+def _assert_scores(
+    spec: str,
+    at_least: float | None,
+    at_most: float | None,
+    measure: str,
+    judge: "Judge",
+    allow_errors: bool,
+    more: dict[str, Any],
+) -> "Result":
+    """Judge results that were graded elsewhere; keywords are groups, as the spec's `?group=` names them."""
+    __tracebackhide__ = True
+    from .comparing.rules import Rule
+    from .protocols.scores import graded_results
+
+    wanted = 0.9 if at_least is None and at_most is None else at_least
+    rule = Rule(_groups(more), measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
+    (result,) = graded_results([spec])
+    return _judged(rule, result)
+
+
+def _groups(more: dict[str, Any]) -> dict[str, Any]:
+    return {key.replace("_", " "): value for key, value in more.items() if value is not None}
+
+
+def _judged(rule: "Rule", result: "Result") -> "Result":
+    """Return the result, or raise if it does not meet the rule."""
+    __tracebackhide__ = True
+    from .comparing.gate import judge
+
+    failed = [verdict for verdict in judge([rule], result) if not verdict.is_met]
     if failed:
         raise AssertionError(_message(failed, result))
     return result

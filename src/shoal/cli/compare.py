@@ -100,13 +100,16 @@ def find_sides(
     **query: Any,
 ) -> "tuple[list[Result], list[Result]]":
     """Return the results of both sides, with outcomes; models are queried here."""
+    from ..protocols.scores import each_run
     from ..runs.results import with_outcomes
 
     specs = [*side_a, *side_b]
     results = options.find_results(specs, **query)
     results = [with_outcomes(result, spec) for result, spec in zip(results, specs, strict=True)]
     options.refuse_dead(results)
-    return results[: len(side_a)], results[len(side_a) :]
+    sides = results[: len(side_a)], results[len(side_a) :]
+    a, b = ([run for result in side for run in each_run(result)] for side in sides)
+    return a, b
 
 
 def _print_comparison(comparison: Any, form: str, changed: bool) -> None:

@@ -282,6 +282,17 @@ def _hits(result: Result, column: str = "") -> Floats:
     return np.array([math.nan if value is None else float(value) for value in values], np.float64)
 
 
+def mean_bounds(runs: Sequence[Result], column: str) -> tuple[float, float]:
+    """Return the mean of one side if all its unanswered cases failed, and if all passed."""
+    ends = []
+    for run in runs:
+        failed, hits = errors_of(verdicts_of(run.outcomes)), _hits(run, column)
+        counted = failed | ~np.isnan(hits)
+        ends.append([np.where(failed, end, hits)[counted].mean() for end in (0.0, 1.0)])
+    low, high = np.mean(ends, axis=0).tolist()
+    return low, high
+
+
 def clusters_of(cases: Sequence[Case]) -> NDArray[np.int64] | None:
     """Return clusters as numbers; None where every case is its own. A case without one is its own cluster."""
     if not any(case.cluster for case in cases):

@@ -111,8 +111,10 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
     # fsum: the same number, up to its sign, whatever the order of groups and of the two models.
     observed = math.fsum(difference(part.table) for part in known) / len(known) + 0.0
     shared = _shared(known, sides)
-    tables = [part.table for part in known]
-    interval = macro_difference_interval(tables, shared=shared)
+    width = _width(sides)
+    tables = [_scaled(part.table, width) for part in known]
+    low, high = macro_difference_interval(tables, shared=shared)
+    interval = low * width, high * width
     flips = _flips(known, sides, shared)
     p, test = _test(known, choices, flips[0], shared)
     return Estimate(
@@ -123,6 +125,19 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
         test,
         flips,
     )
+
+
+def _width(sides: Sides) -> float:
+    """Return by what scores beyond a share are divided, so that their differences are within -1 and 1."""
+    known = np.concatenate([side[~np.isnan(side)] for side in sides.common])
+    if not len(known) or (known.min() >= 0 and known.max() <= 1):
+        return 1.0
+    return float(known.max() - known.min()) or 1.0
+
+
+def _scaled(table: ClusterTable, width: float) -> ClusterTable:
+    """Return a table of both sides with their sums divided by a number."""
+    return table if width == 1.0 else ClusterTable(table.rows / np.array([width, width, 1.0]), table.counts)
 
 
 def _over_runs(

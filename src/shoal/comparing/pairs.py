@@ -38,6 +38,7 @@ from .cases import (
     Quantity,
     Sides,
     comparable,
+    mean_bounds,
     sides_of,
     unusable,
 )
@@ -58,6 +59,17 @@ from .wording import row_note
 __all__ = ["Choices", "Comparison", "Row", "compare"]
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBounds:
+    """The overall difference with the cases that either side left unanswered."""
+
+    all_fail: float
+    all_pass: float
+    least: float
+    """A's all pass and B's all fail."""
+    most: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +141,20 @@ class Comparison:
         """Return the median minimum detectable drop of a level; None where no row has one."""
         drops = [row.mde for row in self.by(level) if row.mde is not None]
         return float(np.median(drops)) if drops else None
+
+    @property
+    def error_bounds(self) -> "ErrorBounds | None":
+        """Return what the overall difference would be with the unanswered cases; None if it is not a mean of them."""
+        row = self.overall
+        if not any(row.errors) or not row.is_paired or kind_of(row.measure).unit != "share":
+            return None
+        column = next(
+            quantity.column
+            for quantity in comparable(self.a[0], self.cases)
+            if (quantity.measure.name, quantity.level) == (row.measure, row.level)
+        )
+        (a_fail, a_pass), (b_fail, b_pass) = (mean_bounds(side, column) for side in (self.a, self.b))
+        return ErrorBounds(b_fail - a_fail, b_pass - a_pass, b_fail - a_pass, b_pass - a_fail)
 
     @property
     def findings(self) -> list[Finding]:

@@ -380,7 +380,7 @@ def verdict_sections(verdicts: Sequence[Verdict], result: Result, *, every: bool
             if len(of_rule) > most:
                 more = Words(f"… {len(of_rule) - most} more {went}: --json", "quiet")
                 rows.append(TableRow(["", more, "", "", ""]))
-    notes = [f"! {check}" for check in wording.excused_checks(result)]
+    notes = [f"! {check}" for check in wording.excused_checks(result)] + wording.uncompared(result)
     columns = [Column(title, "left") for title in ("", "", "observed", "limit", "")]
     columns[2] = Column("observed")
     text = [

@@ -49,6 +49,8 @@ def row_note(row: Row) -> str:
 
 def about_cases(result: Result) -> str:
     """Return what both sides were tested on, with the settings that differ from the profile's."""
+    if metric := _metric(result):
+        return f"metric {metric}, {len(result.cases):,} samples"
     settings = result.settings
     unusual = {} if settings is None else differing(settings)
     words = [
@@ -61,6 +63,11 @@ def about_cases(result: Result) -> str:
         suite = getattr(settings, "suite", None)
         words.insert(0, f"suite {suite}" if isinstance(suite, str) else str(result.job.get("protocol", "")))
     return ", ".join([*words, f"the same {len(result.cases):,} cases"])
+
+
+def _metric(result: Result) -> str:
+    """Return the metric of a result that was graded elsewhere; empty for others."""
+    return str((result.job.get("about") or {}).get("metric", ""))
 
 
 def differing_settings(a: Result, b: Result) -> str:
@@ -167,7 +174,7 @@ def caveats(comparison: "Comparison") -> list[str]:
     lines = [f"! {side}: {check}" for side, result in sides for check in excused_checks(result)]
     a, b = comparison.overall.errors
     if a or b:
-        lines.append(f"! A left {a:,} cases unanswered, B {b:,}. No difference includes them.")
+        lines.append(_unanswered(comparison))
     flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
     if flagged:
         names = [f"{row.name} (A {_percent(row, 0)}, B {_percent(row, 1)})" for row in flagged]
@@ -181,6 +188,25 @@ def caveats(comparison: "Comparison") -> list[str]:
     return lines
 
 
+def _unanswered(comparison: "Comparison") -> str:
+    """Return how many cases each side left unanswered, and the overall difference with them."""
+    counts = []
+    for name, results, count in zip(
+        "AB", (comparison.a, comparison.b), comparison.overall.errors, strict=True
+    ):
+        missing = (results[0].job.get("about") or {}).get("missing", 0)
+        counts.append(f"{name} {count:,}" + (f" ({missing:,} not in its file)" if missing else ""))
+    line = f"! Cases without an answer: {', '.join(counts)}. No difference includes them"
+    if (bounds := comparison.error_bounds) is None:
+        return f"{line}."
+    what = quantity(comparison.overall.measure)
+    fail, passes, least, most = (
+        shown(value, what, signed=True)
+        for value in (bounds.all_fail, bounds.all_pass, bounds.least, bounds.most)
+    )
+    return f"{line}: {fail} if they all fail, {passes} if they all pass, {least} to {most} at the extremes."
+
+
 def _percent(row: Row, side: int) -> str:
     return f"{100 * (row.applicability[side] or 0):.0f} %"
 
@@ -189,6 +215,8 @@ def claim(comparison: "Comparison") -> str:
     """Return the population that intervals, tests and marks speak about (`docs/method/beyond.md` 7.19)."""
     if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1:
         return f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
+    if _metric(comparison.a[0]):
+        return "new samples like these, these answers"
     new = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
     return f"{new}, these checkpoints"
 
@@ -232,6 +260,14 @@ def caption(comparison: "Comparison") -> str:
 
 
 # Gates
+
+
+def uncompared(result: Result) -> list[str]:
+    """Return how many samples of a graded result its baseline does not have, and the other way round."""
+    about = result.job.get("about") or {}
+    counts = {"the baseline lacks": about.get("only here", 0), "the result lacks": about.get("missing", 0)}
+    lines = [f"{count:,} samples that {what}" for what, count in counts.items() if count]
+    return [f"! Not compared: {', '.join(lines)}."] if lines else []
 
 
 def observed(verdict: "Verdict") -> str:

@@ -292,6 +292,14 @@ def read_json(path: Path) -> Any:
         return _parse(text, "write the file again; it was probably cut short")
 
 
+def parse_json(raw: bytes, fix: str) -> Any:
+    """Return the JSON value in a part of a file, such as a member of an archive."""
+    try:
+        return _parse(raw.decode(), fix)
+    except UnicodeDecodeError as problem:
+        raise DataError("not UTF-8", why=str(problem), fix=fix) from None
+
+
 def _object(row: Any, text: str = "") -> dict[str, Any]:
     """Return a parsed value; raise if it is not an object, or nested too deeply."""
     if not isinstance(row, dict):

@@ -47,6 +47,8 @@ MEASURES: dict[str, Quantity] = {
     # Behaviour
     "pass rate": RATE,
     "pass rate on common cases": RATE,
+    "mean score": RATE,
+    "mean value": Quantity("number", "", None, 3),
     "suite score": RATE,
     "iid score": RATE,
     "ood score": RATE,

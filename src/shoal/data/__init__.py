@@ -15,10 +15,12 @@ from ..core.errors import DataError, some
 from ..core.files import first_bytes, is_json_array, read_json_array, read_json_lines, read_lines
 from ..core.tables import read_table
 from .invalid import InvalidRows
+from .logs import OpenLog, open_log
 from .missing import is_missing
 from .tables import is_table, open_rows
 
 FORMATS: dict[str, str] = {
+    "log": "samples of lm-evaluation-harness (--log_samples), inspect, promptfoo, Every Eval Ever and MLflow",
     "form": "saved from a form (shoal export SUITE --out form.html): a suite with changes and comments",
     "suite": "our own suite file: JSON Lines, one case per line",
     "checklist": "a released CheckList suite: JSON Lines, or the pickle as it comes, read without running any of it",
@@ -54,10 +56,13 @@ class Glimpse:
     start: bytes
     columns: list[str] = field(default_factory=list)
     first_object: dict[str, Any] = field(default_factory=dict)
+    log: OpenLog | None = None
 
 
 def glimpse(path: Path) -> Glimpse:
     """Return the beginning of a file, from which its format is recognised."""
+    if not path.is_dir() and (log := open_log(path)) is not None:
+        return Glimpse(first_bytes(path, 512), log=log)
     if is_table(path):
         return Glimpse(b"", open_rows(path).columns)
     start = first_bytes(path, 512)

@@ -1,9 +1,11 @@
 """One folder per paper, all of the same shape. The table is the reader's table of contents."""
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple, cast
 
 from ..core.errors import PlanError, nearest
+from ..core.views import Section
 from .base import ProtocolModule
 
 
@@ -35,6 +37,9 @@ PROTOCOLS: dict[str, Entry] = {
     ),
 }  # fmt: skip
 """Name to its line. The first is meant where none is named."""
+SCORES = "scores"
+ENTRIES = PROTOCOLS | {SCORES: Entry(".scores", "Scores", "results that were graded elsewhere: scores:FILE")}
+"""Everything that has a view: the protocols, and results that come without one."""
 
 
 def find_protocol(name: str) -> ProtocolModule:
@@ -45,3 +50,9 @@ def find_protocol(name: str) -> ProtocolModule:
             fix=nearest(name, PROTOCOLS) or "one of those",
         )
     return cast(ProtocolModule, import_module(PROTOCOLS[name].module, __name__))
+
+
+def find_view(name: str) -> Callable[..., list[Section]]:
+    """Return the function that shows results of this name."""
+    view = import_module(ENTRIES[name].module, __name__).view if name in ENTRIES else find_protocol(name).view
+    return cast(Callable[..., list[Section]], view)

@@ -19,6 +19,7 @@ from ..core.errors import PlanError, some
 from ..core.records import Measures, Result
 from ..models.python import GivenLabels
 from ..protocols import PROTOCOLS
+from ..protocols.scores import each_run, graded_results, is_graded
 from .results import SPEC, audit_all, find_stored, labelled, labels_and_settings, with_outcomes
 from .store import RunStore
 
@@ -88,7 +89,10 @@ def compare(
     results = _results(things, protocol, labels, settings, into, "shoal.compare")
     results = [with_outcomes(result, str(result.job.get("model"))) for result in results]
     split = len(sides[0])
-    return compare_results(results[:split], results[split:], Choices(over=over))
+    runs_a, runs_b = (
+        [run for result in side for run in each_run(result)] for side in (results[:split], results[split:])
+    )
+    return compare_results(runs_a, runs_b, Choices(over=over))
 
 
 def gate(
@@ -130,7 +134,8 @@ def _results(
 ) -> list[Result]:
     """Return the result of each thing; models are audited on the same cases."""
     store = RunStore(Path(into))
-    known = [_known(thing, store) for thing in things]
+    graded = iter(graded_results(list(filter(is_graded, things))))
+    known = [next(graded) if is_graded(thing) else _known(thing, store) for thing in things]
     models = [thing for thing, result in zip(things, known, strict=True) if result is None]
     if not models and (settings or labels is not None):
         names = [*settings, *(["labels"] if labels is not None else [])]

@@ -23,6 +23,7 @@ from ..models import SCHEMES, is_remote, parse_spec
 from ..models.python import GivenLabels, PythonModel, as_model, as_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import Form, WritesForms, identity, only_part
+from ..protocols.scores import graded_results, is_graded
 from ..training.stage import Progress, silent
 from .execute import execute
 from .last import LAST, last_store
@@ -162,7 +163,11 @@ def find_results(
         )
     store = RunStore(into)
     audited = iter(audit_all(specs, protocol, settings, progress, store if keep else None))
-    return [next(audited) if SPEC.match(name) else find_stored(name, store) for name in names]
+    graded = iter(graded_results(list(filter(is_graded, names))))
+    return [
+        next(audited) if SPEC.match(name) else next(graded) if is_graded(name) else find_stored(name, store)
+        for name in names
+    ]
 
 
 def find_stored(name: str, store: RunStore) -> Result:
@@ -244,7 +249,7 @@ def with_outcomes(result: Result, name: str) -> Result:
     return result
 
 
-FROM_RATES = ("behaviour",)
+FROM_RATES = ("behaviour", "scores")
 """Protocols whose view needs no cases, so that a result file is enough."""
 
 

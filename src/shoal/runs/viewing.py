@@ -21,7 +21,7 @@ from ..core.views import (
     shown_cases,
 )
 from ..models import load_model
-from ..protocols import find_protocol
+from ..protocols import find_protocol, find_view
 from ..protocols.base import Compared
 from .plan import Plan
 
@@ -36,8 +36,8 @@ ALONE = 3
 
 
 def result_sections(result: Result) -> list[Section]:
-    module = find_protocol(result.job["protocol"])
-    return module.view(result.settings, [result], (), result.findings)
+    view = find_view(result.job["protocol"])
+    return view(result.settings, [result], (), result.findings)
 
 
 def plan_sections(
@@ -71,7 +71,7 @@ def failing_sections(result: Result, only: Sequence[str] = (), *, every: bool = 
         cases = failing[group]
         shown = cases if every else cases[:FAILURES]
         more = [f"{len(cases) - len(shown):,} more: --all"] if len(shown) < len(cases) else []
-        title: Cell = [Words(group, "strong"), f": {len(cases):,} of {totals[group]:,} fail"]
+        title: Cell = [Words(group or "all cases", "strong"), f": {len(cases):,} of {totals[group]:,} fail"]
         blocks.append(CaseList(shown_cases(result, shown), title, legend=more))
     errors = [result.outcomes[position] for position in positions if result.outcomes[position].error]
     lines = [

@@ -22,7 +22,7 @@ from ...core.files import (
 from ...core.tables import delimiter_of, read_table
 from ...data.paths import value_at
 from ...data.tables import is_table, open_rows
-from . import stereoset
+from . import logs, stereoset
 from .columns import Columns, Request, number_from, shown
 from .records import IDS, Records, read_records
 
@@ -136,6 +136,7 @@ def _has_table_suffix(request: Request, start: bytes) -> bool:
 
 
 READERS: dict[str, Reader] = {
+    "log": Reader(logs.read_log, logs.is_log, ("labels",)),
     "table": Reader(read_binary_table, lambda request, start: is_table(request.path)),
     "stereoset": Reader(stereoset.refuse_labels, stereoset.is_stereoset, ()),
     "json": Reader(read_json_list, _is_json_document, (*RECORDS, "rows")),

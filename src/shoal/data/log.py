@@ -1,0 +1,119 @@
+"""A log of another tool as a suite: the texts and targets of its samples (`logs/`)."""
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import DataError
+from . import Glimpse, SuiteRows
+from .invalid import InvalidRows
+from .logs import OpenLog, open_log
+from .logs.samples import Question, Sample
+
+TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT.*|\d{4}-\d\d-\d\dT[\d+-]+_(.+)_[^_]+")
+"""The name that lm-eval and inspect give to a file: task and time."""
+PAIRS = {1: ("text",), 2: ("question1", "question2")}
+
+
+def fits(look: Glimpse) -> bool:
+    """Return whether a log was recognised."""
+    return look.log is not None
+
+
+def read(path: Path) -> SuiteRows:
+    """Return a case per sample; of several epochs or filters the first."""
+    log = open_log(path)
+    assert log is not None
+    choices, invalid = common_choices(log), InvalidRows()
+    header: dict[str, Any] = {"suite": _name(path)}
+    if choices:
+        header["label_names"] = list(choices)
+    return SuiteRows(header, _cases(log, choices, invalid), unit=log.unit, invalid=invalid)
+
+
+def _name(path: Path) -> str:
+    """Return the task in the name of a file, else the name.
+
+    >>> _name(Path("samples_my_task_2026-01-02T03-04-05.678.jsonl")), _name(Path("results.json"))
+    ('my_task', 'results')
+    """
+    name = path.name.partition(".")[0]
+    task = TASK.fullmatch(name)
+    return next(filter(None, task.groups())) if task else name
+
+
+def _cases(
+    log: OpenLog, choices: tuple[str, ...], invalid: InvalidRows
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    seen, name = set(), _name(log.path)
+    for number, sample, question in questions(log):
+        if sample.id in seen:
+            continue
+        seen.add(sample.id)
+        label = lettered(question, choices).label
+        if not label or not all(question.texts):
+            what = "target" if question.texts and all(question.texts) else "text"
+            invalid.add(number, DataError(f"no {what}", fix="--skip-invalid leaves such samples out"))
+            continue
+        yield (
+            number,
+            {
+                "functionality": name,
+                "capability": name,
+                "type": "MFT",
+                "case_id": sample.id,
+                "examples": [dict(zip(PAIRS[len(question.texts)], question.texts, strict=True))],
+                "labels": label,
+                "cluster": "",
+            },
+        )
+
+
+def questions(log: OpenLog) -> Iterator[tuple[int, Sample, Question]]:
+    """Yield each sample with its number, its question and the model's answer."""
+    for number, row, sample in log.samples():
+        try:
+            yield number, sample, log.log.question(row)
+        except DataError as problem:
+            raise problem.at(f"{log.path}, {log.unit} {number}") from None
+
+
+def common_choices(log: OpenLog) -> tuple[str, ...]:
+    """Return the choices that every sample has; letters if they differ, nothing for answers in words."""
+    lists = {question.choices for _, sample, question in questions(log) if not sample.error}
+    if len(lists) < 2:
+        return next(iter(lists), ())
+    longest = max(map(len, lists))
+    return tuple(map(_letter, range(longest))) if longest else ()
+
+
+def lettered(question: Question, choices: tuple[str, ...]) -> Question:
+    """Return a question with the letters of its choices, if those of the file differ."""
+    if not question.choices or question.choices == choices:
+        return question
+    letters = {choice: _letter(place) for place, choice in enumerate(question.choices)}
+    return Question(
+        question.texts,
+        letters.get(question.label, question.label),
+        letters.get(question.answer, question.answer),
+        choices,
+        question.likelihoods,
+    )
+
+
+def _letter(place: int) -> str:
+    return chr(ord("A") + place) if place < 26 else str(place)
+
+
+def probabilities(likelihoods: tuple[float, ...]) -> list[float]:
+    """Return the softmax of log-likelihoods.
+
+    >>> [round(share, 3) for share in probabilities((-1.0, -2.0))]
+    [0.731, 0.269]
+    """
+    most = max(likelihoods)
+    weights = [math.exp(each - most) for each in likelihoods]
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]

@@ -1,0 +1,144 @@
+"""lm-evaluation-harness: `samples_TASK_DATE.jsonl`, written by --log_samples.
+
+A line per document and filter. `resps` and `filtered_resps` are (log-likelihood, is greedy) for each choice, or texts;
+older versions write numbers as texts and `arguments` as lists.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ...core.errors import DataError
+from .samples import Log, Question, Row, Sample, Summary, is_object
+
+KEPT = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
+HASHES = ("doc_hash", "prompt_hash", "target_hash")
+TEXTS = ("question", "text", "sentence", "input", "query", "prompt", "problem", "goal", "ctx", "instruction")
+PAIRS = (
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("question1", "question2"),
+    ("passage", "question"),
+)
+CHOICES = ("choices", "options", "endings", "answers")
+
+
+def _fits(row: Any) -> bool:
+    return is_object(row, "doc_id") and ("resps" in row or "filtered_resps" in row)
+
+
+def _sample(row: Row) -> Sample:
+    texts = texts_of(row)
+    names = row.get("metrics") or [
+        name for name in row if name not in KEPT and name not in HASHES and name != "error"
+    ]
+    ending = f",{row['filter']}" if row.get("filter") not in (None, "none") else ""
+    scores = {f"{name}{ending}": row.get(name) for name in names}
+    answer = first_reply(row)
+    error = row.get("error") or ("" if any(value is not None for value in scores.values()) else "no score")
+    return Sample(str(row["doc_id"]), scores, "\n".join(texts), _target(row), answer, error=str(error))
+
+
+def texts_of(row: Row) -> tuple[str, ...]:
+    """Return the texts of a document: its usual fields, else the prompt, else all of it."""
+    doc = row.get("doc")
+    if isinstance(doc, dict):
+        for names in (*PAIRS, *((name,) for name in TEXTS)):
+            found = tuple(doc.get(name) for name in names)
+            if all(isinstance(text, str) and text.strip() for text in found):
+                return found  # type: ignore[return-value]  # all are texts
+        if doc:
+            return (json.dumps(doc, ensure_ascii=False, sort_keys=True),)
+    prompts = _arguments(row)
+    return (str(prompts[0][0]),) if prompts and prompts[0] else (str(doc or ""),)
+
+
+def _arguments(row: Row) -> list[list[Any]]:
+    """Return the arguments of each request: the prompt, and the continuation or the settings."""
+    arguments = row.get("arguments") or []
+    requests = arguments.values() if isinstance(arguments, dict) else arguments
+    return [list(each.values()) if isinstance(each, dict) else list(each) for each in requests]
+
+
+def first_reply(row: Row) -> str:
+    """Return the reply in words; empty for log-likelihoods."""
+    replies = row.get("filtered_resps") or row.get("resps") or [""]
+    reply = replies[0]
+    while isinstance(reply, list) and len(reply) == 1:
+        reply = reply[0]
+    return reply if isinstance(reply, str) else ""
+
+
+def _target(row: Row) -> str:
+    target = row.get("target")
+    return str(
+        target[0] if isinstance(target, list) and len(target) == 1 else "" if target is None else target
+    )
+
+
+def _likelihoods(row: Row) -> tuple[float, ...]:
+    """Return the log-likelihood of each choice; empty for replies in words."""
+    numbers = []
+    for reply in row.get("filtered_resps") or row.get("resps") or ():
+        while isinstance(reply, list) and len(reply) == 1:
+            reply = reply[0]
+        if not isinstance(reply, list) or len(reply) != 2:
+            return ()
+        numbers.append(float(reply[0]))
+    return tuple(numbers) if len(numbers) > 1 else ()
+
+
+def _choices(row: Row, count: int) -> tuple[str, ...]:
+    """Return the choices: the continuations that were scored, unless they are letters of the document's own."""
+    doc = row.get("doc") if isinstance(row.get("doc"), dict) else {}
+    assert isinstance(doc, dict)
+    continuations = [str(request[1]).strip() for request in _arguments(row)[:count] if len(request) > 1]
+    if len(set(continuations)) == count:
+        return tuple(continuations)
+    for name in CHOICES:
+        listed = doc.get(name)
+        listed = listed.get("text") if isinstance(listed, dict) else listed
+        if isinstance(listed, list) and len(listed) == count:
+            return tuple(map(str, listed))
+    return tuple(map(str, range(count)))
+
+
+def _question(row: Row) -> Question:
+    likelihoods, label = _likelihoods(row), _target(row)
+    if not likelihoods:
+        reply = first_reply(row)
+        if not reply and not row.get("resps") and not row.get("filtered_resps"):
+            raise DataError("no answer in it", fix="run lm-eval again with --log_samples")
+        return Question(texts_of(row), label, reply.strip())
+    choices = _choices(row, len(likelihoods))
+    place = _place(label, choices, row)
+    label = choices[place] if place is not None else label
+    return Question(texts_of(row), label, choices[likelihoods.index(max(likelihoods))], choices, likelihoods)
+
+
+def _place(label: str, choices: tuple[str, ...], row: Row) -> int | None:
+    """Return which choice a target means: its text, or its number."""
+    if label.strip() in choices:
+        return choices.index(label.strip())
+    number = row.get("target")
+    if isinstance(number, str) and number.isascii() and number.isdecimal():
+        number = int(number)
+    is_number = isinstance(number, int) and not isinstance(number, bool)
+    return number if is_number and 0 <= number < len(choices) else None
+
+
+def _is_aggregate(value: Any) -> bool:
+    return is_object(value, "results", "configs") and isinstance(value["results"], Mapping)
+
+
+LOG = Log(
+    "lm-eval",
+    _fits,
+    _sample,
+    _question,
+    summary=Summary(
+        _is_aggregate,
+        "lm-eval's averages, without samples",
+        "run lm-eval again with --log_samples, and give its samples_TASK_DATE.jsonl",
+    ),
+)

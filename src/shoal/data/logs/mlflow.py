@@ -1,0 +1,75 @@
+"""MLflow: `eval_results_table.json`, a table in split orient (columns and data), one row per question.
+
+Its rows have no ids, so a hash of the inputs is the id. A metric is a column such as `exact_match/v1/score`.
+"""
+
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from typing import Any
+
+from ...core.errors import DataError
+from .samples import Log, Question, Row, Sample, Summary, as_text, is_object
+
+IDS = ("id", "request_id", "sample_id", "trace_id")
+INPUTS = ("inputs", "input", "question", "request", "prompt", "query", "text")
+TARGETS = ("ground_truth", "target", "targets", "expected_response", "expectations", "label", "answer")
+OUTPUTS = ("outputs", "output", "prediction", "predictions", "response", "result")
+SUFFIX = "/score"
+
+
+def _fits(document: Any) -> bool:
+    return is_object(document, "columns", "data") and isinstance(document["data"], list)
+
+
+def _rows(document: Any) -> Iterable[Any]:
+    columns = list(map(str, document["columns"]))
+    if not any(name.endswith(SUFFIX) for name in columns):
+        raise DataError(
+            f"an MLflow table without a column that ends in {SUFFIX}",
+            why=f"its columns are {', '.join(columns[:12])}",
+            fix="evaluate with metrics that score each row, or name a column: ?metric=COLUMN of a CSV or JSON Lines",
+        )
+    return _numbered(dict(zip(columns, cells, strict=True)) for cells in document["data"])
+
+
+def _numbered(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows with an id: their own, or a hash of the inputs, numbered where it is repeated."""
+    seen: dict[str, int] = {}
+    for row in rows:
+        known = next((str(row[name]) for name in IDS if row.get(name) not in (None, "")), "")
+        if not known:
+            known = _first(row, INPUTS)
+            seen[known] = seen.get(known, 0) + 1
+            known = f"{sha256(known.encode()).hexdigest()[:12]}{f'-{seen[known]}' if seen[known] > 1 else ''}"
+        yield {**row, "shoal id": known}
+
+
+def _first(row: Row, names: Iterable[str]) -> str:
+    return next((as_text(row[name]) for name in names if row.get(name) not in (None, "")), "")
+
+
+def _sample(row: Row) -> Sample:
+    scores = {name.removesuffix(SUFFIX): value for name, value in row.items() if name.endswith(SUFFIX)}
+    error = as_text(row.get("error") or row.get("error_message"))
+    error = error or ("" if any(value is not None for value in scores.values()) else "no score")
+    return Sample(
+        row["shoal id"], scores, _first(row, INPUTS), _first(row, TARGETS), _first(row, OUTPUTS), error=error
+    )
+
+
+def _question(row: Row) -> Question:
+    return Question((_first(row, INPUTS),), _first(row, TARGETS), _first(row, OUTPUTS).strip())
+
+
+LOG = Log(
+    "MLflow",
+    _fits,
+    _sample,
+    _question,
+    _rows,
+    Summary(
+        lambda value: is_object(value, "metrics", "run_id") and "columns" not in value,
+        "MLflow's averages, without rows",
+        "give the artifact eval_results_table.json of the run",
+    ),
+)

@@ -1,0 +1,80 @@
+"""What every log tells of a sample, and what a format has to say about its files."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Row = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Sample:
+    """One graded answer of a model."""
+
+    id: str
+    scores: Mapping[str, Any]
+    """By metric, as the file has them; empty if nothing was graded."""
+    text: str = ""
+    """The question, to compare with the other side's and to show."""
+    target: str = ""
+    answer: str = ""
+    run: str = ""
+    """The epoch or repeat; empty if the file has only one."""
+    model: str = ""
+    """The model, where a file can hold several."""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A sample as a labelled case with the model's answer, for `import` and `predictions:`."""
+
+    texts: tuple[str, ...]
+    label: str = ""
+    answer: str = ""
+    choices: tuple[str, ...] = ()
+    likelihoods: tuple[float, ...] = ()
+    """The log-likelihood of each choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A file of the same tool that has only averages."""
+
+    fits: Callable[[Any], bool]
+    what: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A format: how it is recognised, and how a row of it is read."""
+
+    title: str
+    fits: Callable[[Any], bool]
+    """Whether the first object of JSON Lines, or the whole document, has this format."""
+    sample: Callable[[Any], Sample]
+    question: Callable[[Any], Question]
+    rows: Callable[[Any], Iterable[Any]] | None = None
+    """The rows of a document; None for JSON Lines."""
+    summary: Summary | None = None
+    metric: str = ""
+    """The metric that is meant where a file has several."""
+    unscored: Sequence[str] = field(default=())
+    """Beginnings of the names of numbers that grade nothing, such as counts of tokens."""
+
+
+def is_object(value: Any, *keys: str) -> bool:
+    """Return whether a JSON value is an object with these keys."""
+    return isinstance(value, dict) and all(key in value for key in keys)
+
+
+def as_text(value: Any) -> str:
+    """Return a text, the texts of chat messages, or the only target of a list, as one text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return as_text(value.get("content", value.get("text", "")))
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(as_text, value)))
+    return "" if value is None else str(value)

@@ -1,0 +1,50 @@
+"""Answers from the logs of other tools (`data/logs`): labels, and probabilities from log-likelihoods."""
+
+from ...core.errors import DataError
+from ...data.log import common_choices, lettered, probabilities, questions
+from ...data.logs import OpenLog, open_log
+from .columns import Columns, Key, Request
+
+BY_COLUMN = ("format", "id", "label", "probabilities", "rows")
+"""Options that name columns: then the file is read as a table or JSON like any other."""
+
+
+def is_log(request: Request, start: bytes) -> bool:
+    """Return whether a file is a log, and no option names its columns."""
+    options = request.options
+    named = [name for name in BY_COLUMN if getattr(options, name) not in ("", None)]
+    return not named and not request.path.is_dir() and open_log(request.path) is not None
+
+
+def read_log(request: Request) -> Columns:
+    """Return the answer to each sample."""
+    log = open_log(request.path)
+    if log is None:
+        raise DataError(f"{request.path}: not a log of a tool that shoal knows", fix="remove format=log")
+    choices = common_choices(log)
+    columns = Columns(request.path, log.unit, column_names=choices)
+    seen: set[str] = set()
+    texts = []
+    for number, sample, question in questions(log):
+        if sample.id in seen:
+            raise _several_answers(log, sample.id)
+        seen.add(sample.id)
+        texts.append("\n".join(question.texts))
+        key = Key(None, sample.id, 0)
+        answered = lettered(question, choices)
+        if sample.error and not answered.answer:
+            columns.add_error(number, sample.error, key)
+        else:
+            fits = len(question.likelihoods) == len(choices) > 1
+            shares = probabilities(question.likelihoods) if fits else ()
+            columns.add(number, answered.answer, shares, key)
+    columns.texts = {"text": texts} if any(texts) else {}
+    return columns
+
+
+def _several_answers(log: OpenLog, sample: str) -> DataError:
+    return DataError(
+        f"{log.path}: several answers to sample {sample!r}",
+        why="predictions have one answer per case; epochs, repeats and filters give more",
+        fix=f"scores:{log.path}, which takes them as runs; or a log with one epoch and one filter",
+    )

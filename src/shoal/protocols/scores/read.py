@@ -1,0 +1,331 @@
+"""Read one file of graded answers into columns."""
+
+import math
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import DataError, ModelError, nearest, some
+from ...core.files import Alike, collector_paused
+from ...data.logs import Sample, open_log
+from ...data.logs.graded_table import graded_samples
+from ...data.paths import MISSING, value_at
+from ...models import ModelSpec, check_options, parse_spec
+
+Floats = NDArray[np.float64]
+SCHEME = "scores:"
+OPTIONS = ("metric", "group", "id", "run", "model")
+OF_TABLES = ("id", "run")
+GRADES = {
+    **{"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0},  # inspect's letters
+    **dict.fromkeys(("correct", "pass", "passed", "true", "yes"), 1.0),
+    **dict.fromkeys(("incorrect", "fail", "failed", "false", "no"), 0.0),
+}
+"""Words for scores, in lower case."""
+LONGEST_ANSWER = 200
+"""Characters of an answer that are kept to be shown."""
+NOT_GRADED = "no score"
+
+
+@dataclass(slots=True)
+class Graded:
+    """The content of one file: a row per sample, a column per run."""
+
+    spec: str
+    path: Path
+    metric: str
+    ids: list[str]
+    runs: list[str]
+    values: Floats  # (samples, runs); NaN where there is no score
+    errors: dict[tuple[int, int], str]
+    """Why there is no score, by sample and run."""
+    texts: list[str]
+    targets: list[str]
+    groups: dict[str, list[str]]
+    answers: list[str]
+    missing: int = 0
+    """Samples and runs that only other files have."""
+
+
+@dataclass(slots=True)
+class Records:
+    """The rows of a file, before the metric is chosen."""
+
+    spec: ModelSpec
+    path: Path
+    format: str
+    default: str
+    unscored: Sequence[str]
+    keys: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Sample and run to its place."""
+    places: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
+    groups: dict[str, list[str]] = field(default_factory=dict)
+    errors: dict[int, str] = field(default_factory=dict)
+    metrics: dict[str, "array[float]"] = field(default_factory=dict)
+    ungradable: dict[str, str] = field(default_factory=dict)
+    """Metrics with a value that is not a number, and the first such value."""
+    models: dict[str, None] = field(default_factory=dict)
+
+
+def is_graded(name: object) -> bool:
+    """Return whether a name means results that were graded elsewhere."""
+    return isinstance(name, str) and name.startswith(SCHEME)
+
+
+def read_records(spec: str) -> Records:
+    """Return all rows of the file that a spec names."""
+    parsed = parse_spec(spec)
+    check_options(parsed, OPTIONS)
+    path, rows = Path(parsed.name), _rows(parsed)
+    records = next(rows)
+    assert isinstance(records, Records)
+    alike, groups = Alike(), [name for name in parsed.options.get("group", "").split(",") if name]
+    records.groups = {name: [] for name in groups}
+    wanted = parsed.options.get("model", "")
+    with collector_paused():
+        for number, row, sample in rows:  # type: ignore[misc]  # the rest of the generator
+            records.models[sample.model] = None
+            if not wanted or wanted == sample.model:
+                _add(records, number, sample, row, alike)
+    _check(records, wanted)
+    if not records.keys:
+        raise DataError(f"{path}: no samples", fix="check that this is the right file")
+    return records
+
+
+def _rows(spec: ModelSpec) -> Iterator[Any]:
+    """Yield the empty records, then number, row and sample."""
+    path = Path(spec.name)
+    log = open_log(path)
+    if log is None:
+        yield Records(spec, path, "table", "", ())
+        yield from graded_samples(path, spec.options)
+        return
+    idle = next((name for name in OF_TABLES if name in spec.options), "")
+    if idle:
+        raise ModelError(
+            f"{spec.who}: {idle!r} has no meaning in a log of {log.log.title}",
+            why="it has ids and epochs of its own",
+            fix=f"remove {idle!r}",
+        )
+    yield Records(spec, path, log.log.title, log.log.metric, log.log.unscored)
+    yield from log.samples()
+
+
+def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) -> None:
+    """Add a sample; a further row of the same sample may only bring other metrics."""
+    key, count = (sample.id, sample.run), len(records.places)
+    place = records.keys.setdefault(key, count)
+    if place == count:
+        records.places.append(str(number))
+        records.texts.append(sample.text)
+        records.targets.append(alike.text(sample.target))
+        records.answers.append(alike.text(sample.answer[:LONGEST_ANSWER]))
+        for name, values in records.groups.items():
+            values.append(_group(records, number, row, name, alike))
+    elif (
+        not sample.scores
+        or place in records.errors
+        or any(_is_known(records, name, place) for name in sample.scores)
+    ):
+        repeat = f", run {sample.run}" if sample.run else ""
+        raise DataError(
+            f"{records.path}: sample {sample.id!r}{repeat} is there twice (rows {records.places[place]} and {number})",
+            why="a sample is graded once, or once in each epoch or repeat",
+            fix=_fix_of_copies(records, sample),
+        )
+    if sample.error:
+        records.errors[place] = sample.error
+    for name, value in sample.scores.items():
+        _set(records, name, place, value, number)
+
+
+def _is_known(records: Records, name: str, place: int) -> bool:
+    column = records.metrics.get(name, ())
+    return place < len(column) and not math.isnan(column[place])
+
+
+def _fix_of_copies(records: Records, sample: Sample) -> str:
+    if len(records.models) > 1:
+        return f"?model={sample.model}, if the file has several models"
+    if records.format == "table":
+        return "?run=COLUMN, the column of the repeat; ?id=COLUMN, the column of the sample"
+    return "one file per run of the evaluation"
+
+
+def _set(records: Records, name: str, place: int, value: Any, number: int) -> None:
+    """Put a score into the column of its metric."""
+    column = records.metrics.get(name)
+    if column is None:
+        column = records.metrics[name] = array("d")
+    if len(column) <= place:
+        column.extend([math.nan] * (place + 1 - len(column)))
+    if value is None:
+        return
+    grade = GRADES.get(value.strip().lower()) if isinstance(value, str) else None
+    try:
+        score = float(value) if grade is None else grade
+    except (TypeError, ValueError, OverflowError):
+        records.ungradable.setdefault(name, f"{value!r:.40} in row {number}")
+        return
+    if not math.isfinite(score):
+        raise DataError(
+            f"{records.path}, row {number}: {name} is {score}",
+            why="a score is a number; NaN would count as neither pass nor fail",
+            fix="leave the score empty and write the reason into a field error, or score the sample again",
+        )
+    column[place] = score
+
+
+def _group(records: Records, number: int, row: Any, name: str, alike: Alike) -> str:
+    value = value_at(row, name, MISSING) if isinstance(row, Mapping) else MISSING
+    if value is MISSING or value is None or isinstance(value, dict | list):
+        from ...data.paths import paths_in
+
+        paths = paths_in(row)
+        raise DataError(
+            f"{records.path}, row {number}: no {name!r}",
+            why=f"found: {some(paths, 12)}",
+            fix=f"?group={(nearest(name, paths) or paths[0]).strip(chr(34))}",
+        )
+    return alike.text(str(value))
+
+
+def _check(records: Records, wanted: str) -> None:
+    models = [name for name in records.models if name]
+    if wanted and wanted not in models:
+        raise DataError(
+            f"{records.path}: no model {wanted!r}",
+            why=f"found: {some(models, 8)}",
+            fix=nearest(wanted, models),
+        )
+    if not wanted and len(models) > 1:
+        raise DataError(
+            f"{records.path}: {len(models)} models in one file",
+            why=some(models, 8),
+            fix=f"{SCHEME}{records.path}?model={models[0]}",
+        )
+
+
+# The metric
+
+
+def choose_metrics(files: Sequence[Records]) -> list[str]:
+    """Return the metric of each file: the named one, the only one, or the only one that all files have."""
+    candidates = [_candidates(records) for records in files]
+    shared = set.intersection(*map(set, candidates))
+    return [
+        names[0] if len(names) == 1 else shared_name(records, names, shared)
+        for records, names in zip(files, candidates, strict=True)
+    ]
+
+
+def shared_name(records: Records, names: Sequence[str], shared: Iterable[str]) -> str:
+    common = [name for name in names if name in set(shared)]
+    if len(common) == 1:
+        return common[0]
+    raise DataError(
+        f"{records.path}: several metrics" if names else f"{records.path}: no metric that is a number",
+        why=some(names or [f"{name} is {value}" for name, value in records.ungradable.items()], 12),
+        fix=f"?metric={names[0]}"
+        if names
+        else "score the samples again; a score is a number, or pass and fail",
+    )
+
+
+def _candidates(records: Records) -> list[str]:
+    """Return the metrics that may be meant; of those that agree on every sample the first."""
+    usable = [name for name in records.metrics if name not in records.ungradable]
+    wanted = records.spec.options.get("metric", "")
+    if wanted:
+        return [_named(records, wanted, usable)]
+    if records.default in usable:
+        return [records.default]
+    graded = [name for name in usable if not name.startswith(tuple(records.unscored))] or usable
+    distinct: dict[bytes, str] = {}
+    for name in graded:
+        column = records.metrics[name]
+        distinct.setdefault(column.tobytes() + b"\xff" * 8 * (len(records.places) - len(column)), name)
+    return sorted(distinct.values())
+
+
+def _named(records: Records, wanted: str, usable: Sequence[str]) -> str:
+    """Return a metric by its name, or by the part before the comma of lm-eval's filters if only one begins so."""
+    matching = [name for name in usable if wanted in (name, name.partition(",")[0])]
+    if wanted in matching or len(matching) == 1:
+        return wanted if wanted in matching else matching[0]
+    if wanted in records.ungradable:
+        raise DataError(
+            f"{records.path}: {wanted} is {records.ungradable[wanted]}, not a number",
+            fix=f"one of {some(usable)}",
+        )
+    raise DataError(
+        f"{records.path}: {'several metrics' if matching else 'no metric'} {wanted!r}",
+        why=f"found: {some(matching or usable, 12)}",
+        fix=f"?metric={(matching or [nearest(wanted, usable).strip(chr(34)) or 'NAME'])[0]}",
+    )
+
+
+# Columns
+
+
+def as_columns(records: Records, metric: str) -> Graded:
+    """Return the chosen metric as an array of samples and runs."""
+    runs = sorted({run for _, run in records.keys}, key=_natural)
+    ids = list(dict.fromkeys(identity for identity, _ in records.keys))
+    rows, columns = {name: at for at, name in enumerate(ids)}, {name: at for at, name in enumerate(runs)}
+    scores = np.full(len(records.places), np.nan)
+    known = np.frombuffer(records.metrics.get(metric, array("d")), np.float64)
+    scores[: len(known)] = known
+    cells = np.fromiter((rows[identity] for identity, _ in records.keys), np.int64, len(scores))
+    at_run = np.fromiter((columns[run] for _, run in records.keys), np.int64, len(scores))
+    scores[list(records.errors)] = np.nan
+    values = np.full((len(ids), len(runs)), np.nan)
+    values[cells, at_run] = scores
+    reasons = {(int(cells[at]), int(at_run[at])): why for at, why in records.errors.items()}
+    errors = {
+        (int(row), int(run)): reasons.get((int(row), int(run)), NOT_GRADED)
+        for row, run in np.argwhere(np.isnan(values))
+    }
+    firsts = np.unique(cells, return_index=True)[1].tolist()
+    _same_in_each_run(records, cells, firsts)
+    return Graded(
+        f"{records.spec.who}",
+        records.path,
+        metric,
+        ids,
+        runs,
+        values,
+        errors,
+        *([column[at] for at in firsts] for column in (records.texts, records.targets)),
+        {name.rpartition(".")[2]: [column[at] for at in firsts] for name, column in records.groups.items()},
+        [records.answers[at] for at in firsts],
+    )
+
+
+def _same_in_each_run(records: Records, cells: NDArray[np.int64], firsts: Sequence[int]) -> None:
+    """Raise if a sample has another text or target in another run."""
+    if len(firsts) == len(cells):
+        return
+    for place, cell in enumerate(cells.tolist()):
+        for column in (records.texts, records.targets, *records.groups.values()):
+            if column[place] != column[firsts[cell]]:
+                raise DataError(
+                    f"{records.path}: rows {records.places[firsts[cell]]} and {records.places[place]} are one sample "
+                    "with different texts",
+                    why=f"{column[firsts[cell]]!r:.60} and {column[place]!r:.60}",
+                    fix="ids that name the sample",
+                )
+
+
+def _natural(name: str) -> tuple[int, str]:
+    """Return a key that sorts numbers by their value."""
+    return len(name), name

@@ -1,0 +1,256 @@
+"""Graded files on one list of samples, and their results.
+
+Samples that a file lacks become errors of that side, so that no comparison drops them silently. All results of one
+call share their cases. A file with several epochs is one result with the mean of each sample; `each_run` has a result
+per epoch, for comparisons whose unit is the run.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import __version__
+from ...core.errors import DataError
+from ...core.files import digest
+from ...core.records import Basis, Case, Measure, Measures, Outcomes, Result
+from ...stats.intervals import cluster_wilson, mean_t_interval, wilson
+from ...stats.resampling import cluster_table
+from .read import NOT_GRADED, SCHEME, Graded, as_columns, choose_metrics, read_records
+from .wording import MISSING
+
+Floats = NDArray[np.float64]
+PASS_RATE, SHARE, NUMBER = "pass rate", "mean score", "mean value"
+"""The measure where scores are 0 or 1, from 0 to 1, and any numbers."""
+SCORE = "score"
+"""The column with the scores of each sample."""
+RUN = "score in run "
+"""Beginning of the names of the columns with the scores of one run."""
+HALF = 0.5
+"""A fractional score below this counts as failing in lists of cases; no measure uses it."""
+
+
+class Samples(Sequence[Case]):
+    """Samples as cases, made when they are asked for: a million of them would take a gigabyte."""
+
+    def __init__(self, files: Sequence[Graded]) -> None:
+        self.ids = sorted(set().union(*(file.ids for file in files)), key=lambda name: (len(name), name))
+        self._first, self._row = np.full(len(self.ids), -1), np.zeros(len(self.ids), np.int64)
+        self._files = files
+        self.rows = [self._rows_of(file) for file in files]
+        for number, rows in reversed(list(enumerate(self.rows))):
+            self._first[rows >= 0], self._row[rows >= 0] = number, rows[rows >= 0]
+
+    def _rows_of(self, file: Graded) -> NDArray[np.int64]:
+        """Return where in a file each sample is; -1 where it is missing."""
+        if file.ids == self.ids:
+            return np.arange(len(self.ids))
+        place = {identity: at for at, identity in enumerate(file.ids)}
+        return np.fromiter((place.get(identity, -1) for identity in self.ids), np.int64, len(self.ids))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[at] for at in range(len(self))[place]]
+        file, row = self._files[self._first[place]], int(self._row[place])
+        labels = (file.targets[row],) if file.targets[row] else None
+        groups = {name: values[row] for name, values in file.groups.items()}
+        text = file.texts[row] or f"sample {self.ids[place]}"
+        return Case(self.ids[place], ((text,),), labels, groups)
+
+    def __iter__(self) -> Iterator[Case]:
+        return (self[place] for place in range(len(self)))
+
+    @cached_property
+    def groups(self) -> Mapping[str, list[str]]:
+        """Return the groups of each sample, as columns."""
+        pairs = list(zip(self._first.tolist(), self._row.tolist(), strict=True))
+        return {
+            name: [self._files[f].groups[name][row] for f, row in pairs] for name in self._files[0].groups
+        }
+
+
+def graded_results(specs: Sequence[str]) -> list[Result]:
+    """Return the result of each file, all on the same samples."""
+    if not specs:
+        return []
+    records = [read_records(spec) for spec in specs]
+    files = [as_columns(each, metric) for each, metric in zip(records, choose_metrics(records), strict=True)]
+    del records
+    if len({tuple(file.groups) for file in files}) > 1:
+        raise DataError("the files have different groups", fix="the same ?group= behind each")
+    samples = Samples(files)
+    for file, rows in zip(files[1:], samples.rows[1:], strict=True):
+        _refuse_other_data(files[0], samples.rows[0], file, rows)
+    aligned = [_on(samples, file, rows) for file, rows in zip(files, samples.rows, strict=True)]
+    name, in_all = _measure_name(aligned), np.all([rows >= 0 for rows in samples.rows], axis=0)
+    only_here = [int(((rows >= 0) & ~in_all).sum()) for rows in samples.rows]
+    return [
+        _result(file, spec, samples, name, only)
+        for file, spec, only in zip(aligned, specs, only_here, strict=True)
+    ]
+
+
+def _refuse_other_data(a: Graded, at_a: NDArray[np.int64], b: Graded, at_b: NDArray[np.int64]) -> None:
+    """Raise if both files have a text, target or group of a sample and they differ."""
+    if not (common := np.flatnonzero((at_a >= 0) & (at_b >= 0))).size:
+        raise DataError(
+            f"{a.path} and {b.path} have no sample in common",
+            why=f"ids such as {a.ids[0]!r} and {b.ids[0]!r}",
+            fix="two results on the same data; ?id=COLUMN for a table",
+        )
+    rows_a, rows_b = at_a[common].tolist(), at_b[common].tolist()
+    columns = [("text", a.texts, b.texts), ("target", a.targets, b.targets)]
+    columns += [(name, values, b.groups[name]) for name, values in a.groups.items()]
+    for what, old, new in columns:
+        pairs = [
+            (i, j) for i, j in zip(rows_a, rows_b, strict=True) if old[i] != new[j] and old[i] and new[j]
+        ]
+        pairs = [(i, j) for i, j in pairs if " ".join(old[i].split()) != " ".join(new[j].split())]
+        if pairs:
+            i, j = pairs[0]
+            raise DataError(
+                f"{len(pairs):,} of {len(common):,} samples have another {what} in {b.path} than in {a.path}",
+                why=f"{a.ids[i]!r}: {old[i]!r:.60} and {new[j]!r:.60}",
+                fix="two results on the same data, with the same ids",
+            )
+
+
+def _on(samples: Samples, file: Graded, rows: NDArray[np.int64]) -> Graded:
+    """Return a file with a row for each of these samples; those that it lacks are errors."""
+    values = np.where((rows >= 0)[:, None], file.values[rows], np.nan)
+    places = np.full(len(file.ids), -1)
+    places[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+    errors = {(int(places[row]), run): why for (row, run), why in file.errors.items()}
+    absent = np.flatnonzero(rows < 0).tolist()
+    errors |= {(at, run): MISSING for at in absent for run in range(len(file.runs))}
+    answers = [file.answers[row] if row >= 0 else "" for row in rows.tolist()]
+    return replace(file, values=values, errors=errors, answers=answers, missing=len(absent))
+
+
+def _measure_name(files: Sequence[Graded]) -> str:
+    """Return what the scores of all files are: passes, shares or numbers."""
+    known = np.concatenate([file.values[~np.isnan(file.values)] for file in files])
+    if not len(known):
+        return PASS_RATE
+    if np.isin(known, (0.0, 1.0)).all():
+        return PASS_RATE
+    return SHARE if known.min() >= 0 and known.max() <= 1 else NUMBER
+
+
+def _result(file: Graded, spec: str, samples: Samples, name: str, only_here: int) -> Result:
+    job = {
+        "id": f"scores-{digest(file.path)[:8]}",
+        "protocol": SCHEME.rstrip(":"),
+        "model": spec,
+        "settings": {},
+        "identity": {"cases": {"samples": len(samples)}},
+        "shoal": __version__,
+        "about": {
+            "metric": file.metric,
+            "runs": file.runs,
+            "missing": file.missing,
+            "only here": only_here,
+            "errors": _failed(file),
+        },
+        "checks": [],
+    }
+    errors = {row: why for (row, _), why in file.errors.items() if np.isnan(file.values[row]).all()}
+    columns: dict[str, Sequence[Any]] = {}
+    if any(file.answers):
+        columns["said"] = [(answer,) for answer in file.answers]
+    if len(file.runs) > 1:
+        columns |= {f"{RUN}{run}": file.values[:, at].tolist() for at, run in enumerate(file.runs)}
+    return _scored(job, samples, name, file.values, errors, columns)
+
+
+def _failed(file: Graded) -> int:
+    """Return how many answers of the file itself have no score."""
+    return len(file.errors) - file.missing * len(file.runs)
+
+
+def each_run(result: Result) -> list[Result]:
+    """Return a result per epoch or repeat of a graded file; any other result as it is."""
+    columns = [name for name in result.columns if name.startswith(RUN)]
+    if not columns:
+        return [result]
+    (whole,) = [row for row in result.measures if row.headline]
+    return [_of_run(result, whole.name, name) for name in columns]
+
+
+def _of_run(result: Result, measure: str, column: str) -> Result:
+    values = np.array(result.columns[column])
+    missing = {row for row, outcome in enumerate(result.outcomes) if outcome.error == MISSING}
+    errors = {row: NOT_GRADED for row in np.flatnonzero(np.isnan(values)).tolist()}
+    errors |= dict.fromkeys(missing, MISSING)
+    about = {**result.job["about"], "runs": [column.removeprefix(RUN)], "errors": len(errors) - len(missing)}
+    return _scored({**result.job, "about": about}, result.cases, measure, values[:, None], errors, {})
+
+
+def _scored(
+    job: Mapping[str, Any],
+    samples: Any,
+    name: str,
+    values: Floats,
+    errors: Mapping[int, str],
+    columns: Mapping[str, Sequence[Any]],
+) -> Result:
+    """Return a result from the scores of each sample, with a column per run."""
+    known = ~np.isnan(values)
+    counts = known.sum(axis=1)
+    means = np.full(len(samples), np.nan)
+    np.divide(np.nansum(values, axis=1), counts, where=counts > 0, out=means)
+    graded = np.full(len(means), "-") if name == NUMBER else np.where(means >= HALF, "1", "0")
+    verdicts = np.where(np.isnan(means), "e", graded)
+    partly = int(((counts > 0) & (counts < values.shape[1])).sum())
+    column = "" if name == PASS_RATE and values.shape[1] == 1 else SCORE
+    measures = [_measure(name, means, {}, column, partly)]
+    for level, groups in samples.groups.items():
+        names, numbers = np.unique(np.array(groups), return_inverse=True)
+        measures += [
+            _measure(name, means[numbers == number], {level: str(value)}, column, 0)
+            for number, value in enumerate(names)
+        ]
+    outcomes = Outcomes(samples, "".join(verdicts.tolist()), (means - HALF).tolist(), errors)
+    return Result(job, samples, outcomes, Measures(measures), {SCORE: means.tolist(), **columns})
+
+
+def _measure(name: str, values: Floats, groups: Mapping[str, str], column: str, partly: int) -> Measure:
+    """Return the mean of some samples with its interval, and the means if all errors failed, and if all passed."""
+    known = values[~np.isnan(values)]
+    n, errors = len(known), len(values) - len(known)
+    facts: dict[str, Any] = {"partly graded": partly} if partly else {}
+    if errors and name != NUMBER:
+        facts |= {
+            "if errors fail": known.sum() / len(values),
+            "if errors pass": (known.sum() + errors) / len(values),
+        }
+    value = float(known.mean()) if n else None
+    interval, method = _interval(name, known, column)
+    return Measure(
+        name,
+        value,
+        n,
+        groups,
+        interval if n and not np.isnan(interval[0]) else None,
+        method,
+        errors=errors,
+        basis=Basis("cases", column=column),
+        reason="" if n else "no sample has a score",
+        headline=not groups,
+        facts=facts,
+    )
+
+
+def _interval(name: str, known: Floats, column: str) -> tuple[tuple[float, float], str]:
+    """Return Wilson's interval; of fractional scores on their effective number, of other numbers Student's."""
+    if not column:
+        return wilson(float(known.sum()), len(known)), "wilson"
+    if name == NUMBER:
+        return mean_t_interval(known), "t over samples"
+    return cluster_wilson(cluster_table(known)), "wilson, effective n"

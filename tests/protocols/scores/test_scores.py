@@ -1,0 +1,205 @@
+"""`scores:FILE`: numbers as counted by hand, and nothing dropped silently."""
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.cli import main
+from shoal.core.errors import DataError
+from shoal.protocols.scores import graded_results
+from shoal.pytest_plugin import assert_behaves
+
+
+def write(path: Path, rows: list[dict]) -> str:
+    """Write rows as JSON Lines, and return the spec."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return f"scores:{path}"
+
+
+def graded(scores: dict[str, object], **more: object) -> list[dict]:
+    return [{"id": name, "score": score, **more} for name, score in scores.items()]
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+SCORES = st.dictionaries(
+    st.integers(0, 30).map(str),
+    st.tuples(st.sampled_from([0, 1, 0.25, None]), st.sampled_from([0, 1, 0.75, None, "absent"])),
+    min_size=2,
+    max_size=20,
+).filter(
+    lambda rows: any(isinstance(a, int | float) and isinstance(b, int | float) for a, b in rows.values())
+)
+
+
+@given(rows=SCORES, order=st.randoms(use_true_random=False))
+@settings(max_examples=60)
+def test_the_difference_is_the_one_counted_by_hand_whatever_the_order(tmp_path_factory, rows, order):
+    folder = tmp_path_factory.mktemp("graded")
+    old = graded({name: a for name, (a, _) in rows.items()})
+    new = graded({name: b for name, (_, b) in rows.items() if b != "absent"})
+    a, b = write(folder / "a.jsonl", old), write(folder / "b.jsonl", new)
+    compared = shoal.compare(a, b)
+    pairs = [(x, y) for x, y in rows.values() if isinstance(x, int | float) and isinstance(y, int | float)]
+    row = compared.overall
+    assert row.n == len(pairs)
+    assert row.difference == pytest.approx(sum(y - x for x, y in pairs) / len(pairs))
+    assert row.errors == tuple(
+        sum(not isinstance(pair[side], int | float) for pair in rows.values()) for side in (0, 1)
+    )
+    assert row.interval is None or -1 <= row.interval[0] <= row.difference <= row.interval[1] <= 1
+    order.shuffle(old)
+    order.shuffle(new)
+    again = shoal.compare(write(folder / "a.jsonl", old), write(folder / "b.jsonl", new))
+    assert [(r.difference, r.interval, r.p) for r in again.rows] == [
+        (r.difference, r.interval, r.p) for r in compared.rows
+    ]
+
+
+@given(rows=SCORES)
+@settings(max_examples=40)
+def test_the_bounds_hold_for_any_outcome_of_the_samples_without_a_score(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("graded")
+    sides = [
+        graded({name: pair[side] for name, pair in rows.items() if pair[side] != "absent"}) for side in (0, 1)
+    ]
+    compared = shoal.compare(write(folder / "a.jsonl", sides[0]), write(folder / "b.jsonl", sides[1]))
+    bounds = compared.error_bounds
+
+    def mean(side: int, instead: float) -> float:
+        values = [pair[side] if isinstance(pair[side], int | float) else instead for pair in rows.values()]
+        return math.fsum(values) / len(values)
+
+    if bounds is None:
+        assert compared.overall.errors == (0, 0)
+        return
+    assert bounds.all_fail == pytest.approx(mean(1, 0) - mean(0, 0))
+    assert bounds.all_pass == pytest.approx(mean(1, 1) - mean(0, 1))
+    assert (bounds.least, bounds.most) == pytest.approx((mean(1, 0) - mean(0, 1), mean(1, 1) - mean(0, 0)))
+
+
+def test_samples_without_a_score_are_counted_with_both_bounds(tmp_path):
+    rows = [
+        {"id": 1, "score": 1},
+        {"id": 2, "error": "timeout"},
+        {"id": 3, "score": 0},
+        {"id": 4, "score": None},
+    ]
+    code, output = run("show", write(tmp_path / "a.jsonl", rows))
+    output = " ".join(output.split())
+    assert code == 0 and "1 of 2 samples pass" in output
+    assert "2 without a score; 25.0 % if they all fail, 75.0 % if they all pass" in output
+
+
+def test_missing_samples_are_said_by_compare_and_by_gate(tmp_path):
+    a = write(tmp_path / "a.jsonl", graded({"1": 1, "2": 1, "3": 0}))
+    b = write(tmp_path / "b.jsonl", graded({"1": 1, "4": 1, "3": 0}))
+    assert "A 1 (1 not in its file), B 1 (1 not in its file)" in " ".join(run("compare", a, b)[1].split())
+    (tmp_path / "g.toml").write_text("[[rule]]\nno_worse_than_baseline_by = 0.02\n")
+    code, output = run("gate", b, "--baseline", a, "--rules", tmp_path / "g.toml")
+    assert code == 3 and "no answer to 1 of 4 cases" in output and "the baseline lacks" in output
+
+
+def test_a_regression_fails_the_gate_and_an_equal_result_passes(tmp_path):
+    a = write(tmp_path / "a.jsonl", graded({str(n): 1 for n in range(20)}))
+    b = write(tmp_path / "b.jsonl", graded({str(n): int(n > 4) for n in range(20)}))
+    (tmp_path / "g.toml").write_text("[[rule]]\nno_worse_than_baseline_by = 0.02\n")
+    rules = ["--rules", tmp_path / "g.toml", "--baseline", a]
+    assert run("gate", a, *rules)[0] == 0
+    code, output = run("gate", b, *rules)
+    assert code == 3 and "5 newly failing, 0 fixed" in output
+
+
+def test_a_sample_that_is_there_twice_is_an_error_unless_its_runs_differ(tmp_path):
+    rows = [*graded({"1": 1, "2": 0}), *graded({"1": 0})]
+    with pytest.raises(DataError, match="'1' is there twice"):
+        graded_results([write(tmp_path / "a.jsonl", rows)])
+    rows = [*graded({"1": 1, "2": 0}, epoch=1), *graded({"1": 0, "2": 0}, epoch=2)]
+    (result,) = graded_results([write(tmp_path / "a.jsonl", rows)])
+    assert result.measures[0].value == 0.25 and result.measures[0].n == 2
+
+
+def test_epochs_are_the_runs_of_a_comparison(tmp_path):
+    def epochs(name: str, *scores: dict[str, int]) -> str:
+        return write(tmp_path / name, [row for at, run in enumerate(scores) for row in graded(run, epoch=at)])
+
+    a = epochs("a.jsonl", {"1": 1, "2": 1}, {"1": 1, "2": 0}, {"1": 1, "2": 1})
+    b = epochs("b.jsonl", {"1": 0, "2": 1}, {"1": 0, "2": 0}, {"1": 1, "2": 0})
+    row = shoal.compare(a, b).overall
+    assert row.runs == (3, 3) and row.difference == pytest.approx(2 / 6 - 5 / 6)
+    assert "runs" in run("compare", a, b)[1]
+
+
+def test_a_score_that_is_not_finite_is_an_error(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,score\n1,1\n2,nan\n")
+    with pytest.raises(DataError, match="row 3: score is nan"):
+        graded_results([f"scores:{path}"])
+
+
+def test_other_texts_or_targets_under_the_same_ids_are_other_data(tmp_path):
+    a = write(
+        tmp_path / "a.jsonl", [{"id": 1, "score": 1, "text": "one"}, {"id": 2, "score": 1, "text": "two"}]
+    )
+    b = write(tmp_path / "b.jsonl", [{"id": 1, "score": 1, "text": "two"}, {"id": 2, "score": 1}])
+    with pytest.raises(DataError, match="1 of 2 samples have another text"):
+        graded_results([a, b])
+    with pytest.raises(DataError, match="no sample in common"):
+        graded_results([a, write(tmp_path / "c.jsonl", graded({"x": 1}))])
+
+
+def test_several_metrics_are_an_error_that_lists_them_unless_one_is_named(tmp_path):
+    rows = [{"id": n, "acc": n % 2, "f1": 0.5} for n in range(4)]
+    a = write(tmp_path / "a.jsonl", rows)
+    with pytest.raises(DataError, match="several metrics") as problem:
+        graded_results([a])
+    assert "acc, f1" in str(problem.value) and "?metric=acc" in str(problem.value)
+    assert graded_results([f"{a}?metric=f1"])[0].measures[0].name == "mean score"
+    b = write(tmp_path / "b.jsonl", graded({str(n): 1 for n in range(4)}))
+    with pytest.raises(DataError, match="several metrics"):
+        graded_results([a, b])
+    c = write(tmp_path / "c.jsonl", [{"id": n, "acc": 1} for n in range(4)])
+    assert [result.job["about"]["metric"] for result in graded_results([a, c])] == ["acc", "acc"]
+
+
+def test_groups_are_paths_and_rules_can_name_them(tmp_path):
+    rows = [{"id": n, "score": int(n < 3), "doc": {"topic": "xy"[n % 2]}} for n in range(4)]
+    spec = write(tmp_path / "a.jsonl", rows) + "?group=doc.topic"
+    (result,) = graded_results([spec])
+    assert {row.groups["topic"]: row.value for row in result.measures if row.groups} == {"x": 1.0, "y": 0.5}
+    assert_behaves(spec, at_least=1.0, topic="x")
+    with pytest.raises(AssertionError, match="50.0 %"):
+        assert_behaves(spec, at_least=0.9, topic="y")
+    with pytest.raises(DataError, match="no 'doc.topik'"):
+        graded_results([spec.replace("topic", "topik")])
+
+
+def test_a_csv_and_a_parquet_file_give_the_same_result(tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [{"sample_id": n, "correct": n % 3 != 0, "question": f"What is {n}?"} for n in range(9)]
+    with (tmp_path / "a.csv").open("w", newline="") as stream:
+        table = csv.DictWriter(stream, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+    parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "b.parquet")
+    a, b = (graded_results([f"scores:{tmp_path / name}"])[0] for name in ("a.csv", "b.parquet"))
+    assert a.measures == b.measures and [case.id for case in a.cases] == [case.id for case in b.cases]
+
+
+def test_scores_beyond_a_share_keep_their_unit_and_their_range(tmp_path):
+    a = write(tmp_path / "a.jsonl", graded({str(n): 10.0 + n for n in range(30)}))
+    b = write(tmp_path / "b.jsonl", graded({str(n): 12.0 + n + (n % 2) / 10 for n in range(30)}))
+    row = shoal.compare(a, b).overall
+    assert row.measure == "mean value" and row.difference == pytest.approx(2.05)
+    assert 1 < row.interval[0] < 2.05 < row.interval[1] < 3 and row.p < 0.001
