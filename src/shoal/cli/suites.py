@@ -10,7 +10,7 @@ import click
 
 from ..core.errors import ShoalError
 from ..core.files import is_file, is_folder
-from .options import AS_JSON, INTO, OUT, OUT_ANY, inputs, refuse_overwrite
+from .options import AS_JSON, DATA, INTO, OUT, OUT_ANY, inputs, refuse_overwrite
 
 if TYPE_CHECKING:
     from ..runs.store import RunStore
@@ -111,7 +111,7 @@ def _column(name: str, about: str, field: str = "") -> Callable[[Any], Any]:
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=DATA)
 @click.option("--out", type=OUT, required=True, help="The suite file to write.")
 @_column("text", "Column of the text; give two for pairs.", "texts")
 @_column("label", "Column of the label.")
@@ -154,6 +154,7 @@ def import_command(
       shoal import reviews.tsv --out reviews.jsonl --text sentence --label label --functionality topic
       shoal import sst.csv --out sst.jsonl --text text --label y --labels 0=negative --labels 1=positive
       shoal import dump.jsonl --out dump-suite.jsonl --text doc.text --label doc.target --skip-invalid
+      shoal import "imdb?split=test" --out imdb.jsonl --text text --label label
       shoal import suite.jsonl --out suite-with-templates.jsonl --templates
       shoal import typos.csv --out typos.jsonl --type INV --original before --variant after
       shoal import weaker.csv --out weaker.jsonl --type DIR --expect "not more confident" \\

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import Log, Question, Row, Sample, Summary, is_object
+from .samples import Log, Question, Row, Sample, Summary, case_of, is_object
 
 KEPT = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
@@ -36,7 +36,9 @@ def _sample(row: Row) -> Sample:
     scores = {f"{name}{ending}": row.get(name) for name in names}
     answer = first_reply(row)
     error = row.get("error") or ("" if any(value is not None for value in scores.values()) else "no score")
-    return Sample(str(row["doc_id"]), scores, "\n".join(texts), _target(row), answer, error=str(error))
+    case = case_of(row.get("doc"))
+    identity = str(row["doc"].get("id") if case else row["doc_id"])
+    return Sample(identity, scores, "\n".join(texts), _target(row), answer, error=str(error), case=case)
 
 
 def texts_of(row: Row) -> tuple[str, ...]:
