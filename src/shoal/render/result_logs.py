@@ -79,7 +79,7 @@ def write_lm_eval(result: AnsweredResult, out: Path) -> None:
 
 
 def _lm_eval_sample(number: int, row: AnsweredCase) -> dict[str, Any]:
-    doc = {"text": _text(row), **_about(row)}
+    doc = {"id": row.case.id, "text": _text(row), **_about(row)}
     passed = {} if row.passed is None else {"acc": float(row.passed)}
     why = row.error or ("" if passed else NOT_APPLICABLE)
     return {

@@ -37,8 +37,13 @@ def _sample(row: Row) -> Sample:
     answer = first_reply(row)
     error = row.get("error") or ("" if any(value is not None for value in scores.values()) else "no score")
     case = case_of(row.get("doc"))
-    identity = str(row["doc"].get("id") if case else row["doc_id"])
-    return Sample(identity, scores, "\n".join(texts), _target(row), answer, error=str(error), case=case)
+    return Sample(_identity(row), scores, "\n".join(texts), _target(row), answer, error=str(error), case=case)
+
+
+def _identity(row: Row) -> str:
+    """Return the id of a sample: of a task or log that shoal wrote the document's own, else its place."""
+    doc = row.get("doc")
+    return str(doc["id"] if is_object(doc, "id", "case_id", "test_type") else row["doc_id"])
 
 
 def texts_of(row: Row) -> tuple[str, ...]:
