@@ -4,6 +4,7 @@
 """
 
 import csv
+import json
 import re
 import shlex
 import shutil
@@ -194,6 +195,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         '"attr1": {"category": "c", "examples": ["love", "peace"]}, '
         '"attr2": {"category": "d", "examples": ["ugly", "evil"]}}'
     )
+    question = {
+        "example_id": 0, "question_index": "1", "question_polarity": "neg", "context_condition": "ambig",
+        "category": "Religion", "context": "Two met.", "question": "Who left?", "label": 2,
+        **{f"ans{n}": f"The {name}" for n, name in enumerate("abc")},
+        "answer_info": {"ans0": ["a", "x"], "ans1": ["b", "y"], "ans2": ["c", "unknown"]},
+        "additional_metadata": {"stereotyped_groups": ["x"]}, "KEY": "the c",
+    }  # fmt: skip
+    for name in ("Religion.jsonl", "answers.jsonl"):
+        (tmp_path / name).write_text(json.dumps(question))
     words = ["rose", "lily", "ant", "wasp", "love", "peace", "ugly", "evil"]
     vectors = [f"{word} {at % 3 + 0.5} {at * at % 5} {at}" for at, word in enumerate(words)]
     (tmp_path / "word2vec.txt").write_text("\n".join(vectors) + "\n")

@@ -8,6 +8,7 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from typing import Any
 
 import pytest
 from hypothesis import given

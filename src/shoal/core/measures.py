@@ -62,7 +62,7 @@ MEASURES: dict[str, Quantity] = {
     "average G": RATE,
     "mean over methods": RATE,
     "changed cases": COUNT,
-    # COOD
+    # COOD; also bias
     "accuracy": RATE,
     "validation accuracy": RATE,
     "gap": Quantity("share", "lower", 0.0, 1),
@@ -87,6 +87,8 @@ MEASURES: dict[str, Quantity] = {
     "neutral share": SHARE,
     "language modelling score": RATE,
     "icat": RATE,
+    "bias score": Quantity("share", "ideal", 0.0, 1, signed=True),
+    "position share": SHARE,
     "effect size": Quantity("number", "ideal", 0.0, 2, signed=True),
     "cluster accuracy": Quantity("share", "", None, 1),
     "chance accuracy": SHARE,

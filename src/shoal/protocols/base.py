@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from ..training.stage import Progress, Recipe
 
 Step = Literal["cases", "answers", "scoring"]
-Asks = Literal["labels", "spans", "tokens", "vectors", "attributions"]
+Asks = Literal["labels", "spans", "options", "tokens", "vectors", "attributions"]
+"""options: labels whose meaning differs between examples, with the whole reply."""
+CLASSIFIES: tuple[Asks, ...] = ("labels", "spans", "options")
 """The kind of answer a job needs. Predictions files hold labels or spans."""
 
 

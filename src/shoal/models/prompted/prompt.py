@@ -48,6 +48,8 @@ PROMPTS: dict[str, str] = {
     "sentiment-de-plain": "a German text: negativ, neutral or positiv",
     **{f"paraphrase-{way}": "two questions: duplicate or different" for way in WAYS},
     **{f"entailment-{way}": "premise and hypothesis: entailment, neutral, contradiction" for way in WAYS},
+    **{f"choice-{way}": "two sentences: A or B" for way in (*WAYS[:-1], "brief")},
+    **{f"options-{way}": "a question with three options: A, B or C" for way in (*WAYS[:-1], "brief")},
     **{f"reading-{way}": "a passage and a question" for way in (*WAYS[:-1], "brief")},
 }
 """The prompts that ship with shoal; the five of a task and language are paraphrases."""

@@ -16,6 +16,7 @@ from ..base import Compared
 from . import wording
 from .build import module_of
 from .family import (
+    BIAS,
     DECIDED,
     LEVEL,
     RANGES,
@@ -30,10 +31,19 @@ from .family import (
     over_checkpoints,
     recipe_name,
     shared_cases,
+    slice_title,
 )
 from .training import compare_tasks
 
-CURVES = (SCORE, "language modelling score", "icat", "effect size", "cluster accuracy", "chance accuracy")
+CURVES = (
+    SCORE,
+    BIAS,
+    "language modelling score",
+    "icat",
+    "effect size",
+    "cluster accuracy",
+    "chance accuracy",
+)
 """Scores that are followed over training."""
 DIFFERENCE = "difference between recipes"
 ITEM_COLUMNS = {SCORE: "preferred", "language modelling score": "related"}
@@ -128,8 +138,8 @@ def whole_slices(family: Family) -> list[tuple[dict[str, str], int]]:
 def statements(family: Family) -> dict[str, list[str]]:
     """Return the verdict of every checkpoint on everything that its diagnostic is about.
 
-    Shares: the side of one half. Tests: sign and significance. Clusters: whether they match the concepts better than
-    chance. Fewer than 20 items have no verdict.
+    Shares: the side of one half. Bias scores: the side of 0. Tests: sign and significance. Clusters: whether they match
+    the concepts better than chance. Fewer than 20 items have no verdict.
     """
     by_name: dict[str, list[str]] = {}
     for slice_, n in whole_slices(family):
@@ -137,6 +147,10 @@ def statements(family: Family) -> dict[str, list[str]]:
         rows = decided if any(decided) else family.rows(SCORE, slice_)
         if n >= FEW_CASES:
             by_name[slice_["category"]] = [wording.preference(row) for row in rows if row and row.interval]
+    for slice_, n in family.final_slices(BIAS):
+        rows = [row for row in family.rows(BIAS, slice_) if row and row.interval]
+        if n >= FEW_CASES:
+            by_name[slice_title(slice_)] = [wording.favours(row) for row in rows]
     for slice_, _ in family.final_slices("effect size"):
         pairs = zip(family.values("effect size", slice_), family.values("p value", slice_), strict=True)
         known = [(effect, p) for effect, p in pairs if effect is not None and p is not None]
