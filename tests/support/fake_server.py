@@ -151,7 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
             "choices": [choice],
             **({"model": server.model} if server.model else {}),
             "system_fingerprint": "fake-1",
-            "usage": {"prompt_tokens": words, "completion_tokens": 1},
+            "usage": {"prompt_tokens": words, "completion_tokens": 1, "total_tokens": words + 1},
         }
 
     def _send(self, status: int, headers: dict[str, str], text: str) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from ..core.errors import PlanError
-from ..core.files import digest
+from ..core.files import digest, split_name
 from ..core.records import Answer, Case, Example, Finding, Measure, Outcome, Result
 from ..core.views import Section
 
@@ -56,7 +56,10 @@ def file_content(name: str) -> Callable[[Any], Any]:
     def content(value: Any) -> Any:
         if isinstance(value, tuple):
             return [content(each) for each in value]
-        return {"content": digest(Path(value))} if value and Path(value).exists() else value
+        path, split = split_name(value) if isinstance(value, str) else (Path(value or ""), "")
+        if not value or not path.exists():
+            return value
+        return {"content": digest(path)} | ({"split": split} if split else {})
 
     return lambda settings: content(getattr(settings, name))
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_plus
 
 from ..core.errors import PlanError, ShoalError, errors_at, nearest
-from ..core.files import read_toml
+from ..core.files import SPLIT, read_toml, split_name
 from ..core.ranges import LARGEST_SEED, Count
 from ..models import SCHEMES, is_prompted, load_model, parse_spec
 from ..models.interface import StoredAnswers
@@ -273,6 +273,9 @@ def _located_option(option: str, folder: Path) -> str:
 
 def _relative(name: str, folder: Path) -> str:
     """Return a path that exists in the plan's folder, relative to the current folder; other words unchanged."""
+    place, split = split_name(name)
+    if split:
+        return f"{_relative(str(place), folder)}{SPLIT}{split}"
     there = folder / name
     try:
         if not name or Path(name).is_absolute() or not there.exists():

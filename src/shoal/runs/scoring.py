@@ -39,15 +39,7 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """Return the result of a finished job, scored from the stored answers."""
     module, built = find_protocol(job.protocol), store.built(job, progress)
     model = None if "training" in job.identity else load_for(job)
-    try:
-        with collector_paused():
-            answers = answers_by_mark(store.answers(job.id), make_questions(model, built.cases), built)
-    except (NoAnswerError, KeyError) as problem:
-        path = store.job_folder(job.id) / "answers.jsonl"
-        why = f"label {problem} is unknown" if isinstance(problem, KeyError) else str(problem)
-        raise StoreError(
-            f"{path}: not whole", why=why, fix=f"rm {path}, then shoal run PLAN asks {job.id} again"
-        ) from None
+    answers = answers_of(job, store, built, model)
     with collector_paused():
         scored = module.score(job.settings, built, answers)
     checks = store.read_checks(job.id) + _checks(model, answers, built)
@@ -60,6 +52,19 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
         scored.findings,
         job.settings,
     )
+
+
+def answers_of(job: Job, store: RunStore, built: Built, model: Any) -> dict[str, Any]:
+    """Return the stored answers of a job in the form that scoring takes, by moment of training."""
+    try:
+        with collector_paused():
+            return answers_by_mark(store.answers(job.id), make_questions(model, built.cases), built)
+    except (NoAnswerError, KeyError) as problem:
+        path = store.job_folder(job.id) / "answers.jsonl"
+        why = f"label {problem} is unknown" if isinstance(problem, KeyError) else str(problem)
+        raise StoreError(
+            f"{path}: not whole", why=why, fix=f"rm {path}, then shoal run PLAN asks {job.id} again"
+        ) from None
 
 
 def _described(job: Job, about: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

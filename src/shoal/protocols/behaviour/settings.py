@@ -37,7 +37,8 @@ IN_LEARNING = (
 
 
 def _suite(settings: "Settings") -> Any:
-    from .build import stamp, suite_digest
+    from ...core.files import stamp
+    from .build import suite_digest
 
     return suite_digest(settings.suite, stamp(settings.suite))
 

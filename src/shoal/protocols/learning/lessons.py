@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...core.errors import DataError, PlanError, some
+from ...core.files import stamp
 from ...core.records import Case, Label
 from ...data.grammar.rows import Row
 from ...models import load_model
@@ -39,7 +40,6 @@ from ..behaviour.build import (
     mend_cases,
     split_file,
     split_identity,
-    stamp,
     suite_cases,
     suite_digest,
 )
