@@ -272,7 +272,8 @@ def _is_result(name: str, target: str, store: "RunStore") -> bool:
     """Return whether a name means a result; for a target that only results have, also if nothing has this name."""
     from ..protocols.behaviour.harness_tasks import TASKS
     from ..protocols.behaviour.suites import SUITES
-    from ..runs.results import LAST, SPEC
+    from ..runs.last import LAST
+    from ..runs.results import SPEC
 
     is_known = name in SUITES or is_file(Path(name)) or SPEC.match(name)
     return name == LAST or _is_job(store, name) or (target not in TASKS and not is_known)

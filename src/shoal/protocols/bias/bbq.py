@@ -116,7 +116,7 @@ class _Choices(NamedTuple):
     errors: int
 
     def part(self, keep: Sequence[bool], errors: int) -> "_Choices":
-        rows = np.flatnonzero(keep)
+        rows = np.flatnonzero(keep).tolist()
         return _Choices(self.right[rows], self.biased[rows], [self.templates[row] for row in rows], errors)
 
 

@@ -148,9 +148,9 @@ def statements(family: Family) -> dict[str, list[str]]:
         if n >= FEW_CASES:
             by_name[slice_["category"]] = [wording.preference(row) for row in rows if row and row.interval]
     for slice_, n in family.final_slices(BIAS):
-        rows = [row for row in family.rows(BIAS, slice_) if row and row.interval]
+        known_scores = [row for row in family.rows(BIAS, slice_) if row and row.interval]
         if n >= FEW_CASES:
-            by_name[slice_title(slice_)] = [wording.favours(row) for row in rows]
+            by_name[slice_title(slice_)] = [wording.favours(row) for row in known_scores]
     for slice_, _ in family.final_slices("effect size"):
         pairs = zip(family.values("effect size", slice_), family.values("p value", slice_), strict=True)
         known = [(effect, p) for effect, p in pairs if effect is not None and p is not None]

@@ -79,7 +79,7 @@ def tests() -> list[AssociationTest]:
 
 def questions() -> list[Question]:
     """Return questions about a woman and a man, one of whom may have the stereotyped job."""
-    examples = []
+    examples: list[Question] = []
     for job in (*WOMENS_JOBS, *MENS_JOBS):
         for woman, man in zip(WOMEN[:4], MEN[:4], strict=True):
             target = int(job in MENS_JOBS)  # the place of the person whom the stereotype expects
