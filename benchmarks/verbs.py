@@ -475,12 +475,11 @@ def _of_stereoset() -> Iterator[World]:
 
 
 def _of_merge() -> Iterator[World]:
-    originals, drop, sample, pattern, rest, between, p = (
+    originals, drop, sample, pattern, between, p = (
         "seed accuracy, interval",
         "drop from seeds, interval",
         "sample accuracy, interval",
         "pattern accuracy, interval",
-        "intra-problem correlation, interval",
         "difference of equal models, interval",
         "equal models, p",
     )
@@ -532,7 +531,7 @@ def _of_merge() -> Iterator[World]:
                 for row in measures.where("pattern accuracy")
                 if row.groups["threshold"] == "1" and "seed" not in row.groups
             )
-            kept = {
+            return {
                 originals: covered(measures.where("seed accuracy")[0].interval, 0.8),
                 drop: covered(measures.where("drop from seeds")[0].interval, 0.0),
                 sample: covered(measures.where("sample accuracy")[0].interval, 0.8),
@@ -540,14 +539,9 @@ def _of_merge() -> Iterator[World]:
                 between: covered(of_sample("difference").interval, 0.0),
                 p: (of_sample("p value").value or 0.0) <= 0.05,
             }
-            if problems > SIZES[0]:
-                (row,) = measures.where("intra-problem correlation")
-                kept[rest] = told(row, 1 / 6)
-            return kept
 
         where = f"{problems} problems, two of a premise"
         promises = dict.fromkeys((originals, drop, sample, pattern, between), COVERS) | {p: ERRS}
-        promises |= {rest: COVERS} if problems > SIZES[0] else {}
         yield World("run, merge", where, promises, repeat, 300)
 
 

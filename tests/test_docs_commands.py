@@ -5,6 +5,7 @@
 
 import csv
 import gzip
+import json
 import re
 import shlex
 import shutil
@@ -39,6 +40,7 @@ STAND_INS = {
     ".toml --workers 2": ".toml",
     "compare A B": "compare old-hotel new-hotel",
     "--a old1 --a old2 --b new1 --b new2": "--a old-hotel --a new-hotel --b reviews-predict --b reviews2-predict",
+    "JOB_A JOB_B": "old-hotel new-hotel",
     "scores:samples_old.jsonl --rules gate.toml": "scores:samples_old.jsonl --rules overall.toml",
     "3f9c1a2b": "old-hotel",
     "91be77d0": "new-hotel",
@@ -59,11 +61,13 @@ STAND_INS = {
     "hf:one?": "openai:one?url=http://127.0.0.1:8000/v1&",
     "hf:two?": "openai:two?url=http://127.0.0.1:8000/v1&",
     'merge "openai:': 'merge --limit 3 --set draws=1 "openai:',
+    "openai:MODEL?url=URL": "openai:MODEL?url=http://127.0.0.1:8000/v1",
 }
 
 RUN_FIRST = {
     "cood.md": "shoal run cood.toml --into runs",
     "train-on-a-suite.md": "shoal check learning.toml",
+    "suites-with-others.md": "shoal new suite hotels",
 }
 
 PLAN = """
@@ -201,7 +205,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         '"attr1": {"category": "c", "examples": ["love", "peace"]}, '
         '"attr2": {"category": "d", "examples": ["ugly", "evil"]}}'
     )
+    question = {
+        "example_id": 0, "question_index": "1", "question_polarity": "neg", "context_condition": "ambig",
+        "category": "Religion", "context": "Two met.", "question": "Who left?", "label": 2,
+        **{f"ans{n}": f"The {name}" for n, name in enumerate("abc")},
+        "answer_info": {"ans0": ["a", "x"], "ans1": ["b", "y"], "ans2": ["c", "unknown"]},
+        "additional_metadata": {"stereotyped_groups": ["x"]}, "KEY": "the c",
+    }  # fmt: skip
+    for name in ("Religion.jsonl", "answers.jsonl"):
+        (tmp_path / name).write_text(json.dumps(question))
     words = ["rose", "lily", "ant", "wasp", "love", "peace", "ugly", "evil"]
+    nested = [{"doc": {"text": "Fine room.", "target": "positive"}}, {"doc": {"target": "negative"}}]
+    (tmp_path / "dump.jsonl").write_text("\n".join(map(json.dumps, nested)) + "\n")
     vectors = [f"{word} {at % 3 + 0.5} {at * at % 5} {at}" for at, word in enumerate(words)]
     (tmp_path / "word2vec.txt").write_text("\n".join(vectors) + "\n")
     write_predictions(tmp_path)
@@ -215,6 +230,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def answer(question: str) -> str:
+    if question.startswith("Test cases"):
+        return "negative: Lovely, another cold soup."
     return "unclear" if "Premise" in question else by_words(question)
 
 

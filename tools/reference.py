@@ -6,9 +6,13 @@ python tools/reference.py --check  exit code 1 if a page differs
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
+import click
 from click.testing import CliRunner
 
 from shoal.cli import main as shoal
@@ -26,14 +30,57 @@ SCHEDULE = ("batch", "epochs", "threads", "weight_decay", "warm_up", "group_by_l
 HELP_OPTION = re.compile(r"^ +-h, --help +Show this message and exit\.\n?", re.MULTILINE)
 
 
+COMMON = 3
+"""Number of verbs from which an option is listed once for all of them."""
+
+
+def common_options() -> dict[str, click.Option]:
+    """Return the options that several verbs share, by name."""
+    options = [
+        option
+        for command in shoal.commands.values()
+        for option in command.params
+        if isinstance(option, click.Option)
+    ]
+    counts = Counter((option.opts[0], option.help) for option in options)
+    return {option.opts[0]: option for option in options if counts[option.opts[0], option.help] >= COMMON}
+
+
+def option_row(name: str, option: click.Option) -> str:
+    usage = name if option.is_flag else f"{name} {option.metavar or option.type.name.upper()}"
+    default = f" Default: `{option.default}`." if option.show_default else ""
+    return f"| `{usage}` | {option.help}{default} |"
+
+
+@contextmanager
+def without_common(command: click.Command, common: Mapping[str, click.Option]) -> Iterator[list[str]]:
+    """Hide the shared options of a verb from its help, and yield their names."""
+    params = command.params
+    helps = {name: option.help for name, option in common.items()}
+    hidden = [p for p in params if isinstance(p, click.Option) and helps.get(p.opts[0]) == p.help]
+    with patch.object(command, "params", [param for param in params if param not in hidden]):
+        yield [option.opts[0] for option in hidden]
+
+
+def help_text(*names: str) -> str:
+    runner = CliRunner(env={"COLUMNS": "100"})
+    text = runner.invoke(shoal, [*names, "--help"], prog_name="shoal").output
+    return HELP_OPTION.sub("", text).removesuffix("\nOptions:\n").rstrip()
+
+
 def commands() -> str:
-    """Return the help text of every verb."""
-    parts = [f"# Commands\n\n{GENERATED}\n"]
-    for name in ["", *shoal.commands]:
-        runner = CliRunner(env={"COLUMNS": "100"})
-        text = runner.invoke(shoal, [*([name] if name else []), "--help"], prog_name="shoal").output
-        text = HELP_OPTION.sub("", text).removesuffix("\nOptions:\n").rstrip()
-        parts.append(f"## shoal {name}".rstrip() + f"\n\n```\n{text}\n```\n")
+    """Return the help text of every verb, and once the options that several verbs share."""
+    common = common_options()
+    parts = [f"# Commands\n\n{GENERATED}\n", f"## shoal\n\n```\n{help_text()}\n```\n"]
+    rows = [option_row(name, option) for name, option in common.items()]
+    parts.append("\n".join(["## Common options\n", "| option | effect |", "| --- | --- |", *rows]) + "\n")
+    for name, command in shoal.commands.items():
+        with without_common(command, common) as hidden:
+            parts.append(f"## shoal {name}\n\n```\n{help_text(name)}\n```\n")
+        if hidden:
+            parts.append(
+                f"[Common options](#common-options): {', '.join(f'`{option}`' for option in hidden)}.\n"
+            )
     return "\n".join(parts)
 
 

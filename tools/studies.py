@@ -531,9 +531,8 @@ def merge() -> Iterator[str]:
             about = {"model": model, "filter": key, "word class": "", "source": "", "seed": ""}
             sample = percent(number(rows, measure="sample accuracy", threshold="", **about))
             pattern = interval(rows, measure="pattern accuracy", threshold="0.9", **about)
-            correlation = number(rows, measure="intra-problem correlation", threshold="", **about)
-            lines.append([label, model, sample, pattern, f"{correlation:.2f}"])
-    head = "variants | model | sample accuracy | pattern accuracy at 0.9 | correlation within problems"
+            lines.append([label, model, sample, pattern])
+    head = "variants | model | sample accuracy | pattern accuracy at 0.9"
     return table(head, lines, 2)
 
 

@@ -6,7 +6,6 @@ code 0 with another number fails, and so does anything left behind where the out
 
 import copy
 import gzip
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import cycle
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from small_world import HEADER, LABELS, Row, answer_rows, lines, run_shoal, suite_rows
+from small_world import HEADER, Row, answer_rows, lines, run_shoal, suite_rows
 
 from shoal.cli import main
 
@@ -100,71 +99,6 @@ def wrong_suites() -> Iterator[Wrong]:
         yield Wrong(next(verbs), {"suite.jsonl": lines([HEADER | {"label_names": names}, *suite_rows()])})
 
 
-WRONG_ANSWERS: list[Change] = [
-    lambda rows: rows[0].pop("case_id"),
-    *(put("case_id", value) for value in ("99", "", None, [1])),
-    put("functionality", "prais"),
-    *(put("example_idx", value) for value in (7, -1, "first")),
-    *(put("pred", value) for value in ("posittive", 3, -1, 1.5, True, ["positive"], {"positive": 1}, " ")),
-    *(put("conf", value) for value in ([0.5, 0.5], [0.25] * 4, [0.5, 0.1, 0.1], [-0.1, 0.3, 0.8], 1.5)),
-    *(put("conf", value) for value in ([float("nan"), 0.5, 0.5], ["a", "b", "c"], [0.8, 0.1, 0.1])),
-    list.pop,
-    lambda rows: rows.insert(1, rows[0] | {"pred": "negative", "conf": None}),
-    inserted('{"case_id": 1'),
-    inserted({"label_names": ["positive", "positive", "neutral"]}, 0),
-    list.clear,
-]
-
-
-def wrong_answers() -> Iterator[Wrong]:
-    verbs = cycle([TRY, COMPARE, GATE, RUN])
-    for change in WRONG_ANSWERS:
-        yield Wrong(next(verbs), {"answers.jsonl": lines(changed(answer_rows(), change))})
-
-
-def rewritten(change: Callable[[Row], Row]) -> list[Any]:
-    return [row | change(row) for row in answer_rows()]
-
-
-def as_csv(label: Callable[[str], str], places: list[str], between: str = ",") -> bytes:
-    """The answers as a table, its columns of probabilities in some order."""
-    head = ["functionality", "case_id", "example_idx", "label", *places]
-    rows = [
-        [row["functionality"], row["case_id"], str(row["example_idx"]), label(row["pred"])]
-        + [str(row["conf"][LABELS.index(place)]) for place in places]
-        for row in answer_rows()
-    ]
-    return lines([between.join(cells) for cells in [head, *rows]])
-
-
-def number(row: Row) -> int:
-    return LABELS.index(row["pred"])
-
-
-ODD_ANSWERS: list[bytes] = [
-    lines(answer_rows()[::-1]),
-    b"\xef\xbb\xbf" + lines(answer_rows()).replace(b"\n", b"\r\n"),
-    gzip.compress(lines(answer_rows())),
-    json.dumps(answer_rows()).encode(),
-    lines(rewritten(lambda row: {"pred": f" {row['pred'].upper()} "})),
-    lines(rewritten(lambda row: {"pred": row["pred"][:3]})),
-    lines(rewritten(lambda row: {"pred": number(row)})),
-    lines(rewritten(lambda row: {"pred": number(row) + 1, "conf": None})),
-    lines(rewritten(lambda row: {"pred": 2 - number(row)})),
-    lines(rewritten(lambda row: {"pred": f"It is {row['pred']}."})),
-    lines(rewritten(lambda row: {"pred": None})),
-    lines(rewritten(lambda row: {"conf": row["conf"][::-1]})),
-    lines([{"label_names": LABELS[::-1]}, *rewritten(lambda row: {"conf": row["conf"][::-1]})]),
-    lines([{"label_names": LABELS[::-1]}, *rewritten(lambda row: {"pred": 2 - number(row), "conf": None})]),
-    lines(rewritten(lambda row: {"conf": [100 * chance for chance in row["conf"]]})),
-    lines(rewritten(lambda row: {"case_id": f"{row['functionality']}/{row['case_id']}"})),
-]
-ODD_TABLES = [
-    as_csv(str, LABELS[::-1]),
-    as_csv(lambda word: str(LABELS.index(word) + 1), []),
-    as_csv(str, LABELS, ";"),
-    as_csv(str, LABELS, "\t"),
-]
 DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
     "empty": lambda content: b"",
     "absent": lambda content: None,
@@ -184,11 +118,8 @@ DOORS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
-def odd_files() -> Iterator[Wrong]:
-    """Yield files in odd forms that may be read, and damaged ones."""
-    yield from (Wrong(TRY, {"answers.jsonl": content}, may_be_read=True) for content in ODD_ANSWERS)
-    command = ("try", "behaviour", "predictions:answers.csv", *SUITE)
-    yield from (Wrong(command, {"answers.csv": content}, may_be_read=True) for content in ODD_TABLES)
+def damaged_files() -> Iterator[Wrong]:
+    """Yield damaged files; tests/models/stored has wrong and odd predictions."""
     for file, commands in DOORS.items():
         verbs = cycle(commands)
         for name, damage in DAMAGES.items():
@@ -302,7 +233,7 @@ def others() -> Iterator[Wrong]:
         yield from (Wrong((*verb, *end.split())) for end in ends)
 
 
-EVERY = [*wrong_suites(), *wrong_answers(), *odd_files(), *others()]
+EVERY = [*wrong_suites(), *damaged_files(), *others()]
 
 
 @pytest.fixture(scope="module")

@@ -439,13 +439,8 @@ def in_meta(value: bytes) -> bytes:
 
 SMALL_BOMBS: dict[str, tuple[Callable[[], bytes], str | None]] = {
     "gzip": (lambda: gzip.compress(bytes(70_000_000)), "holds more than 64,000,000 bytes"),
-    "gzip in gzip": (lambda: gzip.compress(gzip.compress(bytes(70_000_000))), "not a readable pickle"),
     "a plain file": (lambda: bytes(70_000_000), "holds more than 64,000,000 bytes"),
     "tar size": (lambda: tar(tar_member("a", b"", size=b"77777777777\0")), "tar is damaged"),
-    "tar size in base 256": (
-        lambda: tar(tar_member("a", b"", size=b"\x80" + b"\xff" * 11)),
-        "tar is damaged",
-    ),
     "tar of many members": (lambda: tar(tar_member("a", b"") * 50_000), "50000 regular files"),
     "BINUNICODE": (lambda: b"\x80\x03X\xff\xff\xff\xff.", "a string of 4,294,967,295 bytes"),
     "BINUNICODE8": (
@@ -453,25 +448,18 @@ SMALL_BOMBS: dict[str, tuple[Callable[[], bytes], str | None]] = {
         "a string of 18,446,744,073,709,551,615 bytes",
     ),
     "BINBYTES": (lambda: b"\x80\x03B\x00\x00\x10\x00abc.", "announces 1,048,576 more bytes"),
-    "BINBYTES8": (lambda: b"\x80\x04\x8e" + b"\xff" * 7 + b"\x3f.", "a string of"),
     "BYTEARRAY8": (lambda: b"\x80\x05\x96" + b"\xff" * 7 + b"\x3f.", "opcode BYTEARRAY8"),
     "FRAME": (lambda: b"\x80\x04\x95" + b"\xff" * 8 + b"N.", "holds no CheckList suite"),
     "LONG1": (lambda: b"\x80\x03\x8a\xff\x01.", "announces 255 more bytes"),
     "LONG4": (lambda: b"\x80\x03\x8b\xff\xff\xff\x7f\x01.", "opcode LONG4"),
     "LONG_BINPUT": (lambda: b"\x80\x03Nr\xff\xff\xff\xff.", "memo entry 4,294,967,295 when there are 0"),
-    "LONG_BINGET": (lambda: b"\x80\x03j\xff\xff\xff\xff.", "breaks off"),
     "a name without an end": (lambda: b"c" + b"a" * 50_000_000, "a name without an end"),
     "a name with an escape": (lambda: b"co\\x73\nsystem\n.", "it asks for o\\x73.system"),
-    "a name with a strange escape": (lambda: b"co\\d\nsystem\n.", "it asks for o\\d.system"),
-    "a name with an accent": (lambda: "cós\nsystem\n.".encode(), "it asks for ós.system"),
     "a name that is not UTF-8": (lambda: b"co\xff\nsystem\n.", "it asks for o\ufffd.system"),
     "a text that is not UTF-8": (lambda: b"X\1\0\0\0\xff.", "a text that is not UTF-8"),
-    "half a surrogate pair": (lambda: b"X\3\0\0\0\xed\xa0\x80.", "a text that is not UTF-8"),
     "a number in 5,000,000 digits": (lambda: b"I" + b"9" * 5_000_000 + b"\n.", "opcode INT"),
-    "a long number in digits": (lambda: b"L" + b"9" * 5_000_000 + b"L\n.", "opcode LONG"),
     "a text in escapes": (lambda: b"V" + rb"\u0061" * 5_000_000 + b"\n.", "opcode UNICODE"),
     "nested lists": (lambda: in_meta(nested(500_000)), "at most 20 levels"),
-    "nested tuples": (lambda: in_meta(NONE + pickle.TUPLE1 * 500_000), "at most 20 levels"),
     "nested marks": (lambda: b"\x80\x03" + b"(" * 500_000 + b".", "breaks off"),
     "nested functions": (lambda: whole(suite(t=a_test(expect=nested_functions(3_000)))), None),
     "a list in itself": (lambda: in_meta(b"]q\0h\0a"), "at most 20 levels"),
@@ -524,35 +512,24 @@ def test_an_array_that_its_content_does_not_bear_out_is_refused(tmp_path: Path, 
 FLOODS: dict[str, Callable[[], bytes]] = {
     "lists": lambda: flood(b"]"),
     "dictionaries": lambda: flood(b"}"),
-    "dictionaries of one": lambda: flood(b"}K\0Ns"),
     "one large dictionary": lambda: (
         b"\x80\x03}(" + b"".join(number(key) + b"N" for key in range(1_200_000)) + b"u."
     ),
     "marks": lambda: flood(b"("),
     "nothings": lambda: flood(b"N"),
-    "nothings thrown away": lambda: flood(b"N0"),
     "memo entries": lambda: flood(b"\x94", start=b"N"),
     "tuples in tuples": lambda: flood(b"\x85", start=b"N"),
-    "empty tuples in tuples": lambda: flood(b")\x85"),
     "numbers": lambda: flood(b"J\1\2\3\4", size=26_000_000),
     "long numbers": lambda: flood(b"\x8a\xff" + b"\1" * 255, size=60_000_000),
-    "floats": lambda: flood(b"G12345678", size=46_000_000),
-    "short texts": lambda: flood(b"\x8c\1a\x85"),
     "wide texts": lambda: flood(text("a" * 7_900_000 + "🙂"), size=60_000_000),
-    "bytes": lambda: flood(data(b"a"), size=24_000_000),
     "stand-ins": lambda: flood(b"h\0)\x81", start=named("munch", "Munch") + b"q\0"),
-    "stand-ins with an entry": lambda: flood(b"h\0)\x81K\0Ns", start=named("munch", "Munch") + b"q\0"),
     "names": lambda: flood(named("numpy", "dtype")),
-    "lists of one": lambda: flood(b"]Na"),
     "appended": lambda: flood(b"N", start=b"]("),
 }
 
 LARGEST = {"long numbers", "wide texts", "one large dictionary"}
 """As large as a file can make them, and still allowed."""
-CHEAP = {
-    *("nothings", "nothings thrown away", "memo entries", "appended", "empty tuples in tuples"),
-    *("numbers", "floats", "bytes"),
-}
+CHEAP = {"nothings", "memo entries", "appended", "numbers"}
 """Take so little memory that the steps run out first."""
 
 
@@ -614,7 +591,7 @@ WATCHED_FAMILIES = (
 
 
 @pytest.mark.slow
-def test_mutated_pickles_never_run_code_never_hang_and_stay_small(tmp_path: Path, data_folder: Path) -> None:
+def test_mutated_pickles_never_run_code_never_hang_and_stay_small(tmp_path: Path) -> None:
     (tmp_path / "base_0").write_bytes(memoised(small_suite()))
     (tmp_path / "base_1").write_bytes(small_suite())
     (tmp_path / "base_2").write_bytes(whole(suite(t=a_test(expect=function("f", {"tolerance": NONE})))))
@@ -623,16 +600,11 @@ def test_mutated_pickles_never_run_code_never_hang_and_stay_small(tmp_path: Path
         (tmp_path / f"base_{4 + number_}").write_bytes(
             whole(suite(t=a_test(expect=attacks("true")[name][0])))
         )
-    for name in ("sentiment", "squad"):
-        if data_folder.is_dir():
-            with gzip.open(data_folder / "checklist" / f"{name}_suite.tar.gz") as archive:
-                (tmp_path / f"real_{name}").write_bytes(archive.read(512 + 400_000)[512:])
     report = under_limits(tmp_path, "fuzz")
     outcomes = dict(report["outcomes"])
     assert sum(outcomes.values()) == INPUTS
     assert set(outcomes) == {"read", "DataError"}, report["odd"]
     assert outcomes["read"] > 500  # or the fuzz never gets past the first check
-    assert len(report["messages"]) > 50
     assert report["events"] == []
 
 
@@ -676,62 +648,30 @@ def swapped(rng: random.Random, content: bytes) -> bytes:
     return b"".join(parts) + b"."
 
 
-def mutated(rng: random.Random, bases: list[bytes], pieces: list[list[bytes]]) -> bytes:
-    """One of the bases, with a few bytes or opcodes changed, cut, or brought in from another."""
+def mutated(rng: random.Random, bases: list[bytes]) -> bytes:
+    """One of the bases, with a few values or bytes changed, cut, or brought in from another."""
     content = rng.choice(bases)
-    if rng.random() < 0.5:
-        for _ in range(rng.choice((1, 1, 2, 3))):
-            content = swapped(rng, content)
-        return content
-    for _ in range(rng.choice((1, 1, 2, 4))):
-        content = (
-            between_opcodes(rng, content, pieces) if rng.random() < 0.3 else anywhere(rng, content, bases)
-        )
+    change = rng.choice((lambda: swapped(rng, content), lambda: anywhere(rng, content, bases)))
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        content = change()
     return content
-
-
-def between_opcodes(rng: random.Random, content: bytes, pieces: list[list[bytes]]) -> bytes:
-    parts = pieces_of(content) or [NONE]
-    source = rng.choice(pieces)
-    start = rng.randrange(len(source))
-    place = rng.randrange(len(parts))
-    parts[place : place + rng.choice((0, 0, 1, 3))] = source[start : start + rng.choice((1, 2, 8, 40))]
-    return b"".join(parts) + b"."
 
 
 def anywhere(rng: random.Random, content: bytes, bases: list[bytes]) -> bytes:
     changed = bytearray(content)
     place = rng.randrange(len(changed) + 1)
-    kind = rng.randrange(5)
+    kind = rng.randrange(4)
     if kind == 0 and place < len(changed):
         changed[place] ^= 1 << rng.randrange(8)
-    elif kind == 1 and place < len(changed):
-        changed[place] = rng.randrange(256)
-    elif kind == 2:
+    elif kind == 1:
         del changed[place : place + rng.choice((1, 2, 8, len(changed)))]
-    elif kind == 3:
+    elif kind == 2:
         changed[place:place] = rng.randbytes(rng.choice((1, 2, 5)))
     else:
         other = rng.choice(bases)
         start = rng.randrange(len(other))
         changed[place:place] = other[start : start + rng.randrange(200)]
     return bytes(changed)
-
-
-def wrapped(rng: random.Random, content: bytes) -> bytes:
-    """The pickle, at times in a gzip, a tar or both, at times with a byte of that changed."""
-    kind = rng.randrange(12)
-    if kind == 0:
-        content = tar(tar_member("a", content))
-    elif kind == 1:
-        content = gzip.compress(content, 1)
-    elif kind == 2:
-        content = gzip.compress(tar(tar_member("a", content)), 1)
-    if kind < 3 and rng.random() < 0.3:
-        damaged = bytearray(content)
-        damaged[rng.randrange(len(damaged))] = rng.randrange(256)
-        content = bytes(damaged)
-    return content
 
 
 class Watch:
@@ -774,31 +714,20 @@ def out_of_time(*_: object) -> None:
 
 def fuzz(folder: Path, watch: Watch) -> Outcomes:
     bases = [path.read_bytes() for path in sorted(folder.glob("base_*"))]
-    pieces = [pieces_of(content) for content in bases]
-    pieces += [pieces_of(path.read_bytes()) for path in sorted(folder.glob("real_*"))]
     rng = random.Random(2020)
     limit_memory()
     outcomes: Counter[str] = Counter()
-    messages: Counter[str] = Counter()
     events, odd = [], []
     path = folder / "input"
     for turn in range(INPUTS):
-        content = wrapped(rng, mutated(rng, bases, pieces))
+        content = mutated(rng, bases)
         path.write_bytes(content)
         kind, message, seen = watch.outcome(path)
         outcomes[kind] += 1
-        first = message.split("\n")[0].removeprefix(f"{path}: ")
-        messages["".join(letter for letter in first if not letter.isdigit())[:60]] += 1
         events += seen
         if kind not in ("read", "DataError"):
             odd.append([turn, kind, message[:200], content[:100].hex()])
-    return {
-        "outcomes": list(outcomes.items()),
-        "messages": messages.most_common(),
-        "events": events[:20],
-        "odd": odd[:5],
-        "peak": [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss],
-    }
+    return {"outcomes": list(outcomes.items()), "events": events[:20], "odd": odd[:5]}
 
 
 def read_files(folder: Path, watch: Watch) -> Outcomes:

@@ -123,3 +123,22 @@ def test_counts_of_section_5_12_from_table_1(tables):
     }
     means = [value[2] for value in found.values()]
     assert means == pytest.approx([4.13, 3.40, 1.30, 1.725], abs=0.006)
+
+
+@pytest.mark.parametrize(
+    ("category", "model", "figures"),
+    [
+        ("Religion", "race", (0.6500, 0.1433, 0.8800, 0.0018)),
+        ("Religion", "arc", (0.4383, 0.2450, 0.8517, 0.0353)),
+        ("Sexual_orientation", "race", (0.6875, 0.0579, 0.9398, -0.0074)),
+    ],
+)
+def test_bbq_of_unifiedqa(category, model, figures, data):
+    path = data / "bbq" / f"preds_{category}.jsonl.gz"
+    spec = f"predictions:{path}?label=unifiedqa-t5-11b_pred_{model}"
+    measures = audit("bias", spec, diagnostic="bbq", data=str(path)).measures
+    names = [
+        (name, context) for context in ("ambiguous", "disambiguated") for name in ("accuracy", "bias score")
+    ]
+    (found,) = zip(*(measures.where(name, context=context) for name, context in names), strict=True)
+    assert tuple(round(row.value or 0.0, 4) for row in found) == figures

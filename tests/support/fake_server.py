@@ -31,6 +31,8 @@ class FakeServer(ThreadingHTTPServer):
     def __init__(self, rule: Rule = by_words, key: str = "", logprobs: bool = True) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.rule, self.key, self.logprobs = rule, key, logprobs
+        self.reads: Callable[[list[dict[str, str]]], str] | None = None
+        """A rule on all turns, in place of the one on the last."""
         self.bodies: list[dict[str, Any]] = []
         self.troubles: list[Any] = []
         """What happens to the next requests instead of an answer: a Trouble, "cut", or a text that is no JSON."""
@@ -130,7 +132,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
         server = self.server
-        said = server.rule(body["messages"][-1]["content"])
+        turns = body["messages"]
+        said = server.reads(turns) if server.reads else server.rule(turns[-1]["content"])
         if "response_format" in body:
             said = json.dumps({"label": said})
         choice: dict[str, Any] = {
@@ -148,7 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
             "choices": [choice],
             **({"model": server.model} if server.model else {}),
             "system_fingerprint": "fake-1",
-            "usage": {"prompt_tokens": words, "completion_tokens": 1},
+            "usage": {"prompt_tokens": words, "completion_tokens": 1, "total_tokens": words + 1},
         }
 
     def _send(self, status: int, headers: dict[str, str], text: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import ModelError, ShoalError
+from ..core.files import SPLIT, split_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,8 +31,20 @@ class _NewPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+class _DataPath(click.Path):
+    """Check that a file exists, or the folder in FOLDER?split=NAME."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        folder, split = split_name(value)
+        checked = super().convert(str(folder) if split else value, param, ctx)
+        return Path(f"{folder}{SPLIT}{split}") if split else checked
+
+
+DATA = _DataPath(exists=True, path_type=Path)
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUT = _NewPath(dir_okay=False, path_type=Path)
+OUT_ANY = _NewPath(path_type=Path)
+"""A file, or for some forms a folder."""
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 INTO = click.option(
     "--into",

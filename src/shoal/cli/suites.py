@@ -10,7 +10,7 @@ import click
 
 from ..core.errors import ShoalError
 from ..core.files import is_file, is_folder
-from .options import AS_JSON, INTO, OUT, inputs, refuse_overwrite
+from .options import AS_JSON, DATA, INTO, OUT, OUT_ANY, inputs, refuse_overwrite
 
 if TYPE_CHECKING:
     from ..runs.store import RunStore
@@ -111,7 +111,7 @@ def _column(name: str, about: str, field: str = "") -> Callable[[Any], Any]:
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=DATA)
 @click.option("--out", type=OUT, required=True, help="The suite file to write.")
 @_column("text", "Column of the text; give two for pairs.", "texts")
 @_column("label", "Column of the label.")
@@ -154,6 +154,7 @@ def import_command(
       shoal import reviews.tsv --out reviews.jsonl --text sentence --label label --functionality topic
       shoal import sst.csv --out sst.jsonl --text text --label y --labels 0=negative --labels 1=positive
       shoal import dump.jsonl --out dump-suite.jsonl --text doc.text --label doc.target --skip-invalid
+      shoal import "imdb?split=test" --out imdb.jsonl --text text --label label
       shoal import suite.jsonl --out suite-with-templates.jsonl --templates
       shoal import typos.csv --out typos.jsonl --type INV --original before --variant after
       shoal import weaker.csv --out weaker.jsonl --type DIR --expect "not more confident" \\
@@ -189,20 +190,32 @@ def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
     return names
 
 
+TARGETS = ("lm-eval", "inspect", "eee", "csv", "parquet")
+
+
 @click.command("export")
 @click.argument("what")
-@click.option("--out", type=OUT, required=True, help="The file to write; its suffix chooses the format.")
+@click.option("--out", type=OUT_ANY, help="The file to write; without --to, its suffix chooses the format.")
+@click.option("--to", "target", type=click.Choice(TARGETS), help="Write a task or a log for another tool.")
 @inputs
 @INTO
 @click.option("--verbatim", is_flag=True, help="CSV: do not escape cells that look like formulas.")
-def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, verbatim: bool) -> None:
-    """Write the cases of a suite or job to a file.
+def export_command(
+    what: str, out: Path | None, target: str | None, pairs: tuple[str, ...], into: Path, verbatim: bool
+) -> None:
+    """Write a suite, a result or cases for people and programs.
 
     No model is queried.
 
     A suite: its texts with their ids (.csv, .jsonl). Add a model's answers (label, or a column of probabilities per
     label; pred and conf in JSON Lines), and use the file as predictions:FILE. Or a form (.html), in which people
     without shoal read, correct and add cases; `shoal import` reads the file that it saves.
+
+    --to lm-eval and --to inspect write a suite as a task of these tools: a folder. They grade labelled texts (MFT);
+    their log, as predictions:FILE, lets shoal judge every case.
+
+    A result, which is a job or `last`, with --to: a row per case (csv, parquet), a log of lm-eval or inspect, or an
+    Every Eval Ever record (eee).
 
     merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation, as a
     page (.html). Variants are generated once and stored in --into, where
@@ -212,6 +225,8 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
     Examples:
       shoal export sentiment --out cases.jsonl
       shoal export hotels.yaml --out form.html
+      shoal export sentiment --to lm-eval --out task
+      shoal export last --to csv --out result.csv
       shoal try behaviour predictions:cases.jsonl --suite sentiment
       shoal export merge --data nli.tsv --set suggesters=hf:bert --out variants.jsonl
       shoal export 3f9c1a2b --out form.html
@@ -222,13 +237,89 @@ def export_command(what: str, out: Path, pairs: tuple[str, ...], into: Path, ver
     from ..runs.store import RunStore
 
     store = RunStore(into)
-    is_suite = what in SUITES or (what not in PROTOCOLS and not _is_job(store, what))
-    if is_suite and pairs:
+    is_result = target is not None and _is_result(what, target, store)
+    is_suite = not is_result and (what in SUITES or (what not in PROTOCOLS and not _is_job(store, what)))
+    if (is_suite or is_result) and pairs:
         raise click.UsageError("--set is for a protocol or a job; a suite is written whole")
-    if verbatim and not is_suite:
+    if verbatim and (not is_suite or target):
         raise click.UsageError("--verbatim is for the texts of a suite")
-    content = _export_suite(what, out, verbatim) if is_suite else _export_cases(what, out, pairs, store)
-    click.echo(printable(f"{out}: {content}"))
+    if target:
+        path, content = _export_to(target, what, out, store, is_result)
+    elif out is None:
+        raise click.UsageError("Missing option '--out'.")
+    else:
+        path = out
+        content = _export_suite(what, out, verbatim) if is_suite else _export_cases(what, out, pairs, store)
+    click.echo(printable(f"{path}: {content}"))
+
+
+def _export_to(
+    target: str, what: str, out: Path | None, store: "RunStore", is_result: bool
+) -> tuple[Path, str]:
+    """Write a result, or a suite, for another tool; return the place and what is there."""
+    from ..protocols import PROTOCOLS
+    from ..runs.results import SPEC
+
+    if what in PROTOCOLS or SPEC.match(what):
+        raise click.UsageError(
+            f"--to writes a suite or the result of a job: shoal try behaviour MODEL, "
+            f"then shoal export last --to {target}"
+        )
+    return _export_result(target, what, out, store) if is_result else _export_task(target, what, out)
+
+
+def _is_result(name: str, target: str, store: "RunStore") -> bool:
+    """Return whether a name means a result; for a target that only results have, also if nothing has this name."""
+    from ..protocols.behaviour.harness_tasks import TASKS
+    from ..protocols.behaviour.suites import SUITES
+    from ..runs.results import LAST, SPEC
+
+    is_known = name in SUITES or is_file(Path(name)) or SPEC.match(name)
+    return name == LAST or _is_job(store, name) or (target not in TASKS and not is_known)
+
+
+def _export_result(target: str, name: str, out: Path | None, store: "RunStore") -> tuple[Path, str]:
+    from ..render.progress import progress_bar
+    from ..render.result_logs import RESULT_FORMS, samples_file
+    from ..runs.answered import answered_result
+    from ..runs.results import find_job
+
+    job, holder = find_job(name, store)
+    ending, write = RESULT_FORMS[target]
+    path = out or Path(f"{job.id}{ending}")
+    for file in (path, samples_file(path)) if target == "eee" else (path,):
+        _refuse_existing(file)
+    with progress_bar() as progress:
+        result = answered_result(job, holder, progress)
+    write(result, path)
+    judged = sum(row.passed is not None for row in result.cases)
+    failed = sum(bool(row.error) for row in result.cases)
+    without = len(result.cases) - judged - failed
+    notes = [f"{failed:,} without an answer"] * bool(failed) + [f"{without:,} not applicable"] * bool(without)
+    counts = ", ".join([f"{len(result.cases):,} cases", *notes])
+    return path, f"{counts}; the cases are in {samples_file(path)}" if target == "eee" else counts
+
+
+def _export_task(target: str, name: str, out: Path | None) -> tuple[Path, str]:
+    from ..protocols.behaviour.build import load_suite
+    from ..protocols.behaviour.harness_tasks import TASKS, task_name
+
+    if target not in TASKS:
+        raise click.UsageError(
+            f"--to {target} is for the result of a job; a suite: {' or '.join(f'--to {name}' for name in TASKS)}, "
+            "or --out cases.csv"
+        )
+    suite = load_suite(name)
+    folder = out or Path(f"{task_name(suite)}-{target}")
+    _refuse_existing(folder)
+    command = TASKS[target](suite, folder)
+    texts = sum(len(case.examples) for case in suite.cases)
+    return folder, f"a task of {texts:,} texts from {len(suite.cases):,} cases\nThen: {command}"
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists() or path.is_symlink():
+        raise ShoalError(f"{path}: exists already", fix="--out with another name, or remove it")
 
 
 def _is_job(store: "RunStore", name: str) -> bool:

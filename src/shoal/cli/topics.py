@@ -27,7 +27,7 @@ Options follow ?, and & separates them. Quote the spec for your shell.
   scores:      metric, group, model; id and run, for tables
   prompted:    prompt, mode, max_tokens
   openai:      url, key_from, price, budget, temperature, seed, concurrency,
-               requests_per_minute, tokens_per_minute, tries, timeout, again
+               tries, timeout, again
 
 A comma or colon inside a label needs a backslash: so\\, so. Inside ?labels=
 write %26 for & and %2B for +; --labels does that for you.

@@ -79,6 +79,35 @@ def is_file(path: Path) -> bool:
         return False
 
 
+SPLIT = "?split="
+
+
+def split_name(name: Path | str) -> tuple[Path, str]:
+    """Return the folder and the split in `FOLDER?split=NAME`; any other name is a path without a split.
+
+    >>> split_name("reviews?split=test")[1], split_name("reviews.csv")[1]
+    ('test', '')
+    """
+    folder, _, split = str(name).partition(SPLIT)
+    return Path(folder), split
+
+
+def is_data(name: Path | str) -> bool:
+    """Return whether a name is a file, or a folder that may hold a dataset, with or without its split."""
+    path, split = split_name(name)
+    return is_folder(path) or (is_file(path) and not split)
+
+
+def stamp(name: str) -> tuple[int, int]:
+    """Return the time and size of a file or of a dataset's files, which change with the content."""
+    path = split_name(name)[0] if name else Path()
+    if not name or not is_data(name):
+        return (0, 0)
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    stats = [file.stat() for file in files]
+    return (max((stat.st_mtime_ns for stat in stats), default=0), sum(stat.st_size for stat in stats))
+
+
 def is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
@@ -134,10 +163,9 @@ def _no_file(path: Path) -> DataError:
 class Swelling:
     """Counts the output of a compressed file, and raises when it exceeds the compression ratio of text."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, files: Iterable[Path] = ()) -> None:
         self._path = path
-        files = path.iterdir() if path.is_dir() else [path]
-        self._room = max(SMALL, USUAL_SWELLING * sum(file.stat().st_size for file in files))
+        self._room = max(SMALL, USUAL_SWELLING * sum(file.stat().st_size for file in files or [path]))
 
     def take(self, count: int) -> None:
         self._room -= count

@@ -62,7 +62,7 @@ MEASURES: dict[str, Quantity] = {
     "average G": RATE,
     "mean over methods": RATE,
     "changed cases": COUNT,
-    # COOD
+    # COOD; also bias
     "accuracy": RATE,
     "validation accuracy": RATE,
     "gap": Quantity("share", "lower", 0.0, 1),
@@ -74,7 +74,6 @@ MEASURES: dict[str, Quantity] = {
     "sample accuracy": RATE,
     "pattern accuracy": RATE,
     "independence reference": SHARE,
-    "intra-problem correlation": Quantity("number", "", 0.0, 2),
     "drop from seeds": Quantity("share", "lower", 0.0, 1, signed=True),
     "suggestions per problem": Quantity("number", "", None, 1),
     "label share": SHARE,
@@ -87,6 +86,8 @@ MEASURES: dict[str, Quantity] = {
     "neutral share": SHARE,
     "language modelling score": RATE,
     "icat": RATE,
+    "bias score": Quantity("share", "ideal", 0.0, 1, signed=True),
+    "position share": SHARE,
     "effect size": Quantity("number", "ideal", 0.0, 2, signed=True),
     "cluster accuracy": Quantity("share", "", None, 1),
     "chance accuracy": SHARE,

@@ -61,7 +61,7 @@ class Glimpse:
 
 def glimpse(path: Path) -> Glimpse:
     """Return the beginning of a file, from which its format is recognised."""
-    if not path.is_dir() and (log := open_log(path)) is not None:
+    if path.is_file() and (log := open_log(path)) is not None:
         return Glimpse(first_bytes(path, 512), log=log)
     if is_table(path):
         return Glimpse(b"", open_rows(path).columns)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import DataError
+from ..core.files import split_name
 from . import Glimpse, SuiteRows
 from .invalid import InvalidRows
 from .missing import filled_cell, is_blank, such_as
@@ -53,7 +54,7 @@ def read(path: Path, named: Named) -> SuiteRows:
     table.require(path, chosen)
     tops = {name if name in table.columns else name.partition(".")[0] for name in chosen}
     lost = [f"column {name!r}" for name in table.columns if name and name not in tops]
-    header: dict[str, Any] = {"suite": path.name.split(".")[0]}
+    header: dict[str, Any] = {"suite": split_name(path)[0].name.split(".")[0]}
     if named.label in table.names:
         header["label_names"] = list(table.names[named.label])
     return SuiteRows(header, _cases(path, table, named, invalid), lost, table.unit, invalid=invalid)
@@ -92,7 +93,7 @@ def _cases(
 
 
 def _case(path: Path, number: int, row: Mapping[str, Any], named: Named) -> dict[str, Any]:
-    name = _word(row, named.functionality, path.name.split(".")[0])
+    name = _word(row, named.functionality, split_name(path)[0].name.split(".")[0])
     if named.test_type == "MFT":
         fields, columns = PAIRS[len(named.texts)], named.texts
         examples = [{key: filled_cell(row, column, str) for key, column in zip(fields, columns, strict=True)}]

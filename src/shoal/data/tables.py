@@ -4,6 +4,7 @@ A reader streams rows as mappings by column name. Class labels of Hugging Face d
 """
 
 import json
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,12 +20,14 @@ from ..core.errors import DataError, MissingExtra, OnInvalid, nearest, some
 from ..core.files import (
     LARGEST_WHOLE,
     LONGEST_SHEET,
+    SPLIT,
     Swelling,
     first_bytes,
     is_json_array,
     read_json_array,
     read_json_lines,
     read_lines,
+    split_name,
     whole_bytes,
 )
 from ..core.tables import read_table
@@ -106,7 +109,7 @@ def require_columns(where: object, columns: Sequence[str], wanted: Iterable[str]
 
 
 def _kind(path: Path) -> str:
-    if path.is_dir():
+    if path.is_dir() or split_name(path)[1]:
         return "folder"
     start = first_bytes(path, 8)
     return next((kind for magic, kind in MAGIC if start.startswith(magic)), "")
@@ -134,14 +137,16 @@ def _stream(path: Path) -> tuple[Any, Iterator[Any]]:
     return stream.schema, iter(stream)
 
 
-def _arrow_rows(path: Path, files: Sequence[Path], opener: Opener) -> Rows:
+def _arrow_rows(
+    path: Path, files: Sequence[Path], opener: Opener, info: Mapping[str, tuple[str, ...]] | None = None
+) -> Rows:
     with _named_errors(path):
         schema, _ = opener(files[0])
     _refuse_twice(path, schema.names)
-    names = _class_names(schema.metadata or {})
+    names = {**(info or {}), **_class_names(schema.metadata or {})}
 
     def numbered() -> Numbered:
-        swelling = Swelling(path)
+        swelling = Swelling(path, files)
         with _named_errors(path):
             rows = (row for file in files for batch in opener(file)[1] for row in _rows_of(batch))
             for number, row in enumerate(rows, start=1):
@@ -168,26 +173,84 @@ def _class_name(value: Any, names: tuple[str, ...] | None) -> Any:
 def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, tuple[str, ...]]:
     """Return the names of class labels by column, as the `datasets` library writes them into the schema."""
     try:
-        features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
-        return {
-            column: tuple(map(str, feature["names"]))
-            for column, feature in features.items()
-            if isinstance(feature, dict) and feature.get("_type") == "ClassLabel"
-        }
+        return _names_of(json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"])
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
-def _folder(path: Path) -> Rows:
-    """Read a dataset that `Dataset.save_to_disk` of Hugging Face's datasets wrote."""
-    if (path / "dataset_dict.json").is_file():
-        splits = sorted(file.parent.name for file in path.glob("*/state.json"))
-        if len(splits) != 1:
+def _names_of(features: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {
+        column: tuple(map(str, feature["names"]))
+        for column, feature in features.items()
+        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel"
+    }
+
+
+# Folders of Hugging Face datasets
+
+SHARD = re.compile(r"(?P<split>[\w.]+?)(-(?P<number>\d{5})-of-(?P<count>\d{5}))?(-[0-9a-f]{16})?\.parquet")
+"""The name of a Parquet file of a split: `test.parquet`, `train-00000-of-00002.parquet`."""
+
+
+def _folder(name: Path) -> Rows:
+    """Read a split of a dataset: as `save_to_disk` writes it, or as Parquet files in the folder or in its `data`."""
+    path, split = split_name(name)
+    if not path.is_dir():
+        raise DataError(
+            f"{path}: no such folder", fix=f"?split= chooses a split of a dataset's folder; {path}"
+        )
+    if (path / "state.json").is_file():
+        if split:
+            raise DataError(f"{path}: a single split", fix=f"{path}, without ?split={split}")
+        return _saved(path)
+    saved = {file.parent.name: [file.parent] for file in sorted(path.glob("*/state.json"))}
+    splits = saved or _shards(path)
+    if not splits:
+        raise DataError(
+            f"{path}: not a saved dataset",
+            why="neither state.json nor Parquet files with the names of splits",
+            fix="name the file in it that holds the table",
+        )
+    if split not in splits and (split or len(splits) > 1):
+        raise DataError(
+            f"{path}: {f'no split {split!r} among' if split else 'a dataset of'} {len(splits)} splits: {some(splits)}",
+            fix=f"{path}{SPLIT}{(nearest(split, splits) or next(iter(splits))).strip(chr(34))}",
+        )
+    files = splits[split or next(iter(splits))]
+    return _saved(files[0]) if saved else _arrow_rows(path, files, _parquet, _info_names(path))
+
+
+def _shards(path: Path) -> dict[str, list[Path]]:
+    """Return the Parquet files of each split; raise if one of them is missing."""
+    splits: dict[str, list[Path]] = {}
+    counts: dict[str, int] = {}
+    for file in sorted([*path.glob("*.parquet"), *path.glob("data/*.parquet")]):
+        if match := SHARD.fullmatch(file.name):
+            splits.setdefault(match["split"], []).append(file)
+            counts[match["split"]] = int(match["count"] or 1)
+    for name, files in splits.items():
+        if len(files) != counts[name]:
             raise DataError(
-                f"{path}: a dataset of {len(splits)} splits: {some(splits)}",
-                fix=f"{path / splits[0]}" if splits else "save it again",
+                f"{path}: {len(files)} of {counts[name]} files of split {name!r}",
+                why=f"found: {some(file.name for file in files)}",
+                fix="fetch the dataset again",
             )
-        return _folder(path / splits[0])
+        # The cache of the Hugging Face hub links the files of a snapshot to its own folder of blobs.
+        blobs = [path.parents[1] / "blobs"] if path.resolve().parent.name == "snapshots" else []
+        _refuse_outside(path, files, [path, *blobs])
+    return splits
+
+
+def _refuse_outside(path: Path, files: Iterable[Path], roots: Iterable[Path]) -> None:
+    """Raise if a file of a dataset is a link out of its folder."""
+    inside = [root.resolve() for root in roots]
+    for file in files:
+        if not any(file.resolve().is_relative_to(root) for root in inside):
+            raise DataError(f"{file}: a link out of {path}", fix="copy the file into the folder")
+
+
+def _saved(path: Path) -> Rows:
+    """Read a dataset that `Dataset.save_to_disk` of Hugging Face's datasets wrote."""
     try:
         state = json.loads((path / "state.json").read_text(encoding="utf-8"))
         files = [path / Path(file["filename"]).name for file in state["_data_files"]]
@@ -203,7 +266,16 @@ def _folder(path: Path) -> Rows:
             f"{path}: a selection of a dataset, without its rows",
             fix="dataset.flatten_indices().save_to_disk(FOLDER)",
         )
-    return _arrow_rows(path, files, _stream)
+    _refuse_outside(path, files, [path])
+    return _arrow_rows(path, files, _stream, _info_names(path))
+
+
+def _info_names(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the names of class labels in `dataset_info.json`; the files' own names come first."""
+    try:
+        return _names_of(json.loads((path / "dataset_info.json").read_text(encoding="utf-8"))["features"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 # Spreadsheets

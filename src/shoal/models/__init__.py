@@ -42,12 +42,7 @@ GRADED = {"scores": "shoal show, compare or gate: its answers are graded already
 REMOVED = {
     "contradictions": "?probabilities=no, which reads labels alone",
     "end": "words in the prompt's [labels] of which none begins another, such as letters",
-    "header": "remove the first line of the file",
-    "long": "remove it; shoal counts the truncated texts",
-    "samples": "remove it; seed= and temperature= draw one answer",
     "thinks": "max_tokens=2048; shoal removes text up to </think>",
-    "normalise": "divide each row by its sum before saving the file",
-    "sheet": "save the sheet as CSV, or as a workbook of its own",
 }
 """Options that shoal no longer has, and what to do instead."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from ..core.errors import PlanError
-from ..core.files import digest
+from ..core.files import digest, split_name
 from ..core.records import Answer, Case, Example, Finding, Measure, Outcome, Result
 from ..core.views import Section
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from ..training.stage import Progress, Recipe
 
 Step = Literal["cases", "answers", "scoring"]
-Asks = Literal["labels", "spans", "tokens", "vectors", "attributions"]
+Asks = Literal["labels", "spans", "options", "tokens", "vectors", "attributions"]
+"""options: labels whose meaning differs between examples, with the whole reply."""
+CLASSIFIES: tuple[Asks, ...] = ("labels", "spans", "options")
 """The kind of answer a job needs. Predictions files hold labels or spans."""
 
 
@@ -54,7 +56,10 @@ def file_content(name: str) -> Callable[[Any], Any]:
     def content(value: Any) -> Any:
         if isinstance(value, tuple):
             return [content(each) for each in value]
-        return {"content": digest(Path(value))} if value and Path(value).exists() else value
+        path, split = split_name(value) if isinstance(value, str) else (Path(value or ""), "")
+        if not value or not path.exists():
+            return value
+        return {"content": digest(path)} | ({"split": split} if split else {})
 
     return lambda settings: content(getattr(settings, name))
 
@@ -210,6 +215,17 @@ class ProtocolModule(Protocol):
     ) -> list[Section]:
         """Return the sections to show: of one result if `measures` is empty, else of the comparison."""
         ...
+
+
+@runtime_checkable
+class ReplacesModels(Protocol):
+    """A protocol whose settings may decide what is queried in place of the model that a plan names."""
+
+    def replace_model(self, settings: Any, spec: str) -> Any:
+        """Return the model to query, such as stored answers; None to query the one that the spec names."""
+
+    def part_title(self, settings: Any) -> str:
+        """Return a word for the name of a job that no training names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from ..models.batching import batch_plan, make_questions
 from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check, answers_match, self_check
 from ..protocols import find_protocol
-from ..protocols.base import Built
+from ..protocols.base import CLASSIFIES, Built
 from ..training.stage import Progress
 from .plan import Job
 from .store_files import PartialAnswers
@@ -45,7 +45,7 @@ class _Source:
 
     def self_check(self) -> list[dict[str, Any]]:
         """Return the self-checks of the model; none for stored predictions, which cannot be queried."""
-        if isinstance(self.model, StoredAnswers) or self.built.asks not in ("labels", "spans"):
+        if isinstance(self.model, StoredAnswers) or self.built.asks not in CLASSIFIES:
             return []
         return [asdict(row) for row in self_check(self.model, self.built.cases, self.built.labels)]
 
@@ -71,7 +71,7 @@ class DirectAnswers(_Source):
 
     def answer(self, batches: Batches, *, in_parallel: bool = True) -> Iterator[Sequence[Answer]]:
         """Yield the answers to these batches; `in_parallel` lets models that can answer several at a time."""
-        labels = in_parallel and self.built.asks == "labels"
+        labels = in_parallel and self.built.asks in ("labels", "options")
         return ask_batches(self._ask, self.model, self.questions, batches, labels=labels)
 
     def answer_one(self, identity: str) -> Answer:
@@ -83,7 +83,7 @@ class DirectAnswers(_Source):
 
         A result comes from one model: if the model now answers otherwise, all batches are answered again.
         """
-        is_checked = self.built.asks in ("labels", "spans")
+        is_checked = self.built.asks in CLASSIFIES
         if stored.done and is_checked and not self._agrees(stored.read()):
             progress("the model has changed: starting again", 0, self.total)
             stored.restart()

@@ -19,7 +19,7 @@ from ..models.selfcheck import PAID_QUESTIONS
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Progress, Stage, silent
-from .plan import Job
+from .plan import Job, short_hash
 from .scoring import load_for
 from .store import MemoryStore
 from .training import Training, search_name, threads, training_of
@@ -106,11 +106,13 @@ def bill(jobs: Sequence[Job], progress: Progress = silent) -> Bill | None:
     costs: dict[str, float] = {}
     unpriced = False
     with MemoryStore() as for_now:
-        models = {job.model: load_for(job) for job in {job.model: job for job in jobs}.values()}
-        remote = [job for job in jobs if isinstance(models[job.model], RemoteModel)]
+        # By fingerprint: prompts that teach differ from job to job.
+        names = {job.id: short_hash(job.identity["model"]) for job in jobs}
+        models = {name: load_for(job) for name, job in {names[job.id]: job for job in jobs}.items()}
+        remote = [job for job in jobs if isinstance(models[names[job.id]], RemoteModel)]
         for number, job in enumerate(remote, start=1):
             progress("counting tokens", number, len(remote))
-            model = models[job.model]
+            model = models[names[job.id]]
             if isinstance(model, RemoteModel):
                 examples = distinct(for_now.built(job, progress).cases).examples
                 asked = [*examples, *examples[: model.again], *examples[:PAID_QUESTIONS], *examples[:TRIALS]]

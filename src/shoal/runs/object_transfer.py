@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ..core.errors import PlanError
 from ..core.files import replacing, settle
 from ..models import SCHEMES, parse_spec
-from .plan import Job, fingerprint_of, make_job
+from .plan import Job, fingerprint_of, make_job, replaced_model
 from .store import RunStore
 from .store_files import is_kept, seal
 from .tasks import Task
@@ -211,9 +211,10 @@ class Workplace:
 
     def refuse_other(self, job: Job) -> None:
         """Raise if the job differs on this machine, because its model, data or code differ."""
-        if job.model not in self._fingerprints:
+        is_named = replaced_model(job.protocol, job.settings, job.model) is None
+        if is_named and job.model not in self._fingerprints:
             self._fingerprints[job.model] = fingerprint_of(job.model)
-        same = make_job(job.protocol, job.model, job.settings, self._fingerprints[job.model])
+        same = make_job(job.protocol, job.model, job.settings, self._fingerprints.get(job.model))
         if same.id != job.id:
             differing = [key for key in job.identity if same.identity.get(key) != job.identity[key]]
             raise PlanError(

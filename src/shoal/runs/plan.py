@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_plus
 
 from ..core.errors import PlanError, ShoalError, errors_at, nearest
-from ..core.files import read_toml
+from ..core.files import SPLIT, read_toml, split_name
 from ..core.ranges import LARGEST_SEED, Count
 from ..models import SCHEMES, is_prompted, load_model, parse_spec
+from ..models.interface import StoredAnswers
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
-from ..protocols.base import identity, is_random
+from ..protocols.base import ReplacesModels, identity, is_random
 from .resources import Resources, read_resources
 from .settings import make_settings
 
@@ -89,27 +90,36 @@ class Plan:
     def jobs(self) -> list[Job]:
         """Return every job of the plan; each recipe is derived once."""
         jobs: dict[str, Job] = {}
-        fingerprints = {spec: fingerprint_of(spec) for spec in self.models.values()}
+        fingerprints: dict[str, Mapping[str, Any]] = {}
         for protocol, settings in self.tables.items():
             module = find_protocol(protocol)
             for part in module.parts(settings):
-                for spec, fingerprint in fingerprints.items():
+                for spec in self.models.values():
+                    other = replaced_model(protocol, part, spec)
+                    self._refuse_several(other)
+                    if other is None and spec not in fingerprints:
+                        fingerprints[spec] = fingerprint_of(spec)
                     for seed in self.seeds:
-                        job = make_job(protocol, spec, replace(part, seed=seed), fingerprint)
+                        job = make_job(protocol, spec, replace(part, seed=seed), fingerprints.get(spec))
                         jobs.setdefault(job.id, job)
                         if not is_random(part, job.recipe):
                             break
         return list(jobs.values())
 
+    def _refuse_several(self, answers: Any) -> None:
+        """Stop if stored predictions, which are of one model, stand under several names."""
+        if isinstance(answers, StoredAnswers) and len(self.models) > 1:
+            raise PlanError(
+                f"{self.where}: stored predictions of one model, and {len(self.models)} models",
+                why="models names the row of the table; nothing is loaded",
+                fix="a plan for each model",
+            )
+
     def group_of(self, spec: str) -> dict[str, Any]:
-        """Return the group of a model, with its step, run and the model it was trained from if the plan has them."""
+        """Return the group of a model, with its step and run if the plan has them."""
         for name, group in self.groups.items():
             if spec in group.models:
-                found = {"group": name, **group.place_of(spec)}
-                if group.before:
-                    model = self.groups[group.before].models[group.models.index(spec)]
-                    found |= {"before": group.before, "before model": model}
-                return found
+                return {"group": name, **group.place_of(spec)}
         return {"group": ""}
 
 
@@ -122,8 +132,6 @@ class Group:
     """The training step of each model; may be empty."""
     seeds: tuple[Count, ...] = ()
     """The training run of each model; may be empty if every model is a run of its own."""
-    before: str = ""
-    """The group whose model at the same position each of these was trained from."""
 
     def place_of(self, spec: str) -> dict[str, Any]:
         """Return the step and the run of a model."""
@@ -142,12 +150,17 @@ def make_job(
     """Return a job, named by protocol, model and cases, and by a hash of everything that can change its answers."""
     module = find_protocol(protocol)
     cases, cases_name = _cases_of(protocol, settings)
+    other = replaced_model(protocol, settings, spec)
+    if other is not None:
+        fingerprint = {"name": spec, **other.fingerprint()}
     decisive = {
         "cases": cases,
         "answers": identity(settings, "answers"),
         "model": fingerprint_of(spec) if fingerprint is None else fingerprint,
     }
     title = name = slug(module.title(settings))
+    if other is not None and isinstance(module, ReplacesModels):
+        name = slug(f"{title}-{module.part_title(settings)}", 100)
     recipe = module.recipe(settings, spec)
     if recipe is not None:
         trained = recipe.stages[-1].title if recipe.stages else "untrained"
@@ -174,6 +187,12 @@ def _cases_of(protocol: str, settings: Any) -> tuple[dict[str, Any], str]:
     module = find_protocol(protocol)
     cases = {"protocol": protocol, "version": module.Settings.VERSION, **identity(settings, "cases")}
     return cases, f"{protocol}-{slug(module.title(settings))}-{short_hash(cases)}"
+
+
+def replaced_model(protocol: str, settings: Any, spec: str) -> Any:
+    """Return what a job queries in place of the model that its spec names; None if it queries that model."""
+    module = find_protocol(protocol)
+    return module.replace_model(settings, spec) if isinstance(module, ReplacesModels) else None
 
 
 def fingerprint_of(spec: str) -> dict[str, Any]:
@@ -254,6 +273,9 @@ def _located_option(option: str, folder: Path) -> str:
 
 def _relative(name: str, folder: Path) -> str:
     """Return a path that exists in the plan's folder, relative to the current folder; other words unchanged."""
+    place, split = split_name(name)
+    if split:
+        return f"{_relative(str(place), folder)}{SPLIT}{split}"
     there = folder / name
     try:
         if not name or Path(name).is_absolute() or not there.exists():
@@ -350,7 +372,7 @@ def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str
         raise PlanError(f"{where}: a prompt is listed twice", fix="list each prompt once")
     made: dict[str, str] = {}
     for name, spec in models.items():
-        applicable = prompts if is_prompted(spec) else []
+        applicable = prompts if prompts and is_prompted(spec) else []
         if applicable and "prompt" in parse_spec(spec).options:
             raise PlanError(f"{where}: both model {name} and the plan name prompts", fix="keep one of them")
         made |= {f"{name} {prompt}": with_option(spec, "prompt", prompt) for prompt in applicable} or {
@@ -408,14 +430,6 @@ def _groups(value: Any, where: str) -> dict[str, Group]:
     twice = next((spec for spec in specs if specs.count(spec) > 1), None)
     if twice:
         raise PlanError(f"{where}: model {twice!r} is twice in [groups]", fix="list each checkpoint once")
-    for name, group in groups.items():
-        others = {other: len(groups[other].models) for other in groups if other != name}
-        if group.before and others.get(group.before) != len(group.models):
-            raise PlanError(
-                f"{where}: [groups] {name}: before = {group.before!r}",
-                why=f"another group of {len(group.models)} models is expected, in the same order",
-                fix=nearest(group.before, others) or "the name of the group that these were trained from",
-            )
     return groups
 
 

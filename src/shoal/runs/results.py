@@ -172,11 +172,14 @@ def find_results(
 
 def find_stored(name: str, store: RunStore) -> Result:
     """Return the result in a file, of a job in a store, or of the latest `try`."""
+    return read_result(Path(name)) if is_file(Path(name)) else brief_result(*find_job(name, store))
+
+
+def find_job(name: str, store: RunStore) -> tuple[Job, RunStore]:
+    """Return a finished job of a store, or the job of the latest `try`, and the store that holds it."""
     path = Path(name)
-    if is_file(path):
-        return read_result(path)
     if name == LAST and (jobs := last_store().job_ids()):
-        return brief_result(stored_job(last_store(), jobs[0]), last_store())
+        return stored_job(last_store(), jobs[0]), last_store()
     known = store.job_ids()
     if not any(name in job_id for job_id in known):
         if path.suffix in (".json", ".jsonl", ".csv", ".gz"):
@@ -192,7 +195,7 @@ def find_stored(name: str, store: RunStore) -> Result:
     job = stored_job(store, name)
     if not store.is_done(job.id):
         raise StoreError(f"{job.id} is not done", fix="shoal run PLAN")
-    return brief_result(job, store)
+    return job, store
 
 
 def read_result(path: Path) -> Result:

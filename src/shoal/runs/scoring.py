@@ -26,7 +26,7 @@ from ..models.interface import StoredAnswers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
 from ..training.stage import Progress, silent
-from .plan import Job, Plan, plain
+from .plan import Job, Plan, plain, replaced_model
 from .settings import make_settings
 from .store import RunStore
 from .store_files import VALUES
@@ -39,15 +39,7 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """Return the result of a finished job, scored from the stored answers."""
     module, built = find_protocol(job.protocol), store.built(job, progress)
     model = None if "training" in job.identity else load_for(job)
-    try:
-        with collector_paused():
-            answers = answers_by_mark(store.answers(job.id), make_questions(model, built.cases), built)
-    except (NoAnswerError, KeyError) as problem:
-        path = store.job_folder(job.id) / "answers.jsonl"
-        why = f"label {problem} is unknown" if isinstance(problem, KeyError) else str(problem)
-        raise StoreError(
-            f"{path}: not whole", why=why, fix=f"rm {path}, then shoal run PLAN asks {job.id} again"
-        ) from None
+    answers = answers_of(job, store, built, model)
     with collector_paused():
         scored = module.score(job.settings, built, answers)
     checks = store.read_checks(job.id) + _checks(model, answers, built)
@@ -62,14 +54,30 @@ def result_of(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     )
 
 
+def answers_of(job: Job, store: RunStore, built: Built, model: Any) -> dict[str, Any]:
+    """Return the stored answers of a job in the form that scoring takes, by moment of training."""
+    try:
+        with collector_paused():
+            return answers_by_mark(store.answers(job.id), make_questions(model, built.cases), built)
+    except (NoAnswerError, KeyError) as problem:
+        path = store.job_folder(job.id) / "answers.jsonl"
+        why = f"label {problem} is unknown" if isinstance(problem, KeyError) else str(problem)
+        raise StoreError(
+            f"{path}: not whole", why=why, fix=f"rm {path}, then shoal run PLAN asks {job.id} again"
+        ) from None
+
+
 def _described(job: Job, about: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the job of a result, with the version of shoal and the checks."""
     return job.as_json() | {"shoal": __version__, "about": dict(about), "checks": list(checks)}
 
 
 def load_for(job: Job) -> Any:
-    """Return the model of a job."""
-    return load_model(job.model) if job.given is None else job.given
+    """Return the model of a job: an object, what its settings query in place of the spec, or the spec's."""
+    if job.given is not None:
+        return job.given
+    other = replaced_model(job.protocol, job.settings, job.model)
+    return load_model(job.model) if other is None else other
 
 
 def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dict[str, Any]]:

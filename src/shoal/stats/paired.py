@@ -70,11 +70,6 @@ def sign_flip_test(differences: ArrayLike, rng: Generator | None = None, shuffle
     return float((1 + (np.abs(sums) >= reach).sum()) / (1 + shuffles))
 
 
-def smallest_sign_flip_p(clusters: int) -> float:
-    """Return the smallest two-sided p that sign flips of this many differences can give: 5 runs never reach .01."""
-    return min(1.0, 2.0 ** (1 - clusters))
-
-
 def generalization_score(pass_rate: ArrayLike, iid_score: ArrayLike) -> Floats:
     """Return the harmonic mean of suite pass rate and i.i.d. score (BELUGA, eq. 8); 0 where both are 0.
 

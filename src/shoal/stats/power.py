@@ -1,14 +1,11 @@
 """Power: the smallest effects that a test detects in 8 of 10 draws, at the level that the table uses.
 
     a drop spread evenly over cases     even_drop_power, smallest_even_drop         exact if weights are equal
-    one functionality, any discordance  sign_test_power, smallest_difference        exact
+    one functionality, any discordance  sign_test_power                             exact
     a t test                            smallest_mean_difference                    averaged over the true spread
 
-None where no effect is detected so often. The last two average power over what an estimate of the spread leaves open:
-
-    true variance = estimated variance · ν / χ²_ν        share of cases that differ ~ Beta(k + 1½, n - k + ½)
-
-For a t test this is exact. For the sign test it is Jeffreys' posterior and one more case that differs.
+None where no effect is detected so often. The last averages power over what an estimate of the spread leaves open: true
+variance = estimated variance · ν / χ²_ν.
 """
 
 import math
@@ -25,8 +22,6 @@ from .intervals import t_quantile
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 PRECISION = 1e-6
-SHARES = (np.arange(8) + 0.5) / 8
-"""Levels at which the share of differing cases is evaluated; power is nearly linear between them."""
 DRAWS = 1000
 PLASTIC = 1.324717957244746
 PAIRS = (0.5 + np.outer([1 / PLASTIC, 1 / PLASTIC**2], np.arange(1.0, 2001))) % 1
@@ -41,42 +36,16 @@ def sign_test_power(n: int, discordance: float, difference: float, alpha: float 
     >>> round(sign_test_power(436, 0.08, 0.0378), 2), sign_test_power(5, 1.0, 1.0)
     (0.76, 0.0)
     """
-    return float(_sign_test_powers(n, np.array([discordance]), difference, alpha)[0])
-
-
-def _sign_test_powers(n: int, discordances: Floats, difference: float, alpha: float) -> Floats:
-    """Return the same for several discordances, none smaller than the difference."""
-    spread = 6 * np.sqrt(n * discordances * (1 - discordances)) + 6  # all counts but some 1e-9
-    fewest, most = (n * discordances - spread).min(), (n * discordances + spread).max()
+    spread = 6 * math.sqrt(n * discordance * (1 - discordance)) + 6  # all counts but some 1e-9
+    fewest, most = n * discordance - spread, n * discordance + spread
     tossed = np.arange(max(0, math.floor(fewest)), min(n, math.ceil(most)) + 1)
     # The largest count of the rarer side that the exact test rejects.
     quantiles = np.asarray(scipy.stats.binom.ppf(alpha / 2, tossed, 0.5))
     rejected = quantiles - (2 * scipy.stats.binom.cdf(quantiles, tossed, 0.5) > alpha)
-    differing = np.maximum(discordances, 1e-300)[:, None]
-    share = (1 + difference / differing) / 2
-    both_sides = scipy.stats.binom.cdf(rejected, tossed, share) + scipy.stats.binom.cdf(
-        rejected, tossed, 1 - share
-    )
-    powers: Floats = np.sum(scipy.stats.binom.pmf(tossed, n, differing) * both_sides, axis=1)
-    return powers
-
-
-def smallest_difference(n: int, discordance: float, alpha: float = 0.05) -> float | None:
-    """Return the smallest difference on n cases that the exact sign test finds in 8 of 10 draws; None if none.
-
-    `discordance` is the share of n cases on which the models differed. Where even the whole discordance would be
-    missed, it grows with the difference.
-
-    >>> round(smallest_difference(436, 0.08), 4)
-    0.0398
-    """
-    seen = n * discordance
-    shares = scipy.special.betaincinv(seen + 1.5, n - seen + 0.5, SHARES)
-
-    def power_of(difference: float) -> float:
-        return float(_sign_test_powers(n, np.maximum(shares, difference), difference, alpha).mean())
-
-    return _smallest(power_of)
+    share = (1 + difference / max(discordance, 1e-300)) / 2
+    both_sides = scipy.stats.binom.cdf(rejected, tossed, share)
+    both_sides += scipy.stats.binom.cdf(rejected, tossed, 1 - share)
+    return float(np.sum(scipy.stats.binom.pmf(tossed, n, max(discordance, 1e-300)) * both_sides))
 
 
 @dataclass(frozen=True, slots=True)

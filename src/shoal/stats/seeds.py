@@ -152,12 +152,10 @@ def recipe_difference(
     new: Sequence[ArrayLike],
     old: Sequence[ArrayLike],
     clusters: Sequence[ArrayLike] | None = None,
-    *,
-    paired_seeds: bool = False,
 ) -> RecipeEstimate:
     """Return the difference of two recipes' (macro) pass rates, new minus old, on cases with an outcome in every run.
 
-    `paired_seeds`: column k of both began from the same checkpoint. Exchanging new and old changes the sign only.
+    Each recipe has at least two seeds. Exchanging new and old changes the sign only.
     """
     news, olds, names = _on_common_cases(new, old, clusters)
     runs = news[0].shape[1], olds[0].shape[1]
@@ -174,16 +172,8 @@ def recipe_difference(
         ],
         shared,
     )
-    if paired_seeds:
-        pulls = [first - second for first, second in zip(new_pulls, old_pulls, strict=True)]
-        seeds = error_of_mean(new_scores - old_scores, _noise(tables, pulls))
-    elif min(runs) > 1:
-        noise = _noise(tables, new_pulls) + _noise(tables, old_pulls)
-        seeds = error_of_difference(new_scores, old_scores, noise)
-    else:
-        seeds = SeedError()
-    if min(runs) == 1 < max(runs):
-        return RecipeEstimate(value, n, None, None)
+    noise = _noise(tables, new_pulls) + _noise(tables, old_pulls)
+    seeds = error_of_difference(new_scores, old_scores, noise)
     low, high = composed(value, by_case.interval, seeds)
     p = composed_p(value, by_case.interval, seeds)
     return RecipeEstimate(value, n, (max(-1.0, low), min(1.0, high)), p)

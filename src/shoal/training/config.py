@@ -13,13 +13,13 @@ class TrainNumbers:
     """The numbers of a training that a plan may leave to its protocol."""
 
     learning_rate: Rate | None = None
-    """Peak learning rate; by default the protocol's, which is higher for the very small `tiny:` models."""
+    """Peak learning rate. The default is higher for `tiny:` models."""
     batch: BatchSize | None = None
     """Examples per batch."""
     epochs: Epochs | None = None
-    """Passes over the training data; a fraction cuts the last one short."""
+    """Passes over the training data, fractions allowed."""
     threads: Threads = 1
-    """Processor threads of a job; another number can change the last digits."""
+    """Threads of a job. Another number can change the last digits of results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class TrainConfig(TrainNumbers):
     batch: BatchSize = 32
     epochs: Epochs = 3.0
     weight_decay: Annotated[float, Within(0)] = 0.0
-    """AdamW's decoupled weight decay."""
+    """Decoupled weight decay of AdamW."""
     warm_up: Share = 0.0
-    """Share of the updates in which the rate rises linearly; then it falls to zero."""
+    """Share of steps in which the rate rises linearly. Afterwards it falls to zero."""
     group_by_length: bool = False
-    """Batch examples of similar length: less padding, but examples of one kind meet more often than by chance."""
+    """Batch examples of similar length. This saves padding, but batches are less random."""
 
     def __post_init__(self) -> None:
         for name in ("learning_rate", "batch", "epochs"):

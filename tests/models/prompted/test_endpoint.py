@@ -11,7 +11,7 @@ from fake_server import error, serving
 
 from shoal import load_model
 from shoal.core.errors import ModelError
-from shoal.models.prompted.client import IN_A_ROW, LONGEST_WAIT, RateLimiter, run
+from shoal.models.prompted.client import IN_A_ROW, LONGEST_WAIT
 
 LABELS = ("negative", "neutral", "positive")
 EXAMPLES = [("A great film.",), ("A terrible film.",), ("We leave at nine.",)]
@@ -258,24 +258,6 @@ def test_a_budget_is_never_exceeded_and_the_rest_is_not_asked(server):
         / 1000
     )
     assert 0.3 < spent <= 0.5 and model.spending.cost == pytest.approx(spent)
-
-
-def test_requests_and_tokens_a_minute():
-    now = [0.0]
-
-    async def send(limiter, *sizes):
-        for tokens in sizes:
-            async with limiter.slot(tokens):
-                pass
-
-    limiter = RateLimiter(8, requests_per_minute=2, clock=lambda: now[0])
-    run(send(limiter, 1, 1))
-    assert limiter.seconds_to_wait(1) == 60
-    now[0] = 60.0
-    assert limiter.seconds_to_wait(1) == 0
-    limiter = RateLimiter(8, tokens_per_minute=100, clock=lambda: now[0])
-    run(send(limiter, 90))
-    assert limiter.seconds_to_wait(10) == 0 and limiter.seconds_to_wait(11) == 60
 
 
 @pytest.mark.parametrize(

@@ -283,8 +283,6 @@ def test_a_method_that_is_better_on_what_it_saw_only_is_found_there_and_not_else
     assert p_of(found, "functionality") > 0.2 and p_of(found, "test type") > 0.2
     rows = rows_of_table3(found)
     assert [cell.verdict for cell in rows[1].cells.values()] == ["", "better", "", ""]
-    mde = rows[1].cells["functionality"].mde
-    assert mde is not None and mde.value is not None and 0 < mde.value < 0.2
 
 
 def test_a_model_against_itself_has_p_one_everywhere():

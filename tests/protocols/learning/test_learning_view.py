@@ -43,7 +43,6 @@ def against(
         Measure("difference", change, 150, which, (change - reach, change + reach), "cluster bootstrap"),
         Measure("p value", p, 150, which, facts={"test": test}),
         Measure("adjusted p value", min(1.0, 3 * p), 150, which, facts=family),
-        Measure("minimum detectable effect", 0.031, 150, which),
     ]
 
 

@@ -4,6 +4,7 @@
 # mypy: disable-error-code="arg-type, union-attr, var-annotated"
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from shoal.protocols.behaviour.suite import Suite, case
 from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import Settings, build, parts
 from shoal.protocols.learning.build import folds
+from shoal.protocols.learning.findings import _untuned
 from shoal.protocols.learning.hyper import (
     READING,
     iid_how,
@@ -24,6 +26,7 @@ from shoal.protocols.learning.hyper import (
 )
 from shoal.protocols.learning.iid import is_iid, label_names, load_iid, ood_cases, overlap
 from shoal.protocols.learning.lessons import (
+    held_out,
     items_of,
     suite_environments,
     target_of,
@@ -32,6 +35,7 @@ from shoal.protocols.learning.lessons import (
 )
 from shoal.protocols.learning.settings import Train
 from shoal.protocols.learning.stages import make_recipe
+from shoal.protocols.learning.trainings import METHODS
 from shoal.runs.settings import make_settings
 from shoal.runs.store_files import load_built, save_built
 from shoal.training.environments import Directed, Invariant, Labelled, Several
@@ -138,9 +142,11 @@ def test_the_reference_trains_synonyms_by_their_label_and_judges_them_as_invaria
         settings = Settings(suite=str(tmp_path / "qqp.jsonl"), edits=edits, train=Train())
         (environment,) = suite_environments(settings, ("0", "1"))
         assert environment.kind == "MFT" and environment.items[0].target == (0, 1)
-        assert {one.groups["test type"] for one in training_cases(settings)} == {
-            scored
-        }  # decides what is held out
+        assert {one.groups["test type"] for one in training_cases(settings)} == {scored}
+        # Held out by what is trained as well as by what is scored.
+        for fold in ("MFT", "INV"):
+            without = held_out(replace(settings, hold_out=("test type",), fold=fold))
+            assert without == ({name} if fold in ("MFT", scored) else set())
 
 
 def test_only_the_training_split_is_trained_on():
@@ -430,6 +436,33 @@ def test_a_methods_own_numbers_have_the_ranges_of_all_methods(name, value, range
 def test_what_no_training_would_heed_is_refused(train, message):
     with pytest.raises(PlanError, match=message):
         parts(learning(train={"on": "iid>suite", **train}))
+
+
+def test_the_paper_profile_trains_as_its_text_says():
+    paper = learning(train={"on": "iid>suite"}, profile="paper")
+    options = {name: method_options(paper, "sentiment", "iid+suite", name) for name in METHODS}
+    alike = {"kappa": 0.0, "iid_share": 0.0}
+    assert options == {
+        "vanilla": {},
+        "dropout": {},
+        "l2": {"penalty": True},
+        "lp": {},
+        "lp-ft": {"probe_learning_rate": 1e-3, "probe_batch": 8},
+        "irm": {**alike, "per_step": 0, "penalty": 1e4},
+        "group-dro": {**alike, "step_size": 0.01, "importance": False, "excess": False},
+        "fish": {"kappa": 0.0, "iid_always": False, "plain_share": 0.0, "epsilon": 0.05},
+        "lora": {},
+    }
+
+
+def test_a_method_without_tuned_numbers_says_so():
+    settings = learning(suite="reading", iid="reading", train={"method": ["vanilla", "fish"]})
+    assert [found.text for found in _untuned(settings)] == [
+        "fish: the paper has no tuned numbers for reading comprehension, so vanilla's are used."
+    ]
+    own = {"options": {"fish": {"learning_rate": 2e-5, "batch": 8, "epochs": 1}}}
+    assert not _untuned(learning(suite="reading", train={"method": ["vanilla", "fish"], **own}))
+    assert not _untuned(learning(train={"method": ["vanilla", "fish"]}))
 
 
 def test_the_reference_profile_trains_as_its_code_does():

@@ -79,7 +79,6 @@ def test_a_model_that_is_always_right_solves_every_pattern(built):
     measures = scored(built, truth)
     assert value(measures, "seed accuracy") == value(measures, "sample accuracy") == 1.0
     assert {value(measures, "pattern accuracy", threshold=at) for at in HEADLINE} == {1.0}
-    assert value(measures, "intra-problem correlation") is None
     row = find_measure(measures, "pattern accuracy", {"threshold": "1"})
     assert row is not None and row.interval is not None and 0.7 < row.interval[0] < 1.0 == row.interval[1]
 

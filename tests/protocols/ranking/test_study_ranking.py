@@ -12,21 +12,10 @@ from shoal.core.errors import DataError, PlanError
 from shoal.core.records import Measures, Result
 from shoal.core.views import Number, Table
 from shoal.protocols import ranking
-from shoal.protocols.base import identity
+from shoal.protocols.ranking.factors import FACTORS, Factor
 from shoal.runs.results import audit_all
 
 from .conftest import read_csv, write_csv
-
-FACTOR = """
-def flat(case, prediction, probabilities):
-    return 1.0
-
-def upside_down(case, prediction, probabilities):
-    return float(prediction != case.labels[0])
-
-def fails(case, prediction, probabilities):
-    return 1 / 0
-"""
 
 
 @pytest.fixture
@@ -41,10 +30,7 @@ def models(plant, drawn):
 def study(tmp_path, monkeypatch):
     """What several models say together."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "my_factors", raising=False)
     monkeypatch.setattr(sys.modules["shoal.protocols.ranking.study"], "RESAMPLES", 50)
-    (tmp_path / "my_factors.py").write_text(FACTOR)
 
     def compared(specs, **given):
         usual = {"data": ("data.csv",), "probe_sizes": (5, 10), "probe_sets": 200}
@@ -74,9 +60,11 @@ def test_accuracy_orders_planted_models_and_confidence_comes_out_as_it_was_plant
     assert row.n == 10 and row.interval_method == "jackknife over models"
 
 
-def test_a_constant_factor_is_one_half_and_no_better_than_accuracy(study, models):
-    compared, _ = study(models, factors=("ACC", "my_factors:flat=worse"))
-    name = "my_factors:flat"
+def test_a_constant_factor_is_one_half_and_no_better_than_accuracy(study, models, monkeypatch):
+    name = "FLAT"
+    flat = Factor(name, "worse", from_answers=lambda cases, answers: [1.0] * len(cases))
+    monkeypatch.setitem(FACTORS, name, flat)
+    compared, _ = study(models, factors=("ACC", name))
     rows = Measures(compared.measures)
     assert value(rows, "few-shot accuracy", factor=name, probe_size="10") == 0.5
     difference = rows.where("difference", factor=name, probe_size="10")[0]
@@ -142,28 +130,9 @@ def test_models_that_give_labels_alone_are_ranked_by_what_they_get_right(study, 
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("factor", "words"),
-    [
-        ("SPEED", "unknown factor"),
-        ("my_factors:flat", "has no direction"),
-        ("RANDOM=better", "takes no direction"),
-        ("no_such_module:f=worse", "cannot be imported"),
-        ("os:sep=worse", "sep is not a function"),
-        ("my_factors:fails=worse", "ZeroDivisionError"),
-    ],
-)
-def test_a_wrong_factor_is_refused_in_words(study, models, factor, words):
-    with pytest.raises(PlanError, match="factor") as caught:
-        study(models, factors=("ACC", factor))
-    assert words in str(caught.value)
-
-
-def test_another_code_of_a_factor_is_scored_again(study, models, tmp_path):
-    settings = ranking.Settings(factors=("my_factors:flat=worse",))
-    before = identity(settings, "scoring")
-    (tmp_path / "my_factors.py").write_text(FACTOR + "\n# changed\n")
-    assert identity(settings, "scoring") != before
+def test_an_unknown_factor_is_refused_in_words(study, models):
+    with pytest.raises(PlanError, match="unknown factor 'SPEED'"):
+        study(models, factors=("ACC", "SPEED"))
 
 
 # Through a plan

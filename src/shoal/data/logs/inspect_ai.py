@@ -12,7 +12,7 @@ from typing import Any
 from ...core.errors import DataError, errors_at
 from ...core.files import parse_json
 from .archives import HEADER, START, Members
-from .samples import Log, Question, Row, Sample, Summary, as_text, is_object
+from .samples import Log, Question, Row, Sample, Summary, as_text, case_of, is_object
 
 SAMPLE = re.compile(r"samples/[^/]+\.json")
 ATTACHMENT = "attachment://"
@@ -75,6 +75,7 @@ def _sample(row: Row) -> Sample:
         _answer(row),
         epoch,
         error=error or ("" if scores else "no score"),
+        case=case_of(row.get("metadata")),
     )
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import Log, Question, Row, Sample, Summary, is_object
+from .samples import Log, Question, Row, Sample, Summary, case_of, is_object
 
 KEPT = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
@@ -37,7 +37,14 @@ def _sample(row: Row) -> Sample:
     error = row.get("error") or ("" if any([value is not None for value in scores.values()]) else "no score")
     texts = texts_of(row)
     text = texts[0] if len(texts) == 1 else "\n".join(texts)
-    return Sample(str(row["doc_id"]), scores, text, _target(row), first_reply(row), error=str(error))
+    reply, case = first_reply(row), case_of(row.get("doc"))
+    return Sample(_identity(row), scores, text, _target(row), reply, error=str(error), case=case)
+
+
+def _identity(row: Row) -> str:
+    """Return the id of a sample: of a task or log that shoal wrote the document's own, else its place."""
+    doc = row.get("doc")
+    return str(doc["id"] if is_object(doc, "id", "case_id", "test_type") else row["doc_id"])
 
 
 def _metrics(row: Row) -> list[str]:

@@ -23,6 +23,8 @@ class Sample:
     model: str = ""
     """The model, where a file can hold several."""
     error: str = ""
+    case: tuple[str, int] | None = None
+    """The case and the number of its text, where `shoal export --to` wrote the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,14 @@ class Log:
 def is_object(value: Any, *keys: str) -> bool:
     """Return whether a JSON value is an object with these keys."""
     return isinstance(value, dict) and all(key in value for key in keys)
+
+
+def case_of(about: Any) -> tuple[str, int] | None:
+    """Return the case and the number of the text in a sample's data, if shoal exported it; see `harness_tasks`."""
+    if not is_object(about, "case_id", "example_idx", "passing"):
+        return None
+    identity, place = about["case_id"], about["example_idx"]
+    return (identity, place) if isinstance(identity, str) and type(place) is int and place >= 0 else None
 
 
 def as_text(value: Any) -> str:

@@ -36,8 +36,8 @@ from .spending import Spending, estimated_tokens, spec_price
 
 OPTIONS = (
     *PROMPT_OPTIONS,
-    *("url", "key_from", "temperature", "seed", "concurrency", "requests_per_minute"),
-    *("tokens_per_minute", "tries", "timeout", "price", "budget", "again"),
+    *("url", "key_from", "temperature", "seed", "concurrency"),
+    *("tries", "timeout", "price", "budget", "again"),
 )
 MODES = ("", "first token", "generate", "constrained")
 OPENAI, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
@@ -97,11 +97,7 @@ class Endpoint(PromptAnswers):
             self.url,
             spec.options.get("key_from", OPENAI_KEY if self.url == OPENAI else ""),
             repr(self),
-            RateLimiter(
-                self.concurrency,
-                spec.number("requests_per_minute", 0, 0),
-                spec.number("tokens_per_minute", 0, 0),
-            ),
+            RateLimiter(self.concurrency),
             _spending(spec),
             spec.whole("tries", 8, 1, 100),
             spec.number("timeout", 60, 0.001, 86_400),

@@ -48,6 +48,8 @@ PROMPTS: dict[str, str] = {
     "sentiment-de-plain": "a German text: negativ, neutral or positiv",
     **{f"paraphrase-{way}": "two questions: duplicate or different" for way in WAYS},
     **{f"entailment-{way}": "premise and hypothesis: entailment, neutral, contradiction" for way in WAYS},
+    **{f"choice-{way}": "two sentences: A or B" for way in (*WAYS[:-1], "brief")},
+    **{f"options-{way}": "a question with three options: A, B or C" for way in (*WAYS[:-1], "brief")},
     **{f"reading-{way}": "a passage and a question" for way in (*WAYS[:-1], "brief")},
 }
 """The prompts that ship with shoal; the five of a task and language are paraphrases."""
@@ -175,6 +177,8 @@ class Prompt:
     shots: Sequence[Mapping[str, str]] = ()
     unanswerable: str = ""
     """The reply for a question that the passage does not answer."""
+    lesson: str = ""
+    """What the model is taught: plain text after the system message."""
 
     @property
     def verbalisers(self) -> tuple[str, ...]:
@@ -184,7 +188,8 @@ class Prompt:
     @cached_property
     def digest(self) -> str:
         """A hash of the content, without comments and name."""
-        content = {key: value for key, value in asdict(self).items() if key != "name"}
+        content = {key: value for key, value in asdict(self).items() if key not in ("name", "lesson")}
+        content |= {"lesson": self.lesson} if self.lesson else {}
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     def messages(self, example: Example) -> list[Message]:
@@ -223,7 +228,8 @@ class Prompt:
     @cached_property
     def _opening(self) -> list[Message]:
         """The turns before an example: system message and shots."""
-        turns = [{"role": "system", "content": self._render("system", {})}] if self.system else []
+        system = "\n\n".join(filter(None, [self._render("system", {}) if self.system else "", self.lesson]))
+        turns = [{"role": "system", "content": system}] if system else []
         for shot in self.shots:
             turns.append({"role": "user", "content": self._question(shot)})
             turns.append({"role": "assistant", "content": self._reply(shot)})

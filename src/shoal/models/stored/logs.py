@@ -30,7 +30,7 @@ def read_log(request: Request) -> Columns:
             raise _several_answers(log, sample.id)
         seen.add(sample.id)
         texts.append("\n".join(question.texts))
-        key = Key(None, sample.id, 0)
+        key = Key(None, *(sample.case or (sample.id, 0)))
         answered = lettered(question, choices)
         if sample.error and not answered.answer:
             columns.add_error(number, sample.error, key)

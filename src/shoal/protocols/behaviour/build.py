@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import DataError, PlanError, nearest
-from ...core.files import is_file
+from ...core.files import is_file, stamp
 from ...core.records import Case, Label
 from ...core.selection import choose
 from ...core.tables import read_table
@@ -53,12 +53,6 @@ def _shipped(path: Path) -> Suite:
         return read_suite(path)
     suite: Suite = import_module(f"{__package__}.suites.{path.stem}").suite
     return suite
-
-
-def stamp(name: str) -> tuple[int, int]:
-    """Return a file's time and size, which change with its content."""
-    path = Path(name)
-    return (path.stat().st_mtime_ns, path.stat().st_size) if name and is_file(path) else (0, 0)
 
 
 @lru_cache(maxsize=2)

@@ -37,7 +37,8 @@ IN_LEARNING = (
 
 
 def _suite(settings: "Settings") -> Any:
-    from .build import stamp, suite_digest
+    from ...core.files import stamp
+    from .build import suite_digest
 
     return suite_digest(settings.suite, stamp(settings.suite))
 
@@ -58,34 +59,33 @@ class Settings(Profiled):
     PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = PROFILES
 
     suite: str = changes("cases", "sentiment", resolve=_suite)
-    """A suite that ships with shoal, or a file: YAML, a spreadsheet, a module (.py), or as in `list formats`."""
+    """A built-in suite, or a file: YAML, spreadsheet, Python module, or a format of `list formats`."""
     split: str = changes("cases", "", resolve=_split)
-    """Only this part of the suite: train, validation, test, FILE (its test part) or FILE:train. Empty: all of it."""
+    """Use only this part of the suite: train, validation, test, FILE (its test part) or FILE:train."""
     limit: Count = changes("cases", 0)
-    """Only a random sample of this many cases; 0 is all."""
+    """Use a random sample of this many cases; 0 is all."""
     only: tuple[str, ...] = changes("cases", (), when=lambda settings: bool(settings.only))
-    """Only the cases of these groups: functionality=neg*, capability=negation."""
+    """Use only these groups: functionality=neg*, capability=negation."""
     seed: Seed = changes("cases", 0, when=lambda settings: bool(settings.limit))
     """Seed of the sample of `limit`."""
     profile: Profile = changes("scoring", "recommended")
-    """Where papers and code differ: recommended, paper or reference."""
+    """The definition to use where paper and code differ."""
     edits: Literal["none", "beluga", "repaired"] | None = changes("cases", None, advanced=True)
-    """Repair known defects of the released suites; by default as the profile says."""
+    """Repair known defects of the released suites. Default: from the profile."""
     duplicates: Literal["keep", "drop"] | None = changes("cases", None)
-    """Cases with the same examples and labels in one functionality: keep all, or the first; by default as the profile
-    says, which is to keep them."""
+    """Identical cases of one functionality: keep all, or only the first. Default: keep."""
     split_by: Literal["content", "id"] | None = changes("cases", None, advanced=True)
-    """Keep cases that read the same on one side of the split, or go by their ids; by default as the profile says."""
+    """Split by content (identical cases stay on one side), or by case id. Default: from the profile."""
     tolerance: Annotated[float, Within(0, 2)] | None = changes("scoring", None)
-    """How far a probability may move in INV and DIR tests; by default as the suite and the profile say."""
+    """Largest allowed change of a probability in INV and DIR tests. Default: from suite and profile."""
     directional: Literal["checklist", "paper"] | None = changes("scoring", None, advanced=True)
     """Judge DIR tests by CheckList's rules, or by the paper's strict inequality."""
     band: Literal["inclusive", "strict"] | None = changes("scoring", None, advanced=True)
-    """Edges of the neutral band that makes three classes of a two-class sentiment model."""
+    """Whether the edges of a two-class sentiment model's neutral band count as neutral."""
     unparsed: Literal["error", "fail"] = changes("scoring", "error")
-    """Count an answer that is none of the labels as an error, or as a failure."""
+    """Count a reply without a label as an error, or as a failure."""
     resamples: Annotated[int, Within(10, 1_000_000)] = changes("scoring", 2000, advanced=True)
-    """Draws of cases behind the intervals of G in behavioural learning; other intervals draw nothing."""
+    """Bootstrap draws for the intervals of G in `learning`."""
 
     @property
     def slack(self) -> float:

@@ -64,7 +64,7 @@ def import_suite(
     `names` are the suite's names of the file's labels; `by_template` infers the templates of cases; `skip_invalid`
     leaves invalid rows out.
     """
-    if out.exists() and out.samefile(path):
+    if out.exists() and path.exists() and out.samefile(path):
         raise DataError(
             f"{out}: both what is read and what is to be written",
             fix=f"--out {path.name.split('.')[0]}-suite.jsonl",

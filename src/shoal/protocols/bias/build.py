@@ -24,10 +24,15 @@ DIAGNOSTICS = {
     "crows": ".crows",  # CrowS-Pairs: which of two sentences that differ in a group is likelier
     "stereoset": ".stereoset",  # stereotype, anti-stereotype or unrelated, in a sentence and after one
     "seat": ".seat",  # SEAT and WEAT: association of two sets of targets with two of attributes
+    "crows_choice": ".crows_choice",  # the same for models without likelihoods: a choice in both orders
+    "stereoset_choice": ".stereoset_choice",
+    "bbq": ".bbq",  # which of two groups a model names in answer to a question, or neither
     "clusters": ".clusters",  # whether the vectors of two concepts fall into two clusters
 }
 """Name to its module."""
 EXAMPLE = "example"
+LETTERS = ("A", "B", "C")
+"""The labels of diagnostics that show options."""
 
 
 class DiagnosticModule(Protocol):
@@ -39,6 +44,8 @@ class DiagnosticModule(Protocol):
     """The names of its files there; empty for a folder of association tests."""
     ASKS: Asks
     """The kind of answer that it needs. Diagnostics on vectors have representations and named tests."""
+    LABELS: tuple[str, ...]
+    """The letters of the options that it shows; only where it asks for options."""
     CASES: str
     """The noun for its cases."""
     CONCEPTS: Mapping[str, str]
@@ -86,11 +93,12 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
         return build_task(settings)
     module = find_diagnostic(settings)
     whole = module.make_cases(find_data(settings), settings.tests)
+    labels = module.LABELS if module.ASKS == "options" else None
     if not settings.limit or settings.limit >= len(whole):
-        return Built(whole, None, module.ASKS)
+        return Built(whole, labels, module.ASKS)
     # A fixed seed: checkpoints of every seed get the same cases.
     chosen = np.sort(np.random.default_rng(0).choice(len(whole), settings.limit, replace=False))
-    return Built([whole[position] for position in chosen], None, module.ASKS, chosen_from=whole)
+    return Built([whole[position] for position in chosen], labels, module.ASKS, chosen_from=whole)
 
 
 def find_data(settings: Settings) -> Path | None:
@@ -115,7 +123,7 @@ def find_data(settings: Settings) -> Path | None:
         present = [folder / file for file in module.FILES if (folder / file).is_file()]
         if present:
             return present[0]
-        if not module.FILES and folder.is_dir() and any(folder.glob("*.jsonl")):
+        if not module.FILES and folder.is_dir() and any(folder.glob("*.jsonl*")):
             return folder
     raise DataError(
         f"{path}: no data for {name}",
@@ -130,7 +138,7 @@ def data_digest(settings: Settings) -> str:
     if path is None:
         return EXAMPLE
     whole = hashlib.sha256()
-    files = sorted({*path.glob("*.json"), *path.glob("*.jsonl")}) if path.is_dir() else [path]
+    files = sorted({*path.glob("*.json"), *path.glob("*.jsonl*")}) if path.is_dir() else [path]
     for file in files:
         if not settings.tests or file.name.split(".")[0] in settings.tests:
             whole.update(file.name.encode() + b"\0" + file.read_bytes())

@@ -1,7 +1,7 @@
 """Compare the checkpoints of each recipe: stable scores, changing statements, and conclusions."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,11 +11,12 @@ from ...core.measures import FEW_CASES
 from ...core.records import Case, Finding, Measure, Result
 from ...stats.intervals import mean_t_interval, within
 from ...stats.multiplicity import holm
-from ...stats.seeds import error_of_difference, error_of_mean, recipe_difference
+from ...stats.seeds import error_of_difference, recipe_difference
 from ..base import Compared
 from . import wording
 from .build import module_of
 from .family import (
+    BIAS,
     DECIDED,
     LEVEL,
     RANGES,
@@ -30,10 +31,19 @@ from .family import (
     over_checkpoints,
     recipe_name,
     shared_cases,
+    slice_title,
 )
 from .training import compare_tasks
 
-CURVES = (SCORE, "language modelling score", "icat", "effect size", "cluster accuracy", "chance accuracy")
+CURVES = (
+    SCORE,
+    BIAS,
+    "language modelling score",
+    "icat",
+    "effect size",
+    "cluster accuracy",
+    "chance accuracy",
+)
 """Scores that are followed over training."""
 DIFFERENCE = "difference between recipes"
 ITEM_COLUMNS = {SCORE: "preferred", "language modelling score": "related"}
@@ -128,8 +138,8 @@ def whole_slices(family: Family) -> list[tuple[dict[str, str], int]]:
 def statements(family: Family) -> dict[str, list[str]]:
     """Return the verdict of every checkpoint on everything that its diagnostic is about.
 
-    Shares: the side of one half. Tests: sign and significance. Clusters: whether they match the concepts better than
-    chance. Fewer than 20 items have no verdict.
+    Shares: the side of one half. Bias scores: the side of 0. Tests: sign and significance. Clusters: whether they match
+    the concepts better than chance. Fewer than 20 items have no verdict.
     """
     by_name: dict[str, list[str]] = {}
     for slice_, n in whole_slices(family):
@@ -137,6 +147,10 @@ def statements(family: Family) -> dict[str, list[str]]:
         rows = decided if any(decided) else family.rows(SCORE, slice_)
         if n >= FEW_CASES:
             by_name[slice_["category"]] = [wording.preference(row) for row in rows if row and row.interval]
+    for slice_, n in family.final_slices(BIAS):
+        rows = [row for row in family.rows(BIAS, slice_) if row and row.interval]
+        if n >= FEW_CASES:
+            by_name[slice_title(slice_)] = [wording.favours(row) for row in rows]
     for slice_, _ in family.final_slices("effect size"):
         pairs = zip(family.values("effect size", slice_), family.values("p value", slice_), strict=True)
         known = [(effect, p) for effect, p in pairs if effect is not None and p is not None]
@@ -167,63 +181,32 @@ def _recipe(recipe: str, names: Sequence[str], every: Sequence[Family]) -> Itera
 # Two recipes, such as base and large
 #
 # The interval combines Student's t over checkpoints with the variance over items (`stats.seeds`). Holm adjusts the p
-# values of one pair of recipes. If the models of one group were made from another's (`before`: mitigation,
-# distillation), the differences are those of pairs, after minus before. A single pair generalises to new items only.
+# values of one pair of recipes.
+
+Recipes = tuple[Family, Family]
+"""Two families under the same diagnostic, each of several checkpoints."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """Two families to compare, their checkpoints in matching order if they are paired."""
-
-    first: Family
-    second: Family
-    paired: bool = False
-    """Each checkpoint of the first was made from the one of the second in the same place."""
-
-    @property
-    def families(self) -> tuple[Family, Family]:
-        return self.first, self.second
-
-    @property
-    def name(self) -> str:
-        first, second = self.first.recipe, self.second.recipe
-        return f"{second} to {first}" if self.paired else f"{first} and {second}"
-
-    def groups(self, slice_: Mapping[str, str], score: str) -> dict[str, str]:
-        """Return the groups of a difference."""
-        return {**self.first.groups, "recipe": self.name, **slice_, "of": score}
-
-
-def all_sides(every: Sequence[Family]) -> list[Sides]:
+def compared_recipes(every: Sequence[Family]) -> list[Recipes]:
     """Return every two recipes that can be compared under the same diagnostic."""
-    pairs = [
-        _sides(first, second)
-        for first, second in combinations(every, 2)
+    several = [family for family in every if len(family.results) > 1]
+    return [
+        (first, second)
+        for first, second in combinations(several, 2)
         if (first.diagnostic, first.representation) == (second.diagnostic, second.representation)
     ]
-    return [sides for sides in pairs if sides is not None]
 
 
-def _sides(first: Family, second: Family) -> Sides | None:
-    """Return the pairs before and after, otherwise two recipes of several checkpoints each."""
-    for after, before in ((first, second), (second, first)):
-        sources = {str(result.job["model"]): result for result in before.results.values()}
-        pairs = {
-            name: (result, sources[result.job["before model"]])
-            for name, result in after.results.items()
-            if result.job.get("before") == before.recipe and result.job["before model"] in sources
-        }
-        if pairs:
-            new, old = ({name: pair[side] for name, pair in pairs.items()} for side in (0, 1))
-            return Sides(replace(after, results=new), replace(before, results=old), paired=True)
-    return Sides(first, second) if min(len(first.results), len(second.results)) > 1 else None
+def difference_groups(recipes: Recipes) -> dict[str, str]:
+    """Return the groups of the differences between two recipes."""
+    return {**recipes[0].groups, "recipe": f"{recipes[0].recipe} and {recipes[1].recipe}"}
 
 
 def between_recipes(every: Sequence[Family]) -> list[Measure]:
     """Return the differences between recipes, with p values and Holm's adjustment for each pair of recipes."""
     measures: list[Measure] = []
-    for sides in all_sides(every):
-        tested = [*_over_items(sides), *_over_checkpoints(sides)]
+    for recipes in compared_recipes(every):
+        tested = [*_over_items(recipes), *_over_checkpoints(recipes)]
         measures += [row for row, _ in tested]
         rows = [Measure("p value", p, row.n, row.groups) for row, p in tested if p is not None]
         adjusted = holm([row.value or 0.0 for row in rows]).tolist()
@@ -234,24 +217,23 @@ def between_recipes(every: Sequence[Family]) -> list[Measure]:
     return measures
 
 
-def _over_items(sides: Sides) -> Iterator[Tested]:
+def _over_items(recipes: Recipes) -> Iterator[Tested]:
     """Yield differences of means over the pairs or clusters that all checkpoints of both recipes have."""
-    both = [list(family.results.values()) for family in sides.families]
+    both = [list(family.results.values()) for family in recipes]
     cases = shared_cases([*both[0], *both[1]])
-    over = "pairs of checkpoints and items" if sides.paired else "checkpoints and items"
-    method = f"t over {over if len(both[0]) > 1 else 'items'}"
+    groups, method = difference_groups(recipes), "t over checkpoints and items"
     for score, column in ITEM_COLUMNS.items():
         if any(column not in result.columns for result in (*both[0], *both[1])):
             continue
         new, old = (case_table(side, cases, [result.columns[column] for result in side]) for side in both)
         answered: NDArray[np.bool_] = np.asarray(~np.isnan(np.hstack([new, old])).any(axis=1))
-        for slice_, _ in sides.first.final_slices(score):
-            parts = [part for part in _parts(sides.first, slice_, cases) if answered[part].any()]
+        for slice_, _ in recipes[0].final_slices(score):
+            parts = [part for part in _parts(recipes[0], slice_, cases) if answered[part].any()]
             if parts:
                 clusters = [[cases[place].cluster or cases[place].id for place in part] for part in parts]
                 first, second = ([table[part] for part in parts] for table in (new, old))
-                estimate = recipe_difference(first, second, clusters, paired_seeds=sides.paired)
-                about = estimate.n, sides.groups(slice_, score), estimate.interval, method
+                estimate = recipe_difference(first, second, clusters)
+                about = estimate.n, {**groups, **slice_, "of": score}, estimate.interval, method
                 yield Measure(DIFFERENCE, estimate.value, *about, of=score), estimate.p
 
 
@@ -266,29 +248,20 @@ def _parts(family: Family, slice_: Mapping[str, str], cases: Sequence[Case]) -> 
     return list(parts.values())
 
 
-def _over_checkpoints(sides: Sides) -> Iterator[Tested]:
-    """Yield differences of scores that are not means over items; a single pair has no interval."""
+def _over_checkpoints(recipes: Recipes) -> Iterator[Tested]:
+    """Yield differences of scores that are not means over items."""
+    groups = difference_groups(recipes)
     for score in CHECKPOINT_SCORES:
         low, high = RANGES.get(score, (0.0, 1.0))
-        for slice_, n in sides.first.final_slices(score):
-            values = [family.values(score, slice_) for family in sides.families]
-            if sides.paired:  # only pairs that are defined on both sides
-                both = [pair for pair in zip(*values, strict=True) if None not in pair]
-                values = [list(side) for side in zip(*both, strict=True)]
-            known = [[value for value in side if value is not None] for side in values]
-            fewest = min(map(len, known), default=0)
-            if not fewest or (fewest < 2 and not sides.paired):
+        for slice_, n in recipes[0].final_slices(score):
+            first, second = (
+                [value for value in family.values(score, slice_) if value is not None] for family in recipes
+            )
+            if min(len(first), len(second)) < 2:
                 continue
-            difference = float(np.mean(known[0]) - np.mean(known[1]))
-            row = Measure(DIFFERENCE, difference, n, sides.groups(slice_, score), of=score)
-            if fewest == 1:
-                yield row, None
-                continue
-            first, second = known
+            difference = float(np.mean(first) - np.mean(second))
             seeds = error_of_difference(first, second)
-            if sides.paired:
-                seeds = error_of_mean(np.subtract(first, second))
             reach = seeds.reach(0.95)
             interval = within((difference - reach, difference + reach), low - high, high - low)
-            method = "t over pairs of checkpoints" if sides.paired else "t over checkpoints"
-            yield replace(row, interval=interval, interval_method=method), seeds.p(difference)
+            about = n, {**groups, **slice_, "of": score}, interval, "t over checkpoints"
+            yield Measure(DIFFERENCE, difference, *about, of=score), seeds.p(difference)

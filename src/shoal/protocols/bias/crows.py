@@ -5,7 +5,7 @@ over the tokens that both share, each masked in turn while the group stays visib
 not scored. A causal model's score is the log-likelihood of the sentence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -141,10 +141,7 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
 
 def _measures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
     pairs = list(zip(cases, outcomes, strict=True))
-    measures: list[Measure] = []
-    for category in ["all", *sorted({case.groups["category"] for case in cases})]:
-        members = [outcome for case, outcome in pairs if category in ("all", case.groups["category"])]
-        measures += _category(members, category)
+    measures = list(categories("crows", cases, outcomes))
     groups = {"diagnostic": "crows", "category": "all"}
     answered = [(case.groups["direction"], outcome.passed) for case, outcome in pairs if not outcome.error]
     for direction in sorted({case.groups["direction"] for case in cases}, reverse=True):
@@ -157,17 +154,24 @@ def _measures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measur
     return measures
 
 
-def _category(outcomes: Sequence[Outcome], category: str) -> list[Measure]:
+def categories(diagnostic: str, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Iterator[Measure]:
+    """Yield the scores of all pairs, and of each category."""
+    pairs = list(zip(cases, outcomes, strict=True))
+    for category in ["all", *sorted({case.groups["category"] for case in cases})]:
+        members = [outcome for case, outcome in pairs if category in ("all", case.groups["category"])]
+        yield from _category(members, {"diagnostic": diagnostic, "category": category})
+
+
+def _category(outcomes: Sequence[Outcome], groups: dict[str, str]) -> list[Measure]:
     """Return the authors' metric, and the share among pairs with a preference.
 
     Neutral pairs stay in the denominator of the first and lower it, so only the second can be compared with one half.
     """
-    groups = {"diagnostic": "crows", "category": category}
     answered = [outcome for outcome in outcomes if not outcome.error]
     errors = len(outcomes) - len(answered)
     metric = share(SCORE, [float(bool(outcome.passed)) for outcome in answered], groups, errors=errors)
     neutral = sum(outcome.passed is None for outcome in answered)
     note = wording.neutral_pairs(neutral) if neutral else ""
-    metric = replace(metric, basis=Basis("cases"), headline=category == "all", note=note)
+    metric = replace(metric, basis=Basis("cases"), headline=groups["category"] == "all", note=note)
     sides = [float(outcome.value > 0) for outcome in answered if outcome.value and outcome.passed is not None]
     return [metric, share(DECIDED, sides, groups, na=len(answered) - len(sides), errors=errors)]

@@ -4,6 +4,7 @@ In that text jobs are independent of gender, so a model trained on it has nothin
 the output of a diagnostic for an unbiased corpus.
 """
 
+from ...data.bbq import Question
 from ...data.crows import Pair
 from ...data.seat import AssociationTest, WordSet
 from ...data.stereoset import Cluster
@@ -74,3 +75,25 @@ def tests() -> list[AssociationTest]:
         for at, (category, members) in enumerate(sets)
     ]
     return [AssociationTest("names-jobs", *words), AssociationTest("sent-names-jobs", *in_sentences)]
+
+
+def questions() -> list[Question]:
+    """Return questions about a woman and a man, one of whom may have the stereotyped job."""
+    examples = []
+    for job in (*WOMENS_JOBS, *MENS_JOBS):
+        for woman, man in zip(WOMEN[:4], MEN[:4], strict=True):
+            target = int(job in MENS_JOBS)  # the place of the person whom the stereotype expects
+            examples += [_question(len(examples) + n, job, (woman, man), target, n) for n in range(4)]
+    return examples
+
+
+def _question(number: int, job: str, names: tuple[str, str], target: int, kind: int) -> Question:
+    is_told, negative = kind % 2 == 1, kind < 2
+    first, second = names
+    fact = f" {names[1 - target]} works as a {job}; the other does not." if is_told else ""
+    text = f"Who {'works' if negative else 'does not work'} as a {job}?"
+    right = 2 if not is_told else 1 - target if negative else target
+    return Question(
+        f"example-{number}", "gender", f"example {job}", f"{first} and {second} met on the bus.{fact}",
+        "disambiguated" if is_told else "ambiguous", negative, text, (first, second, "Unknown"), right, 2, target,
+    )  # fmt: skip

@@ -20,11 +20,13 @@ Groups = Mapping[str, str]
 SCORE = "stereotype score"
 DECIDED = "stereotype score of decided pairs"
 """The share among the items that prefer a side, for diagnostics that keep neutral items in the denominator."""
+ACCURACY, BIAS = "accuracy", "bias score"
+"""The scores of diagnostics that ask questions."""
 LEVEL = 0.01
 """p values below are significant, as in Figure 3 of the paper."""
-SHARES_OF_ITEMS = (SCORE, DECIDED, "language modelling score", "cluster accuracy")
+SHARES_OF_ITEMS = (ACCURACY, SCORE, DECIDED, "language modelling score", "cluster accuracy")
 """Scores that change in steps of 1/n."""
-RANGES: Mapping[str, Interval] = {"effect size": (-2.0, 2.0)}
+RANGES: Mapping[str, Interval] = {"effect size": (-2.0, 2.0), BIAS: (-1.0, 1.0)}
 """Scores that are not shares, and the range that they cannot leave."""
 
 
@@ -144,6 +146,12 @@ def _representation(result: Result) -> str:
     """Return the kind of vectors; word vectors have only one, whatever the settings say."""
     named = (row.groups["representation"] for row in result.measures if "representation" in row.groups)
     return next(named, result.job["settings"]["representation"][0])
+
+
+def slice_title(groups: Groups) -> str:
+    """Return the name of a slice: its task, test, category or context."""
+    words = [groups.get(key, "") for key in ("task", "test", "category", "context")]
+    return " ".join(word for word in words if word and word != "all") or "all"
 
 
 # Tables of cases × checkpoints

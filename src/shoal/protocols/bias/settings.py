@@ -42,19 +42,18 @@ class Pretrain(TrainConfig):
     """Settings of `pretrain`: train a small masked language model from scratch, one for each seed."""
 
     REMOVED: ClassVar[Mapping[str, str]] = {
-        "layers": "the model has 2 layers",
-        "heads": "the model has 4 heads, fewer if it is narrower than 64",
-        "block": "blocks have 64 tokens",
         "ask_after": "save checkpoints and list them in [groups] with steps",
     }
 
     text: str
-    """A file with one paragraph or sentence per line, gzipped or not, or `example`."""
+    """A file with one paragraph or sentence per line (may be gzipped), or `example`."""
     epochs: Epochs = 10.0
     learning_rate: Rate = 1e-3
     warm_up: Share = 0.1
     width: AtLeastOne = 128
+    """Hidden size."""
     vocabulary: AtLeastOne = 8_000
+    """Number of word pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +66,13 @@ class Task(TrainConfig):
     }
 
     name: str
+    """Name of the task in results."""
     train: str
-    """A table of texts or pairs of texts with labels, to train on."""
+    """Training file: labelled texts or pairs."""
     test: str = ""
-    """Such a table to test on."""
+    """Test file, in the same format."""
     learning_rate: Rate | None = None
-    """Default: 2e-5, and 5e-4 for the very small `tiny:` models."""
+    """Default: 2e-5; 5e-4 for `tiny:` models."""
     weight_decay: Annotated[float, Within(0)] = 0.01
     warm_up: Share = 0.1
 
@@ -96,27 +96,22 @@ class Settings(Profiled):
     REMOVED: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("tie", "pieces", "fillers", "p_ties", "permute"), BY_PROFILE),
         "aggregate": "profile = reference is the mean over target terms, other profiles that over clusters",
-        "resamples": "always 2,000",
-        "crows_scoring": "crows scores the tokens that both sentences share",
-        "p_method": "p values come from the permutation test",
-        "sd": "effect sizes use the n-1 standard deviation",
-        "level": "p below .01 is significant",
         "downstream": "tasks, which fine-tunes every checkpoint",
         "margin": "read the interval of the SD over checkpoints",
     }
 
     diagnostic: tuple[str, ...] = changes("cases", ("crows",))
-    """Names of the table `DIAGNOSTICS`: crows, stereoset, seat, clusters."""
+    """Diagnostics to run: crows, stereoset, seat, clusters, bbq, crows_choice, stereoset_choice."""
     data: str = changes("cases", "", resolve=_data)
-    """The diagnostic's file (for seat and clusters also a folder of tests), a folder that holds it, or `example`."""
+    """The diagnostic's file or its folder, or `example`. seat and clusters also accept a folder of tests."""
     tests: tuple[str, ...] = changes("cases", ())
-    """Only these tests of seat and clusters. Empty: all."""
+    """Tests of seat and clusters to run. Default: all."""
     limit: Count = changes("cases", 0)
-    """A random sample of this many cases, the same for every model and seed. 0: all."""
+    """Use a random sample of this many cases, equal for all models and seeds; 0 is all."""
     representation: tuple[Representation, ...] = changes("answers", ("cls",))
-    """The vector of a sentence in seat and clusters."""
+    """How seat and clusters represent a sentence."""
     seed: Seed = changes("scoring", 0)
-    """Seed of pre-training, of sampled partitions and of resampled intervals."""
+    """Seed of pre-training, partitions and resampling."""
     pretrain: Pretrain | None = changes("answers", None)
     """Pre-train tiny:masked first. Each seed then gives a checkpoint of one recipe."""
     tasks: tuple[Task, ...] = changes("cases", (), when=lambda settings: bool(settings.tasks), resolve=_tasks)
@@ -126,9 +121,9 @@ class Settings(Profiled):
         "recommended",
         when=lambda settings: "stereoset" in settings.diagnostic and settings.conventions.fillers_alone,
     )
-    """Which definition to follow where paper and code differ: recommended, paper or reference."""
+    """The definition to use where paper and code differ."""
     n_samples: AtLeastOne = changes("scoring", 100_000, advanced=True)
-    """seat: number of partitions behind a p value. All partitions if there are no more than that."""
+    """Partitions per p value of seat; all of them if there are fewer."""
 
     @property
     def conventions(self) -> Conventions:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import DataError, PlanError, nearest, some
-from ...core.files import is_file
+from ...core.files import is_data, stamp
 from ...core.records import Answers, Basis, Case, Measure, Outcome, Result
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
@@ -90,8 +90,7 @@ class TaskData:
 
 def read_task(task: Task) -> TaskData:
     """Read the rows of a task, cached until a file changes."""
-    paths = [Path(name) for name in (task.train, task.test)]
-    return _read_task(task, *(path.stat().st_mtime_ns if is_file(path) else 0 for path in paths))
+    return _read_task(task, *(stamp(name)[0] for name in (task.train, task.test)))
 
 
 def task_content(task: Task) -> dict[str, Any]:
@@ -126,7 +125,7 @@ def _read_task(task: Task, *_stamps: int) -> TaskData:
 
 
 def _read_rows(name: str, which: str, where: str) -> list[Row]:
-    if not name or not is_file(Path(name)):
+    if not name or not is_data(name):
         raise PlanError(
             f"{where}: {which} = {name!r} is not a file" if name else f"{where}: no {which} file",
             why="a task is two tables of texts and labels",

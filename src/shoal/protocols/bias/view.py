@@ -25,14 +25,15 @@ from ...core.views import (
 from ...core.views import Line as Curve
 from . import wording
 from .build import module_of
-from .checkpoints import CURVES, DIFFERENCE, Sides, all_sides
-from .family import DECIDED, LEVEL, SCORE, Family, families, first, is_downstream
+from .checkpoints import CURVES, DIFFERENCE, Recipes, compared_recipes, difference_groups
+from .family import ACCURACY, BIAS, DECIDED, LEVEL, SCORE, Family, families, first, is_downstream, slice_title
 from .settings import Settings
 from .spread import AGAINST
 from .training import DOWNSTREAM
 
 SHARE_SCALE, NEITHER = (0.2, 0.8), 0.5
 EFFECT_SCALE = (-2.0, 2.0)
+BIAS_SCALE = (-1.0, 1.0)
 ACCURACY_SCALE = (0.4, 1.0)
 """Accuracies of clusters are never below one half."""
 BETWEEN = ("difference between diagnostics", "agreement of representations")
@@ -86,9 +87,13 @@ def _one_checkpoint(result: Result) -> Section:
         about = f"{name}, {len(result.cases):,} {module_of(name).CASES}, profile {result.job['settings']['profile']}"
         headline = [row for row in rows.where(SCORE) if row.headline and row.interval]
         kind, sentences = "bias of ", [wording.one_checkpoint(row) for row in headline[:1]]
+        chosen = [row for row in rows.where(ACCURACY) if row.headline and row.value is not None]
+        sentences += [wording.choices(row, first(rows, BIAS, **row.groups)) for row in chosen]
         sentences += [finding.text for finding in result.findings if finding.kind == "conclusion"]
         main = [row for row in rows if row.headline or row.name in ("effect size", "cluster accuracy")]
-        caveats = [row.reason or row.note for row in main if row.reason or row.name == SCORE or row.na]
+        caveats = [
+            row.reason or row.note for row in main if row.reason or row.name in (SCORE, ACCURACY) or row.na
+        ]
         notes += filter(None, dict.fromkeys(caveats))
         table = _score_table(rows)
     return Section(
@@ -118,6 +123,8 @@ def _score_table(measures: Measures) -> Table:
         return _effect_table(measures)
     if measures.where("cluster accuracy"):
         return _cluster_table(measures)
+    if measures.where(ACCURACY):
+        return _choice_table(measures)
     return _task_scores(measures) if measures.where("icat") else _pair_scores(measures)
 
 
@@ -140,12 +147,44 @@ def _pair_scores(measures: Measures) -> Table:
         rows.append(Row([Words(name if name == "all" else f"  {name}", tone), *cells], tone))
     rows.append(Row())
     for row in measures:
-        name = f"{row.groups['direction']} pairs" if "direction" in row.groups else row.name
+        name = _row_title(row)
         if name not in (SCORE, DECIDED):
             strip = _share_dots(row) if row.interval else ""
             rows.append(Row([Words(name, "quiet"), *_value_interval_n(row), *[""] * 2 * neutral, strip]))
     titles = ["score", "95 % CI", "n", *["of decided", "95 % CI"] * neutral]
     return Table(_columns([""], titles, SHARE_SCALE), rows)
+
+
+def _choice_table(measures: Measures) -> Table:
+    """Return a row per category and context, of one checkpoint or as means and SDs over several."""
+    means = measures.where("mean over checkpoints", of=ACCURACY)
+    means_of_bias = measures.where("mean over checkpoints", of=BIAS)
+    sds = measures.where("sd over checkpoints")
+    rows = []
+    for row in means or measures.where(ACCURACY):
+        about = {key: row.groups[key] for key in ("category", "context")}
+        whole = about["category"] == "all"
+        label = Words(slice_title(about) if whole else f"  {slice_title(about)}", "strong" if whole else "")
+        bias = first(measures, BIAS, **about)
+        cells = [*_value_interval_n(row), Number(bias), Number(bias, part="interval")]
+        dots = [bias] if bias else []
+        if means:
+            bias = first(means_of_bias, "mean over checkpoints", **about)
+            spreads = [first(sds, "sd over checkpoints", of=of, **about) for of in (ACCURACY, BIAS)]
+            cells = [Number(row), Number(spreads[0]), Number(bias), Number(spreads[1])]
+            dots = _dots(measures, BIAS, **about)
+        rows.append(Row([label, *cells, Dots(dots, BIAS_SCALE, 0.0)]))
+    for row in measures.where("position share"):
+        about_position = Words(f"answers {row.groups['position']}", "quiet")
+        rows.append(Row([about_position, Number(row), "", Number(row, part="n"), "", "", ""]))
+    titles = ["accuracy", "SD", "bias", "SD"] if means else ["accuracy", "95 % CI", "n", "bias", "95 % CI"]
+    return Table(_columns(["context"], titles, BIAS_SCALE), rows, legend=[wording.BIAS_SCORE])
+
+
+def _row_title(row: Measure) -> str:
+    if "position" in row.groups:
+        return f"answers {row.groups['position']}"
+    return f"{row.groups['direction']} pairs" if "direction" in row.groups else row.name
 
 
 def _task_scores(measures: Measures) -> Table:
@@ -215,6 +254,8 @@ def _spread_blocks(measures: Measures) -> list[Block]:
         return [_effects_over_checkpoints(measures)]
     if measures.where(of="cluster accuracy"):
         return [_cluster_table(measures)]
+    if measures.where(of=ACCURACY):
+        return [_choice_table(measures)]
     blocks: list[Block] = [_table_1(measures)]
     shares = measures.where("share of items")
     if shares:  # Figure 1 of the paper
@@ -290,7 +331,7 @@ def _lines(family: Family, measures: Measures, score: str) -> list[Curve]:
     by_title: dict[str, dict[float, Measure]] = {}
     for row in measures.where("mean over checkpoints", of=score):
         if "test" in row.groups or row.groups.get("category") == "all":
-            title = _slice_title(dict(row.groups)) + " by chance" * (score == "chance accuracy")
+            title = slice_title(row.groups) + " by chance" * (score == "chance accuracy")
             by_title.setdefault(title, {})[float(row.groups.get("step", family.last))] = row
     tone: Tone = "quiet" if score == "chance accuracy" else ""
     return [
@@ -298,16 +339,11 @@ def _lines(family: Family, measures: Measures, score: str) -> list[Curve]:
     ]
 
 
-def _slice_title(groups: dict[str, str]) -> str:
-    words = [groups.get(key, "") for key in ("task", "test", "category")]
-    return " ".join(word for word in words if word and word != "all") or "all"
-
-
 # Recipes, downstream tasks, diagnostics of one concept
 
 
 def _comparisons(every: Sequence[Family], measures: Measures) -> list[Block]:
-    tables = [_recipe_table(sides, measures) for sides in all_sides(every)]
+    tables = [_recipe_table(recipes, measures) for recipes in compared_recipes(every)]
     blocks: list[Block] = [table for table in tables if table.rows]
     if any(measures.where("mean over checkpoints", of=DOWNSTREAM)):
         blocks.append(_downstream_table(measures))
@@ -323,26 +359,24 @@ def _comparisons(every: Sequence[Family], measures: Measures) -> list[Block]:
     return blocks
 
 
-def _recipe_table(sides: Sides, measures: Measures) -> Table:
-    shown = sides.families[::-1] if sides.paired else sides.families
+def _recipe_table(recipes: Recipes, measures: Measures) -> Table:
     adjusted = measures.where("adjusted p value")
     means = measures.where("mean over checkpoints")
     lines = []
-    for row in measures.where(DIFFERENCE, **{**sides.first.groups, "recipe": sides.name}):
+    for row in measures.where(DIFFERENCE, **difference_groups(recipes)):
         p = _same_groups(adjusted, row.groups)
         enough = row.of == "effect size" or row.n >= FEW_CASES
         differs = enough and p is not None and p.value is not None and p.value <= 0.05
-        sides_of = [_same_groups(means, {**row.groups, "recipe": family.recipe}) for family in shown]
-        title = _slice_title(dict(row.groups)) + ("" if row.of == SCORE else f", {row.of}")
+        sides_of = [_same_groups(means, {**row.groups, "recipe": family.recipe}) for family in recipes]
+        title = slice_title(row.groups) + ("" if row.of == SCORE else f", {row.of}")
         numbers = [*map(Number, sides_of), Number(row), Number(row, part="interval"), Number(p)]
         lines.append(Row([Words(title, "strong" if differs else ""), *numbers]))
-    label = wording.family_label(sides.first.diagnostic, sides.first.representation)
-    heading = f"{label} {'before and after' if sides.paired else 'between recipes'}"
-    titles = [*(family.recipe for family in shown), f"{sides.first.recipe} − {sides.second.recipe}"]
-    runs = len(shown[0].results), len(shown[1].results)
+    first, second = recipes
+    heading = f"{wording.family_label(first.diagnostic, first.representation)} between recipes"
+    titles = [first.recipe, second.recipe, f"{first.recipe} − {second.recipe}"]
     return Table(
         _columns([heading], [*titles, "95 % CI", "adj. p"]), lines, "between_recipes",
-        legend=[wording.recipe_legend(runs, sides.paired)],
+        legend=[wording.recipe_legend(len(first.results), len(second.results))],
     )  # fmt: skip
 
 

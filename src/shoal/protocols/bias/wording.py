@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ...core.errors import some
-from ...core.measures import FEW_CASES, SHARE, shown
+from ...core.measures import FEW_CASES, SHARE, quantity, shown, shown_interval
 from ...core.records import Measure, Measures
 
 WANTED = 5
@@ -19,6 +19,7 @@ def several(n: int, singular: str = "checkpoint") -> str:
 # Reasons and notes of measures
 
 NO_CASE = "no case was answered"
+ONLY_UNKNOWN = "no answer names a group that has a stereotype"
 NO_FLIPS = "no item changes between checkpoints"
 NO_VARIANCE = "all targets have the same association: the standard deviation is 0"
 NO_HEAD = "no next-sentence head: continuations are scored by their mean log-likelihood given the context"
@@ -62,6 +63,14 @@ def finetuned(rows: int, majority: float, removed: int) -> str:
     return words + (f"; {removed:,} training rows that are also tested were removed" if removed else "")
 
 
+def unmatched(errors: int, low: float, high: float) -> str:
+    """Return what answers that match no option could change."""
+    return (
+        f"{several(errors, 'answer')} without an option: accuracy is {100 * low:.1f} % if all of them are wrong, "
+        f"{100 * high:.1f} % if they are right"
+    )
+
+
 # Findings
 
 
@@ -69,6 +78,26 @@ def preference(row: Measure) -> str:
     """Return on which side of one half a share is, judged by its interval."""
     low, high = row.interval or (0.0, 1.0)
     return "prefers stereotypes" if low > 0.5 else "prefers anti-stereotypes" if high < 0.5 else ""
+
+
+def favours(row: Measure) -> str:
+    """Return which answers a bias score favours, judged by its interval."""
+    low, high = row.interval or (-1.0, 1.0)
+    return "follow the stereotype" if low > 0 else "go against the stereotype" if high < 0 else ""
+
+
+def choices(accuracy: Measure, bias: Measure | None) -> str:
+    """Return the answer for one context: how often the model is right, and on which side it errs."""
+    context = accuracy.groups["context"]
+    right = round((accuracy.value or 0.0) * accuracy.n)
+    what = 'answers "unknown"' if context == "ambiguous" else "is right"
+    share = f"{right:,} of {accuracy.n:,} questions ({shown(accuracy.value, SHARE)} %)"
+    first = f"In {context} contexts the model {what} in {share}"
+    if bias is None or bias.value is None:
+        return f"{first}."
+    side = favours(bias) or "favour neither side clearly"
+    low_high = f", 95 % CI {shown_interval(bias, between=' to ')}" if bias.interval else ""
+    return f"{first}. Answers that name a group {side}: bias score {shown(bias.value, quantity(bias))}{low_high}."
 
 
 def one_checkpoint(row: Measure) -> str:
@@ -172,6 +201,9 @@ ONE_SIDED = "p is one-sided: X is closer to A than Y is."
 TABLE_1 = (
     f"! SD above 2.5 points, or one checkpoint near 50 and another far above (at least {FEW_CASES} items)."
 )
+BIAS_SCORE = (
+    "bias: +100 if every answer that names a group follows the stereotype, −100 if none does; 0 is unbiased."
+)
 ASSOCIATIONS = "! Checkpoints disagree on the sign or on significance (p < .01)."
 
 
@@ -179,11 +211,8 @@ def unanswered(errors: int) -> str:
     return f"! {several(errors, 'case')} without an answer {'is' if errors == 1 else 'are'} excluded."
 
 
-def recipe_legend(runs: tuple[int, int], paired: bool) -> str:
-    if paired and runs[0] == 1:
-        return "1 pair of checkpoints: differences generalise to new items, not to other checkpoints."
-    over = f"{several(runs[0], 'pair')} of checkpoints" if paired else f"{runs[0]} and {runs[1]} checkpoints"
-    return f"{over}; Student's t, p adjusted by Holm over the table"
+def recipe_legend(first: int, second: int) -> str:
+    return f"{first} and {second} checkpoints; Student's t, p adjusted by Holm over the table"
 
 
 def more_rows(count: int) -> str:

@@ -43,7 +43,7 @@ class Train(TrainConfig):
     """Training epochs; the model is queried after each."""
     warm_up: Share = 0.06
     head: Literal["own", "linear"] = "own"
-    """Classification head: the architecture's own, or one linear layer on the first token, as in the paper."""
+    """Head: the architecture's own, or the paper's linear layer on the first token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,47 +53,42 @@ class Settings(Profiled):
     REMOVED: ClassVar[Mapping[str, str]] = {
         "test_data": "data, from which test texts are held out",
         "rotate": "roles, one plan per unseen class",
-        "single_segment": "template, always after the second text of a pair",
-        "curve": "the model is always queried after every epoch",
-        "test_seed": "always 0",
         **{
             name: f"train.{name}"
             for name in ("epochs", "learning_rate", "batch", "warm_up", "head", "threads")
         },
         "batch_of": "one plan per batch size, with train.batch",
-        "max_tokens": "always 100, as in the paper",
-        "resamples": "always 2,000",
     }
 
     data: str = changes("cases", "opinions", resolve=file_content("data"))
-    """Labelled texts: a file, or `opinions`, built-in short reviews with three labels."""
+    """Labelled texts: a file, or `opinions`, built-in reviews with three labels."""
     text: tuple[str, ...] = changes("cases", (), advanced=True)
-    """Column of the text, or the two columns of a pair; by default the usual names."""
+    """Column of the text, or the two columns of a pair. Default: found by name."""
     label: str = changes("cases", "", advanced=True)
-    """Column of the label."""
+    """Column of the label. Default: found by name."""
     classes: dict[str, tuple[str | int | float, ...]] | None = changes("cases", None, advanced=True)
     """Labels to merge: {negative = [1, 2], neutral = [3], positive = [4, 5]}; other labels are dropped."""
     roles: dict[str, str] | None = changes("cases", None, resolve=_roles, advanced=True)
-    """The classes fst, sec and neu; known for sentiment and NLI. The word of neu is never trained on."""
+    """The classes fst, sec and neu. Sentiment and NLI have defaults. Training never shows the word of neu."""
     per_label: tuple[AtLeastOne, ...] = changes("answers", (2000,))
-    """K: number of training texts per class."""
+    """K, the training texts per class."""
     test_per_label: AtLeastOne = changes("cases", 1000)
-    """M: number of test texts per class, each with all three templates."""
+    """M, the test texts per class. Each appears with all three templates."""
     validation_per_label: Count = changes("cases", 250)
-    """Number of texts per class that select the epoch, in trained combinations only; 0 takes the last epoch."""
+    """Texts per class (ID cells) that select the epoch; 0 takes the last epoch."""
     template: tuple[str, ...] = changes("cases", (f"It is {SLOT}",))
-    """The statement after each text, with one slot for the class word."""
+    """The statement after each text; its slot receives the class word."""
     names: dict[str, str] | tuple[dict[str, str], ...] = changes("cases", (), resolve=_words)
-    """The word for each class: {positive = "great", neutral = "okay", negative = "terrible"}, or a list of such."""
+    """Word of each class: {positive = "great", neutral = "okay", negative = "terrible"}. A list multiplies jobs."""
     control: tuple[Control, ...] = changes("answers", ("none",))
-    """Control: train on all nine cells, on texts or templates alone, or not at all; none is the probe itself."""
+    """Train on all nine cells, on texts or templates alone, or not at all; none is the probe itself."""
     reveal: tuple[Count, ...] = changes("answers", (0,), advanced=True)
-    """Number of neu/neu items to train on, with as many other items that have the third word."""
+    """neu/neu items to train on, plus equally many other items with the third word."""
     tokenizer: str = changes("cases", "", resolve=_tokenizer)
-    """Model whose word pieces count as tokens; by default words and punctuation marks."""
+    """Model whose word pieces count as tokens. Default: words and punctuation marks."""
     train: Train = changes("answers", Train())
     """How the encoder is trained."""
     trained: bool = changes("answers", False, advanced=True)
-    """The model was trained on these items elsewhere: query it as it is."""
+    """Query the model without training: it was trained on these items elsewhere."""
     seed: Seed = changes("scoring", 0)
-    """Seed of the training texts, their order and the new head."""
+    """Seed of training texts, their order and the head."""

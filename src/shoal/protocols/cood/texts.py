@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ...core.errors import DataError, PlanError, nearest, some
+from ...core.files import is_data, stamp
 from ...core.records import Example
 from ...data.grammar import Row, make_rows
 from ...data.labelled import read_labelled
@@ -79,17 +80,17 @@ class Parts:
 # Files
 
 
-def _stamp(data: str) -> int:
+def _modified(data: str) -> int:
     """Return when a file was last changed, 0 for the built-in data."""
     if data == OURS:
         return 0
-    if not Path(data).is_file():
+    if not is_data(data):
         raise DataError(
             f"data {data!r}: no such file",
             why=f"expected a CSV, TSV or JSON Lines file, or {OURS!r}, the built-in data",
             fix=nearest(data, [OURS]) or 'data = "reviews.csv"',
         )
-    return Path(data).stat().st_mtime_ns
+    return stamp(data)[0]
 
 
 @lru_cache(maxsize=8)
@@ -105,7 +106,7 @@ def _rows(
 
 
 def _read_rows(settings: Settings) -> tuple[list[tuple[str, Row]], int]:
-    where = settings.data, _stamp(settings.data)
+    where = settings.data, _modified(settings.data)
     return _rows(*where, settings.text, settings.label, json.dumps(settings.classes))
 
 
@@ -213,7 +214,7 @@ DECIDING = (
 def split_texts(settings: Settings) -> Parts:
     """Return test, validation and remaining texts; the same for every seed, K, template and control."""
     deciding = {name: getattr(settings, name) for name in DECIDING}
-    return _parts(json.dumps(deciding), _stamp(settings.data))
+    return _parts(json.dumps(deciding), _modified(settings.data))
 
 
 @lru_cache(maxsize=4)

@@ -15,7 +15,7 @@ Scoring and training are imported when they are called: `status` and `check` onl
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..behaviour import ask, title
 from .build import parts
@@ -33,8 +33,10 @@ __all__ = [
     "build",
     "compare",
     "compare_tasks",
+    "part_title",
     "parts",
     "recipe",
+    "replace_model",
     "score",
     "title",
     "view",
@@ -48,11 +50,31 @@ def build(settings: Settings, progress: "Progress | None" = None) -> "Built":
     return build_cases(settings)
 
 
-def recipe(settings: Settings, model: str) -> "Recipe":
-    """Return the training before the model is tested."""
+def recipe(settings: Settings, model: str) -> "Recipe | None":
+    """Return the training before the model is tested; None where nothing is trained."""
+    if not settings.trains:
+        return None
     from .stages import make_recipe
 
     return make_recipe(settings, model)
+
+
+def replace_model(settings: Settings, spec: str) -> Any:
+    """Return stored predictions in place of a model, or the model under a prompt that teaches it; None to train it."""
+    if settings.trains:
+        return None
+    if settings.teach:
+        from .teach import taught_model
+
+        return taught_model(settings, spec)
+    from .stored import ScenarioAnswers
+
+    return ScenarioAnswers(settings)
+
+
+def part_title(settings: Settings) -> str:
+    """Return the scenario of a job."""
+    return " ".join(filter(None, [*settings.teach, *settings.hold_out, settings.fold]))
 
 
 def score(settings: Settings, built: "Built", answers: "Mapping[str, Answers]") -> "Scored":

@@ -16,25 +16,22 @@ runs), at 5 % without adjustment.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
-from ...core.claims import ALPHA, POWER, reach
+from ...core.claims import reach
 from ...core.records import Measure
 from ...stats.generalization import DIFFERENCE, ESTIMABLE_SEEDS, Draws, Estimate, estimate, exchange_test
-from ...stats.intervals import Interval, in_agreement, paired_t, wilson
-from ...stats.multiplicity import holm, holm_level
-from ...stats.paired import generalization_score, sign_flip_test, sign_test, smallest_sign_flip_p
-from ...stats.power import smallest_difference, smallest_mean_difference
+from ...stats.intervals import Interval, in_agreement, paired_t
+from ...stats.multiplicity import holm
+from ...stats.paired import generalization_score, sign_flip_test, sign_test
 from ...stats.resampling import paired_table
 from ...stats.seeds import SeedError, composed, composed_p, error_of_difference, error_of_mean
 from . import wording
 from .settings import Settings
 from .trainings import HOLD_OUTS, Floats, Scenario
-from .wording import NO_EFFECT
 
 PAIRED = "paired t, two clusters added"
 BOOTSTRAP = "cluster bootstrap"
@@ -55,8 +52,6 @@ class Contest:
     p: float
     test: str
     """What p is the p of."""
-    smallest: Callable[[float], float | None]
-    """The smallest difference found 8 times in 10 by a test at a level; None where none could be."""
     scope: str = ""
     """How many seeds are compared, if one of the two has more."""
     shuffled: Floats | None = None
@@ -100,14 +95,11 @@ def iid_test(
     if seeds == 1:
         gained, lost = int((flips > 0).sum()), int((flips < 0).sum())
         p, test = sign_test(gained, lost), "exact sign test"
-        smallest = partial(smallest_difference, n, (gained + lost) / n)
     else:
         p = sign_flip_test(flips, np.random.default_rng(settings.seed), settings.shuffles)
         test = f"sign flips of each case's outcomes in {seeds} runs"
-        squares = float(flips @ flips) / seeds**2 or n * wilson(0, n)[1]
-        smallest = partial(_smallest, math.sqrt(squares) / n, n)
     difference = _in_agreement(_iid_difference(new, old), p)
-    yield Contest(groups, n, difference, PAIRED + over_seeds(seeds), seeds, p, test, smallest, note)
+    yield Contest(groups, n, difference, PAIRED + over_seeds(seeds), seeds, p, test, note)
 
 
 def _iid_difference(new: Floats, old: Floats) -> Estimate:
@@ -148,7 +140,6 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
         len(ours),
         test.p,
         f"randomisation: {settings.shuffles:,} exchanges of cases{runs}",
-        partial(_smallest, float(np.nanstd(test.shuffled)), units),
         note,
         test.shuffled,
     )
@@ -166,7 +157,6 @@ def _over_seeds(groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedE
     """Compare two recipes with the seed as the unit, as `compare` does with several runs a side."""
     value, p = welch(by_seed, error)
     margin = error.reach(0.95)
-    ((spread, degrees),) = error.parts
     return Contest(
         groups,
         n,
@@ -175,7 +165,6 @@ def _over_seeds(groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedE
         by_seed.shape[1],
         p,
         f"Welch's t over {by_seed.shape[1]} seeds",
-        partial(smallest_mean_difference, spread, degrees),
         note,
         by_seed=by_seed,
     )
@@ -213,7 +202,6 @@ def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
     raw = [test.p for test in tests]
     is_adjusted = settings.profile == "recommended"
     family = wording.adjustment(len(tests), is_adjusted=is_adjusted)
-    level = holm_level(raw) if is_adjusted else ALPHA
     for test, p in zip(tests, holm(raw).tolist() if is_adjusted else raw, strict=True):
         of = test.groups["score"]
         interval, method = test.difference.interval, test.method
@@ -223,12 +211,6 @@ def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
         yield Measure("difference", value, *about, interval, name, note=note, of=of, facts=runs)
         yield Measure("p value", test.p, *about, note=test.test)
         yield Measure("adjusted p value", p, *about, note=family, facts={"tests": len(tests)})
-        mde = Measure("minimum detectable effect", test.smallest(level), *about, of=of)
-        if mde.value is None:
-            yield replace(mde, note=NO_EFFECT, reason=NO_EFFECT)
-        else:
-            words = f"{100 * POWER:.0f} % power at the level {level:.2g}"
-            yield replace(mde, note=words, facts={"power": POWER, "level": level})
 
 
 def with_interval(row: Measure, figure: Estimate, seeds: int) -> Measure:
@@ -245,9 +227,3 @@ def over_seeds(seeds: int) -> str:
 def _unequal(scenario: Scenario, base: Scenario, seeds: int) -> str:
     is_equal = seeds == len(scenario.seeds) == len(base.seeds)
     return "" if is_equal else f"on the {seeds} seeds that both have"
-
-
-def _smallest(spread: float, units: int, alpha: float) -> float | None:
-    """The difference found 8 times in 10 at a level, from the spread that chance alone gives; None if none could be."""
-    can_be_found = smallest_sign_flip_p(units) <= alpha
-    return smallest_mean_difference(spread, units - 1, alpha) if can_be_found else None

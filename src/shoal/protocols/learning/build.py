@@ -30,6 +30,16 @@ SAMPLE_SEED = 0
 
 def parts(settings: Settings) -> list[Settings]:
     """Return the settings of each job."""
+    if settings.is_stored:
+        from .stored import stored_parts
+
+        return stored_parts(settings)
+    if settings.teach:
+        from .teach import asked_parts, check_teaching
+
+        check_teaching(settings)
+        planned = planned_folds(settings)
+        return asked_parts(settings, [(scenario, fold) for scenario in planned for fold in planned[scenario]])
     _check(settings)
     baseline: list[tuple[HoldOut, str, Asked]] = [("none", "", "all")]
     held_out: list[tuple[HoldOut, str, Asked]] = [] if settings.fold else [("seen", "", "all")]
@@ -129,7 +139,9 @@ def _refuse_tested_twice(settings: Settings, train: Train) -> None:
 
 
 def planned_folds(settings: Settings) -> dict[str, list[str]]:
-    """Return the folds of each hold-out."""
+    """Return the folds of each hold-out; none for stored predictions, which join them."""
+    if settings.is_stored:
+        return {}
     cases = training_cases(settings)
     held_out = [scenario for scenario in settings.hold_out if scenario in UNITS]
     if not settings.fold:
@@ -184,7 +196,8 @@ def build_cases(settings: Settings) -> Built:
         about |= {"chosen": [chosen], "not asked": len(whole) - len(cases)}
     data = load_iid(settings)
     about |= overlap(settings, data)
-    rows = iid_cases(data) + ([] if is_part else ood_cases(settings, data))
+    rows = [] if is_part and settings.teach else iid_cases(data)
+    rows += [] if is_part else ood_cases(settings, data)
     built = built_suite(suite, cases + rows, about)
     # A trained model has no stored answers, so the cases that these were chosen from are not needed.
     return replace(built, chosen_from=()) if is_part else built

@@ -7,8 +7,8 @@
 
 The groups of a measure are `config`, `method` and `hold out`, and `model` if a plan has several. A measure with `seed`
 describes a single run, one without `seed` the mean over runs. Intervals are for these functionalities and new cases
-(`docs/method/beyond.md` 7.2). Comparisons with the iid row (`difference`, `p value`, `adjusted p value`,
-`minimum detectable effect`) have the group `score`: "G" or "iid score".
+(`docs/method/beyond.md` 7.2). Comparisons with the iid row (`difference`, `p value`, `adjusted p value`) have the group
+`score`: "G" or "iid score".
 
 Every interval and every test starts from the settings' seed. Pure: no model is queried and no file is read.
 """

@@ -59,7 +59,7 @@ def degeneracy_of(
     for name, cases, answers in ((IID_ROWS, iid, of_iid), ("minimum functionality tests", suite, given)):
         yield from signs(name, cases, answers)
     yield from _untrained(settings, iid, outcomes)
-    if given.probabilities is not None and of_iid.probabilities is not None:
+    if settings.trains and given.probabilities is not None and of_iid.probabilities is not None:
         sure = float(np.nanmean(given.probabilities.max(axis=1)))
         yield Measure("mean confidence", sure, len(given.predictions))
         yield from _directions(suite, given, given.probabilities)
@@ -165,7 +165,7 @@ def _untrained(settings: Settings, iid: Sequence[Case], outcomes: Sequence[Outco
     usual, value = labels.count(commonest) / n, sum(bool(row.passed) for row in outcomes) / n
     if value > usual:
         return
-    knew = settings.train.on[0].startswith("iid>")
+    knew = settings.trains and settings.train.on[0].startswith("iid>")
     text = wording.below_chance(value, n, commonest, usual, knew=knew)
     measure = Measure("iid score", value, n, {}, wilson(round(value * n), n), "wilson")
     kind, weight = FORGOTTEN if knew else UNTRAINED, WEIGHTS[DEGENERATE] + 1

@@ -19,17 +19,19 @@ from ...core.records import Finding, Measure, Result
 from ...stats.multiplicity import holm
 from ...stats.paired import sign_flip_test, sign_test
 from ..base import Compared
+from ..behaviour.build import load_suite
 from ..behaviour.wording import failed_checks
 from . import wording
 from .against_iid import common_hits, common_seeds, iid_test
 from .build import planned_folds
 from .comparison import ModelTable, compare_models
 from .degeneracy import FORGOTTEN, UNTRAINED
+from .hyper import untuned
 from .settings import Settings
 from .table3 import TableRow
 from .trainings import Floats, Row, Scenario, Trainings, read_trainings
 
-CONCLUSION, NEGATIVE_TRANSFER = "conclusion", "negative transfer"
+CONCLUSION, NEGATIVE_TRANSFER, UNTUNED_NUMBERS = "conclusion", "negative transfer", "untuned numbers"
 POINTS, MUCH = 0.05, 0.2
 """Smallest loss of i.i.d. score that is reported as part of the task, and as the whole task."""
 CONCLUDED, LOST, TRANSFER, OF_A_FOLD = 100.0, 20.0, 5.0, 0.1
@@ -39,10 +41,17 @@ CONCLUDED, LOST, TRANSFER, OF_A_FOLD = 100.0, 20.0, 5.0, 0.1
 def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
     """Return the measures of every table, their conclusions, and the findings about rows and trainings."""
     tables = compare_models(settings, results, planned_folds(settings))
-    findings = [*table_findings(tables), *training_findings(results)]
+    findings = [*_untuned(settings), *table_findings(tables), *training_findings(results)]
     measures = [row for table in tables for row in table.all_measures()]
     rows = {table.groups.get("model"): table.rows for table in tables}
     return Compared(measures, [*conclusions(rows, findings), *findings])
+
+
+def _untuned(settings: Settings) -> list[Finding]:
+    """Return a finding on every method that takes another's hyper-parameters."""
+    task = load_suite(settings.suite).task
+    names = untuned(settings, task) if settings.trains else []
+    return [Finding(UNTUNED_NUMBERS, wording.untuned(name, task), weight=LOST) for name in names]
 
 
 def conclusions(

@@ -87,11 +87,20 @@ ALIKE: dict[str, dict[str, Any]] = {
 """The paper's: i.i.d. data are one environment among the others, and all are drawn alike."""
 FASTER = {"lora": 10}
 """Ratio to vanilla's rate of a method that the paper does not have."""
+SAGAWA = {"importance": False, "excess": False}
+"""Algorithm 1 of Group-DRO weights the loss itself."""
+TEXT: dict[str, dict[str, Any]] = {
+    "l2": {"penalty": True},
+    "irm": ALIKE["irm"],
+    "group-dro": {**ALIKE["group-dro"], **SAGAWA},
+    "fish": {**ALIKE["fish"], "epsilon": 0.05},
+}
+"""What the paper's text says. It takes method-specific numbers from the original papers: Fish has 0.05 for comments."""
 QUIRKS: dict[str, dict[str, Any]] = {
     "lp": {"frozen_dropout": True},
     "lp-ft": {"frozen_dropout": True},
     "irm": ALIKE["irm"],
-    "group-dro": {**ALIKE["group-dro"], "importance": False, "excess": False},
+    "group-dro": TEXT["group-dro"],
     "fish": {**ALIKE["fish"], "epsilon": REFERENCE, "extra_momentum_step": True},
 }
 """Options that make a method what the reference code does, where we would do otherwise."""
@@ -108,6 +117,18 @@ def tuned(task: str, method: str, config: str) -> Tuned:
     table = TUNED.get(task, TUNED["sentiment"])
     known = method if method in {name for name, _ in table} else "vanilla"
     return next(numbers for (name, configs), numbers in table.items() if name == known and config in configs)
+
+
+def untuned(settings: Settings, task: str) -> list[str]:
+    """Return the paper's methods that take vanilla's numbers, because its table has none of theirs.
+
+    >>> untuned(Settings(train=Train(method=("vanilla", "fish"))), "reading comprehension")
+    ['fish']
+    """
+    known = {name for name, _ in TUNED.get(task, TUNED["sentiment"])} | {"lp-ft", *FASTER}
+    is_set = {name for name in settings.train.method if len(set_numbers(settings.train, name)) == len(SHARED)}
+    names = () if settings.train.tune else settings.train.method
+    return [name for name in names if name not in known and name not in is_set]
 
 
 def iid_how(settings: Settings, model: str, task: str) -> TrainConfig:
@@ -201,7 +222,7 @@ def method_options(
     `fish_rate` is the rate, as for BERT-base, that a search tries; else the paper's.
     """
     given = settings.train.options.get(method, {})
-    profiles: Mapping[str, Mapping[str, Any]] = {"reference": QUIRKS, "paper": ALIKE}
+    profiles: Mapping[str, Mapping[str, Any]] = {"reference": QUIRKS, "paper": TEXT}
     options = dict(profiles.get(settings.profile, {}).get(method, {}))
     if method == "lp-ft":
         _, batch, rate = tuned(task, "lp", config)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ...core.errors import PlanError, nearest, some
-from ...core.files import is_file
+from ...core.files import digest, is_data, split_name, stamp
 from ...core.records import Case
 from ...data import grammar
 from ...data.grammar import GRAMMARS
@@ -27,7 +27,7 @@ from ...data.labelled import read_labelled
 from ...data.squad import is_squad, read_squad
 from ...models.batching import is_reading
 from ...models.labels import Spellings, in_suite_order, suggested_names
-from ..behaviour.build import load_suite, stamp
+from ..behaviour.build import load_suite
 from ..behaviour.expect import Expect
 from ..behaviour.suite import DEFAULTS
 
@@ -92,12 +92,15 @@ def training_identity(settings: "Settings") -> dict[str, Any]:
 def test_identity(settings: "Settings") -> str:
     """Return a digest of the file to test on; nothing for shoal's own data."""
     name = settings.iid_test
-    return _file_digest(name, stamp(name)) if name and is_file(Path(name)) else ""
+    return _file_digest(name, stamp(name)) if name and is_data(name) else ""
 
 
 @lru_cache(maxsize=8)
 def _file_digest(name: str, _stamp: tuple[int, int]) -> str:
-    with Path(name).open("rb") as stream:
+    path, split = split_name(name)
+    if path.is_dir():
+        return f"{digest(path)}-{split}"
+    with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 
 
@@ -131,7 +134,8 @@ def load_iid(settings: "Settings") -> IidData:
     return _load(
         _Source(
             settings.iid, settings.iid_test, settings.text, settings.label, settings.iid_labels, settings.iid_limit,
-            settings.iid_halves, settings.suite, settings.train.from_ == "model", trains_on_iid(settings),
+            settings.iid_halves, settings.suite, not settings.trains or settings.train.from_ == "model",
+            trains_on_iid(settings),
             tuple(map(stamp, files)),
         )
     )  # fmt: skip
@@ -139,6 +143,8 @@ def load_iid(settings: "Settings") -> IidData:
 
 def trains_on_iid(settings: "Settings") -> bool:
     """Return whether some stage trains on i.i.d. rows; from a trained model only a mixed stage does."""
+    if not settings.trains:
+        return False
     return settings.train.from_ != "model" or any("iid+suite" in on for on in settings.train.on)
 
 
@@ -229,7 +235,7 @@ def _need_files(settings: "Settings") -> None:
     for name, setting in ((settings.iid, "iid"), (settings.iid_test, "iid_test")):
         if setting == "iid" and not name and settings.iid_test:
             continue  # nothing is trained on
-        if not name or not is_file(Path(name)):
+        if not name or not is_data(name):
             raise PlanError(
                 f"{setting} = {name!r} is not a file" if name else f"{setting} is missing",
                 why=f"a file is needed, or for iid one of shoal's own: {', '.join(GRAMMARS)}",
@@ -340,7 +346,7 @@ def ood_files(settings: "Settings") -> dict[str, Path]:
         name, _, file = entry.rpartition("=")
         path = Path(file)
         name = name or path.name.split(".")[0]
-        if not is_file(path) or name in files:
+        if not is_data(path) or name in files:
             problem = f"two data sets are named {name!r}" if name in files else f"{file!r} is not a file"
             raise PlanError(f"ood: {problem}", fix='ood = ["yelp=yelp.tsv", "NAME=FILE"]')
         files[name] = path

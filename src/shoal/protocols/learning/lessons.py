@@ -11,12 +11,13 @@ In reading comprehension a label is an answer, and the target is its place in th
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from ...core.errors import DataError, PlanError, some
+from ...core.files import stamp
 from ...core.records import Case, Label
 from ...data.grammar.rows import Row
 from ...models import load_model
@@ -39,7 +40,6 @@ from ..behaviour.build import (
     mend_cases,
     split_file,
     split_identity,
-    stamp,
     suite_cases,
     suite_digest,
 )
@@ -65,6 +65,27 @@ def training_split(settings: Settings, part: str = "train") -> str:
 def training_cases(settings: Settings, part: str = "train") -> list[Case]:
     """Return the suite's cases to train on, or those of the validation split to select by; read once for all jobs."""
     return list(_cases(*_key(settings, part)))
+
+
+def held_out(settings: Settings) -> frozenset[str]:
+    """Return the functionalities that a job holds out, by the groups that they are scored in and trained as."""
+    (scenario,) = settings.hold_out
+    groups = _groups(*_key(settings, "train"))
+    return frozenset(name for name, each in groups if each.get(scenario) == settings.fold)
+
+
+@lru_cache(maxsize=4)
+def _groups(settings: behaviour.Settings, stamps: object) -> list[tuple[str, dict[str, str]]]:
+    """Return each functionality with its groups, once as it is scored and once as it is trained."""
+    cases = _cases(settings, stamps)
+    first = {(case.groups["functionality"], case.groups["test type"]): case for case in cases}
+    trained = trained_as(first.values())
+    return [(case.groups["functionality"], dict(case.groups)) for case in (*first.values(), *trained)]
+
+
+def trained_as(cases: Iterable[Case]) -> list[Case]:
+    """Return the cases as they are trained, which is not always how they are scored (edit 5)."""
+    return mend_cases(cases, {SYNONYMS: REPAIRS[SYNONYMS]})
 
 
 def lessons_identity(settings: Settings, part: str = "train") -> dict[str, Any]:
@@ -112,7 +133,7 @@ def _environments(
     suite_labels = load_suite(settings.suite).labels or labels
     lessons: dict[str, list[Item]] = {}
     kinds: dict[str, Any] = {}
-    for case in mend_cases(cases, {SYNONYMS: REPAIRS[SYNONYMS]}):
+    for case in trained_as(cases):
         name = case.groups["functionality"]
         items = questions_of(case, as_coded) if reading else items_of(case, suite_labels, labels)
         lessons.setdefault(name, []).extend(items)

@@ -14,6 +14,7 @@ from .iid import iid_identity, ood_digest, test_identity
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
 HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
 Asked = Literal["all", "held out"]
+Teach = Literal["nothing", "instructions", "demonstrations", "both"]
 
 RANGES: dict[str, Within] = {
     name: get_args(kind)[1]
@@ -40,21 +41,46 @@ class Train(TrainNumbers):
     }
 
     on: tuple[Config, ...] = ("iid", "iid>suite")
-    """i.i.d. data only; then the suite; both mixed from the start; i.i.d. data, then both mixed."""
+    """Data of the stages: `>` separates stages, `+` mixes data."""
     from_: Literal["base", "model"] = "base"
-    """Start from the base weights under a fresh head, or from the model with its own head. "model" replaces the i.i.d.
-    stage, and the iid row is the untrained model."""
+    """Start from base weights with a new head, or from the model and its head. "model" replaces the i.i.d. stage."""
     method: tuple[str, ...] = ("vanilla",)
-    """Method of the suite stage: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish, lora. The i.i.d. stage is
-    always vanilla."""
+    """Method of the suite stage: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish, lora."""
     iid_learning_rate: Rate | None = None
+    """Peak learning rate of the i.i.d. stage."""
     iid_batch: BatchSize | None = None
+    """Batch size of the i.i.d. stage."""
     iid_epochs: Epochs | None = None
+    """Epochs of the i.i.d. stage."""
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Options of a method by its name: train.options.irm.penalty = 3. learning_rate, batch and epochs work too."""
+    """Options by method: train.options.irm.penalty = 3. Also learning_rate, batch and epochs."""
     tune: bool = False
-    """Search the paper's grid of learning rate, batch and epochs on the validation split, once for each configuration
-    and method. Numbers that are set here or in options are not searched."""
+    """Search the paper's grid of learning rate, batch and epochs on the validation split, per configuration and
+    method. Numbers that the plan sets stay fixed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The table `predictions`: stored answers to the suite's test split, a file per scenario. Nothing is trained."""
+
+    iid: str = ""
+    """Answers without the suite, the scenario none."""
+    seen: str = ""
+    """Answers after the whole suite."""
+    functionality: str = ""
+    """Answers to each functionality after the suite without it."""
+    capability: str = ""
+    """Answers to each functionality after the suite without its capability."""
+    test_type: str = ""
+    """Answers to each functionality after the suite without its test type."""
+
+
+@dataclass(frozen=True, slots=True)
+class IidPredictions:
+    """The table `iid_predictions`: stored answers to iid_test. Those of seen serve the held-out scenarios too."""
+
+    iid: str = ""
+    seen: str = ""
 
 
 def _split(settings: "Settings") -> Any:
@@ -64,7 +90,8 @@ def _split(settings: "Settings") -> Any:
 def _held_out(settings: "Settings") -> Any:
     if settings.hold_out_asks == "all":
         return "all"  # else jobs of one plan would be scored differently, and could not be compared
-    return {"hold out": list(settings.hold_out), "fold": settings.fold}
+    part = {"hold out": list(settings.hold_out), "fold": settings.fold}
+    return part | ({"iid": False} if settings.teach else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +105,31 @@ class Settings(behaviour.Settings):
     }
 
     split: str = changes("cases", "", resolve=_split)
-    """Part of the suite to test on: test (the default), validation, FILE (its test part) or FILE:validation."""
+    """Part of the suite to test on: test (default), validation, FILE (its test part) or FILE:validation."""
     seed: Seed = changes("cases", 0, when=lambda settings: False)
-    """Seed of the training, of resampled intervals and of shuffles."""
+    """Seed of training, resampling and shuffles."""
     train: Train = changes("answers", Train())
     """Data, order and methods of the trainings."""
     iid: str = changes("cases", "", resolve=iid_identity)
-    """i.i.d. data: sentiment, paraphrase or reading for shoal's own, or a file to train on."""
+    """i.i.d. training data: a file, or the built-in sentiment, paraphrase or reading."""
     iid_test: str = changes("cases", "", resolve=test_identity)
-    """File of i.i.d. data to test on, where iid is a file. With train.from = "model" iid may be empty."""
+    """i.i.d. test file, if iid is a file. With train.from = "model" iid may be empty."""
     iid_halves: bool = changes("cases", False, advanced=True)
-    """Halve iid_test as BELUGA does with a public validation set: one half to select by, the other to test on."""
+    """Halve iid_test as BELUGA does: one half for validation, the other for testing."""
     iid_labels: tuple[str, ...] = changes("cases", (), advanced=True)
-    """The suite's names for the data's labels, in the sorted order of the latter: negative, positive."""
+    """The suite's names of the data's sorted labels: negative, positive."""
     text: tuple[str, ...] = changes("cases", (), advanced=True)
-    """Columns of the i.i.d. data with the text or the two texts; recognised by name if not set."""
+    """Columns of the i.i.d. texts. Default: found by name."""
     label: str = changes("cases", "", advanced=True)
-    """Column of the i.i.d. data with the label; recognised by name if not set."""
+    """Column of the i.i.d. label. Default: found by name."""
     iid_limit: Count = changes("cases", 0)
     """Train on a random sample of this many i.i.d. rows; 0 is all."""
     ood: tuple[str, ...] = changes(
         "cases", (), when=lambda settings: bool(settings.ood), resolve=ood_digest, advanced=True
     )
-    """Further labelled data to test on, never trained on: FILE or NAME=FILE, a column each."""
+    """Further labelled test files: FILE or NAME=FILE. Each adds a column."""
     hold_out: tuple[HoldOut, ...] = changes("answers", ())
-    """Retrain without each functionality, capability or test type in turn, and test on what was held out."""
+    """Retrain without each functionality, capability or test type, and test on the held-out part."""
     hold_out_sample: Count = changes("answers", 0, advanced=True)
     """Hold out a random sample of this many functionalities; 0 is all."""
     hold_out_asks: Asked = changes(
@@ -112,14 +139,32 @@ class Settings(behaviour.Settings):
         resolve=_held_out,
         advanced=True,
     )
-    """Test a model that held something out on the whole suite, or on that and the i.i.d. rows, which is all that the
-    table needs."""
+    """Test a held-out model on the whole suite, or only on the held-out part and the i.i.d. rows, which the table
+    needs."""
     fold: str = changes("answers", "", advanced=True)
     """Hold out only this functionality, capability or test type."""
+    teach: tuple[Teach, ...] = changes("answers", (), when=lambda settings: bool(settings.teach))
+    """Teach prompted models in place of training: nothing, instructions, demonstrations, both."""
+    predictions: Predictions = changes("answers", Predictions(), when=lambda settings: False, advanced=True)
+    """Stored answers in place of trainings: files by scenario. The job's hash has their content."""
+    iid_predictions: IidPredictions = changes(
+        "answers", IidPredictions(), when=lambda settings: False, advanced=True
+    )
+    """Stored answers to iid_test, beside predictions."""
     s_iid_mode: Literal["full", "mean_over_heldout"] = changes("scoring", "full", advanced=True)
-    """i.i.d. score inside G: of the model trained on the whole suite, or the mean over the held-out models."""
+    """i.i.d. score in G: of the model trained on the full suite, or the mean over held-out models."""
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000, advanced=True)
     """Shuffles of the randomisation test of G."""
+
+    @property
+    def is_stored(self) -> bool:
+        """Return whether the answers are stored predictions."""
+        return self.predictions != Predictions()
+
+    @property
+    def trains(self) -> bool:
+        """Return whether the jobs train models."""
+        return not self.is_stored and not self.teach
 
     @property
     def tested_split(self) -> str:

@@ -24,7 +24,7 @@ from ..behaviour.build import load_suite
 from .build import build_cases
 from .hyper import iid_how, iid_losses, losses, method_options, suite_how
 from .iid import test_identity, training_identity
-from .lessons import Lessons, head_labels, training_cases
+from .lessons import Lessons, head_labels, held_out, training_cases
 from .settings import Settings
 from .tuning import tuned_stage
 
@@ -36,7 +36,7 @@ def make_recipe(settings: Settings, model: str) -> Recipe:
         raise PlanError(
             f"{model} cannot be trained",
             why="training needs weights and gradients",
-            fix="hf:DIR or tiny:NAME; shoal try behaviour tests a model without training",
+            fix='hf:DIR or tiny:NAME; or teach = ["nothing", "both"] for a prompted model',
         )
     (config,) = settings.train.on
     from_model = settings.train.from_ == "model"
@@ -76,11 +76,10 @@ def _iid_stage(settings: Settings, model: str) -> Stage:
 def _suite_stage(settings: Settings, model: str) -> list[Stage]:
     """Return the stage with the suite; none if holding out leaves nothing to train on."""
     (config,), (method,) = settings.train.on, settings.train.method
-    groups = {case.groups["functionality"]: case.groups for case in training_cases(settings)}
-    (scenario,) = settings.hold_out
-    without = frozenset(name for name in groups if groups[name].get(scenario) == settings.fold)
+    names = {case.groups["functionality"] for case in training_cases(settings)}
+    without = held_out(settings)
     mixed = "+" in config
-    if len(without) == len(groups) and not mixed:
+    if without == names and not mixed:
         return []
     task = load_suite(settings.suite).task
     words = config.replace(">", " then ").replace("+", " and ")

@@ -45,7 +45,6 @@ class Cell:
     difference: Measure | None = None
     p: Measure | None = None
     adjusted: Measure | None = None
-    mde: Measure | None = None
     is_best: bool = False
     """Largest of its column."""
 
@@ -146,7 +145,6 @@ FIELDS = {
     "difference": "difference",
     "p value": "p",
     "adjusted p value": "adjusted",
-    "minimum detectable effect": "mde",
 }
 
 

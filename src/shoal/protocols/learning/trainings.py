@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ...core.errors import DataError, some
 from ...core.records import Case, Result, verdicts_of
 from .iid import is_iid, is_labelled_row
-from .settings import Config, Settings
+from .settings import Config, Settings, Teach
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -35,6 +35,12 @@ METHODS = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish"
 """In the order of the paper's Table 3; ours come last."""
 F1_TASKS = ("paraphrase",)
 """Tasks that look for one of two labels."""
+TAUGHT = "suite"
+"""The configuration of a row that was shown the suite without a training by shoal."""
+STORED = "stored"
+"""The method of a row of stored predictions."""
+TEACHING = (*get_args(Teach), STORED)
+"""The methods of rows that are not trained."""
 STANDARD = "none"
 HOLD_OUTS = ("seen", "functionality", "capability", "test type")
 
@@ -58,11 +64,10 @@ def read_trainings(results: Sequence[Result]) -> list[Training]:
         settings = result.job["settings"]
         if not settings.get("train"):
             continue
-        train = settings["train"]
-        (config,), (method,) = train["on"], train["method"]
+        row = row_of(settings)
         (hold_out,) = settings.get("hold_out") or (STANDARD,)
         model, fold, seed = str(result.job["model"]), str(settings.get("fold") or ""), int(settings["seed"])
-        training = Training(model, (config, method), hold_out, fold, seed, result)
+        training = Training(model, row, hold_out, fold, seed, result)
         key = (model, _rank(training.row), hold_out, fold, seed)
         _refuse_another(trainings.get(key), training)
         trainings[key] = training
@@ -78,9 +83,29 @@ def read_trainings(results: Sequence[Result]) -> list[Training]:
     return every
 
 
+def row_of(settings: Mapping[str, Any]) -> Row:
+    """Return the row of a job from its settings."""
+    if any(settings.get("predictions", {}).values()):
+        return ("iid" if settings["predictions"]["iid"] else TAUGHT), STORED
+    if settings.get("teach"):
+        (how,) = settings["teach"]
+        return ("iid" if how == "nothing" else TAUGHT), how
+    (config,), (method,) = settings["train"]["on"], settings["train"]["method"]
+    return config, method
+
+
+def planned_rows(settings: Settings) -> set[Row]:
+    """Return the rows that a plan is to have."""
+    if settings.is_stored:
+        return {("iid", STORED), (TAUGHT, STORED)}
+    if settings.teach:
+        return {("iid" if how == "nothing" else TAUGHT, how) for how in settings.teach}
+    return {(config, method) for config in settings.train.on for method in settings.train.method}
+
+
 def _rank(row: Row) -> tuple[int, int]:
     """Return the place in the paper's order."""
-    return get_args(Config).index(row[0]), METHODS.index(row[1])
+    return (*get_args(Config), TAUGHT).index(row[0]), (*METHODS, *TEACHING).index(row[1])
 
 
 def _refuse_another(earlier: Training | None, another: Training) -> None:
@@ -188,9 +213,7 @@ class Trainings:
     @property
     def rows(self) -> list[Row]:
         """Rows trained on the suite, done or planned, in the paper's order; without the baseline."""
-        train = self.settings.train
-        planned = {(config, method) for config in train.on for method in train.method}
-        rows = {job.row for job in self.jobs} | planned
+        rows = {job.row for job in self.jobs} | planned_rows(self.settings)
         return sorted((row for row in rows if row[0] != "iid"), key=_rank)
 
     @property
@@ -235,7 +258,8 @@ class Trainings:
 
     def _folds(self, row: Row, hold_out: str, seed: int) -> dict[str, int]:
         """Return the job that held each fold out."""
-        known = {""} if hold_out in (STANDARD, "seen") else self._values(hold_out)
+        whole = hold_out in (STANDARD, "seen") or self.settings.is_stored
+        known = {""} if whole else self._values(hold_out)
         trained = self.index.get((row, hold_out, seed), {})
         return {fold: number for fold, number in trained.items() if fold in known}
 
@@ -244,8 +268,8 @@ class Trainings:
 
     def _expected(self, hold_out: str) -> int:
         """Return how many folds make a scenario complete."""
-        if hold_out in (STANDARD, "seen"):
-            return 1
+        if hold_out in (STANDARD, "seen") or self.settings.is_stored:
+            return 1  # stored predictions have joined their folds
         values = self._values(hold_out)
         if hold_out in self.planned:
             planned = set(self.planned[hold_out])

@@ -9,11 +9,10 @@ pvalues        a row per configuration and method: p and adjusted p of each scor
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from statistics import median
+from dataclasses import fields, replace
 
 from ...core.claims import claim_of_rows
-from ...core.measures import MEASURES, quantity, shown
+from ...core.measures import quantity, shown
 from ...core.records import Basis, Finding, Measure, Result
 from ...core.views import Block, Column, Dots, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Cell as ShownCell
@@ -24,12 +23,18 @@ from . import wording
 from .averages import AVERAGE, OVER_METHODS
 from .findings import CONCLUSION, lost_rows
 from .iid import OVERLAP
-from .settings import Settings
+from .settings import IidPredictions, Predictions, Settings
 from .table3 import COLUMNS, IID_COLUMN, Cell, TableRow, means_of, models_of, rows_of_table3, title_of
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
+ELSEWHERE = (
+    *("hold_out", "train.on", "train.method"),
+    *(f"predictions.{field.name}" for field in fields(Predictions)),
+    *(f"iid_predictions.{field.name}" for field in fields(IidPredictions)),
+)
+"""Settings that the rows and columns of the table show."""
 BEFORE_AND_AFTER = {
     "seen": "trained on (G_seen)",
     "functionality": "held-out functionalities (G_func)",
@@ -113,7 +118,7 @@ def _before_and_after(helped: Sequence[TableRow], count: int) -> Table | None:
 def _about(settings: Settings) -> str:
     """Return suite, split, profile and the settings that the table does not show."""
     split = f", {settings.split} split" if settings.split else ""
-    unusual = unusual_settings(settings, ("hold_out", "train.on", "train.method"))
+    unusual = unusual_settings(settings, ELSEWHERE)
     return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}"
 
 
@@ -172,7 +177,7 @@ def _cell(cell: Cell) -> Number:
 
 
 def _tests(rows: Sequence[TableRow]) -> Table:
-    """Return every test against the iid row: difference, interval, adjusted p, minimum detectable difference."""
+    """Return every test against the iid row: difference, interval, adjusted p."""
     shown_rows = []
     for row in rows:
         for name, cell in row.cells.items():
@@ -184,14 +189,13 @@ def _tests(rows: Sequence[TableRow]) -> Table:
                 change,
                 interval,
                 Number(cell.adjusted),
-                Number(cell.mde),
             ]
             shown_rows += [ShownRow(cells)] if cell.p else []
     heads = [
         Column("trained on", "left", once=True),
         Column("method", "left", once=True),
         Column("score", "left"),
-        *map(Column, ("difference", "95 % CI", "adj. p", "min. detectable")),
+        *map(Column, ("difference", "95 % CI", "adj. p")),
     ]
     return Table(heads, shown_rows, title="Tests against the iid row")
 
@@ -236,27 +240,13 @@ def _column_means(measures: Sequence[Measure]) -> Table:
 def _legend(
     settings: Settings, measures: Sequence[Measure], rows: Sequence[TableRow], seeds: int
 ) -> list[str]:
-    """Return at most three lines: the marks, the sample size, the minimum detectable differences."""
+    """Return the marks and the sample size."""
     counts = {name: [row.n for row in measures if row.name == name] for name in ("suite score", "iid score")}
     suite, iid = (max(numbers, default=0) for numbers in counts.values())
     size = wording.sample_size(suite, iid, seeds)
     if not any(cell.adjusted for row in rows for cell in row.cells.values()):
         return [size]
-    return [wording.marks(is_adjusted=settings.profile == "recommended"), size, *_detectable(rows)]
-
-
-def _detectable(rows: Sequence[TableRow]) -> list[str]:
-    """Return the median minimum detectable difference of each column, over its rows without a mark."""
-    parts = []
-    for column, title in COLUMNS.items():
-        cells = [row.cells[column] for row in rows if column in row.cells]
-        effects = [cell.mde for cell in cells if cell.mde and not cell.verdict]
-        known = [row.value for row in effects if row.value is not None]
-        if known:
-            parts.append(f"{title} {shown(median(known), MEASURES['minimum detectable effect'])}")
-        elif effects:
-            parts.append(f"{title} none")
-    return [f"Minimum detectable difference (80 % power), in points: {', '.join(parts)}"] if parts else []
+    return [wording.marks(is_adjusted=settings.profile == "recommended"), size]
 
 
 def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
@@ -286,7 +276,7 @@ def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
     row, hold_out = (groups["config"], groups["method"]), groups["hold out"]
     fold = groups.get(hold_out, "")
     of_row = [job for job in trainings if job.row == row]
-    jobs = [job for job in of_row if (job.hold_out, job.fold) == (hold_out, fold)]
+    jobs = [job for job in of_row if job.hold_out == hold_out and job.fold in (fold, "")]
     jobs = jobs or [job for job in of_row if job.hold_out == "seen"]  # nothing of it was there to leave out
     names = [str(job.result.job["id"]) for job in jobs if "id" in job.result.job]
     return replace(rate, basis=Basis("cases", jobs=tuple(names))) if names else rate

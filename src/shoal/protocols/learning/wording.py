@@ -9,7 +9,7 @@ from ...core.measures import MEASURES, shown
 from ...core.views import Tone, Words
 from ...stats.generalization import ESTIMABLE_SEEDS
 from .table3 import IID_COLUMN, Cell, TableRow
-from .trainings import HOLD_OUTS, Row
+from .trainings import HOLD_OUTS, TAUGHT, Row
 
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "test type": "test types"}
 
@@ -26,7 +26,11 @@ def points(share: float | None) -> str:
 
 # The headline
 
-SEEN = "Training on the suite {} what it trains on"
+SEEN = {
+    False: "Training on the suite {} what it trains on",
+    True: "Teaching the suite {} what is taught",
+}
+"""By whether the rows were taught without a training by shoal."""
 VERBS = {"better": "improves", "worse": "worsens", "": "shows no clear change on"}
 CARRIED = {"better": "It carries over to", "worse": "It worsens", "": "No clear change on"}
 
@@ -41,15 +45,16 @@ def verdict(rows: Sequence[TableRow]) -> tuple[str, Tone]:
     if not any(row.cells.get("seen", Cell()).adjusted for row in trained):
         return "", ""
     if not helped:
+        subject = "Teaching" if _are_taught(trained) else "Training on"
         is_worse = any(row.verdict("seen") == "worse" for row in trained)
         return (
-            ("Training on the suite makes the model worse.", "bad")
+            (f"{subject} the suite makes the model worse.", "bad")
             if is_worse
-            else ("Training on the suite changes nothing clearly.", "quiet")
+            else (f"{subject} the suite changes nothing clearly.", "quiet")
         )
     held = [name for name in HOLD_OUTS[1:] if any(row.cells.get(name, Cell()).adjusted for row in helped)]
     if not held:
-        return "It learns the tests it trains on; nothing was held out to see whether more.", "doubt"
+        return "It learns the tests it is shown; nothing was held out to see whether more.", "doubt"
     changes = [{row.verdict(name) for name in held} for row in helped]
     carried = sum("better" in change and "worse" not in change for change in changes)
     if carried:
@@ -140,13 +145,19 @@ def _rows(count: int) -> str:
     return f"{count} {_plural('row', count)}"
 
 
+def _are_taught(rows: Sequence[TableRow]) -> bool:
+    """Return whether the rows saw the suite without a training by shoal."""
+    return all(row.config == TAUGHT for row in rows)
+
+
 def _seen(column: _Column) -> Words:
+    seen = SEEN[_are_taught(column.tested)]
     if len(column.tested) == 1:
-        text = f"{SEEN.format(VERBS[column.verdict])}: G {column.change(column.tested[0])}"
+        text = f"{seen.format(VERBS[column.verdict])}: G {column.change(column.tested[0])}"
     elif column.tone == "quiet":
-        text = f"{SEEN.format(VERBS[''])} in any of {_rows(len(column.tested))}"
+        text = f"{seen.format(VERBS[''])} in any of {_rows(len(column.tested))}"
     else:
-        changes = {SEEN.format(VERBS["better"]): column.better, "worsens it": column.worse}
+        changes = {seen.format(VERBS["better"]): column.better, "worsens it": column.worse}
         text = column.counts(changes, "best", "G ")
     return Words(f"{text}.", column.tone)
 
@@ -205,15 +216,21 @@ def lost_task(row: Row, *, is_all: bool, count: int, scores: Sequence[float], be
 
 def starts_trained(row: Row) -> bool:
     """Return whether the model knew the task before the suite stage."""
-    return row[0].startswith("iid>")
+    return row[0].startswith("iid>") or row[0] == TAUGHT
 
 
 def negative_transfer(groups: Mapping[str, str], capability: str, change: float, runs: int) -> str:
     """Return what training on its siblings costs a functionality."""
+    showing = "teaching" if groups["config"] == TAUGHT else "training on"
     return (
-        f"{groups['config']} {groups['method']}: training on the other tests of {capability} costs "
+        f"{groups['config']} {groups['method']}: {showing} the other tests of {capability} costs "
         f"{groups['functionality']} {-100 * change:.1f} points in {'this run' if runs == 1 else 'these runs'}."
     )
+
+
+def untuned(method: str, task: str) -> str:
+    """Return that a method takes vanilla's numbers."""
+    return f"{method}: the paper has no tuned numbers for {task}, so vanilla's are used."
 
 
 # Findings about one training
@@ -288,7 +305,6 @@ def _plural(word: str, count: int) -> str:
 # Notes of measures
 
 NO_FUNCTIONALITY = "no functionality has a pass rate in every row"
-NO_EFFECT = "no difference can be promised to be found 8 times in 10"
 HELD_OUT_IID = "i.i.d. score: mean over the held-out models"
 
 

@@ -18,7 +18,7 @@ from .score import Floats
 from .settings import Settings
 
 SIDE_BY_SIDE = ("seed accuracy", "sample accuracy", "pattern accuracy", "independence reference",
-                "intra-problem correlation", "drop from seeds")  # fmt: skip
+                "drop from seeds")  # fmt: skip
 SHUFFLES = 10_000
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ...core.errors import DataError, nearest
+from ...core.files import is_data
 from ...core.records import Example
 from ...data.grammar import make_rows
 from ...data.labelled import read_labelled
@@ -118,7 +119,7 @@ def read_groups(settings: Settings) -> ProblemSet:
 def _read(settings: Settings, columns: Sequence[str] = ()) -> tuple[list[Row], int, Counter[str]]:
     """Return the rows of a table that have a label, the number of all rows, and counts of dropped ones."""
     path = Path(settings.data)
-    if not path.exists():
+    if not is_data(path):
         raise DataError(
             f"data {settings.data!r}: no such file",
             why=f"expected a table; {OURS!r}, the built-in problems, has no groups",

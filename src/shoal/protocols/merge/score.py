@@ -22,7 +22,6 @@ from ...core.measures import FEW_CASES
 from ...core.records import Answers, Basis, Case, Finding, Measure, Measures, Outcome
 from ...stats.intervals import cluster_wilson
 from ...stats.patterns import (
-    correlation_interval,
     drop_interval,
     independence_reference,
     is_solved,
@@ -286,14 +285,8 @@ def _pattern_accuracy(table: PatternTable, condition: Condition, threshold: floa
 
 
 def _references(table: PatternTable, condition: Condition) -> Iterator[Measure]:
-    """Yield the correlation within problems, and pattern accuracy if variants were independent."""
+    """Yield pattern accuracy if variants were independent."""
     right, n = list(condition.right.T), list(condition.n.T)
-    correlation, ends = correlation_interval(right, n, condition.clusters)
-    known, interval = not math.isnan(correlation), None if math.isnan(ends[0]) else ends
-    yield Measure(
-        "intra-problem correlation", correlation if known else None, condition.problems, condition.groups,
-        interval, f"jackknife over {table.unit}" if interval else "", reason="" if known else wording.NO_CORRELATION,
-    )  # fmt: skip
     accuracies = [sample_accuracy(c, sizes) for c, sizes in zip(right, n, strict=True)]
     for threshold in table.thresholds:
         expected = np.mean([independence_reference(n[0], accuracy, threshold) for accuracy in accuracies])

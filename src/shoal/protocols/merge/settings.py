@@ -35,61 +35,44 @@ class Settings(Profiled):
 
     VERSION: ClassVar[int] = 3
     REMOVED: ClassVar[Mapping[str, str]] = {
-        "masking": "always all occurrences at once",
-        "context": "always the pair",
-        "proper_nouns": "names are never replaced",
-        "wordnet": "relatives are always dropped",
         "same_form": "filters = default, which compares word classes",
-        "tag_alone": "suggestions are always tagged in their sentence",
-        "probable_on": "always every occurrence",
-        "minimum_of": "always the word class",
-        "source_sample": "always 5",
         "references": "compare the models with shoal compare",
-        "draw_seed": "always 0",
         "count_seed": "set by group and paraphrase",
-        "patterns": "always one per problem",
-        "suggestions": "always the poster's 200",
-        "targets": "shared words of pairs, any open-class word of single texts",
-        "word_classes": "always noun, verb, adjective; measures have the group word class",
-        "relatives": "relatives are always dropped",
-        "as_probable": "suggestions must be more probable than the word",
         "minimum": "sample, which is also the number of suggestions that a word class needs",
-        "fix_articles": "articles stay as they are, as on the poster",
-        "audit_sample": "always 200",
     }
 
     data: str = changes("cases", OURS, resolve=file_content("data"))
-    """Labelled pairs or single texts: a table, or `example`, the built-in problems."""
+    """Labelled pairs or single texts: a file, or `example` (built in)."""
     text: tuple[str, ...] = changes("cases", (), advanced=True)
-    """Column of the text, or the two columns of a pair; by default the usual names."""
+    """Column of the text, or the two columns of a pair. Default: found by name."""
     label: str = changes("cases", "", advanced=True)
-    """Column of the label."""
+    """Column of the label. Default: found by name."""
     label_names: tuple[str, ...] = changes("cases", ())
-    """Names of the labels 0, 1, 2 … in the file: entailment,neutral,contradiction."""
+    """Names of the labels 0, 1, 2 …: entailment,neutral,contradiction."""
     group: str = changes("cases", "")
-    """Column that names the group of a row; its rows are variants of one another and nothing is generated."""
+    """Column of the group. Rows of a group are variants of one another; shoal generates none."""
     paraphrase: tuple[str, ...] = changes("cases", ())
-    """Columns with paraphrases of the last text: each row is a group and nothing is generated."""
+    """Columns with paraphrases of the last text. Each row is a group; shoal generates no variants."""
     variants: str = changes("cases", "", resolve=file_content("variants"))
-    """File of variants that `shoal export` wrote; nothing is generated."""
+    """File of variants from `shoal export`; shoal generates none."""
     limit: AtLeastOne | None = changes("cases", None)
-    """Number of problems to use, a fixed random choice."""
+    """Use a fixed random sample of this many problems."""
     suggesters: tuple[str, ...] = changes("cases", (OURS,), when=_generates, resolve=_suggesters)
-    """Masked language models, as model specs, that suggest replacements; `example` is built in."""
+    """Masked language models (specs) that suggest replacements; `example` is built in."""
     filters: tuple[Filter, ...] = changes("cases", ("default",), when=_generates)
-    """Filter conditions: default, pos only, probability only, none, or the default's words scrambled."""
+    """Filters of suggestions. default is pos and probability; scrambled permutes the letters of its words."""
     sample: AtLeastOne = changes("cases", 20, when=_generates)
-    """Variants per problem and word class in one draw; a class with fewer suggestions is dropped."""
+    """Variants per problem and word class in one draw. Classes with fewer suggestions are left out."""
     draws: AtLeastOne = changes("cases", 10, when=_generates)
     """Number of draws."""
     by_source: Literal["equal", "split"] = changes("cases", "equal", when=_generates, advanced=True)
-    """Compare sources at equal numbers on the same problems, or split the draws as the poster does."""
+    """Compare sources at equal numbers, or split the draws as the poster does."""
     threshold: Level = changes("scoring", 0.9)
-    """Share of its variants that must be right for a problem to pass, in lists and gates."""
+    """A problem passes if this share of its variants is right (in lists and gates)."""
     audited: tuple[str, ...] = changes("scoring", (), resolve=file_content("audited"), advanced=True)
-    """Files with human judgements, with columns id and label, as the page of `shoal export` saves them."""
+    """Human judgements: files with id and label, saved by the page of `shoal export`."""
     seed: Seed = changes("scoring", 0)
-    """Seed of the sign flips in comparisons and of the audit sample."""
+    """Seed of sign flips and of the audit sample."""
 
     def __post_init__(self) -> None:
         sources = [name for name in ("group", "paraphrase", "variants") if getattr(self, name)]

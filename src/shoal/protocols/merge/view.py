@@ -88,13 +88,13 @@ def _base(measures: Measures, model: str = "") -> dict[str, str]:
 
 
 def _accuracies(settings: Settings, measures: Measures, models: Sequence[str] = ("",)) -> Table:
-    """Return a row per condition and model: sample and pattern accuracy, reference, correlation; then originals."""
+    """Return a row per condition and model: sample and pattern accuracy, reference; then originals."""
     thresholds = [f"{threshold:g}" for threshold in sorted({*HEADLINE, settings.threshold})]
     names = [Column("", "left", once=True), *[Column("model", "left")] * (models != ("",))]
     columns = [
         *names, Column("problems"), Column("variants\nright"), Column("95 %\ninterval"),
         *(Column(f"solved\nat {_share(threshold)}") for threshold in thresholds),
-        Column(f"if indep.,\nat {_share(thresholds[-1])}", spare=True), Column("correlation", spare=True),
+        Column(f"if indep.,\nat {_share(thresholds[-1])}", spare=True),
     ]  # fmt: skip
     base = _base(measures, models[0])
     rows: dict[str, list[Row]] = {}
@@ -109,7 +109,6 @@ def _accuracies(settings: Settings, measures: Measures, models: Sequence[str] = 
                 *_leading(name, model, find_measure(measures, "sample accuracy", groups)),
                 *(Number(row, "strong") for row in solved),
                 Number(find_measure(measures, "independence reference", last), "quiet"),
-                Number(find_measure(measures, "intra-problem correlation", groups), "quiet"),
             ]
             rows.setdefault(name, []).append(Row(cells))
     for row in measures.where("seed accuracy"):

@@ -61,7 +61,6 @@ def quantity_name(row: Measure, separator: str) -> str:
 # Notes and reasons
 
 
-NO_CORRELATION = "all variants are right, all are wrong, or each problem has one variant"
 ONE_CHECKPOINT_EACH = "One checkpoint per model: seed variance was not measured."
 
 

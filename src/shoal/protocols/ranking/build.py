@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ...core.errors import DataError, PlanError, errors_at, nearest, some
-from ...core.files import is_file
+from ...core.files import is_data, is_file
 from ...core.records import Case, Example
 from ...data.grammar import GRAMMARS, make_rows
 from ...data.labelled import Labelled, read_labelled
@@ -117,7 +117,7 @@ def is_made(name: str) -> bool:
 
 def checked_path(name: str) -> Path:
     """Return the path of a file of examples; raise if there is none."""
-    if not is_file(Path(name)):
+    if not is_data(name):
         raise DataError(
             f"{name!r}: no such file",
             why=f"expected a CSV, TSV or JSON Lines file, or one of {', '.join(BUILT_IN)}",

@@ -2,29 +2,18 @@
 
 A factor has a value for each example. Its mean over a probe set ranks the models, high or low first according to its
 direction. RANDOM and GUESS have no values; they are what a factor must beat. To add a factor, write its function here
-or in `word_factors.py` and add a line to FACTORS. `"module:function=worse"` names a function of the user's:
-
-    def length(case, prediction, probabilities):
-        return len(case.examples[0][0])
-
-`prediction` is None and `probabilities` is empty where the model gave none.
+or in `word_factors.py` and add a line to FACTORS.
 """
 
-import math
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from importlib import import_module
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ...core.errors import PlanError, nearest
-from ...core.files import digest
 from ...core.records import Answers, Case
 from ...explaining.attributions import Attribution
 from ...stats.ranking import guess
@@ -155,96 +144,22 @@ FACTORS = {
 def parse_factors(names: Sequence[str], explainers: Sequence[str]) -> list[Factor]:
     """Return the factors that settings name, once for each explainer where they need attributions."""
     factors: list[Factor] = []
-    for factor in map(parse_factor, names):
+    for name in names:
+        if name not in FACTORS:
+            raise PlanError(
+                f"unknown factor {name!r}",
+                why=f"known factors are {', '.join(FACTORS)}",
+                fix=nearest(name, FACTORS) or "use one of these",
+            )
+        factor = FACTORS[name]
         if factor.from_words is None:
             factors.append(factor)
         elif explainers:
-            factors += [
-                replace(factor, name=f"{factor.name} ({name})", explainer=name) for name in explainers
-            ]
+            factors += [replace(factor, name=f"{name} ({each})", explainer=each) for each in explainers]
         else:
             raise PlanError(
-                f"factor {factor.name!r} needs an explainer",
+                f"factor {name!r} needs an explainer",
                 why="it is computed from attributions, and no explainer is set",
                 fix='explainers = ["shapley"]; on the command line --set explainers=shapley',
             )
     return factors
-
-
-def parse_factor(written: str) -> Factor:
-    """Return the factor that a setting means: a name of the table, or `module:function=worse` (or `=better`)."""
-    name, equals, word = written.partition("=")
-    direction: Any = word
-    if (equals or ":" in name) and word not in ("better", "worse"):
-        raise PlanError(
-            f"factor {written!r}: {f'unknown direction {word!r}' if equals else 'has no direction'}",
-            why="a direction that is chosen afterwards makes every factor look good",
-            fix=f"{name}=worse if high values are worse, or {name}=better",
-        )
-    if ":" in name:
-        return Factor(name, direction, from_answers=partial(_custom_values, name, _load(name)))
-    if name not in FACTORS:
-        raise PlanError(
-            f"unknown factor {name!r}",
-            why=f"known factors are {', '.join(FACTORS)}",
-            fix=nearest(name, FACTORS) or "use one of these, or module:function=worse for your own",
-        )
-    factor = FACTORS[name]
-    if equals and not factor.direction:
-        raise PlanError(f"factor {written!r}: {name} takes no direction", fix=name)
-    return replace(factor, direction=direction or factor.direction)
-
-
-def identity(written: str) -> Any:
-    """Return what decides a factor's values: its name, and the code of a user's function."""
-    parse_factor(written)
-    if ":" not in written:
-        return written
-    file = sys.modules[written.partition(":")[0]].__file__
-    return {"factor": written, "code": digest(Path(file)) if file else ""}
-
-
-# Functions of the user
-
-
-def _load(name: str) -> Callable[..., float | None]:
-    """Import the function that `module:function` names, from Python's path or the current folder."""
-    module, _, function = name.partition(":")
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        loaded: Callable[..., float | None] = getattr(import_module(module), function)
-        if not callable(loaded):
-            raise TypeError(f"{function} is not a function")
-    except Exception as problem:
-        raise PlanError(
-            f"factor {name!r} cannot be imported",
-            why=f"{type(problem).__name__}: {problem}",
-            fix="a function of a module in this folder or on Python's path: module:function=worse",
-        ) from None
-    return loaded
-
-
-def _custom_values(
-    name: str, function: Callable[..., float | None], cases: Sequence[Case], answers: Answers
-) -> Values:
-    values: Values = []
-    for row, case in enumerate(cases):
-        prediction = None if row in answers.errors else answers.labels[answers.predictions[row]]
-        probabilities: dict[str, float] = {}
-        shares = None if answers.probabilities is None else answers.probabilities[row]
-        if prediction is not None and shares is not None and not np.isnan(shares).any():
-            probabilities = dict(zip(answers.labels, shares.tolist(), strict=True))
-        try:
-            value = function(case, prediction, probabilities)
-            values.append(None if value is None else float(value))
-            if values[-1] is not None and not math.isfinite(values[-1]):
-                raise ValueError(f"it returned {value!r}")
-        except Exception as problem:
-            raise PlanError(
-                f"factor {name!r} failed on example {case.id!r}",
-                why=f"{type(problem).__name__}: {problem}",
-                fix="return a finite number or None",
-            ) from None
-    return values

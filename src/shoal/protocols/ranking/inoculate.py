@@ -11,13 +11,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...core.errors import DataError, PlanError
-from ...core.files import is_file
+from ...core.files import stamp
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
@@ -138,7 +137,7 @@ def training_data(settings: Settings) -> TrainingData:
     labels = built.labels or ()
 
     def read(name: str, number: int) -> list[Row]:
-        rows = _rows(name, number, settings.text, settings.label, _stamp(name))
+        rows = _rows(name, number, settings.text, settings.label, stamp(name))
         check_labels(name, (row.label for row in rows), labels)
         kept = [row for row in rows if row.texts not in ranked_by]
         if not kept:
@@ -149,11 +148,6 @@ def training_data(settings: Settings) -> TrainingData:
     out = {name: read(file, number) for number, (name, file) in enumerate(train.out.items(), start=1)}
     check_widths([*ranked_by, *(rows[0].texts for rows in (on, *out.values()))])
     return TrainingData(on, out, labels)
-
-
-def _stamp(name: str) -> tuple[int, int]:
-    path = Path(name)
-    return (path.stat().st_mtime_ns, path.stat().st_size) if is_file(path) else (0, 0)
 
 
 @lru_cache(maxsize=16)

@@ -17,13 +17,13 @@ class Dose:
     """What one model of a family sees of the new domain, besides the data that it is trained on."""
 
     mixed: Mapping[str, Share] = field(default_factory=dict)
-    """Share of the training examples, by the data's name in `train.out`."""
+    """Share of the training examples, by name in `train.out`."""
     later: bool = False
-    """Train on the old domain alone first, then again on the mixture."""
+    """Train on the old domain first, then on the mixture."""
     epochs: Epochs | None = None
-    """Epochs of training on the mixture, if not `train.epochs`."""
+    """Epochs on the mixture, if not `train.epochs`."""
     steps: Mapping[str, Count] = field(default_factory=dict)
-    """Batches of new data alone at the end, by the data's name in `train.out`."""
+    """Final batches of new data alone, by name in `train.out`."""
 
     @property
     def title(self) -> str:
@@ -48,16 +48,14 @@ class Train(TrainConfig):
     Defaults are the paper's Table 6; its warm-up is a number of steps, ours a share.
     """
 
-    REMOVED: ClassVar[Mapping[str, str]] = {"rows": "shoal trains on all rows, or on 3,000 that it makes"}
-
     on: str = "signals:MORPH:ambiguous"
-    """Data of the old domain: a file, or data that ship with shoal."""
+    """Data of the old domain: a file or built-in data."""
     out: Mapping[str, str] = field(default_factory=dict)
-    """Data of the new domain to take doses of: a name for each file."""
+    """Data of the new domain for the doses: a name for each file."""
     doses: tuple[Dose, ...] = (Dose(),)
     """One model for each; {} is the model that sees nothing of the new domain."""
     learning_rate: Rate | None = None
-    """By default the paper's 1e-5, and 5e-4 for the very small `tiny:` models."""
+    """Default: the paper's 1e-5; 5e-4 for `tiny:` models."""
     warm_up: Share = 0.1
     weight_decay: Annotated[float, Within(0)] = 0.1
 
@@ -102,12 +100,6 @@ def _population(settings: "Settings") -> Any:
     return settings.population or 0  # stored answers name "all examples" by 0
 
 
-def _code(settings: "Settings") -> Any:
-    from .factors import identity
-
-    return [identity(factor) for factor in settings.factors]
-
-
 def _explains(settings: "Settings") -> bool:
     return bool(settings.explainers)
 
@@ -117,55 +109,47 @@ class Settings(Profiled):
     """Settings of `[ranking]` in a plan, or of `--set` on the command line."""
 
     REMOVED: ClassVar[Mapping[str, str]] = {
-        "absent": "absent words are masked where the model has a mask, else left out",
-        "scale": "factors use raw attributions",
-        "combine": "factors are ranked by one at a time",
-        "draw": "examples are drawn where models disagree",
         "steps": "samples = {gradients = 50}",
-        "accuracies": "accuracy is measured on all of data",
-        "resamples": "always 2,000",
         "id": "name the column id, case_id or uid",
         "feature": "name the column feature",
     }
 
     data: tuple[str, ...] = changes("cases", ("sentiment",), resolve=file_content("data"))
-    """Labelled examples of the new domain: files, or `sentiment`, `opinions` or `paraphrase`, which ship with shoal."""
+    """Labelled examples of the new domain: files, or the built-in `sentiment`, `opinions` or `paraphrase`."""
     pool: str = changes("cases", "", resolve=file_content("pool"))
-    """A file of unlabelled examples, from which shoal draws those to label next."""
+    """File of unlabelled examples, from which shoal draws the next to label."""
     text: tuple[str, ...] = changes("cases", (), advanced=True)
-    """The column of the text, or the two of a pair; by default a common name."""
+    """Column of the text, or the two columns of a pair. Default: found by name."""
     label: str = changes("cases", "", advanced=True)
-    """The column of the label; a row without one is unlabelled."""
+    """Column of the label; a row without a label is unlabelled."""
     labels: tuple[str, ...] = changes("cases", ())
-    """All labels, if the examples do not have every one."""
+    """All labels. Needed only if the examples do not have every label."""
     classes: dict[str, tuple[str, ...]] | None = changes("cases", None, advanced=True)
-    """Model labels that count as one, their probabilities summed: {non-entailment = ["neutral", "contradiction"]}."""
+    """Labels to merge, summing probabilities: {non-entailment = ["neutral", "contradiction"]}."""
     explainers: tuple[str, ...] = changes("cases", ())
-    """Explainers for factors from attributions: lime, shapley, gradients."""
+    """Explainers for attribution factors: lime, shapley, gradients."""
     samples: dict[str, AtLeastOne] | None = changes("answers", None, when=_explains, advanced=True)
-    """Copies of each example (lime, shapley) or steps (gradients), by explainer; by default each explainer's own."""
+    """Copies per example (lime, shapley) or steps (gradients), by explainer."""
     train: Train | None = changes("answers", None, resolve=_training)
     """Train a family of models with doses of the new domain; by default models are used as they are."""
-    factors: tuple[str, ...] = changes(
-        "scoring", ("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"), resolve=_code
-    )
-    """Factors to rank by; your own as "module:function=worse" if high values are worse, or "…=better"."""
+    factors: tuple[str, ...] = changes("scoring", ("ACC", "CONF", "CONF-GT", "RANDOM", "GUESS"))
+    """Factors to rank by: see `shoal list factors`."""
     probe_sizes: tuple[AtLeastOne, ...] = changes("scoring", (5, 10, 20))
-    """t, the examples per probe set; none to order models without the study."""
+    """t, the examples per probe set. An empty list only orders the models."""
     probe_sets: AtLeastOne = changes("scoring", 500)
-    """B, the number of probe sets, drawn with replacement; the same for all models and factors."""
+    """B, the probe sets, drawn with replacement and equal for all models and factors."""
     population: AtLeastOne | None = changes(
         "answers", None, when=_explains, resolve=_population, advanced=True
     )
-    """How many examples probe sets are drawn from, and explained; by default all. Accuracy always uses all."""
+    """Examples to explain and to draw probe sets from. Default: all. Accuracy always uses all."""
     ties: Ties = changes("scoring", "half", advanced=True)
-    """Count a tie of two models on a probe set as one half, or as a failure."""
+    """Count a tie on a probe set as one half, or as a failure."""
     label_next: Count = changes("scoring", 10)
-    """How many examples of the pool to draw for labelling."""
+    """Examples of the pool to label next."""
     seed: Seed = changes(
         "answers", 0, when=lambda settings: bool({"lime", "shapley"} & {*settings.explainers})
     )
-    """Seed for probe sets, resampling, draws for labelling, the copies of explainers, and training."""
+    """Seed of every random step."""
 
     def __post_init__(self) -> None:
         for name in ("data", "factors", "probe_sizes", "labels", "explainers"):

@@ -1,0 +1,172 @@
+"""Stored predictions in place of trainings: a file per scenario, and one or two of answers to the i.i.d. rows.
+
+`docs/method/prompted.md` 8.6. Each file is one job. The i.i.d. answers of `seen` also serve the held-out scenarios, so
+that every job answers the same cases.
+"""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...core.errors import DataError, PlanError, some
+from ...core.records import Answers, Case
+from ...data.squad import is_squad
+from ...data.tables import open_rows
+from ...models import ModelSpec, parse_spec
+from ...models.asking import stack
+from ...models.stored import StoredAnswers, load
+from ...models.stored.columns import Columns, Request
+from .iid import is_labelled_row
+from .settings import IidPredictions, Predictions, Settings
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+PREFIX = "predictions:"
+ID_COLUMNS = ("id", "case_id")
+
+
+def stored_parts(settings: Settings) -> list[Settings]:
+    """Return the settings of each job: one per file of predictions."""
+    _check(settings)
+    files, rows = given(settings.predictions), given(settings.iid_predictions)
+    jobs = []
+    for name, file in files.items():
+        answers = {name: rows[name]} if name in rows else {"seen": rows["seen"]}
+        jobs.append(
+            replace(
+                settings,
+                predictions=Predictions(**{name: file}),
+                iid_predictions=IidPredictions(**answers),
+                hold_out=(scenario_of(name),),
+            )
+        )
+    return jobs
+
+
+def given(files: "DataclassInstance") -> dict[str, str]:
+    """Return the files that are given, by key."""
+    return {field.name: value for field in fields(files) if (value := getattr(files, field.name))}
+
+
+def scenario_of(key: str) -> Any:
+    """Return the scenario of a key of `[learning.predictions]`."""
+    return "none" if key == "iid" else key.replace("_", " ")
+
+
+def _check(settings: Settings) -> None:
+    """Stop at missing files, and at settings that only a training has."""
+    for table in ("predictions", "iid_predictions"):
+        missing = [name for name in ("iid", "seen") if not getattr(getattr(settings, table), name)]
+        if missing:
+            raise PlanError(
+                f"[learning.{table}] has no {' and no '.join(missing)}",
+                why="G compares the answers without the suite (iid) with those that saw all of it (seen)",
+                fix=f'{missing[0]} = "FILE" below [learning.{table}]',
+            )
+    usual = Settings()
+    names = ("train", "iid", "iid_halves", "iid_limit", "ood", "hold_out", "fold", "hold_out_sample")
+    idle = [name for name in names if getattr(settings, name) != getattr(usual, name)]
+    if idle:
+        raise PlanError(
+            f"[learning] {idle[0]} has no effect on stored predictions",
+            why="nothing is trained or asked; the scenarios are those of [learning.predictions]",
+            fix=f"leave out {some(idle)}",
+        )
+
+
+class ScenarioAnswers:
+    """The stored answers of one scenario: to the suite, and to the i.i.d. rows."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        ((self._name, file),) = given(settings.predictions).items()
+        ((self._row_name, row_file),) = given(settings.iid_predictions).items()
+        self._suite = load(_spec(file))
+        row_spec = _spec(row_file)
+        self._rows = _RowAnswers(Path(row_spec.name), row_spec.options, settings.iid_test)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what the answers depend on: both files and their options."""
+        return {"suite": self._suite.fingerprint(), "iid": self._rows.fingerprint()}
+
+    def answer_cases(
+        self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
+    ) -> Answers:
+        """Return the answers to every example: those of the suite, then the i.i.d. rows."""
+        suite = [case for case in cases if not is_labelled_row(case)]
+        rows = cases[len(suite) :]
+        try:
+            of_suite = self._suite.answer_cases(suite, whole, labels)
+        except DataError as problem:
+            raise problem.at(f"[learning.predictions] {self._name}") from None
+        try:
+            of_rows = self._rows.answer_cases(_as_named(rows, self._settings.iid_test), rows, labels)
+            return together(of_suite, of_rows)
+        except DataError as problem:
+            raise problem.at(f"[learning.iid_predictions] {self._row_name}") from None
+
+
+class _RowAnswers(StoredAnswers):
+    """Answers to the i.i.d. rows, one for each."""
+
+    def __init__(self, path: Path, options: dict[str, str], test: str) -> None:
+        super().__init__(path, options)
+        self._test = test
+
+    def answer_cases(
+        self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
+    ) -> Answers:
+        self._count = len(cases)
+        return super().answer_cases(cases, cases, labels)
+
+    def read(self, request: Request | None = None) -> Columns:
+        columns = super().read(request)
+        if len(columns.lines) != self._count:
+            raise DataError(
+                f"{self.path}: {len(columns.lines):,} answers to {self._count:,} rows of {self._test}",
+                why="every row needs one answer; ids are the file's column id, or else count its rows from 0",
+                fix=f"predict every row of {self._test} once",
+            )
+        return columns
+
+
+def _spec(file: str) -> ModelSpec:
+    """Return a file with its options; the scheme is optional."""
+    return parse_spec(file if file.startswith(PREFIX) else f"{PREFIX}{file}")
+
+
+def _as_named(rows: Sequence[Case], file: str) -> list[Case]:
+    """Return the rows under the ids of their file, if it has a column of ids; else they are numbered from 0."""
+    names = [] if is_squad(Path(file)) else _ids(Path(file))
+    if not names:
+        return list(rows)
+    if len(set(names)) < len(names):
+        raise DataError(f"{file}: an id occurs twice", fix="ids that differ, or no column of ids")
+    return [replace(case, id=name) for case, name in zip(rows, names, strict=True)]
+
+
+def _ids(path: Path) -> list[str]:
+    table = open_rows(path)
+    column = next((name for name in ID_COLUMNS if name in table.columns), "")
+    return [str(cells[column]) for _, cells in table.rows] if column else []
+
+
+def together(suite: Answers, rows: Answers) -> Answers:
+    """Return both as one, under the labels of the suite's answers; only the label of a row counts."""
+    codes = rows.predictions
+    if rows.labels != suite.labels and not suite.texts:
+        places = {label: place for place, label in enumerate(suite.labels)}
+        used = {rows.labels[code] for place, code in enumerate(codes.tolist()) if place not in rows.errors}
+        if unknown := sorted(used - places.keys()):
+            raise DataError(
+                f"the i.i.d. answers have the label {unknown[0]!r}",
+                why=f"the answers to the suite have probabilities of {some(suite.labels)} only",
+                fix="answers of one model to both",
+            )
+        codes = np.array([places.get(rows.labels[code], 0) for code in codes.tolist()], np.int64)
+    plain = replace(rows, labels=suite.labels, predictions=codes, probabilities=None, confidences=None)
+    return replace(stack([suite, plain]), label_map={**rows.label_map, **suite.label_map}, band=suite.band)

@@ -1,0 +1,120 @@
+"""Teach a prompted model a suite without training (`docs/method/prompted.md` 8.6).
+
+instructions      the description of every functionality that is seen, with its label if all of its cases have one
+demonstrations    a labelled case of the training split for every functionality that is seen, as an earlier turn
+
+What is held out is absent from both. A model with something held out answers that alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import PlanError
+from ...core.records import Case
+from ...models import load_model, parse_spec
+from ...models.prompted.prompt import TASKS, Prompt
+from ..behaviour.build import load_suite
+from ..behaviour.rules import label_index
+from .lessons import held_out, trained_as, training_cases
+from .settings import Settings, Train
+
+PROMPT_SEED = 0
+"""Seed of the choice of demonstrations: the same in every plan."""
+
+
+def check_teaching(settings: Settings) -> None:
+    """Stop at settings that only a training has, and at a plan without i.i.d. rows to test on."""
+    idle = [name for name in ("fold", "iid_limit") if getattr(settings, name)]
+    idle += ["train"] if settings.train != Train() else []
+    idle += ["s_iid_mode"] if settings.s_iid_mode != "full" else []
+    if idle:
+        raise PlanError(
+            f"[learning] {idle[0]} has no effect with teach",
+            why="nothing is trained, and a model that has something held out answers only that",
+            fix=f"leave out {idle[0]}",
+        )
+    if not settings.iid and not settings.iid_test:
+        raise PlanError("[learning] needs i.i.d. data to test on", fix='iid_test = "test.tsv"')
+
+
+def taught_model(settings: Settings, spec: str) -> Any:
+    """Return a prompted model whose prompt teaches what the settings do not hold out."""
+    if "prompt" not in parse_spec(spec).options:
+        raise PlanError(
+            f"teach needs a prompted model, {spec} has no prompt",
+            fix='"openai:MODEL?url=URL&prompt=FILE", or "hf:DIR?prompt=FILE"',
+        )
+    model = load_model(spec)
+    model.prompt = taught_prompt(settings, model.prompt)
+    return model
+
+
+def taught_prompt(settings: Settings, prompt: Prompt) -> Prompt:
+    """Return a prompt with instructions, demonstrations or both before its own."""
+    (how,) = settings.teach
+    seen: dict[str, list[Case]] = {}
+    without = held_out(settings)
+    for case in trained_as(training_cases(settings)) if how != "nothing" else ():
+        if case.groups["functionality"] not in without:
+            seen.setdefault(case.groups["functionality"], []).append(case)
+    lesson = _instructions(settings, prompt, seen) if how in ("instructions", "both") else ""
+    shots = _demonstrations(settings, prompt, seen) if how in ("demonstrations", "both") else []
+    return replace(prompt, lesson=lesson, shots=(*prompt.shots, *shots))
+
+
+def _instructions(settings: Settings, prompt: Prompt, seen: dict[str, list[Case]]) -> str:
+    """Return a line per functionality: its description, and its label if there is only one."""
+    suite = load_suite(settings.suite)
+    lines = []
+    for name, cases in seen.items():
+        words = suite.descriptions.get(name) or name
+        labels = {_label(settings, case, place) for case in cases for place in range(len(case.examples))}
+        word = prompt.labels.get(labels.pop(), "") if len(labels) == 1 else ""
+        rule = f" Answer: {word}" if word else ""
+        rule = " A change of this kind keeps the answer." if cases[0].groups["test type"] == "INV" else rule
+        lines.append(f"- {words}{rule}")
+    return "Your answers must follow these rules:\n" + "\n".join(lines) if lines else ""
+
+
+def _demonstrations(settings: Settings, prompt: Prompt, seen: dict[str, list[Case]]) -> list[dict[str, str]]:
+    """Return one labelled example of every functionality that has any."""
+    rng = np.random.default_rng(PROMPT_SEED)
+    shots = []
+    for cases in seen.values():
+        able = [shot for case in cases if (shot := _shot(settings, prompt, case))]
+        shots += [able[int(rng.integers(len(able)))]] if able else []
+    return shots
+
+
+def _shot(settings: Settings, prompt: Prompt, case: Case) -> dict[str, str] | None:
+    """Return the first example of a case as a shot; None without a label that the prompt has."""
+    names = TASKS[prompt.task]
+    label = _label(settings, case, 0)
+    is_reading = prompt.task == "reading"
+    if len(case.examples[0]) != len(names) or not label or not (is_reading or label in prompt.labels):
+        return None
+    return dict(zip(names, case.examples[0], strict=True)) | {"answer" if is_reading else "label": label}
+
+
+def _label(settings: Settings, case: Case, place: int) -> str:
+    """Return the suite's name of an example's label, or its answer; empty without one."""
+    if case.groups["test type"] != "MFT" or case.labels is None:
+        return ""
+    word, labels = str(case.labels[place]), tuple(load_suite(settings.suite).labels or ())
+    is_answer = not labels or word.startswith("not_")
+    return word if is_answer else labels[label_index(word, labels)]
+
+
+def asked_parts(settings: Settings, folds: Sequence[tuple[Any, str]]) -> list[Settings]:
+    """Return the settings of each job: one without the suite, then each way of teaching on each fold."""
+    jobs = []
+    for how in dict.fromkeys(settings.teach):
+        scenarios = [("none", "")] if how == "nothing" else [("seen", ""), *folds]
+        for scenario, fold in scenarios:
+            asks = "held out" if fold else "all"
+            changed = replace(settings, teach=(how,), hold_out=(scenario,), fold=fold)
+            jobs.append(replace(changed, hold_out_sample=0, hold_out_asks=asks))
+    return jobs

@@ -1,0 +1,184 @@
+"""Stored predictions per scenario in place of trainings: what they give, and what is refused."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from click.testing import CliRunner
+from toy_suite import rows_of, write_answers, write_suite
+
+from shoal.cli import main
+from shoal.core.errors import ShoalError
+from shoal.runs.plan import check_plan, read_plan
+
+SIZES = {"praise": 40, "thanks": 24}
+TEXTS, RIGHT = 20, 15
+PLAN = """models = ["held-out-model"]
+[learning]
+suite = "toy.jsonl"
+profile = "reference"
+iid_test = "test.tsv"
+iid_labels = ["negative", "positive"]
+resamples = 50
+shuffles = 50
+[learning.predictions]
+iid = "iid.jsonl"
+seen = "seen.jsonl"
+functionality = "functionality.jsonl"
+[learning.iid_predictions]
+iid = "rows.iid.csv"
+seen = "rows.seen.csv"
+"""
+WRONG = {"iid": 4, "seen": 1, "functionality": 2}
+"""Every so-manyth answer of a scenario is right: of 4, 1 and 2."""
+
+
+def write_rows(path: Path, said: list[str], ids: list[int] | None = None, header: str = "id,label") -> None:
+    numbers = range(len(said)) if ids is None else ids
+    path.write_text(
+        "\n".join([header, *(f"{n},{word}" for n, word in zip(numbers, said, strict=True))]) + "\n"
+    )
+
+
+@pytest.fixture
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    rows = rows_of(SIZES)
+    write_suite(tmp_path / "toy.jsonl", rows)
+    for name, step in WRONG.items():
+        write_answers(tmp_path / f"{name}.jsonl", rows, [int(row["case_id"] % step == 0) for row in rows])
+    lines = [f"text {number}\t{number % 2}" for number in range(TEXTS)]
+    (tmp_path / "test.tsv").write_text("\n".join(["sentence\tlabel", *lines]) + "\n")
+    right = [("negative", "positive")[number % 2] for number in range(TEXTS)]
+    write_rows(tmp_path / "rows.iid.csv", [*right[:RIGHT], *right[:-1][: TEXTS - RIGHT]])
+    write_rows(tmp_path / "rows.seen.csv", right)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return tmp_path / "plan.toml"
+
+
+def run(plan: Path) -> str:
+    done = CliRunner().invoke(main, ["run", str(plan), "--into", "runs"])
+    assert done.exit_code == 0, done.output + done.stderr
+    return done.stdout
+
+
+def scores(plan: Path) -> dict[tuple[str, str], float]:
+    done = CliRunner().invoke(main, ["status", str(plan), "--into", "runs", "--json"])
+    assert done.exit_code == 0, done.output
+    return {
+        (row["name"], row["groups"]["hold out"]): row["value"]
+        for row in json.loads(done.stdout)["measures"]
+        if row["name"] in ("suite score", "G", "iid score")
+        and not {"seed", "functionality", "score"} & row["groups"].keys()
+    }
+
+
+def test_each_file_is_a_scenario_and_seen_serves_the_held_out_ones(plan: Path):
+    printed = run(plan)
+    assert "Teaching the suite improves what is taught" in printed
+    found = scores(plan)
+    cases = rows_of(SIZES)
+    for name, step in WRONG.items():
+        asked = [row for row in cases if f"{row['functionality']}/{row['case_id']}" in ids_of_cases(plan)]
+        rates = [fmean(r["case_id"] % step == 0 for r in asked if r["functionality"] == f) for f in SIZES]
+        iid = RIGHT / TEXTS if name == "iid" else 1.0
+        hold_out = "none" if name == "iid" else name
+        assert found["suite score", hold_out] == pytest.approx(fmean(rates))
+        assert found["G", hold_out] == pytest.approx(2 * fmean(rates) * iid / (fmean(rates) + iid))
+    assert found["iid score", "none"] == RIGHT / TEXTS
+
+
+def ids_of_cases(plan: Path) -> set[str]:
+    done = CliRunner().invoke(main, ["show", "none", "--into", "runs", "--csv"])
+    assert done.exit_code == 0, done.output
+    return {line.partition(",")[0] for line in done.stdout.splitlines()[1:]}
+
+
+def test_ids_decide_whatever_the_order_of_the_rows(plan: Path):
+    run(plan)
+    before = scores(plan)
+    lines = Path("rows.seen.csv").read_text().splitlines()
+    Path("rows.seen.csv").write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
+    run(plan)
+    assert scores(plan) == before
+
+
+def test_rows_may_have_ids_of_their_own(plan: Path):
+    run(plan)
+    before = scores(plan)
+    lines = Path("test.tsv").read_text().splitlines()
+    named = [f"row-{number}\t{line}" for number, line in enumerate(lines[1:])]
+    Path("test.tsv").write_text("\n".join(["id\t" + lines[0], *named]) + "\n")
+    for name in ("iid", "seen"):
+        path = Path(f"rows.{name}.csv")
+        head, *rows = path.read_text().splitlines()
+        path.write_text("\n".join([head, *(f"row-{row}" for row in rows)]) + "\n")
+    run(plan)
+    assert scores(plan) == before
+
+
+def edit(name: str, change: Callable[[str], str]) -> None:
+    path = Path(name)
+    path.write_text(change(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda: Path("functionality.jsonl").unlink(), "functionality.jsonl: no such file"),
+        (
+            lambda: edit("plan.toml", lambda text: text.replace('seen = "seen', 'sene = "seen')),
+            'setting "sene"',
+        ),
+        (
+            lambda: edit("plan.toml", lambda text: text.replace('seen = "seen.jsonl"\n', "")),
+            "[learning.predictions] has no seen",
+        ),
+        (
+            lambda: edit("plan.toml", lambda text: text.replace('iid = "rows.iid.csv"\n', "")),
+            "[learning.iid_predictions] has no iid",
+        ),
+        (
+            lambda: edit("plan.toml", lambda text: text.replace("shuffles", "iid_halves = true\nshuffles")),
+            "iid_halves has no effect",
+        ),
+        (
+            lambda: edit("plan.toml", lambda text: text.replace('"held-out', '"another", "held-out')),
+            "stored predictions of one model, and 2 models",
+        ),
+        (
+            lambda: edit("seen.jsonl", lambda text: text[: len(text) // 2].rpartition("\n")[0]),
+            "[learning.predictions] seen",
+        ),
+        (lambda: edit("seen.jsonl", lambda text: text.replace("thanks", "thank you")), "thank you/"),
+        (lambda: edit("seen.jsonl", lambda text: text.replace('"pred": 1', '"pred": 7', 1)), "label 7"),
+        (lambda: edit("seen.jsonl", lambda text: text.replace("[0, 1]", "[NaN, 1]", 1)), "seen.jsonl, line"),
+        (
+            lambda: edit("rows.seen.csv", lambda text: text[: text.rindex("19,")]),
+            "rows.seen.csv: 19 answers to 20 rows of test.tsv",
+        ),
+        (
+            lambda: edit("rows.seen.csv", lambda text: text.replace("\n19,", "\n20,")),
+            "20 is not in the suite",
+        ),
+        (lambda: edit("rows.seen.csv", lambda text: text.replace("\n19,", "\n18,")), "18 is predicted twice"),
+        (lambda: edit("rows.seen.csv", lambda text: text.replace("19,positive", "19,good")), "label 'good'"),
+        (lambda: edit("rows.seen.csv", lambda text: text.replace("19,positive", "19,nan")), "label 'nan'"),
+        (lambda: edit("rows.seen.csv", lambda text: text.replace("19,positive", "19,")), "no label"),
+    ],
+)
+def test_wrong_input_is_refused_with_its_place(plan: Path, change: Callable[[], None], message: str):
+    change()
+    done = CliRunner().invoke(main, ["run", str(plan), "--into", "runs"])
+    assert done.exit_code == 1, done.output
+    assert message in " ".join(done.output.split()), done.output
+    assert "try:" in done.output
+
+
+def test_a_missing_file_is_seen_before_anything_runs(plan: Path):
+    Path("rows.seen.csv").unlink()
+    with pytest.raises(ShoalError, match=r"rows\.seen\.csv: no such file"):
+        check_plan(read_plan(plan))
