@@ -72,6 +72,8 @@ def _metric(result: Result) -> str:
 
 def differing_settings(a: Result, b: Result) -> str:
     """Return the settings, other than the model, in which the two sides differ."""
+    if _metric(a) != _metric(b):
+        return f"metric ({_metric(a)} and {_metric(b)})"
     if not is_dataclass(a.settings) or type(a.settings) is not type(b.settings):
         return ""
     old, new = (dict(_by_name(result.settings)) for result in (a, b))

@@ -37,6 +37,8 @@ SCHEMES: dict[str, tuple[str, str]] = {
     "vectors": ("vectors", "word vectors in text form, for association tests"),
 }
 """Scheme to the module that loads it and a description."""
+GRADED = {"scores": "shoal show, compare or gate: its answers are graded already"}
+"""What looks like a scheme and needs no protocol."""
 REMOVED = {
     "contradictions": "?probabilities=no, which reads labels alone",
     "end": "words in the prompt's [labels] of which none begins another, such as letters",
@@ -160,7 +162,9 @@ def load_model(spec: str) -> Any:
         raise ModelError(
             f"model {spec!r}: unknown scheme {parsed.scheme!r}",
             why=f"known: {', '.join(f'{scheme}:' for scheme in SCHEMES)}",
-            fix=nearest(parsed.scheme, SCHEMES) or "store the model's answers in a file: predictions:FILE",
+            fix=GRADED.get(parsed.scheme)
+            or nearest(parsed.scheme, SCHEMES)
+            or "store the model's answers in a file: predictions:FILE",
         )
     module = import_module(f".{SCHEMES[parsed.scheme][0]}", __name__)
     check_options(parsed, module.OPTIONS)

@@ -1,14 +1,13 @@
 """Answer sources: where the answers of a job come from.
 
-    DirectAnswers        a model in this process, batch by batch
-    DistributedAnswers   the same batches, answered by copies of the model on several workers
-    RemoteAnswers        an endpoint, several requests in flight, in the order of arrival
+    DirectAnswers    a model in this process, batch by batch
+    RemoteAnswers    an endpoint, several requests in flight, in the order of arrival
 
 `execute` stores each block of answers before it takes the next. A crash therefore costs a batch, or the requests that
 were in flight.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from itertools import repeat
@@ -30,10 +29,6 @@ Batches = Sequence[Sequence[int]]
 SECOND = "again"
 """The mark of a second answer to the same example; it is compared with the first and then dropped."""
 
-
-Ask = Callable[[Batches], Iterator[Sequence[Answer]]]
-BatchDistributor = Callable[[Ask, Batches], Iterator[Sequence[Answer]]]
-"""Yields the answers to batches in order, from several workers; its first argument answers a few batches here."""
 
 
 class _Source:
@@ -87,10 +82,7 @@ class DirectAnswers(_Source):
         if stored.done and is_checked and not self._agrees(stored.read()):
             progress("the model has changed: starting again", 0, self.total)
             stored.restart()
-        return self._answer_all(self.batches[stored.done :])
-
-    def _answer_all(self, batches: Batches) -> Iterator[Sequence[Answer]]:
-        return self.answer(batches)
+        return self.answer(self.batches[stored.done :])
 
     def conclude(self, stored: PartialAnswers) -> list[Check]:
         """Return no checks: the answers are in order."""
@@ -98,17 +90,6 @@ class DirectAnswers(_Source):
 
     def _agrees(self, rows: Sequence[Answer]) -> bool:
         return answers_match(self.model, rows, self._examples, self.built.labels).ok is not False
-
-
-class DistributedAnswers(DirectAnswers):
-    """Answers to the same batches from copies of the model on several workers."""
-
-    def __init__(self, job: Job, model: Any, built: Built, distribute: BatchDistributor) -> None:
-        super().__init__(job, model, built)
-        self._distribute = distribute
-
-    def _answer_all(self, batches: Batches) -> Iterator[Sequence[Answer]]:
-        return self._distribute(self.answer, batches)
 
 
 class RemoteAnswers(_Source):
@@ -155,19 +136,14 @@ class RemoteAnswers(_Source):
         ]
 
 
-AnswerSource = DirectAnswers | DistributedAnswers | RemoteAnswers
+AnswerSource = DirectAnswers | RemoteAnswers
 """`missing` yields the answers that are not stored yet, in blocks of `sizes`; `conclude` brings them into order."""
 
 
-def find_source(
-    job: Job, model: Any, built: Built, distribute: BatchDistributor | None = None
-) -> AnswerSource:
+def find_source(job: Job, model: Any, built: Built) -> AnswerSource:
     """Return the answer source for a model."""
-    if isinstance(model, RemoteModel):
-        return RemoteAnswers(job, model, built)
-    return (
-        DistributedAnswers(job, model, built, distribute) if distribute else DirectAnswers(job, model, built)
-    )
+    is_remote = isinstance(model, RemoteModel)
+    return RemoteAnswers(job, model, built) if is_remote else DirectAnswers(job, model, built)
 
 
 # Remote answers

@@ -1,4 +1,4 @@
-"""Error rates by simulation, through the verbs of the protocol, at the sizes that people use."""
+"""Error rates by simulation; benchmarks/verbs.py has those of intervals over words, terms and checkpoints."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from bias_results import compare, crows_results, settings
 
 from shoal.core.records import Answer, Case, Measures
 from shoal.protocols import bias
-from shoal.protocols.base import Built
 from shoal.protocols.bias.seat import score as score_seat
 
 
@@ -88,71 +87,6 @@ def false_alarms(sizes, spreads, profile, trials=300):
 )
 def test_unequal_sets_of_unequal_spread_are_significant_in_one_of_twenty_tests(sizes, spreads):
     assert false_alarms(sizes, spreads, "recommended") <= below(0.05, 300)
-
-
-@pytest.mark.parametrize(
-    ("words", "each", "difference"),
-    [
-        (8, 6, 0.0),
-        *(
-            pytest.param(*design, marks=pytest.mark.nightly)
-            for design in ((3, 1, 1.0), (8, 1, 2.5), (25, 1, 1.0))
-        ),
-    ],
-)
-def test_intervals_of_effect_sizes_cover_new_words(words, each, difference):
-    rng, trials = np.random.default_rng(9), 250
-    chosen = settings(diagnostic="seat", n_samples=10)
-    truth = difference / np.sqrt(1 + difference**2 / 4)
-    held = 0
-    for _ in range(trials):
-        low, high = seat_measures(rng, chosen, words, each, difference).where("effect size")[0].interval
-        held += low <= truth <= high
-    assert 1 - held / trials <= below(0.05, trials)
-
-
-# StereoSet
-
-
-def stereoset_result(rng, chosen, terms, each, rates, spread):
-    """Clusters of target terms with rates of their own: of stereotypes, and of sense before nonsense."""
-    cases, answers = [], []
-    drawn = [
-        rng.beta(rate * size, (1 - rate) * size, terms) for rate, size in zip(rates, spread, strict=True)
-    ]
-    for term in range(terms):
-        for number in range(each):
-            groups = {"task": "intrasentence", "category": "race", "target": f"t{term}"}
-            cases.append(Case(f"{term}-{number}", (("a",), ("b",), ("c",)), None, groups, f"t{term}"))
-            prefers = rng.random() < drawn[0][term]
-            beat = rng.random(2) < drawn[1][term]
-            first, second = (2.0, 1.0) if prefers else (1.0, 2.0)
-            unrelated = {2: 0.0, 1: 1.5, 0: 3.0}[int(beat.sum())]
-            scores = (first, second, unrelated)
-            answers.append([Answer("", "tokens", {"score": score}) for score in scores])
-    scored = bias.score(chosen, Built(cases, None, "tokens"), {"": answers})
-    return Measures(scored.measures)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("profile", ["recommended", "reference"])
-@pytest.mark.parametrize(("terms", "rates"), [(3, (0.5, 0.75)), (12, (0.65, 0.9))])
-def test_intervals_of_stereoset_cover_new_terms(terms, rates, profile):
-    rng, trials = np.random.default_rng(2), 200
-    chosen = settings(diagnostic="stereoset", profile=profile)
-    truths = {
-        "stereotype score": rates[0],
-        "language modelling score": rates[1],
-        "icat": rates[1] * min(rates[0], 1 - rates[0]) * 2,
-    }
-    held = dict.fromkeys(truths, 0)
-    for _ in range(trials):
-        measures = stereoset_result(rng, chosen, terms, 15, rates, (20.0, 20.0))
-        for name, truth in truths.items():
-            low, high = measures.where(name, category="all")[0].interval
-            held[name] += low <= truth <= high
-    errors = {name: 1 - count / trials for name, count in held.items()}
-    assert max(errors.values()) <= below(0.05, trials), errors
 
 
 # Checkpoints

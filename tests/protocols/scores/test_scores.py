@@ -130,6 +130,18 @@ def test_a_sample_that_is_there_twice_is_an_error_unless_its_runs_differ(tmp_pat
     assert result.measures[0].value == 0.25 and result.measures[0].n == 2
 
 
+@given(
+    names=st.lists(st.integers(0, 9).map(str), min_size=1, max_size=10, unique=True),
+    order=st.randoms(use_true_random=False),
+)
+@settings(max_examples=30)
+def test_a_copy_of_any_sample_at_any_place_is_an_error(tmp_path_factory, names, order):
+    rows = [{"id": name, "score": order.choice([0, 1, None])} for name in [*names, order.choice(names)]]
+    order.shuffle(rows)
+    with pytest.raises(DataError, match="is there twice"):
+        graded_results([write(tmp_path_factory.mktemp("graded") / "a.jsonl", rows)])
+
+
 def test_epochs_are_the_runs_of_a_comparison(tmp_path):
     def epochs(name: str, *scores: dict[str, int]) -> str:
         return write(tmp_path / name, [row for at, run in enumerate(scores) for row in graded(run, epoch=at)])

@@ -280,10 +280,11 @@ def _named(records: Records, wanted: str, usable: Sequence[str]) -> str:
             f"{records.path}: {wanted} is {records.ungradable[wanted]}, not a number",
             fix=f"one of {some(usable)}",
         )
+    suggested = [*matching, nearest(wanted, usable).strip('"'), *usable]
     raise DataError(
         f"{records.path}: {'several metrics' if matching else 'no metric'} {wanted!r}",
         why=f"found: {some(matching or usable, 12)}",
-        fix=f"?metric={(matching or [nearest(wanted, usable).strip(chr(34)) or 'NAME'])[0]}",
+        fix=f"?metric={next(filter(None, suggested), 'NAME')}",
     )
 
 

@@ -30,7 +30,7 @@ SCORE = "score"
 RUN = "score in run "
 """Beginning of the names of the columns with the scores of one run."""
 HALF = 0.5
-"""A fractional score below this counts as failing in lists of cases; no measure uses it."""
+"""A fractional score up to this counts as failing in lists of cases; no measure uses it."""
 
 
 class Samples(Sequence[Case]):
@@ -217,7 +217,7 @@ def _scored(
     counts = known.sum(axis=1)
     means = np.full(len(samples), np.nan)
     np.divide(np.nansum(values, axis=1), counts, where=counts > 0, out=means)
-    graded = np.full(len(means), b"-") if name == NUMBER else np.where(means >= HALF, b"1", b"0")
+    graded = np.full(len(means), b"-") if name == NUMBER else np.where(means > HALF, b"1", b"0")
     verdicts = np.where(np.isnan(means), b"e", graded).tobytes().decode()
     partly = int(((counts > 0) & (counts < values.shape[1])).sum())
     column = "" if name == PASS_RATE and values.shape[1] == 1 else SCORE
