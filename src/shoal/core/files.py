@@ -165,7 +165,8 @@ class Swelling:
 
     def __init__(self, path: Path, files: Iterable[Path] = ()) -> None:
         self._path = path
-        self._room = max(SMALL, USUAL_SWELLING * sum(file.stat().st_size for file in files or [path]))
+        sizes: list[int] = [file.stat().st_size for file in files or (path,)]
+        self._room = max(SMALL, USUAL_SWELLING * sum(sizes))
 
     def take(self, count: int) -> None:
         self._room -= count
@@ -178,7 +179,8 @@ class Swelling:
 
     def take_row(self, row: Mapping[str, Any]) -> None:
         """Count the texts of a row."""
-        self.take(sum(len(value) if isinstance(value, str | bytes) else 1 for value in row.values()))
+        texts = [value for value in row.values() if isinstance(value, str | bytes)]
+        self.take(sum(map(len, texts)) + len(row) - len(texts))
 
 
 class _Unzipped(io.RawIOBase):

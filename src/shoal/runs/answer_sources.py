@@ -30,7 +30,6 @@ SECOND = "again"
 """The mark of a second answer to the same example; it is compared with the first and then dropped."""
 
 
-
 class _Source:
     def __init__(self, job: Job, model: Any, built: Built) -> None:
         self.model, self.built = model, built

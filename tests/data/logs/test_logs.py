@@ -177,7 +177,7 @@ def test_without_zstandard_the_error_names_the_package(monkeypatch):
         graded_results([f"scores:{FILES / 'feeling_old.eval'}"])
 
 
-def archive(path: Path, samples: dict[str, object], header: dict | None = None) -> Path:
+def archive(path: Path, samples: dict[str, object], header: dict[str, object] | None = None) -> Path:
     """Write an inspect log whose members zipfile can compress."""
     plan = {"dataset": {"sample_ids": [1, 2]}, "config": {"epochs": 1}}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as stream:
@@ -189,7 +189,7 @@ def archive(path: Path, samples: dict[str, object], header: dict | None = None) 
     return path
 
 
-def sample(identity: int, value: object = "C") -> dict:
+def sample(identity: int, value: object = "C") -> dict[str, object]:
     return {"id": identity, "epoch": 1, "input": "a", "target": "b", "scores": {"match": {"value": value}}}
 
 

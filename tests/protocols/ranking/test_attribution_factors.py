@@ -7,7 +7,7 @@ from shoal import Case, ShoalError
 from shoal.core.records import Answers
 from shoal.explaining.attributions import Attribution, Units
 from shoal.explaining.words import word_spans
-from shoal.protocols.ranking.factors import FACTORS, parse_factor, parse_factors
+from shoal.protocols.ranking.factors import FACTORS, parse_factors
 from shoal.protocols.ranking.word_factors import (
     FEATURE,
     swapped_words,
@@ -40,7 +40,7 @@ def counted(case, *values, special=None) -> Attribution:
 
 
 def value(name, case, attribution):
-    (number,) = parse_factor(name).values([case], NOTHING, [attribution])
+    (number,) = FACTORS[name].values([case], NOTHING, [attribution])
     return number
 
 
@@ -121,7 +121,7 @@ def test_a_factor_has_no_value_where_its_annotation_or_its_second_text_is_missin
     case = example("a plain text of words")
     attribution = counted(case, [0.1] * 5)
     assert [name for name in EXPLAINED if value(name, case, attribution) is not None] == []
-    assert parse_factor("ADJ").values([case], NOTHING, [None]) == [None]
+    assert FACTORS["ADJ"].values([case], NOTHING, [None]) == [None]
 
 
 def test_a_factor_has_a_value_for_each_explainer():

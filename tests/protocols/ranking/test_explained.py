@@ -13,7 +13,7 @@ from shoal.cli import main
 from shoal.core.records import Answers, Case
 from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import ExplainConfig
-from shoal.protocols.ranking.factors import parse_factor
+from shoal.protocols.ranking.factors import FACTORS
 from shoal.protocols.ranking.word_factors import FEATURE
 
 from .conftest import read_csv, write_csv
@@ -34,7 +34,7 @@ def mean(name, model, cases, method):
         model, [case.examples[0] for case in cases], method, ExplainConfig(samples=200, specials=True)
     )
     answers = Answers(("no", "yes"), np.zeros(len(cases), np.int64))
-    return np.mean([n for n in parse_factor(name).values(cases, answers, explained) if n is not None])
+    return np.mean([n for n in FACTORS[name].values(cases, answers, explained) if n is not None])
 
 
 @pytest.mark.parametrize("method", EXPLAINERS)

@@ -17,13 +17,13 @@ from shoal.protocols.scores import graded_results
 from shoal.pytest_plugin import assert_behaves
 
 
-def write(path: Path, rows: list[dict]) -> str:
+def write(path: Path, rows: list[dict[str, object]]) -> str:
     """Write rows as JSON Lines, and return the spec."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return f"scores:{path}"
 
 
-def graded(scores: dict[str, object], **more: object) -> list[dict]:
+def graded(scores: dict[str, object], **more: object) -> list[dict[str, object]]:
     return [{"id": name, "score": score, **more} for name, score in scores.items()]
 
 

@@ -43,7 +43,7 @@ def _sample(row: Row) -> Sample:
 
 def _identity(row: Row) -> str:
     """Return the id of a sample: of a task or log that shoal wrote the document's own, else its place."""
-    doc = row.get("doc")
+    doc: Any = row.get("doc")
     return str(doc["id"] if is_object(doc, "id", "case_id", "test_type") else row["doc_id"])
 
 
@@ -140,7 +140,7 @@ def _place(label: str, choices: tuple[str, ...], row: Row) -> int | None:
     """Return which choice a target means: its text, or its number."""
     if label.strip() in choices:
         return choices.index(label.strip())
-    number = row.get("target")
+    number: Any = row.get("target")
     if isinstance(number, str) and number.isascii() and number.isdecimal():
         number = int(number)
     is_number = isinstance(number, int) and not isinstance(number, bool)

@@ -19,7 +19,7 @@ def _is_line(row: Any) -> bool:
 
 
 def _fits(document: Any) -> bool:
-    inside = document.get("results") if isinstance(document, dict) else None
+    inside: Any = document.get("results") if isinstance(document, dict) else None
     return is_object(inside, "results", "stats") and isinstance(inside["results"], list)
 
 

@@ -38,8 +38,7 @@ def parts(settings: Settings) -> list[Settings]:
         from .teach import asked_parts, check_teaching
 
         check_teaching(settings)
-        planned = planned_folds(settings)
-        return asked_parts(settings, [(scenario, fold) for scenario in planned for fold in planned[scenario]])
+        return asked_parts(settings, planned_folds(settings))
     _check(settings)
     baseline: list[tuple[HoldOut, str, Asked]] = [("none", "", "all")]
     held_out: list[tuple[HoldOut, str, Asked]] = [] if settings.fold else [("seen", "", "all")]

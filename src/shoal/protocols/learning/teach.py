@@ -6,7 +6,7 @@ demonstrations    a labelled case of the training split for every functionality 
 What is held out is absent from both. A model with something held out answers that alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from ...models.prompted.prompt import TASKS, Prompt
 from ..behaviour.build import load_suite
 from ..behaviour.rules import label_index
 from .lessons import held_out, trained_as, training_cases
-from .settings import Settings, Train
+from .settings import Asked, HoldOut, Settings, Train
 
 PROMPT_SEED = 0
 """Seed of the choice of demonstrations: the same in every plan."""
@@ -108,13 +108,17 @@ def _label(settings: Settings, case: Case, place: int) -> str:
     return word if is_answer else labels[label_index(word, labels)]
 
 
-def asked_parts(settings: Settings, folds: Sequence[tuple[Any, str]]) -> list[Settings]:
+def asked_parts(settings: Settings, planned: Mapping[str, Sequence[str]]) -> list[Settings]:
     """Return the settings of each job: one without the suite, then each way of teaching on each fold."""
     jobs = []
+    nothing: list[tuple[HoldOut, str]] = [("none", "")]
+    taught: list[tuple[HoldOut, str]] = [("seen", "")]
+    for unit in dict.fromkeys(settings.hold_out):
+        taught += [(unit, fold) for fold in planned.get(unit, ())]
     for how in dict.fromkeys(settings.teach):
-        scenarios = [("none", "")] if how == "nothing" else [("seen", ""), *folds]
+        scenarios = nothing if how == "nothing" else taught
         for scenario, fold in scenarios:
-            asks = "held out" if fold else "all"
+            asks: Asked = "held out" if fold else "all"
             changed = replace(settings, teach=(how,), hold_out=(scenario,), fold=fold)
             jobs.append(replace(changed, hold_out_sample=0, hold_out_asks=asks))
     return jobs

@@ -93,7 +93,7 @@ def read_records(spec: str) -> Records:
     records.groups = {name: [] for name in groups}
     wanted = parsed.options.get("model", "")
     with collector_paused():
-        for number, row, sample in rows:  # type: ignore[misc]  # the rest of the generator
+        for number, row, sample in rows:
             records.models[sample.model] = None
             is_other = wanted != sample.model if wanted else len(records.models) > 1
             if not is_other:
@@ -304,8 +304,8 @@ def as_columns(records: Records, metric: str) -> Graded:
     values = np.full((len(rows), len(runs)), np.nan)
     values[cells, of_run] = scores
     reasons = {(int(cells[at]), int(of_run[at])): why for at, why in records.errors.items()}
-    ungraded = map(tuple, np.argwhere(np.isnan(values)).tolist())
-    errors = {cell: reasons.get(cell, NOT_GRADED) for cell in ungraded}
+    ungraded = np.argwhere(np.isnan(values)).tolist()
+    errors = {(row, run): reasons.get((row, run), NOT_GRADED) for row, run in ungraded}
     firsts = np.unique(cells, return_index=True)[1].tolist()
     _same_in_each_run(records, cells, firsts)
     texts, targets, answers, *groups = (
