@@ -95,7 +95,7 @@ def try_command(
       shoal try behaviour tiny:sentiment --html page.html
     """
     from ..core.records import for_new_templates
-    from ..protocols.behaviour.suggesting import waiting
+    from ..protocols.behaviour.template_suites import waiting
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.last import audit_and_keep

@@ -22,6 +22,7 @@ from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check, answers_match, self_check
 from ..protocols import find_protocol
 from ..protocols.base import CLASSIFIES, Built
+from ..stats.intervals import wilson
 from ..training.stage import Progress
 from .plan import Job
 from .store_files import PartialAnswers
@@ -197,8 +198,6 @@ def repeatability(rows: Sequence[Answer]) -> Check:
     if not answered:
         return Check(title, None, "not tested: no question was sent twice")
     flips, n = sum(_content(row) != _content(other) for row, other in answered), len(answered)
-    from ..stats.intervals import wilson  # scipy
-
     low, high = wilson(flips, n)
     return Check(title, flips == 0, f"{flips} of {n} changed ({low:.1%} to {high:.1%})")
 

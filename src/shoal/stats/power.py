@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # its parts take a second to import: they are imported at their first use
+import scipy  # its parts are imported at their first use
 from numpy.typing import NDArray
 
 from ..core.claims import POWER
