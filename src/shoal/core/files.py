@@ -550,8 +550,8 @@ class ResumableLines:
                     self.blocks, end = self.blocks + 1, stream.tell()
         os.truncate(self.path, end)
 
-    def read(self) -> Iterator[bytes]:
-        """Yield every line behind the head."""
+    def lines(self) -> Iterator[bytes]:
+        """Yield every line after the head."""
         with self.path.open("rb") as stream:
             stream.seek(len(self._head))
             yield from stream
