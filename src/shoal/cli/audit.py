@@ -123,6 +123,7 @@ def try_command(
         from ..render.writing import write_report
 
         write_report([result], html)
+        click.echo(f"\n{html}: 1 job", err=as_json)
     if not as_json:
         kept = "Next: shoal show last --failing    shoal report last"
         click.echo("\n" + (printable(f"The result was not kept: {not_kept}") if not_kept else kept))

@@ -168,7 +168,7 @@ class Evidence:
         if p <= level and (ends_right or not proves):
             return None
         outcome = f"{n} newly failing of {n}" if self.relative else f"{round(extreme * n)} of {n}"
-        return f"even {outcome} {'cannot show that the limit is kept' if proves else 'does not fail it'}"
+        return f"too few cases: even {outcome} would not {'prove that it is met' if proves else 'fail'}"
 
     def _cases(self, measure: Measure) -> int | None:
         """Return how many cases a rate is a mean over; None if it is a mean over groups, or unpaired."""

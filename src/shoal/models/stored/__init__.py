@@ -83,7 +83,8 @@ def _check_exists(path: Path) -> None:
         beside = [file.name for file in path.parent.iterdir()] if is_folder(path.parent) else []
         raise DataError(
             f"{str(path)[:200]}: no such file",
-            fix=nearest(path.name, beside) or f"paths are relative to {Path.cwd()}",
+            why=f"relative paths start at {Path.cwd()}",
+            fix=nearest(path.name, beside) or "check the name",
         )
 
 
