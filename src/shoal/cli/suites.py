@@ -335,7 +335,7 @@ def _export_suite(name: str, out: Path, verbatim: bool) -> str:
     suite = load_suite(name)
     if out.suffix == ".html":
         from ..protocols.behaviour.form import form_data
-        from ..render.form import write_form
+        from ..render.writing import write_form
 
         write_form(form_data(suite), out)
         return (
