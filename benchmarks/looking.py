@@ -31,7 +31,7 @@ def main() -> None:
         shoal("run", PLAN, "--into", store, folder=folder)  # a store that is done takes a second
         a, b, *_ = sorted(path.name for path in (store / "jobs").iterdir())
         rules = ROOT / "examples" / "gate.toml"
-        commands = {
+        commands: dict[str, list[object]] = {
             "try behaviour predictions:example": ["--suite", "sentiment"],
             f"status {PLAN}": ["--into", store],
             f"show {a}": ["--into", store],
