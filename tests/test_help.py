@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import GROUPS, main
+from shoal.cli.audit import TABLES
 from shoal.cli.topics import TOPICS
 from shoal.models import SCHEMES
 from shoal.protocols import PROTOCOLS, find_protocol
@@ -73,5 +74,7 @@ def test_a_wrong_word_gets_an_answer(arguments, words):
     assert words in shoal(*arguments, code=2)
 
 
-def test_every_list_fits_a_terminal():
-    assert max(map(len, shoal("list").splitlines())) <= 80
+def test_every_list_fits_a_terminal_and_is_part_of_the_whole():
+    whole = shoal("list")
+    assert max(map(len, whole.splitlines())) <= 80
+    assert [name for name in TABLES if shoal("list", name).splitlines()[0].strip() not in whole] == []
