@@ -54,6 +54,7 @@ def kept(tmp_path_factory):
     return folder, [job.id for job in jobs]
 
 
+@pytest.mark.slow
 def test_looking_at_kept_jobs_loads_no_model_and_scores_nothing(kept):
     folder, (a, b) = kept
     verbs = ["status plan.toml", f"show {a}", f"show {a} --failing", f"gate {a} --rules gate.toml"]
