@@ -1,6 +1,6 @@
 """The verbs `run`, `status`, `show` and `report`: plans and results."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,7 @@ import click
 
 from ..core.errors import ModelError, PlanError, ShoalError, some
 from ..core.files import is_file, read_toml, stands_alone
+from ..core.text import texts_in
 from . import options
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ def report(
     from ..render.writing import SUFFIXES, write_figures, write_forms
 
     is_plan = plan.endswith(".toml") and is_file(Path(plan))
-    named = _texts_in(read_toml(Path(plan), "a plan")) if is_plan else ()
+    named = texts_in(read_toml(Path(plan), "a plan")) if is_plan else ()  # some of them name files
     options.refuse_overwrite(out, (plan, *named, *query["pairs"]), Path(plan).parent)
     page, jobs, count, problems = _page_of(plan, **query)
     page = with_explanations(page, explain) if explain else page
@@ -280,15 +281,6 @@ def report(
         click.echo(f"{figures}: {write_figures(page, figures)} figures", err=alone)
     click.echo(f"{path}: {count}", err=alone)
     refuse_absent(problems)
-
-
-def _texts_in(value: object) -> "Iterator[str]":
-    """Yield every text in a plan: some of them name files."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts_in(part)
 
 
 def _with_gate(page: "Page", path: Path) -> "Page":

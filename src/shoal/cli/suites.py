@@ -61,8 +61,7 @@ def check_command(files: tuple[Path, ...], prompts: int, cases: int | None, as_j
 def _check_suite(file: Path, cases: int | None, as_json: bool) -> None:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
-    from ..protocols.behaviour.suggesting import waiting
-    from ..protocols.behaviour.template_suites import is_sheet, is_yaml
+    from ..protocols.behaviour.template_suites import is_sheet, is_yaml, waiting
     from ..render.terminal import print_sections
     from .suite_view import case_sections, describe_suite, suite_sections
 
@@ -336,7 +335,7 @@ def _export_suite(name: str, out: Path, verbatim: bool) -> str:
     suite = load_suite(name)
     if out.suffix == ".html":
         from ..protocols.behaviour.form import form_data
-        from ..render.form import write_form
+        from ..render.writing import write_form
 
         write_form(form_data(suite), out)
         return (

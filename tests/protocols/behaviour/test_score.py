@@ -75,6 +75,11 @@ def test_failure_rate_as_worked(worked):
     assert rows[0].n / (rows[0].n + rows[0].na) == example["after_filtering"] / 100
 
 
+def test_a_label_that_is_excluded_is_the_one_named():
+    suite = suite_of(label=(Expect("pred_equals_label"), [case("a", label="not_positive")] * 3))
+    assert words(judge(Settings(), suite.cases, one_hot(0, 1, 2))) == ["pass", "pass", "fail"]
+
+
 def test_means_are_over_functionalities_not_over_cases():
     suite = suite_of(
         a1=(Expect("pred_equals_label"), [case(str(i), label=2) for i in range(90)]),
@@ -151,6 +156,7 @@ def test_the_papers_directional_test_is_strict_and_always_applies():
         more=(replace(LESS, rule="conf_of_original_pred_not_lower", na_if=""), [case("a", "b")] * 2)
     )
     assert words(judge(Settings(profile="reference"), more.cases, bare)) == ["pass", "pass"]
+    assert words(judge(Settings(), more.cases, bare)) == ["n/a", "n/a"]
 
 
 def test_answers_of_the_wrong_number_or_kind_are_refused():
