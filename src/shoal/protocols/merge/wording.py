@@ -24,7 +24,7 @@ def headline(
         text += f" Lowest word class: {lowest.groups['word class']}, {_per_cent(lowest)} of {lowest.n:,}."
     if words:
         counts = [f"{word} ({wrong:,} of {total:,} wrong)" for word, wrong, total in words]
-        text += f" Most failures after inserting {', '.join(counts)}."
+        text += f" Words that fail most often: {', '.join(counts)}."
     return text
 
 
