@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, ClassVar
 
 from ...core.errors import PlanError, nearest
-from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, Share, Within
+from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, Share, WarmUp, Within
 from ...explaining import find_explainer
 from ...stats.ranking import Ties
 from ...training.config import TrainConfig
@@ -45,7 +45,7 @@ class Dose:
 class Train(TrainConfig):
     """A family of models, trained from the same weights with doses of the new domain (`[ranking.train]`).
 
-    Defaults are the paper's Table 6; its warm-up is a number of steps, ours a share.
+    Defaults are the paper's Table 6: its warm-up is a tenth of the steps, except for HANS (`warm_up = 500`).
     """
 
     on: str = "signals:MORPH:ambiguous"
@@ -56,7 +56,7 @@ class Train(TrainConfig):
     """One model for each; {} is the model that sees nothing of the new domain."""
     learning_rate: Rate | None = None
     """Default: the paper's 1e-5; 5e-4 for `tiny:` models."""
-    warm_up: Share = 0.1
+    warm_up: WarmUp = 0.1
     weight_decay: Annotated[float, Within(0)] = 0.1
 
     def __post_init__(self) -> None:
