@@ -49,7 +49,7 @@ class Train(TrainConfig):
     """
 
     on: str = "signals:MORPH:ambiguous"
-    """Data of the old domain: a file or built-in data."""
+    """Data of the old domain: a file or built-in data. Empty: the model keeps its head and sees the doses only."""
     out: Mapping[str, str] = field(default_factory=dict)
     """Data of the new domain for the doses: a name for each file."""
     doses: tuple[Dose, ...] = (Dose(),)
@@ -78,6 +78,12 @@ class Train(TrainConfig):
                     why=f"train.out has {', '.join(self.out) or 'none'}",
                     fix=nearest(name, self.out) or f'out = {{{name} = "FILE"}}',
                 )
+        if not self.on and any(dose.mixed.values()):
+            raise PlanError(
+                f"train.doses: {dose.title} is mixed into nothing",
+                why='train.on is "", so there is no data of the old domain',
+                fix="steps = {…}, or train.on = FILE",
+            )
         if sum(dose.mixed.values()) > 1:
             raise PlanError(
                 f"train.doses: the shares of {dose.title} exceed 1", fix="shares that add up to 1 or less"
