@@ -29,7 +29,7 @@ factors = [
     "ACC", "CONF", "CONF-GT", "RANDOM", "SWAP-AVG", "SWAP-MAX-DIFF", "SUM-DIFF", "MAX-DIFF", "INDEX-DIFF", "FIRST-TOK",
 ]
 explainers = ["lime", "shapley", "gradients"]
-samples = {{lime = 100, shapley = 100, gradients = 10}}
+samples = {{lime = 120, shapley = 120, gradients = 10}}
 
 [ranking.train]
 on = "paraphrase"

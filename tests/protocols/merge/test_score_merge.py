@@ -214,13 +214,8 @@ def test_two_models_are_compared_problem_by_problem(built):
     assert {row.difference for row in compare([good], [good]).rows} == {0.0}
 
     compared = merge.compare(Settings(), [good, worse])
-    differences = [row for row in compared.measures if row.name == "difference"]
-    assert {row.of for row in differences} == {"sample accuracy", "pattern accuracy"}
-    assert all(row.value is not None and row.value <= 0 for row in differences)
-    assert {row.groups.get("threshold") for row in differences if row.value} >= {None, "0.9", "0.95", "1"}
-    assert any("worse has" in finding.text for finding in compared.findings)
-    sections = merge.view(Settings(), [good, worse], compared.measures, compared.findings)
-    assert {"models", "differences"} <= set(tables_of(sections))
+    assert {row.groups["model"] for row in compared.measures} == {"good", "worse"}
+    assert "models" in tables_of(merge.view(Settings(), [good, worse], compared.measures, []))
     print_sections(merge.view(good.settings, [good], (), good.findings), Console(), full=True)
 
 
