@@ -10,6 +10,7 @@ and is then tested on it.
     trainings  jobs to rows of scenarios
     comparison scores with intervals;  against_iid: tests against the model trained without the suite
     table3     measures to the paper's Table 3;  averages: over scenarios, tasks and methods;  findings: its conclusions
+    shared_texts  test cases whose texts are trained on
     wording    sentences;  views: layout of Table 3 and of the paper's files of numbers
 
 Scoring and training are imported when they are called: `status` and `check` only need settings and build.

@@ -28,6 +28,7 @@ from .comparison import ModelTable, compare_models, compare_tasks
 from .degeneracy import FORGOTTEN, UNTRAINED
 from .hyper import untuned
 from .settings import Settings
+from .shared_texts import shared_findings, shared_texts
 from .table3 import Name, TableRow, name_of
 from .tasks import results_of, tasks_of
 from .trainings import Floats, Row, Scenario, Trainings, read_trainings
@@ -49,7 +50,11 @@ def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
         found = [*_untuned(task), *training_findings(own)]
         of_trainings += [replace(finding, groups={**about, **finding.groups}) for finding in found]
     findings = [*table_findings(tables), *of_trainings]
-    measures = [row for table in tables for row in table.all_measures()]
+    measures = []
+    for table in tables:
+        shared = shared_texts(table)
+        measures += [*table.all_measures(), *shared]
+        findings += shared_findings(table, shared)
     measures += over_tasks(tables, settings) if settings.tasks else []
     rows = {name_of(table.groups): table.rows for table in tables}
     return Compared(measures, [*conclusions(rows, findings), *findings])

@@ -25,6 +25,7 @@ from .averages import AVERAGE, OVER_METHODS
 from .findings import CONCLUSION, lost_rows
 from .iid import OVERLAP
 from .settings import IidPredictions, Predictions, Settings
+from .shared_texts import MOST, SHARED_TEXTS
 from .table3 import (
     COLUMNS,
     IID_COLUMN,
@@ -377,6 +378,12 @@ def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
     """Return what only the full view says (`docs/method/beyond.md` 7.19)."""
     counts = [row for row in measures if row.name == "functionalities compared" and row.value is not None]
     lines = [f"{shown(row.value, quantity(row))} of {row.n:,} functionalities {row.note}" for row in counts]
+    known = {
+        row.groups["hold out"]: row for row in measures if row.name == SHARED_TEXTS and MOST in row.facts
+    }
+    lines += [
+        wording.shared(name, row.facts["cases"], row.n) for name, row in known.items() if row.facts["cases"]
+    ]
     return [*map(str.strip, lines), claim_of_rows(seeds).strip()]
 
 
