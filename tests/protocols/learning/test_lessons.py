@@ -486,3 +486,11 @@ def test_the_reference_profile_trains_as_its_code_does():
     fish = method_options(reference, "sentiment", "iid+suite", "fish")
     assert fish["epsilon"] == pytest.approx(0.005) and fish["extra_momentum_step"] and not fish["plain_share"]
     assert method_options(reference, "sentiment", "iid>suite", "irm")["penalty"] == 1e4
+
+
+def test_the_current_folder_is_not_searched_for_a_split(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise AssertionError("searched")
+
+    monkeypatch.setattr("pathlib.Path.rglob", refuse)
+    assert training_cases(Settings(suite="sentiment", split="test"))

@@ -2,9 +2,11 @@
 
 import csv
 import json
+import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from toy_suite import write_answers, write_suite
 
 from shoal.cli import main
 from shoal.core.errors import PlanError
+from shoal.protocols import find_protocol
 from shoal.runs.plan import make_plan, read_plan
 
 SCRIPT = Path(__file__).parents[2] / "support" / "table_3_by_hand.py"
@@ -164,3 +167,38 @@ def test_a_model_of_one_task_beside_several_models_is_refused():
     )
     with pytest.raises(PlanError, match="is for one task, and the plan has 2 models"):
         plan.jobs()
+
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+NAMES = {"SENT": "sentiment", "PARA": "paraphrase", "READ": "reading"}
+
+
+def write_released(folder: Path, tables: Path) -> None:
+    """Write suites with the functionalities of the released ones, and i.i.d. rows, under the names of the plan."""
+    with (tables / "suite_functionalities.csv").open() as stream:
+        lines = list(csv.DictReader(stream))
+    for short, task in NAMES.items():
+        rows = [
+            {
+                "functionality": line["functionality"], "capability": line["class"], "type": line["type"],
+                "case_id": at, "labels": None if line["type"] == "INV" else at % 2,
+                **({"direction": "not_more_conf"} if line["type"] == "DIR" else {}),
+                "examples": [{"text": f"{line['functionality']} {at}"}, {"text": f"another {at}"}],
+            }
+            for line in lines if line["task"] == short for at in range(4)
+        ]  # fmt: skip
+        write_suite(folder / f"{task}.jsonl", rows)
+
+
+def test_the_shipped_plan_of_table_3_is_all_its_trainings(tables: Path, tmp_path: Path):
+    write_released(tmp_path, tables)
+    shutil.copy(EXAMPLES / "beluga-table-3.toml", tmp_path)
+    plan = read_plan(tmp_path / "beluga-table-3.toml")
+    settings = plan.tables["learning"]
+    jobs = Counter(part.task for part in find_protocol("learning").parts(settings))
+    assert jobs == {"sentiment": 1177, "paraphrase": 1585, "reading": 865}
+    models = {task.task: task.model or next(iter(plan.models)) for task in settings.tasks}
+    assert [models[task] for task in NAMES.values()] == [
+        *["hf:bert-base-uncased"] * 2,
+        "hf:bert-large-uncased-whole-word-masking",
+    ]
