@@ -20,7 +20,7 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
     """Return a protocol's settings from plain values; text becomes a number or a list if the setting needs one."""
     from pydantic import TypeAdapter, ValidationError
 
-    if "tasks" in values and "tasks" in {field.name for field in fields(kind)}:
+    if "tasks" in values and {"task", "tasks"} <= {field.name for field in fields(kind)}:
         values = _with_tasks(kind, values, where)
     plain = _plain(kind, values, where)
     try:
@@ -51,10 +51,10 @@ def _with_tasks(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[
     tables = values["tasks"] or {}
     if not isinstance(tables, Mapping) or not all(isinstance(table, Mapping) for table in tables.values()):
         raise PlanError(f"{where}: tasks = {tables!r}", fix="a table for each task: [learning.tasks.NAME]")
-    tasks = []
+    tasks = {}
     for name, table in tables.items():
         place = f"{where}: tasks.{name}"
-        tasks.append(make_settings(kind, _merged(shared, _flattened(table, place)) | {"task": name}, place))
+        tasks[name] = make_settings(kind, _merged(shared, _flattened(table, place)) | {"task": name}, place)
     return shared | {"tasks": tasks}
 
 

@@ -197,7 +197,7 @@ def test_the_shipped_plan_of_table_3_is_all_its_trainings(tables: Path, tmp_path
     settings = plan.tables["learning"]
     jobs = Counter(part.task for part in find_protocol("learning").parts(settings))
     assert jobs == {"sentiment": 1177, "paraphrase": 1585, "reading": 865}
-    models = {task.task: task.model or next(iter(plan.models)) for task in settings.tasks}
+    models = {task.task: task.model or next(iter(plan.models)) for task in settings.tasks.values()}
     assert [models[task] for task in NAMES.values()] == [
         *["hf:bert-base-uncased"] * 2,
         "hf:bert-large-uncased-whole-word-masking",

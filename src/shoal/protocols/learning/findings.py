@@ -68,7 +68,7 @@ def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure
     return [
         replace(row, groups=row.groups if model is None else {"model": model, **row.groups})
         for model, of_model in by_model.items()
-        if len(of_model) == len(settings.tasks)
+        if len(of_model) == len(tasks_of(settings))
         if len({table.trainings.jobs[0].model for table in of_model if not table.settings.model}) <= 1
         for row in compare_tasks(of_model, settings.seed)
     ]

@@ -170,7 +170,7 @@ class Settings(behaviour.Settings):
     """i.i.d. score in G: of the model trained on the full suite, or the mean over held-out models."""
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000, advanced=True)
     """Shuffles of the randomisation test of G."""
-    tasks: tuple[Any, ...] = changes("scoring", (), resolve=_nothing)
+    tasks: dict[str, Any] | None = changes("scoring", None, resolve=_nothing)
     """Tables by task, as in [learning.tasks.reading]: the same experiment on several suites. Settings above them hold
     for all."""
     model: str = changes("scoring", "", resolve=_nothing, advanced=True)

@@ -12,7 +12,7 @@ from .settings import Settings
 
 def tasks_of(settings: Settings) -> Sequence[Settings]:
     """Return the settings of each task of a plan; they themselves where the plan has one."""
-    return settings.tasks or (settings,)
+    return list(settings.tasks.values()) if settings.tasks else [settings]
 
 
 def results_of(task: Settings, results: Sequence[Result]) -> list[Result]:
@@ -28,15 +28,14 @@ def check_tasks(settings: Settings) -> None:
         raise PlanError(
             "[learning] model is for a task", fix="models at the top of the plan, or [learning.tasks.NAME]"
         )
-    for task in settings.tasks:
+    first, *_ = tasks = tasks_of(settings)
+    for task in tasks if settings.tasks else ():
         if task.tasks or task.seed != settings.seed:
             raise PlanError(
                 f"[learning.tasks.{task.task}] has {'tasks' if task.tasks else 'a seed'} of its own",
                 why="all tasks of a plan have the same seeds",
                 fix="leave it out",
             )
-    first = settings.tasks[0] if settings.tasks else settings
-    for task in settings.tasks:
         if task.scenarios != first.scenarios:
             ours, theirs = (some(sorted(one.scenarios)) or "nothing" for one in (task, first))
             raise PlanError(
