@@ -17,6 +17,7 @@ from shoal.protocols.learning import Settings, build, parts
 from shoal.protocols.learning.build import folds
 from shoal.protocols.learning.findings import _untuned
 from shoal.protocols.learning.hyper import (
+    MIXED,
     READING,
     iid_how,
     losses,
@@ -453,6 +454,15 @@ def test_the_paper_profile_trains_as_its_text_says():
         "fish": {"kappa": 0.0, "iid_always": False, "plain_share": 0.0, "epsilon": 0.05},
         "lora": {},
     }
+
+
+def test_irm_shows_mixed_data_in_more_and_smaller_steps():
+    """With ten environments per step MiniLM did not learn its task (`docs/method/beluga.md` 1.7)."""
+    ours = learning(train={"on": "iid>suite"})
+    steps = [method_options(ours, "sentiment", config, "irm") for config in ("iid>suite", *MIXED)]
+    assert steps == [{}, {"per_step": 2}, {"per_step": 2}]
+    own = learning(train={"on": "iid+suite", "options": {"irm": {"per_step": 4}}})
+    assert method_options(own, "sentiment", "iid+suite", "irm") == {"per_step": 4}
 
 
 def test_a_method_without_tuned_numbers_says_so():
