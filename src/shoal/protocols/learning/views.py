@@ -87,7 +87,7 @@ def view_sections(
             is_adjusted = settings.profile == "recommended"
             sections.append(_all_tasks(model, of_model, columns, averages, notes, is_adjusted=is_adjusted))
             sections.append(Section(blocks=[_picture(columns)], detail="file"))
-            views = [[replace(first, detail="full", summary=None), *rest] for first, *rest in views]
+            views = [[replace(first, detail="full", summary=None, notes=()), *rest] for first, *rest in views]
         sections += [section for view in views for section in view]
     names = {task: task or _task_name(results) for _, task in tables}
     return [*sections, Section(blocks=_files(tables, measures, names), detail="file")]
