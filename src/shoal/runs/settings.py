@@ -20,7 +20,7 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
     """Return a protocol's settings from plain values; text becomes a number or a list if the setting needs one."""
     from pydantic import TypeAdapter, ValidationError
 
-    if "tasks" in values and {"task", "tasks"} <= {field.name for field in fields(kind)}:
+    if values.get("tasks") and {"task", "tasks"} <= {field.name for field in fields(kind)}:
         values = _with_tasks(kind, values, where)
     plain = _plain(kind, values, where)
     try:
@@ -48,7 +48,7 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
 def _with_tasks(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the values with the settings of each task: its own table, then those that stand above all tasks."""
     shared = _flattened(nested({name: value for name, value in values.items() if name != "tasks"}), where)
-    tables = values["tasks"] or {}
+    tables = values["tasks"]
     if not isinstance(tables, Mapping) or not all(isinstance(table, Mapping) for table in tables.values()):
         raise PlanError(f"{where}: tasks = {tables!r}", fix="a table for each task: [learning.tasks.NAME]")
     tasks = {}

@@ -122,6 +122,15 @@ def test_the_picture_of_the_table_has_every_task_and_the_mean(plan: Path):
     assert all(word in drawn for word in ("Avg", *(f"{task} G_class" for task in TASKS)))
 
 
+def test_a_task_without_a_finished_job_is_named(plan: Path):
+    seen = Path("reading.seen.jsonl").read_text()
+    for name in SCENARIOS:
+        Path(f"reading.{name}.jsonl").write_text(seen.partition("\n")[0])
+    done = CliRunner().invoke(main, ["run", str(plan), "--into", "runs"])
+    assert done.exit_code == 1 and "4 of 12 jobs failed" in done.output
+    assert "No job of reading is done yet, so there is no Avg." in done.output
+
+
 def test_a_job_does_not_depend_on_the_other_tasks(plan: Path):
     table = tomllib.loads(plan.read_text())["learning"]
     shared = {name: value for name, value in table.items() if name != "tasks"}

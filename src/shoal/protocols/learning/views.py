@@ -84,8 +84,7 @@ def view_sections(
         if settings.tasks:
             averages = [row for row in means_of(measures, model) if row.name == AVERAGE]
             columns, notes = _all_columns(of_model, averages), [view[0].notes for view in views]
-            is_adjusted = settings.profile == "recommended"
-            sections.append(_all_tasks(model, of_model, columns, averages, notes, is_adjusted=is_adjusted))
+            sections.append(_all_tasks(settings, model, of_model, columns, averages, notes))
             sections.append(Section(blocks=[_picture(columns)], detail="file"))
             views = [[replace(first, detail="full", summary=None, notes=()), *rest] for first, *rest in views]
         sections += [section for view in views for section in view]
@@ -95,6 +94,10 @@ def view_sections(
 
 def _task_name(results: Sequence[Result]) -> str:
     return str(results[0].job.get("about", {}).get("task", "")) if results else ""
+
+
+def _title(model: str | None) -> list[Words]:
+    return [] if model is None else [Words("behavioural learning of ", "quiet"), Words(model, "strong")]
 
 
 def _task_sections(
@@ -107,7 +110,7 @@ def _task_sections(
 ) -> list[Section]:
     """Return one table: its headline and rows, then the tests and pass rates behind them."""
     model, task = name
-    title = [] if model is None else [Words("behavioural learning of ", "quiet"), Words(model, "strong")]
+    title = _title(model)
     title += [Words(f"{', ' if title else ''}{task}", "strong")] if task else []
     ours = [row for row in measures if name_of(row.groups) == name]
     seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
@@ -134,19 +137,18 @@ Columns = Mapping[tuple[str, str], Mapping[Row, Cell]]
 
 
 def _all_tasks(
+    settings: Settings,
     model: str | None,
     tables: Tables,
     columns: Columns,
     averages: Sequence[Measure],
     warnings: Sequence[Sequence[str]],
-    *,
-    is_adjusted: bool,
 ) -> Section:
     """Return the table of all tasks, with the verdict on each and the mean over all."""
-    title = [] if model is None else [Words("behavioural learning of ", "quiet"), Words(model, "strong")]
-    answer = wording.task_headline(tables, averages)
+    answer = wording.task_headline(list(settings.tasks or {}), tables, averages)
     count = sum(name in HOLD_OUTS for rows in tables.values() for name in rows[0].cells)
-    lines = [wording.marks(is_adjusted=is_adjusted), *([wording.of_average(count)] if averages else [])]
+    lines = [wording.marks(is_adjusted=settings.profile == "recommended")]
+    lines += [wording.of_average(count)] if averages else []
     blocks: list[Block] = [_table_of_tasks(columns), Text([Words("\n".join(lines), "quiet")])]
     first, *rest = answer
     text = " ".join(words.text.strip() for words in rest)
@@ -158,7 +160,7 @@ def _all_tasks(
         for task, line in zip(tables, level, strict=True)
         if line
     ]
-    return Section(title, answer, blocks, notes, summary=summary)
+    return Section(_title(model), answer, blocks, notes, summary=summary)
 
 
 def _table_of_tasks(columns: Columns) -> Table:

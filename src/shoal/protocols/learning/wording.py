@@ -91,12 +91,12 @@ def headline(rows: Sequence[TableRow], lost: Collection[Row] = ()) -> list[Words
 
 
 def task_headline(
-    tables: Mapping[str | None, Sequence[TableRow]], averages: Sequence[Measure]
+    tasks: Sequence[str], tables: Mapping[str | None, Sequence[TableRow]], averages: Sequence[Measure]
 ) -> list[Words]:
     """Return the verdict on each task, on one line where they agree, and the best mean over all tasks."""
     verdicts = {task: verdict(rows) for task, rows in tables.items()}
     lines = []
-    if len(set(verdicts.values())) == 1 and len(verdicts) > 1:
+    if len(set(verdicts.values())) == 1 and len(verdicts) == len(tasks) > 1:
         text, tone = next(iter(verdicts.values()))
         lines = [Words(f"In all {len(verdicts)} tasks: {text or UNTESTED}", ("strong", tone))]
     else:
@@ -108,8 +108,10 @@ def task_headline(
         best = max(trained, key=lambda row: row.value or 0.0)
         name = f"{best.groups['config']} {best.groups['method']}"
         lines.append(Words(f"Mean over tasks (Avg): best {name}, {points(baseline)} → {points(best.value)}."))
-    elif len(tables) > 1:
-        lines.append(Words("No row is complete in every task yet, so there is no Avg.", "doubt"))
+    else:
+        absent = [task for task in tasks if task not in tables]
+        why = f"No job of {some(absent)} is done yet" if absent else "No row is complete in every task yet"
+        lines.append(Words(f"{why}, so there is no Avg.", "doubt"))
     return [replace(words, text=f"{words.text}\n") for words in lines[:-1]] + lines[-1:]
 
 
