@@ -159,6 +159,7 @@ def test_a_task_may_have_its_own_model_and_numbers_of_training():
         ({"tasks": TABLES | {"reading": READING | {"hold_out": ["capability"]}}}, "holds out"),
         ({"tasks": TABLES | {"reading": READING | {"seed": 3}}}, "a seed of its own"),
         ({"tasks": ["sentiment"]}, "a table for each task"),
+        ({"tasks": TABLES | {"again": TABLES["sentiment"]}}, "the same experiment as sentiment"),
         ({"tasks": {"sentiment": {"siute": "x"}}}, 'tasks.sentiment: unknown setting "siute"'),
         ({"model": "tiny:reading"}, "model is for a task"),
     ],

@@ -4,9 +4,11 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from ...core.errors import PlanError, some
 from ...core.records import Result
+from ..base import step_of
 from .settings import Settings
 
 
@@ -29,7 +31,17 @@ def check_tasks(settings: Settings) -> None:
             "[learning] model is for a task", fix="models at the top of the plan, or [learning.tasks.NAME]"
         )
     first, *_ = tasks = tasks_of(settings)
+    experiments: dict[str, str] = {}
     for task in tasks if settings.tasks else ():
+        decisive = [getattr(task, each.name) for each in fields(task) if step_of(task, each) != "scoring"]
+        content = repr((decisive, task.predictions, task.model))
+        if content in experiments:
+            raise PlanError(
+                f"[learning.tasks.{task.task}] is the same experiment as {experiments[content]}",
+                why="Avg would count it twice",
+                fix="a suite or data of its own, or leave it out",
+            )
+        experiments[content] = task.task
         if task.tasks or task.seed != settings.seed:
             raise PlanError(
                 f"[learning.tasks.{task.task}] has {'tasks' if task.tasks else 'a seed'} of its own",
