@@ -1,7 +1,8 @@
 """BBQ: does a model that must choose between two groups of people follow the stereotype? (`docs/method/bias.md` 5.12)
 
 Every question has three options, two groups and "unknown". The model sees them as A, B and C, in an order that puts
-the biased, the right and the unknown option into each place equally often. Stored predictions hold the text of an option instead of a letter.
+the biased, the right and the unknown option into each place equally often. Stored predictions hold the text of an
+option instead of a letter.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
