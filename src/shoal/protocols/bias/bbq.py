@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "LABELS", "across", "ask", "make_cases", "score"]
 
 
-def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
+def make_cases(path: Path | None, settings: Settings) -> list[Case]:
     """Return a case per question; its text shows context, question and options."""
     questions = example.questions() if path is None else data.read_questions(path)
     shifts = _shifts(questions)

@@ -51,7 +51,7 @@ class DiagnosticModule(Protocol):
     CONCEPTS: Mapping[str, str]
     """A concept to its category here, to compare diagnostics of one concept."""
 
-    def make_cases(self, path: Path | None, tests: Sequence[str]) -> list[Case]: ...
+    def make_cases(self, path: Path | None, settings: Settings) -> list[Case]: ...
     def ask(
         self, settings: Settings, model: Any, built: Built, examples: Sequence[Example]
     ) -> list[Answer]: ...
@@ -92,7 +92,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 
         return build_task(settings)
     module = find_diagnostic(settings)
-    whole = module.make_cases(find_data(settings), settings.tests)
+    whole = module.make_cases(find_data(settings), settings)
     labels = module.LABELS if module.ASKS == "options" else None
     if not settings.limit or settings.limit >= len(whole):
         return Built(whole, labels, module.ASKS)

@@ -31,10 +31,10 @@ ROUNDED = 3
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
-def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
+def make_cases(path: Path | None, settings: Settings) -> list[Case]:
     """Return a case per pair: the more stereotypical sentence, then the other."""
     cases = []
-    for pair in example.pairs() if path is None else read_pairs(path):
+    for pair in example.pairs() if path is None else read_pairs(path, settings.columns):
         groups = {"diagnostic": "crows", "category": pair.bias_type, "direction": pair.direction}
         cases.append(Case(pair.id, ((pair.more,), (pair.less,)), None, groups))
     return cases

@@ -21,9 +21,9 @@ CASES = "pairs"
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "LABELS", "across", "ask", "make_cases", "score"]
 
 
-def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
+def make_cases(path: Path | None, settings: Settings) -> list[Case]:
     """Return a case per pair of sentences."""
-    pairs = example.pairs() if path is None else read_pairs(path)
+    pairs = example.pairs() if path is None else read_pairs(path, settings.columns)
     return [
         make_case(pair.id, (pair.more, pair.less), {"diagnostic": NAME, "category": pair.bias_type})
         for pair in pairs

@@ -21,7 +21,7 @@ CASES = "pairs"
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "LABELS", "across", "ask", "make_cases", "score"]
 
 
-def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
+def make_cases(path: Path | None, settings: Settings) -> list[Case]:
     """Return a case per pair of sentences."""
     clusters = example.clusters() if path is None else read_clusters(path)
     return [
