@@ -215,7 +215,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("Religion.jsonl", "answers.jsonl"):
         (tmp_path / name).write_text(json.dumps(question))
     words = ["rose", "lily", "ant", "wasp", "love", "peace", "ugly", "evil"]
-    nested = [{"doc": {"text": "Fine room.", "target": "positive"}}, {"doc": {"target": "negative"}}]
+    nested = [{"doc": {"text": "Fine room.", "target": "positive"}}, {"doc": {"target": "good"}}]
+    nested.append({"doc": {"text": "Loud room.", "target": "negative"}})
     (tmp_path / "dump.jsonl").write_text("\n".join(map(json.dumps, nested)) + "\n")
     vectors = [f"{word} {at % 3 + 0.5} {at * at % 5} {at}" for at, word in enumerate(words)]
     (tmp_path / "word2vec.txt").write_text("\n".join(vectors) + "\n")

@@ -52,7 +52,7 @@ def new(texts):
     return ["positive" if "good" in text else "negative" for text in texts]
 
 def nosy(texts):
-    words = [name for name in os.environ if "TOKEN" in name or name in COMMANDS]
+    words = [name for name in os.environ if name.endswith("TOKEN") or name in COMMANDS]
     print("::set-output name=exit-code::0", words)
     print("::error::no", file=sys.stderr)
     return new(texts)

@@ -48,8 +48,14 @@ class Opinionated:
         return np.random.default_rng([self.seed, *text.encode()]).normal(size=6)
 
 
+def choosing(seed):
+    """Return a model that chooses an option by chance; the same for the same seed."""
+    return lambda texts: ["AB"[np.random.default_rng([seed, *text.encode()]).integers(2)] for text in texts]
+
+
 def result_of(name, seed):
-    result = audit("bias", Opinionated(seed), diagnostic=name, data="example")
+    model = choosing(seed) if name == "bbq" or name.endswith("_choice") else Opinionated(seed)
+    result = audit("bias", model, diagnostic=name, data="example")
     return Result(
         {**result.job, "model": f"model {seed}", "group": "recipe"},
         result.cases,

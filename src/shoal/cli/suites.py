@@ -282,8 +282,8 @@ def _is_result(name: str, target: str, store: "RunStore") -> bool:
 def _export_result(target: str, name: str, out: Path | None, store: "RunStore") -> tuple[Path, str]:
     from ..render.progress import progress_bar
     from ..render.result_logs import RESULT_FORMS, samples_file
-    from ..runs.answered import answered_result
     from ..runs.results import find_job
+    from .answered import answered_result
 
     job, holder = find_job(name, store)
     ending, write = RESULT_FORMS[target]

@@ -1,4 +1,4 @@
-"""Choice between two sentences, shown in both orders (`docs/method/prompted.md` 8.7).
+"""Choice between two sentences, shown in both orders (`docs/method/prompted.md` 8.6).
 
 For models that answer but give no likelihood, such as most endpoints. A pair prefers a side if both orders choose it; a
 pair whose answer changes with the order is neutral.

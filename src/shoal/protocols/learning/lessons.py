@@ -116,7 +116,10 @@ def _key(settings: Settings, part: str) -> tuple[behaviour.Settings, object]:
         split_by=settings.resolved("split_by"),
         profile="reference" if settings.profile == "reference" else "recommended",
     )
-    return chosen, (stamp(settings.suite), stamp(str(split_file(split)[0])))
+    file = (
+        "" if split in SPLITS else str(split_file(split)[0])
+    )  # an empty path would be the working directory
+    return chosen, (stamp(settings.suite), stamp(file))
 
 
 @lru_cache(maxsize=4)

@@ -1,43 +1,15 @@
 """The cases of a stored result with the model's answers, for logs and tables that other programs read."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import PlanError
-from ..core.records import Case, Measure
 from ..protocols.behaviour.judge import with_neutral_band
 from ..protocols.behaviour.score import confidence_of, final_answers
+from ..render.result_logs import AnsweredCase, AnsweredResult
+from ..runs.plan import Job
+from ..runs.scoring import answers_of, brief_result, load_for
+from ..runs.store import RunStore
 from ..training.stage import Progress, silent
-from .plan import Job
-from .scoring import answers_of, brief_result, load_for
-from .store import RunStore
-
-
-@dataclass(frozen=True, slots=True)
-class AnsweredCase:
-    """A case, the model's answers to its texts, and the verdict."""
-
-    case: Case
-    predicted: tuple[str | None, ...]
-    """The label of each text, or the answer in words; None without an answer."""
-    probabilities: tuple[float | None, ...]
-    """The probability of each predicted label; None if the model gave none."""
-    passed: bool | None
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class AnsweredResult:
-    """A result with the answers behind it."""
-
-    job_id: str
-    model: str
-    suite: str
-    answered_at: float
-    """Seconds since 1970, in UTC."""
-    cases: Sequence[AnsweredCase]
-    measures: Sequence[Measure]
 
 
 def answered_result(job: Job, store: RunStore, progress: Progress = silent) -> AnsweredResult:
