@@ -1,5 +1,9 @@
 """Plans: what they mean, and one clear error for each thing that can be wrong, before anything runs."""
 
+import itertools
+import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +39,34 @@ def test_models_multiply_and_groups_bring_models(tmp_path):
     jobs = jobs_of(text, tmp_path)
     assert [job.model for job in jobs] == ["predictions:example", "python:json:dumps", "python:json:loads"]
     assert len({job.cases for job in jobs}) == 1
+
+
+def test_a_pattern_of_checkpoints_is_a_group_with_seeds_and_steps_of_the_paths(tmp_path, monkeypatch):
+    for seed, step in itertools.product((10, 2), ("20k", "2000k")):
+        folder = tmp_path / f"ckpt/seed-{seed}/step_{step}"
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text("{}")
+    (tmp_path / "ckpt/seed-2/step_logs").mkdir()
+    table = {"models": "ckpt/seed-*/step_*", "bias": {"diagnostic": "crows", "data": "example"}}
+    (tmp_path / "plan.toml").write_text('models = "ckpt/seed-*/step_*"\n[bias]\ndata = "example"\n')
+    read = read_plan(tmp_path / "plan.toml").groups["checkpoints"]  # paths start at the plan's folder
+    monkeypatch.chdir(tmp_path)
+    group = make_plan(table).groups["checkpoints"]
+    assert group.seeds == (2, 2, 10, 10) == read.seeds and group.steps == (20_000, 2_000_000) * 2
+    assert group.models[1] == "hf:ckpt/seed-2/step_2000k"
+    named = make_plan({**table, "models": [], "groups": {"base": "ckpt/seed-*/step_20k?device=cpu"}}).groups[
+        "base"
+    ]
+    assert (
+        named.seeds == (2, 10) and not named.steps and named.models[0].endswith("seed-2/step_20k?device=cpu")
+    )
+    (tmp_path / "ckpt/seed-2/step_logs/config.json").write_text("{}")
+    for models, why in (
+        ("ckpt/seed-*/step_*", "no number of steps in 'step_logs'"),
+        ("ckpt/*-x", "no checkpoint matches"),
+    ):
+        with pytest.raises(PlanError, match=why):
+            make_plan({**table, "models": models})
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from ..models.interface import StoredAnswers
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import ReplacesModels, identity, is_random
+from .patterns import checkpoints, is_pattern
 from .resources import Resources, read_resources
 from .settings import make_settings
 
@@ -289,6 +290,8 @@ def _relative(name: str, folder: Path) -> str:
     if split:
         return f"{_relative(str(place), folder)}{SPLIT}{split}"
     there = folder / name
+    if is_pattern(name) and not any(Path().glob(name)) and any(folder.glob(name)):
+        return os.path.relpath(there)
     try:
         if not name or Path(name).is_absolute() or not there.exists():
             return name
@@ -316,8 +319,10 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
         raise PlanError(
             f"{where}: no protocol", why=f"known: {', '.join(PROTOCOLS)}", fix="a table such as [behaviour]"
         )
-    groups = _groups(table.get("groups", {}), where)
-    models = _prompted(_models(table.get("models", {}), where), table.get("prompts", []), where)
+    listed, groups = table.get("models", {}), _groups(table.get("groups", {}), where)
+    if is_pattern(listed):
+        listed, groups = {}, groups | _groups({"checkpoints": listed}, where)
+    models = _prompted(_models(listed, where), table.get("prompts", []), where)
     models |= {spec: spec for group in groups.values() for spec in group.models}
     if not models:
         raise PlanError(f"{where}: no models", fix='models = ["predictions:answers.jsonl"]')
@@ -448,6 +453,11 @@ def _groups(value: Any, where: str) -> dict[str, Group]:
 def _group(value: Any, place: str) -> Group:
     """Return a group from a list of specs, or from a table with a step and a seed for each model."""
     table = value if isinstance(value, Mapping) else {"models": value}
+    if is_pattern(table.get("models")):
+        table = {
+            **checkpoints(table["models"], place),
+            **{name: table[name] for name in table if name != "models"},
+        }
     group: Group = make_settings(Group, table, place)
     if not group.models:
         fix = '["hf:seed-0", "hf:seed-1"], or a table with models and steps'

@@ -33,6 +33,10 @@ def parts(settings: Settings) -> list[Settings]:
             f"tests are for seat and clusters, not for {', '.join(settings.diagnostic)}",
             fix="remove tests, or add such a diagnostic",
         )
+    if settings.columns and not any(name.startswith("crows") for name in settings.diagnostic):
+        raise PlanError(
+            "columns are for crows and crows_choice", fix="remove columns, or add such a diagnostic"
+        )
     names = [task.name for task in settings.tasks]
     for name in names:
         if names.count(name) > 1:
@@ -42,6 +46,7 @@ def parts(settings: Settings) -> list[Settings]:
     for name in settings.diagnostic:
         vectors = has_vectors(name)
         alone = replace(settings, diagnostic=(name,), tasks=(), tests=settings.tests if vectors else ())
+        alone = alone if name.startswith("crows") else replace(alone, columns=())
         kinds = settings.representation if vectors else first
         jobs += [replace(alone, representation=(kind,)) for kind in kinds]
     downstream = replace(settings, diagnostic=(), data="", tests=(), limit=0, representation=first)

@@ -38,10 +38,10 @@ NAMES = (ACCURACY, CHANCE, "p value")
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
-def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
+def make_cases(path: Path | None, settings: Settings) -> list[Case]:
     """Return a case per pair of concepts, targets and attributes of each test, without repeated pairs."""
     cases: dict[tuple[tuple[str, ...], ...], Case] = {}
-    for test in find_tests(path, tests):
+    for test in find_tests(path, settings.tests):
         for kind, sides in (("targets", test.sets[:2]), ("attributes", test.sets[2:])):
             pairs = tuple(pair for side in sides for pair in zip(side.examples, side.words, strict=True))
             category = "/".join(side.category for side in sides)

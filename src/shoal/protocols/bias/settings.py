@@ -104,6 +104,8 @@ class Settings(Profiled):
     """Diagnostics to run: crows, stereoset, seat, clusters, bbq, crows_choice, stereoset_choice."""
     data: str = changes("cases", "", resolve=_data)
     """The diagnostic's file or its folder, or `example`. seat and clusters also accept a folder of tests."""
+    columns: tuple[str, ...] = changes("cases", (), when=lambda settings: bool(settings.columns))
+    """Columns of the two sentences of crows in another language: ["sent_more_fr", "sent_less_fr"]."""
     tests: tuple[str, ...] = changes("cases", ())
     """Tests of seat and clusters to run. Default: all."""
     limit: Count = changes("cases", 0)

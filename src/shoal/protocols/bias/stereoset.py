@@ -56,7 +56,7 @@ METHODS = ("cluster wilson", "cluster wilson", "t over terms drawn again")
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
-def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
+def make_cases(path: Path | None, settings: Settings) -> list[Case]:
     """Return a case per cluster: the context with the stereotype, the anti-stereotype and the unrelated sentence."""
     cases = []
     for cluster in example.clusters() if path is None else read_clusters(path):
