@@ -1,6 +1,6 @@
 """Read a prompt file, or a prompt of the package by name, and render it for an example.
 
-    task = "text"                        # text, pair or reading: the variables of the template
+    task = "text"                        # text, pair, reading or reply: the variables of the template
     system = "You label film reviews."   # optional
     user = "Review: {{ text }} Sentiment:"
     [labels]                             # the suite's label = the word that the model should say
@@ -35,12 +35,16 @@ TASKS: dict[str, tuple[str, ...]] = {
     "text": ("text",),
     "pair": ("first", "second"),
     "reading": ("context", "question"),
+    "reply": ("text",),
 }
 """Task to the variables for an example's texts."""
 OPTIONS = ("prompt", "mode", "max_tokens")
 """Options of every prompted model."""
 LOCAL_OPTIONS = (*OPTIONS, "chat", "date")
-MAX_TOKENS, READING_TOKENS = 16, 32
+IN_WORDS = ("reading", "reply")
+"""Tasks without labels; a reply is kept whole, of the answer to a question the first line."""
+MAX_TOKENS = {"reading": 32, "reply": 256}
+USUAL_TOKENS = 16
 KEYS = ("task", "system", "user", "instruction", "unanswerable", "labels", "shots")
 WAYS = ("plain", "polite", "question", "expert", "letters")
 PROMPTS: dict[str, str] = {
@@ -51,6 +55,7 @@ PROMPTS: dict[str, str] = {
     **{f"choice-{way}": "two sentences: A or B" for way in (*WAYS[:-1], "brief")},
     **{f"options-{way}": "a question with three options: A, B or C" for way in (*WAYS[:-1], "brief")},
     **{f"reading-{way}": "a passage and a question" for way in (*WAYS[:-1], "brief")},
+    "reply-plain": "a text as it is, for free answers",
 }
 """The prompts that ship with shoal; the five of a task and language are paraphrases."""
 FOLDER = Path(__file__).parent / "prompts"
@@ -181,6 +186,11 @@ class Prompt:
     """What the model is taught: plain text after the system message."""
 
     @property
+    def in_words(self) -> bool:
+        """Whether the answer is a text, not a label."""
+        return self.task in IN_WORDS
+
+    @property
     def verbalisers(self) -> tuple[str, ...]:
         """The words that the model should say, in the order of the labels."""
         return tuple(self.labels.values())
@@ -219,7 +229,7 @@ class Prompt:
         return self._render("user", inputs).lstrip("\n")
 
     def _reply(self, shot: Mapping[str, str]) -> str:
-        return shot["answer"] or self.unanswerable if self.task == "reading" else self.labels[shot["label"]]
+        return shot["answer"] or self.unanswerable if self.in_words else self.labels[shot["label"]]
 
     @cached_property
     def _templates(self) -> dict[str, Template]:
@@ -273,18 +283,18 @@ def read_prompt(name: str) -> Prompt:
 
 
 def answer_mode(spec: ModelSpec, prompt: Prompt, modes: Sequence[str], usual: str) -> str:
-    """Return the mode of a spec; reading generates texts."""
-    mode = spec.one_of("mode", modes, "generate" if prompt.task == "reading" else usual)
-    if prompt.task == "reading" and mode != "generate":
+    """Return the mode of a spec; answers in words are generated."""
+    mode = spec.one_of("mode", modes, "generate" if prompt.in_words else usual)
+    if prompt.in_words and mode != "generate":
         raise ModelError(
-            f"{spec.who}: mode={mode} for reading", why="reading has no labels", fix="remove mode"
+            f"{spec.who}: mode={mode} for {prompt.task}", why="it has no labels", fix="remove mode"
         )
     return mode
 
 
 def max_tokens(spec: ModelSpec, prompt: Prompt) -> int:
     """Return the most tokens of an answer: the option, or the default for the task."""
-    return spec.whole("max_tokens", READING_TOKENS if prompt.task == "reading" else MAX_TOKENS, 1)
+    return spec.whole("max_tokens", MAX_TOKENS.get(prompt.task, USUAL_TOKENS), 1)
 
 
 def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
@@ -343,9 +353,9 @@ def _check_shown(prompt: Prompt) -> None:
 
 
 def _labels(given: Any, task: str, where: str) -> dict[str, str]:
-    if task == "reading":
+    if task in IN_WORDS:
         if given:
-            raise ModelError(f"{where}: [labels] for reading", why="its answers are texts", fix="remove them")
+            raise ModelError(f"{where}: [labels] for {task}", why="its answers are texts", fix="remove them")
         return {}
     words = list(given.values()) if isinstance(given, Mapping) else []
     are_words = all(isinstance(word, str) and word and word == word.strip() for word in words)
@@ -360,7 +370,7 @@ def _labels(given: Any, task: str, where: str) -> dict[str, str]:
 
 
 def _shots(given: Any, task: str, labels: Mapping[str, str], where: str) -> tuple[Mapping[str, str], ...]:
-    keys = {*TASKS[task], "answer" if task == "reading" else "label"}
+    keys = {*TASKS[task], "answer" if task in IN_WORDS else "label"}
     if not isinstance(given, list):
         raise ModelError(f"{where}: shots = {given!r}", fix="a line [[shots]] before each shot")
     for number, shot in enumerate(given, start=1):
@@ -371,7 +381,7 @@ def _shots(given: Any, task: str, labels: Mapping[str, str], where: str) -> tupl
                 why="a shot has exactly these keys, each a text",
                 fix=some(sorted(keys)),
             )
-        if task != "reading" and shot["label"] not in labels:
+        if task not in IN_WORDS and shot["label"] not in labels:
             known = ", ".join(labels)
             raise ModelError(
                 f"{where}, shot {number}: label {shot['label']!r}", why=f"known: {known}", fix=known

@@ -56,23 +56,23 @@ class PromptAnswers:
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Return a label of the suite for each example, with probabilities if the mode gives them."""
-        self._check_task(reading=False)
+        self._check_task(in_words=False)
         to_answers([], self.prompt, labels, repr(self))  # raises for wrong labels before a request is paid
         return to_answers(self.replies(examples), self.prompt, labels, repr(self))
 
     def extract(self, examples: Sequence[Example]) -> Answers:
         """Return answers to questions, in the model's own words."""
-        self._check_task(reading=True)
+        self._check_task(in_words=True)
         return to_answers(self.replies(examples), self.prompt, None, repr(self))
 
-    def _check_task(self, *, reading: bool) -> None:
+    def _check_task(self, *, in_words: bool) -> None:
         """Raise if the prompt's task does not fit the suite."""
-        if (self.prompt.task == "reading") != reading:
+        if self.prompt.in_words != in_words:
             raise ModelError(
                 f"{self!r}: prompt {self.prompt.name} is for {self.prompt.task}",
-                why="the suite is one of reading comprehension" if reading else "the suite has labels",
-                fix='a prompt with task = "reading"'
-                if reading
+                why="the suite expects answers in words" if in_words else "the suite has labels",
+                fix='prompt=reply-plain, or a prompt with task = "reply" or "reading"'
+                if in_words
                 else 'a prompt with task = "text" or "pair", and [labels]',
             )
 
@@ -88,8 +88,10 @@ def text_reply(said: str, prompt: Prompt, **details: Any) -> Reply:
     answer = without_thinking(said)
     if answer is None:
         return no_answer("the thinking never ended", **kept)
-    if prompt.task == "reading":
-        return Reply(text=_first_line(answer, prompt), details=kept)
+    if prompt.in_words:
+        return Reply(
+            text=answer.strip() if prompt.task == "reply" else _first_line(answer, prompt), details=kept
+        )
     label = parse(answer, prompt.verbalisers)
     if label is None:
         shown = answer.strip() if len(answer) <= SHOWN else f"{answer.strip()[:SHOWN]}…"
@@ -108,7 +110,7 @@ def to_answers(replies: Sequence[Reply], prompt: Prompt, labels: Sequence[str] |
     """Return replies as columns, with the suite's labels in its order."""
     errors = {row: reply.error for row, reply in enumerate(replies) if reply.error}
     details = [reply.details for reply in replies]
-    if prompt.task == "reading":
+    if prompt.in_words:
         texts = [reply.text for reply in replies]
         return Answers((), np.zeros(len(replies), np.int64), texts=texts, errors=errors, details=details)
     theirs = _suite_names(prompt, labels, who)
