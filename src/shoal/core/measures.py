@@ -50,6 +50,7 @@ MEASURES: dict[str, Quantity] = {
     "mean score": RATE,
     "mean value": Quantity("number", "", None, 3),
     "suite score": RATE,
+    "refusal rate": SHARE,
     "iid score": RATE,
     "ood score": RATE,
     "G": RATE,

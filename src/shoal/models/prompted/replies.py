@@ -1,7 +1,7 @@
 """Parse a model's replies and turn them into answers (`docs/method/prompted.md` 8.3).
 
-Parsing tries in this order: the reply is a verbaliser; it begins with one; a short reply contains exactly one, without
-a negation before it.
+Parsing tries in this order: the reply is a verbaliser; it begins with one; a short reply that does not refuse contains
+exactly one, without a negation before it.
 """
 
 import re
@@ -15,6 +15,7 @@ from ...core.errors import ModelError, some
 from ...core.records import Answers, Example
 from ..answer_rows import NO_ANSWER
 from ..labels import extreme_labels, in_suite_order, matches, respell
+from ..refusals import REFUSES, is_refusal
 from .likelihood import Floats
 from .prompt import Prompt
 
@@ -94,8 +95,9 @@ def text_reply(said: str, prompt: Prompt, **details: Any) -> Reply:
         )
     label = parse(answer, prompt.verbalisers)
     if label is None:
+        why = f"is not one of {', '.join(prompt.verbalisers)}"
         shown = answer.strip() if len(answer) <= SHOWN else f"{answer.strip()[:SHOWN]}…"
-        return no_answer(f"{shown!r} is not one of {', '.join(prompt.verbalisers)}", **kept)
+        return no_answer(f"{REFUSES}: {shown!r}" if is_refusal(answer) else f"{shown!r} {why}", **kept)
     return Reply(label, details=kept)
 
 
@@ -147,7 +149,7 @@ def _suite_names(prompt: Prompt, labels: Sequence[str] | None, who: str) -> tupl
 
 
 def parse(said: str, verbalisers: Sequence[str]) -> int | None:
-    """Return the index of the verbaliser in a reply; None for no answer."""
+    """Return the index of the verbaliser in a reply; None for no answer, such as a refusal that names a label."""
     bare = stripped(said)
     long = sorted((v.casefold(), at) for at, v in enumerate(verbalisers) if len(v) > 1)
     long.sort(key=lambda pair: -len(pair[0]))
@@ -159,7 +161,7 @@ def parse(said: str, verbalisers: Sequence[str]) -> int | None:
     for letter, at in letters:
         if bare == letter or (bare.startswith(letter) and bare[1] in AFTER_A_LETTER):
             return at
-    if len(text) > LONGEST_TEXT or len(text.split()) > LONGEST:
+    if len(text) > LONGEST_TEXT or len(text.split()) > LONGEST or is_refusal(said):
         return None
     occurrences = list(_occurrences(text, long))
     denied = any(_is_negated(text[:start]) for start, _ in occurrences)

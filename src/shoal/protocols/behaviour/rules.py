@@ -525,6 +525,12 @@ def judges_text(expect: Expect) -> bool:
     return expect.rule in SPAN_RULES or any(map(judges_text, expect.parts))
 
 
+def judges_free_text(expect: Expect) -> bool:
+    """Return whether the rule is about free answers: an answer to a question about a passage is not free."""
+    free = {"same_text", "token_f1", *TEXT_RULES}
+    return expect.rule in free or any(map(judges_free_text, expect.parts))
+
+
 def check_label(expect: Expect, label: Label) -> None:
     """Raise if a label cannot be the argument of the rules that take it."""
     for part in expect.parts:

@@ -81,7 +81,8 @@ def _summary(result: Result, rates: Sequence[Measure]) -> Summary | None:
     (whole,) = result.measures.where("suite score") or (None,)
     if plain is None or plain.value is None or whole is None:
         return None
-    text, capabilities = wording.never_passed(rates), result.measures.by("capability", "pass rate")
+    text = " ".join(filter(None, [wording.refusal_words(result.measures), wording.never_passed(rates)]))
+    capabilities = result.measures.by("capability", "pass rate")
     lines = [f"95 % CI {shown_interval(whole)}", "mean over functionalities"]
     cards = [Card("Suite score", wording.percent(whole), lines), Card("Fails most", rows=_card_rows(rates))]
     sensitive = [row for row in rates if any(word in row.groups["capability"].lower() for word in SENSITIVE)]
@@ -124,8 +125,9 @@ def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number
     yield Words(wording.pass_words(plain), "strong")
     yield Words(wording.not_counted(plain), "quiet")
     yield f"\n{wording.suite_score_words(whole, rates)}\n"
-    if apart := wording.why_apart(plain, whole, rates):
-        yield Words(f"{apart}\n", "doubt")
+    for words in (wording.why_apart(plain, whole, rates), wording.refusal_words(result.measures)):
+        if words:
+            yield Words(f"{words}\n", "doubt")
     if weakest := wording.weakest_words(result.measures.by("capability", "pass rate"), WORST):
         yield "Weakest: "
         yield Words(f"{weakest}\n", "bad")

@@ -186,6 +186,14 @@ def not_counted(row: Measure) -> str:
     return na + (f", {row.errors:,} unanswered" if row.errors else "")
 
 
+def refusal_words(measures: Measures) -> str:
+    """Return how many cases the model refuses to answer; empty if there are none."""
+    row = next(iter(measures.where("refusal rate")), None)
+    if row is None or not row.value:
+        return ""
+    return f"The model refuses to answer in {passes_of(row):,} of {row.n:,} cases ({percent(row)})."
+
+
 def suite_score_words(whole: Measure, rates: Sequence[Measure]) -> str:
     """Return the suite score with its interval and the number of functionalities behind it."""
     count = sum(row.value is not None for row in rates)
