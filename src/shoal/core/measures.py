@@ -51,6 +51,8 @@ MEASURES: dict[str, Quantity] = {
     "mean value": Quantity("number", "", None, 3),
     "suite score": RATE,
     "refusal rate": SHARE,
+    "changed answers": SPREAD,
+    "sd over runs": SPREAD,
     "iid score": RATE,
     "ood score": RATE,
     "G": RATE,

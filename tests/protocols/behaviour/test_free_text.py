@@ -202,17 +202,15 @@ def test_refusals_are_told_from_answers():
 
 def test_a_planted_share_of_refusals_is_reported_and_not_a_wrong_label():
     pytest.importorskip("aiohttp")
-    from fake_server import by_words, serving
+    from fake_server import serving
+    from planted_endpoints import refusing
 
-    def refusing(question):
-        return "I cannot help with positive reviews." if "film" in question else by_words(question)
-
-    with serving(rule=refusing, logprobs=False) as server:
+    with serving(rule=refusing("film"), logprobs=False) as server:
         spec = f"openai:m?url={server.url}&prompt=sentiment-plain&again=0"
-        result = audit("behaviour", spec, suite="sentiment", limit=60)
+        result = audit("behaviour", spec, suite="sentiment", limit=40)
     planted = [any("film" in text for (text,) in made.examples) for made in result.cases]
     (rate,) = result.measures.where("refusal rate")
-    assert rate.value == pytest.approx(sum(planted) / 60) and 0 < rate.value < 1
+    assert rate.value == pytest.approx(sum(planted) / 40) and 0 < rate.value < 1
     assert result.columns["refused"] == list(map(int, planted))
     assert all(outcome.error for outcome, refused in zip(result.outcomes, planted, strict=True) if refused)
     with serving(logprobs=False) as server:

@@ -19,8 +19,9 @@ Reading the file raises for unknown names and for texts that the prompt never sh
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ TASKS: dict[str, tuple[str, ...]] = {
     "reply": ("text",),
 }
 """Task to the variables for an example's texts."""
-OPTIONS = ("prompt", "mode", "max_tokens")
+OPTIONS = ("prompt", "order", "mode", "max_tokens")
 """Options of every prompted model."""
 LOCAL_OPTIONS = (*OPTIONS, "chat", "date")
 IN_WORDS = ("reading", "reply")
@@ -184,6 +185,8 @@ class Prompt:
     """The reply for a question that the passage does not answer."""
     lesson: str = ""
     """What the model is taught: plain text after the system message."""
+    order: int = 0
+    """The label that is listed first."""
 
     @property
     def in_words(self) -> bool:
@@ -195,11 +198,34 @@ class Prompt:
         """The words that the model should say, in the order of the labels."""
         return tuple(self.labels.values())
 
+    @property
+    def listed(self) -> list[str]:
+        """The labels in the order in which the prompt lists them."""
+        labels = list(self.labels)
+        return labels[self.order :] + labels[: self.order]
+
+    def with_order(self, order: int) -> "Prompt":
+        """Return the prompt with another label listed first; raise if it lists none, or each by its letter."""
+        texts, letters = self.user + self.system, any(len(word) == 1 for word in self.verbalisers)
+        if "labels" not in texts or letters or re.search(r"labels\s*\[\s*\d", texts):
+            raise ModelError(
+                f"prompt {self.name}: order={order}",
+                why="it does not list its labels, or gives each a place of its own",
+                fix="a prompt with {{ labels | join(', ') }}, or remove order",
+            )
+        if order >= len(self.labels):
+            raise ModelError(
+                f"prompt {self.name}: order={order}", why=f"it has {len(self.labels)} labels", fix="order=1"
+            )
+        return replace(self, order=order)
+
     @cached_property
     def digest(self) -> str:
         """A hash of the content, without comments and name."""
-        content = {key: value for key, value in asdict(self).items() if key not in ("name", "lesson")}
-        content |= {"lesson": self.lesson} if self.lesson else {}
+        content = {
+            key: value for key, value in asdict(self).items() if key not in ("name", "lesson", "order")
+        }
+        content |= {key: value for key in ("lesson", "order") if (value := getattr(self, key))}
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     def messages(self, example: Example) -> list[Message]:
@@ -248,7 +274,11 @@ class Prompt:
     def _render(self, part: str, inputs: Mapping[str, str]) -> str:
         try:
             return self._templates[part].render(
-                {"labels": list(self.verbalisers), "instruction": self.instruction, **inputs}
+                {
+                    "labels": [self.labels[name] for name in self.listed],
+                    "instruction": self.instruction,
+                    **inputs,
+                }
             )
         except Exception as problem:
             why = str(problem) if isinstance(problem, TemplateError) else exception_text(problem)
@@ -265,6 +295,12 @@ def joiner(text: str) -> str:
 
 
 # Reading prompt files
+
+
+def prompt_of(spec: ModelSpec) -> Prompt:
+    """Return the prompt of a spec, with its labels in the order of the spec."""
+    prompt, order = read_prompt(spec.options["prompt"]), spec.whole("order", 0, 0)
+    return prompt.with_order(order) if order else prompt
 
 
 def read_prompt(name: str) -> Prompt:

@@ -128,7 +128,7 @@ def to_answers(replies: Sequence[Reply], prompt: Prompt, labels: Sequence[str] |
         np.array(codes, np.int64),
         probabilities,
         errors=errors,
-        label_map=dict(zip(prompt.verbalisers, theirs, strict=True)),
+        label_map={prompt.labels[label]: theirs[list(prompt.labels).index(label)] for label in prompt.listed},
         band=tuple(names) == extreme_labels(labels or ()),
         details=details,
     )

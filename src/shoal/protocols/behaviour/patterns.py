@@ -117,7 +117,8 @@ class Pattern:
         if kind == "BRANCH":
             return self._add(None, None, [self._sequence(items, after) for items in argument[1]])
         if kind in ("MAX_REPEAT", "MIN_REPEAT"):
-            return self._repeat(*argument, after)
+            least, most, items = argument
+            return self._repeat(least, most, items, after)
         if kind == "AT":
             anchors = ANCHORS | (LINES if self._flags & re.MULTILINE else {})
             return self._add(None, anchors[str(argument)], [after])

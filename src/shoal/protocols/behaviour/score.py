@@ -59,7 +59,11 @@ def score_suite(
     shown = with_neutral_band(answers, cases, settings.resolved("band"))
     findings = [*dead(outcomes), *degenerate(cases, shown, set(shown.labels) - set(answers.labels))]
     moved = [change and change_words(change) for change in changes(settings, cases, answers, shown, outcomes)]
-    columns = {SAID: said(cases, answers, shown), CHANGE: moved, **({REFUSED: refused} if refused else {})}
+    columns: dict[str, Sequence[Any]] = {
+        SAID: said(cases, answers, shown),
+        CHANGE: moved,
+        **({REFUSED: refused} if refused else {}),
+    }
     return Scored(outcomes, measures, columns, findings)
 
 
@@ -95,6 +99,9 @@ def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -
         neutral = cases[0].meta["labels"][1]
         banded = {"band": settings.resolved("band"), "band of": answers.labels[1], "neutral": neutral}
         facts |= {"never": neutral} if answers.probabilities is None else banded
+    listed = list(answers.label_map.values())
+    if len(cases) and listed != list(cases[0].meta.get("labels") or listed):
+        facts["listed"] = listed
     renamed = {name: label for name, label in answers.label_map.items() if name != label}
     return facts | ({"label map": renamed} if renamed else {})
 

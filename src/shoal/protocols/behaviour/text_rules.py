@@ -258,8 +258,13 @@ def _is_valid(name: str, value: Any) -> bool:
         return isinstance(value, str) and bool(Pattern(value))
     if name in LIMITS:
         return TYPES["number"](value)
-    kinds = {"enum": list, "required": list, "properties": Mapping, "additionalProperties": bool}
-    return isinstance(value, kinds.get(name, object))
+    types: dict[str, Any] = {
+        "enum": list,
+        "required": list,
+        "properties": Mapping,
+        "additionalProperties": bool,
+    }
+    return isinstance(value, types.get(name, object))
 
 
 def allows(schema: Mapping[str, Any], value: Any) -> bool:

@@ -233,17 +233,19 @@ def _side_by_side(
     """Return a row per model; in full also every capability and functionality."""
     rows_of: dict[str, list[Measure]] = {}
     for row in measures:
-        rows_of.setdefault(wording.name_of(row), []).append(row)
+        if "model" in row.groups:
+            rows_of.setdefault(wording.name_of(row), []).append(row)
     by_name = {name: Measures(rows) for name, rows in rows_of.items()}
     what = "models and seeds" if any("seed" in row.groups for row in measures) else "models"
     title = [Words("behaviour of ", "quiet"), Words(f"{len(by_name)} {what}", "strong")]
     about = wording.subject(settings, results[0]) if results else ""
     answers = [f"{name}: {words}" for name, rows in by_name.items() for words in wording.about_labels(rows)]
+    varied = [Text([Words(line)]) for line in wording.sensitivity_lines(measures)]
     maps = [_heat_map(by_name, "capability", "capabilities")]
     maps.append(_heat_map(by_name, "functionality", "functionalities"))
     notes, warnings = [*answers, wording.NOT_TESTED], wording.warnings(results, findings)
     return [
-        Section(title, Words(about, "quiet"), [_models(by_name)], notes, warnings),
+        Section(title, Words(about, "quiet"), [*varied, _models(by_name)], notes, warnings),
         Section(title, "", maps, detail="full"),
     ]
 

@@ -274,6 +274,41 @@ def name_of(row: Measure | Finding) -> str:
     return " seed ".join(row.groups[key] for key in ("model", "seed") if key in row.groups)
 
 
+BECAUSE = {"prompt": "the wording", "order": "the order of the labels", "seed": "the seed"}
+LEVELS = {"prompt": "prompts", "order": "orders", "seed": "seeds"}
+
+
+def sensitivity_lines(measures: Sequence[Measure]) -> list[str]:
+    """Return what each prompted model's answers vary with, and which labels and positions it prefers."""
+    by_family: dict[str, list[Measure]] = {}
+    for row in measures:
+        if "family" in row.groups:
+            by_family.setdefault(row.groups["family"], []).append(row)
+    return [f"{name}: {'; '.join(_sensitivity(Measures(rows)))}." for name, rows in by_family.items()]
+
+
+def _sensitivity(rows: Measures) -> Iterator[str]:
+    changed = [
+        f"in {percent(row)} {'of cases ' * (not place)}with {BECAUSE[factor]} "
+        f"({row.facts['levels']} {LEVELS[factor]})"
+        for place, row in enumerate(rows.where("changed answers"))
+        if (factor := row.groups["factor"])
+    ]
+    yield f"answers change {' and '.join(changed)}"
+    for row in rows.where("sd over runs"):
+        low, high = (shown(row.facts[end], RATE) for end in ("low", "high"))
+        yield f"suite score {low} – {high} over {LEVELS[row.groups['factor']]} (SD {shown(row.value, RATE)})"
+    labels = [row for row in rows.where("label share") if row.value is not None]
+    if labels:
+        row = max(labels, key=lambda row: (row.value or 0.0) - row.facts["expected"])
+        expected = shown(row.facts["expected"], RATE)
+        yield f"it answers {row.groups['label']} in {percent(row)} of labelled examples (expected {expected} %)"
+    if places := rows.where("position share"):
+        row = max(places, key=lambda row: row.value or 0.0)
+        even = shown(1 / len(places), RATE)
+        yield f"the label listed at place {row.groups['position']} gets {percent(row)} of the answers (even: {even} %)"
+
+
 def warnings(results: Sequence[Result], findings: Sequence[Finding]) -> list[str]:
     """Return findings and failed self-checks, each after the name of its model."""
     lines = [f"{name_of(row)}: {row.text}" for row in sorted(findings, key=lambda row: -row.weight)]
