@@ -9,7 +9,9 @@ from fake_server import serving
 from planted_endpoints import ASK, PLEASE, PROMPT, first_listed, is_planted, swayed
 
 from shoal.cli import main
-from shoal.core.errors import ModelError
+from shoal.comparing.pairs import compare as sides
+from shoal.comparing.wording import caveats
+from shoal.core.errors import DataError, ModelError
 from shoal.models.prompted.prompt import make_prompt, read_prompt
 from shoal.protocols.behaviour import compare
 from shoal.runs.execute import execute
@@ -27,7 +29,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def audited(server, limit=40, **axes):
+def audited(server, limit=24, **axes):
     spec = f"openai:m?url={server.url}&again=0"
     plan = make_plan({"models": [spec], **axes, "behaviour": {"suite": "sentiment", "limit": limit}})
     with MemoryStore() as store:
@@ -42,7 +44,7 @@ def test_the_planted_share_of_answers_changes_with_the_wording(folder):
     }
     planted = [any(is_planted(text, ONE_IN) for (text,) in case.examples) for case in results[0].cases]
     changed = rows["changed answers"]
-    assert (changed.value, changed.groups) == (sum(planted) / 40, {"family": "openai:m", "factor": "prompt"})
+    assert (changed.value, changed.groups) == (sum(planted) / 24, {"family": "openai:m", "factor": "prompt"})
     assert 0 < changed.interval[0] < changed.value < changed.interval[1] < 1
     scores = [result.measures.where("suite score")[0].value for result in results]
     assert (rows["sd over runs"].facts["low"], rows["sd over runs"].facts["high"]) == (
@@ -71,6 +73,18 @@ def test_a_plan_says_it_in_one_line(folder):
         )
         output = CliRunner(env={"COLUMNS": "300"}).invoke(main, ["run", "plan.toml"]).output
     assert "openai:m: answers change in " in output and " % of cases with the wording (2 prompts)" in output
+
+
+def test_the_same_prompts_on_both_sides_are_paired(folder):
+    with serving(rule=swayed(ONE_IN), logprobs=False) as one, serving(logprobs=False) as two:
+        _, a = audited(one, 20, prompts=["a.toml", "b.toml"])
+        _, b = audited(two, 20, prompts=["b.toml", "a.toml"])
+    comparison = sides(a, b)
+    row = comparison.overall
+    assert row.test.startswith("sign flips of ") and row.test.endswith(" cases") and not row.by_run
+    assert "Paired by prompt: the mean over 2 prompts of each case." in caveats(comparison)
+    with pytest.raises(DataError, match="not asked with the same prompts"):
+        sides(a, [b[0], b[0]])
 
 
 def test_an_order_needs_a_list_of_words():

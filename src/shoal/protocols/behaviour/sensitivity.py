@@ -13,16 +13,14 @@ from itertools import groupby
 import numpy as np
 
 from ...core.records import Measure, Result
-from ...models import parse_spec
+from ...models import VARIED, parse_spec, variant_of
 from ...stats.intervals import wilson
 from .text_rules import normalised
 
-FACTORS = ("prompt", "order", "seed")
-"""Options that may change an answer although the question is the same."""
 CHANCE = re.compile(r"^(?P<label>.+?)(?: (?:1\.00|\.\d\d)| \(.+ (?:1\.00|\.\d\d)\))$")
 
 Levels = tuple[str, ...]
-"""The values of FACTORS."""
+"""The values of the varied options."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +60,10 @@ def families(results: Sequence[Result]) -> list[Family]:
     """Return the families of two or more jobs."""
     found: dict[tuple[str, str], dict[Levels, Result]] = {}
     for result in results:
-        spec = parse_spec(str(result.job["model"]))
-        if "prompt" in spec.options and result.columns.get("said"):
-            levels = tuple(spec.options.get(name, "0") for name in FACTORS)
-            others = [f"{name}={value}" for name, value in spec.options.items() if name not in FACTORS]
+        levels = variant_of(str(result.job["model"]))
+        if levels and result.columns.get("said"):
+            spec = parse_spec(str(result.job["model"]))
+            others = [f"{name}={value}" for name, value in spec.options.items() if name not in VARIED]
             name = "?".join(filter(None, [spec.who, "&".join(others)]))
             found.setdefault((name, str(result.job["cases"])), {})[levels] = result
     chosen = {key: own for key, own in found.items() if len(own) > 1}
@@ -82,7 +80,7 @@ def sensitivity(results: Sequence[Result]) -> list[Measure]:
 
 
 def _of_family(family: Family) -> Iterator[Measure]:
-    for place, factor in enumerate(FACTORS):
+    for place, factor in enumerate(VARIED):
         groups = family.along(place)
         if groups:
             about = {"family": family.name, "factor": factor}
@@ -141,7 +139,7 @@ def _position_shares(family: Family) -> Iterator[Measure]:
     """Yield how often the label at each place was chosen, if every label was at every place equally often."""
     counts: Counter[int] = Counter()
     size = 0
-    for group in family.along(FACTORS.index("order")):
+    for group in family.along(VARIED.index("order")):
         listed = {levels: listed_labels(family.results[levels]) for levels in group}
         size = len(next(iter(listed.values())))
         if len({tuple(labels) for labels in listed.values()}) < size or len(group) != size:
