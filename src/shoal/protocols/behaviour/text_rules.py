@@ -1,4 +1,4 @@
-"""Expectations of free answers: rules on the text alone, without a judge model (`docs/method/checklist.md` 2.5).
+"""Expectations of free answers: rules on the text alone, without a judge model (`docs/method/checklist.md` 2.8).
 
     contains, not_contains    texts that must, or must not, be in the answer
     regex                     an expression that matches somewhere in it
