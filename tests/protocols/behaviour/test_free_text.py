@@ -104,11 +104,13 @@ def test_a_suite_of_texts_on_a_planted_endpoint_and_on_its_stored_answers(tmp_pa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "clerk.yaml").write_text(YAML)
     with serving(rule=clerk) as server:
+        server.finish = "length"
         asked = audit(
             "behaviour", f"openai:m?url={server.url}&prompt=reply-plain&again=0", suite="clerk.yaml"
         )
     assert rates(asked)["names_the_city"] == pytest.approx(2 / 3)
     assert rates(asked)["orders_are_json"] == 1.0
+    assert "replies end at max_tokens" in asked.measures.where("suite score")[0].note
     suite = read_suite("clerk.yaml")
     lines = ["functionality,case_id,example_idx,reply"]
     for made in suite.cases:
