@@ -14,7 +14,7 @@ from shoal.models.prompted.replies import parse
 from shoal.models.refusals import is_refusal
 from shoal.protocols.behaviour.patterns import Pattern
 from shoal.protocols.behaviour.suite_files import read_suite, write_suite
-from shoal.protocols.behaviour.text_rules import TEXT_RULES, plain_schema
+from shoal.protocols.behaviour.text_rules import TEXT_RULES
 
 SCHEMA = {
     "type": "object",
@@ -160,25 +160,6 @@ def test_the_same_suite_in_python_and_in_a_sheet_has_the_same_rules(tmp_path):
     assert [(made.examples, made.labels, made.meta) for made in sheet.cases] == [
         (made.examples, made.labels, made.meta) for made in suite.cases
     ]
-
-
-def test_wrong_rules_in_yaml_name_line_and_column(tmp_path):
-    (tmp_path / "s.yaml").write_text(
-        "tests:\n  a:\n    expect:\n      contains: Paris\n      max_word: 3\n    cases: [x]\n"
-        "  b:\n    expect: number\n    cases: [{text: x, label: many}]\n"
-        "  c:\n    type: INV\n    perturb: typo\n    cases: [hello you]\n"
-    )
-    with pytest.raises(DataError) as problem:
-        read_suite(tmp_path / "s.yaml")
-    text = str(problem.value)
-    assert "line 5, column 7: rule 'max_word' is not known" in text
-    assert 'number cannot be "many"' in text
-    assert "in a suite whose other tests expect texts" in text
-
-
-def test_numbers_in_a_yaml_schema_are_numbers():
-    given = {"type": "object", "properties": {"minimum": {"type": "number", "maximum": "2", "const": "1"}}}
-    assert plain_schema(given)["properties"] == {"minimum": {"type": "number", "maximum": 2, "const": 1}}
 
 
 # Refusals
