@@ -32,6 +32,7 @@ SCHEMA = {
         ("regex", r"^\d{4}-\d\d$", " 2026-11\n", "in 2026-11"),
         ("one_of", ["yes", "No"], '"**YES**."', "yes, it is"),
         ("number", {"value": "4", "within": "0.5"}, "2 + 2 = 4.25", "4 or 5"),
+        ("number", 4, "about 3-4", "4-3"),
         ("number", -1234.5, "It is −1,234.5 euros", "1,234.5"),
         ("json", SCHEMA, '```json\n{"city": "Rome", "n": 0}\n```', '{"city": "Rome", "n": true}'),
         ("json", SCHEMA, '{"city": "Rome"}', '{"city": "rome", "more": 1}'),

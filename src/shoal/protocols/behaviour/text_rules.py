@@ -23,8 +23,10 @@ from ...models.prompted.replies import stripped
 from .patterns import Pattern
 
 AnswerTest = Callable[[str], bool]
-NUMBER = re.compile(r"[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?|[-−+]?\.\d+")
-FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n?\s*```", re.DOTALL)
+NUMBER = re.compile(
+    r"(?<!\d)[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?|(?<!\d)[-−+]?\.\d+"
+)
+FENCE = "```"
 DEEPEST = 50
 """Nesting of a schema."""
 
@@ -101,9 +103,8 @@ def json_value(schema: Any) -> AnswerTest:
     check_schema(schema)
 
     def test(answer: str) -> bool:
-        fenced = FENCE.fullmatch(answer.strip())
         try:
-            return allows(schema, json.loads(fenced[1] if fenced else answer, parse_constant=_refuse))
+            return allows(schema, json.loads(_without_fence(answer.strip()), parse_constant=_refuse))
         except (ValueError, RecursionError):
             return False
 
@@ -120,6 +121,13 @@ TEXT_RULES: Mapping[str, Callable[[Any], AnswerTest]] = {
     "max_words": max_words,
     "max_characters": max_characters,
 }
+
+
+def _without_fence(text: str) -> str:
+    """Return the content of a text that is one code block; another text unchanged."""
+    first, _, rest = text.partition("\n")
+    is_block = first.strip() in (FENCE, f"{FENCE}json") and rest.endswith(FENCE)
+    return rest.removesuffix(FENCE) if is_block else text
 
 
 def _refuse(constant: str) -> None:
