@@ -153,7 +153,7 @@ def _position_shares(family: Family) -> Iterator[Measure]:
             counts.update(
                 places[answer] for said in family.answers[levels] for answer in said if answer in places
             )
-    for place in range(1, size + 1):
+    for place in range(1, size + 1 if counts else 1):
         about = {"family": family.name, "position": str(place)}
         yield Measure("position share", counts[place] / counts.total(), counts.total(), about)
 
