@@ -144,6 +144,12 @@ def test_a_suite_of_texts_on_a_planted_endpoint_and_on_its_stored_answers(tmp_pa
     assert page.exit_code == 0 and "a text with" in (tmp_path / "page.html").read_text()
 
 
+def test_a_function_gets_texts_and_returns_texts(tmp_path):
+    (tmp_path / "clerk.yaml").write_text(YAML)
+    result = audit("behaviour", lambda texts: [clerk(text) for text in texts], suite=tmp_path / "clerk.yaml")
+    assert rates(result)["names_the_city"] == pytest.approx(2 / 3)
+
+
 def test_the_same_suite_in_python_and_in_a_sheet_has_the_same_rules(tmp_path):
     suite = Suite("s")
 
