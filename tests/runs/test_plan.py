@@ -1,9 +1,6 @@
 """Plans: what they mean, and one clear error for each thing that can be wrong, before anything runs."""
 
 import itertools
-import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

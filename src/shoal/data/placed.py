@@ -94,6 +94,12 @@ class Placed:
             raise self.error(f"{what} must be a whole number from {least}, found {text!r}", f"{what}: 60")
         return int(text)
 
+    def plain(self) -> Any:
+        """Return texts, lists and tables without their places."""
+        if isinstance(self.value, dict):
+            return {name: part.plain() for name, part in self.value.items()}
+        return [part.plain() for part in self.value] if isinstance(self.value, list) else self.value
+
     @property
     def kind(self) -> str:
         """Return what this is, for a message."""
@@ -245,10 +251,3 @@ def column_name(name: str) -> str:
 def _cell(value: Any) -> str:
     """Return a cell as text; spreadsheets store whole numbers as 60.0."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
-
-
-def plain(part: Placed) -> Any:
-    """Return a value without the places of its parts."""
-    if isinstance(part.value, dict):
-        return {name: plain(each) for name, each in part.value.items()}
-    return [plain(each) for each in part.value] if isinstance(part.value, list) else part.value
