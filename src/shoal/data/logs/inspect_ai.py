@@ -1,7 +1,7 @@
 """inspect: a log as JSON (`inspect log dump`), or the `.eval` archive with a member for each sample and epoch.
 
-Letters are graded as inspect's own `value_to_float` does: C 1, P 0.5, I and N 0. Samples that the log announces
-and does not have, because the run was stopped, are errors.
+Letters are graded as inspect's own `value_to_float` does: C 1, P 0.5, I and N 0. NaN marks an unscored sample.
+Samples that the log announces and does not have, because the run was stopped, are errors.
 """
 
 import re
@@ -42,7 +42,7 @@ class Archive(Mapping[str, Any]):
 
     def _json(self, name: str) -> Any:
         with errors_at(f"{self._path}: {name}"):
-            return parse_json(self._members.read(name), "run inspect again")
+            return parse_json(self._members.read(name), "run inspect again", nan=True)
 
 
 def _rows(log: Any) -> Iterable[Any]:
