@@ -30,6 +30,8 @@ GRADES = {
 LONGEST_ANSWER = 200
 """Characters of an answer that are kept to be shown."""
 NOT_GRADED = "no score"
+LARGEST = 1e150
+"""Squares of larger scores overflow."""
 
 
 @dataclass(slots=True)
@@ -177,12 +179,12 @@ def _set(records: Records, name: str, place: int, value: Any, number: int) -> No
     score = value if type(value) is float else _as_number(value)
     if score is None:
         records.ungradable.setdefault(name, f"{value!r:.40} in row {number}")
-    elif math.isfinite(score):
+    elif abs(score) < LARGEST:
         column[place] = score
     else:
         raise DataError(
             f"{records.path}, row {number}: {name} is {score}",
-            why="a score is a number; NaN would count as neither pass nor fail",
+            why="scores are finite numbers; NaN would count as neither pass nor fail",
             fix="leave the score empty and write the reason into a field error, or score the sample again",
         )
 
@@ -212,6 +214,11 @@ def _group(records: Records, number: int, row: Any, name: str, alike: Alike, *, 
 
 def _check(records: Records, wanted: str) -> None:
     models = [name for name in records.models if name]
+    if not wanted and models and "" in records.models:
+        raise DataError(
+            f"{records.path}: some rows name a model ({some(models, 3)}), others do not",
+            fix=f"fill in the model; {SCHEME}{records.path}?model={models[0]} takes the rows that name it",
+        )
     if wanted and wanted not in models:
         raise DataError(
             f"{records.path}: no model {wanted!r}",
