@@ -14,7 +14,7 @@ from ...core.files import parse_json
 from .archives import HEADER, START, Members
 from .samples import Log, Question, Row, Sample, Summary, as_text, case_of, is_object
 
-SAMPLE = re.compile(r"samples/[^/]+\.json")
+SAMPLE = re.compile(r"samples/.+\.json")  # ids may have slashes
 ATTACHMENT = "attachment://"
 MOST_EPOCHS = 10_000
 """A damaged log may announce more."""
