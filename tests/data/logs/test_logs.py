@@ -118,7 +118,9 @@ def test_repeats_of_promptfoo_are_runs():
     for model, errors in (("old", 0), ("new", 1)):  # its lines do not say that they are repeats
         (result,) = graded_results([lines + model])
         assert result.job["about"]["runs"] == ["1", "2"] and result.measures[0].errors == errors
-        assert result.measures[0].value == len(RIGHT[model] - {FAILED} if errors else RIGHT[model]) / (14 - errors)
+        assert result.measures[0].value == len(RIGHT[model] - {FAILED} if errors else RIGHT[model]) / (
+            14 - errors
+        )
 
 
 def test_a_file_with_averages_only_says_what_to_do(tmp_path):
@@ -193,7 +195,9 @@ def test_a_changed_log_is_an_error_with_its_place(problem, tmp_path):
 def test_a_log_without_answers_says_so(tmp_path):
     path = tmp_path / "samples.jsonl"
     row = {"doc_id": 0, "doc": {"text": "a"}, "target": "a", "arguments": {"gen_args_0": {"arg_0": "a"}}}
-    path.write_text(json.dumps({**row, "resps": [["-2.0"]], "filtered_resps": ["-2.0"], "metrics": []}) + "\n")
+    path.write_text(
+        json.dumps({**row, "resps": [["-2.0"]], "filtered_resps": ["-2.0"], "metrics": []}) + "\n"
+    )
     code, output = run("import", path, "--out", tmp_path / "suite.jsonl")
     assert code == 1 and "line 1: log-likelihoods of given texts, and no answer" in output
 
@@ -252,7 +256,7 @@ def test_unscored_samples_of_inspect_are_counted():
 
 
 def test_only_samples_are_read_whatever_other_members_are_called(tmp_path):
-    members = {f"samples/{n}_epoch_1.json": sample(n) for n in (1, 2)}
+    members = {f"samples/words/{n}_epoch_1.json": sample(n) for n in (1, 2)}
     path = archive(tmp_path / "a.eval", {**members, "../../outside.json": b"{", "/etc/samples/9.json": b"{"})
     assert graded_results([f"scores:{path}"])[0].measures[0].value == 1.0
     assert not list(tmp_path.parent.glob("outside.json"))

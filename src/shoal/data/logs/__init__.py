@@ -91,7 +91,9 @@ def open_log(path: Path) -> OpenLog | None:
     if start.startswith(ZIP):
         return OpenLog(path, "inspect", inspect_ai.Archive(path)) if is_inspect_archive(path) else None
     if path.suffix == ".eval":
-        raise DataError(f"{path}: not an inspect log", why="it is not a zip archive", fix="copy the file again")
+        raise DataError(
+            f"{path}: not an inspect log", why="it is not a zip archive", fix="copy the file again"
+        )
     is_helm = any(sign in start for sign in helm.SIGNS)
     if not start.startswith(b"{") and not (start.startswith(b"[") and is_helm):
         return None

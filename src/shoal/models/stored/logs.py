@@ -47,7 +47,7 @@ def read_log(request: Request) -> Columns:
 def _several_answers(log: OpenLog, sample: Sample) -> DataError:
     fix = f"scores:{log.path}, which takes them as runs"
     if not sample.run:
-        fix = f"one filter: grep '\"filter\": \"NAME\"' {log.path} > one.jsonl"
+        fix = f'one filter: grep \'"filter": "NAME"\' {log.path} > one.jsonl'
     return DataError(
         f"{log.path}: several answers to sample {sample.id!r}",
         why="predictions have one answer per case; epochs, repeats and filters give more",

@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import DataError, ModelError, nearest, some
 from ...core.files import Alike, collector_paused
-from ...data.logs import Sample, open_log
+from ...data.logs import Log, Sample, open_log
 from ...data.logs.graded_table import graded_samples
 from ...data.paths import MISSING, paths_in, value_at
 from ...models import ModelSpec, check_options, parse_spec
@@ -38,7 +38,6 @@ LARGEST = 1e150
 class Graded:
     """The content of one file: a row per sample, a column per run."""
 
-    spec: str
     path: Path
     metric: str
     ids: list[str]
@@ -60,9 +59,8 @@ class Records:
 
     spec: ModelSpec
     path: Path
-    format: str
-    default: str
-    unscored: Sequence[str]
+    log: Log | None
+    """None for a table."""
     known: dict[Any, int] = field(default_factory=dict)
     """Sample, or sample and run, to its place; only while the file is read."""
     ids: list[str] = field(default_factory=list)
@@ -88,14 +86,19 @@ def read_records(spec: str) -> Records:
     """Return all rows of the file that a spec names."""
     parsed = parse_spec(spec)
     check_options(parsed, OPTIONS)
-    path, rows = Path(parsed.name), _rows(parsed)
-    records = next(rows)
-    assert isinstance(records, Records)
-    alike, groups = Alike(), [name for name in parsed.options.get("group", "").split(",") if name]
-    records.groups = {name: [] for name in groups}
-    wanted = parsed.options.get("model", "")
+    path, options = Path(parsed.name), parsed.options
+    log = open_log(path)
+    if log and (idle := next((name for name in OF_TABLES if name in options), "")):
+        raise ModelError(
+            f"{parsed.who}: {idle!r} has no meaning in a log of {log.log.title}",
+            why="it has ids and epochs of its own",
+            fix=f"remove {idle!r}",
+        )
+    groups: dict[str, list[str]] = {name: [] for name in options.get("group", "").split(",") if name}
+    records, alike = Records(parsed, path, log and log.log, groups=groups), Alike()
+    wanted = options.get("model", "")
     with collector_paused():
-        for number, row, sample in rows:
+        for number, row, sample in log.samples() if log else graded_samples(path, options):
             records.models[sample.model] = None
             is_other = wanted != sample.model if wanted else len(records.models) > 1
             if not is_other:
@@ -105,25 +108,6 @@ def read_records(spec: str) -> Records:
         raise DataError(f"{path}: no samples", fix="check that this is the right file")
     records.known.clear()
     return records
-
-
-def _rows(spec: ModelSpec) -> Iterator[Any]:
-    """Yield the empty records, then number, row and sample."""
-    path = Path(spec.name)
-    log = open_log(path)
-    if log is None:
-        yield Records(spec, path, "table", "", ())
-        yield from graded_samples(path, spec.options)
-        return
-    idle = next((name for name in OF_TABLES if name in spec.options), "")
-    if idle:
-        raise ModelError(
-            f"{spec.who}: {idle!r} has no meaning in a log of {log.log.title}",
-            why="it has ids and epochs of its own",
-            fix=f"remove {idle!r}",
-        )
-    yield Records(spec, path, log.log.title, log.log.metric, log.log.unscored)
-    yield from log.samples()
 
 
 def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) -> None:
@@ -141,6 +125,7 @@ def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) 
             values.append(_group(records, number, row, name, alike, is_error=bool(sample.error)))
     elif (
         not sample.scores
+        or (sample.text and sample.text != records.texts[place])
         or place in records.errors
         or any(_is_known(records, name, place) for name in sample.scores)
     ):
@@ -162,7 +147,7 @@ def _is_known(records: Records, name: str, place: int) -> bool:
 
 
 def _fix_of_copies(records: Records, sample: Sample) -> str:
-    if records.format == "table":
+    if records.log is None:
         return "?run=COLUMN, the column of the repeat; ?id=COLUMN, the column of the sample"
     return "one file per run of the evaluation"
 
@@ -251,9 +236,7 @@ def shared_name(records: Records, names: Sequence[str], shared: Iterable[str]) -
     if len(common) == 1:
         return common[0]
     if names:
-        raise DataError(
-            f"{records.path}: several metrics", why=some(names, 12), fix=f"?metric={names[0]}"
-        )
+        raise DataError(f"{records.path}: several metrics", why=some(names, 12), fix=f"?metric={names[0]}")
     if not records.metrics:
         raise DataError(
             f"{records.path}: no sample has a score",
@@ -272,9 +255,10 @@ def _candidates(records: Records) -> list[str]:
     wanted = records.spec.options.get("metric", "")
     if wanted:
         return [_named(records, wanted, usable)]
-    if records.default in usable:
-        return [records.default]
-    graded = [name for name in usable if not name.startswith(tuple(records.unscored))] or usable
+    default, unscored = (records.log.metric, records.log.unscored) if records.log else ("", ())
+    if default in usable:
+        return [default]
+    graded = [name for name in usable if not name.startswith(tuple(unscored))] or usable
     distinct: dict[bytes, str] = {}
     for name in graded:
         column = records.metrics[name]
@@ -328,7 +312,6 @@ def as_columns(records: Records, metric: str) -> Graded:
     )
     names = [name.rpartition(".")[2] for name in records.groups]
     return Graded(
-        f"{records.spec.who}",
         records.path,
         metric,
         list(rows),
