@@ -56,7 +56,7 @@ def _cases(
         label = question.label
         if not label or not all(question.texts):
             what = "target" if question.texts and all(question.texts) else "text"
-            invalid.add(number, DataError(f"no {what}", fix="--skip-invalid leaves such samples out"))
+            invalid.add(number, DataError(f"no {what}", fix=f"give each sample a {what}"))
             continue
         yield (
             number,
