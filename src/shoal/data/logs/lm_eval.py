@@ -85,8 +85,9 @@ def _arguments(row: Row) -> list[list[Any]]:
 
 def _reply(row: Row) -> str | None:
     """Return the reply in words; None for log-likelihoods."""
-    requests = _arguments(row)
-    if requests and all([len(request) == 1 for request in requests]):  # rolling: a number for the whole text
+    arguments = row.get("arguments") or ()
+    first = next(iter(arguments.values() if isinstance(arguments, dict) else arguments), "no")
+    if len(first) == 1:  # rolling: a log-likelihood of the prompt itself
         return None
     reply = (row.get("filtered_resps") or row.get("resps") or [""])[0]
     while isinstance(reply, list) and len(reply) == 1:
