@@ -215,7 +215,6 @@ def gate_command(
 @click.option(
     "--difference", "drop", type=float, required=True, metavar="SHARE", help="The drop; 0.05 is five points."
 )
-@click.option("--power", type=float, default=0.8, show_default=True, help="Chance to detect the drop.")
 @click.option("--differing", type=float, help="Share of cases on which the models differ.")
 @click.option("--row", default="", metavar="NAME", help="A row of compare; by default the headline.")
 @options.inputs

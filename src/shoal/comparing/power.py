@@ -25,7 +25,6 @@ class PowerPlan:
 
     row: Row
     drop: float
-    power: float
     level: float
     changing: float
     """The share of cases that change besides the drop."""
@@ -37,7 +36,7 @@ class PowerPlan:
     @property
     def measures(self) -> list[Measure]:
         """Return the plan as measures, as `--json` shows it."""
-        about, n = {"difference": self.drop, "power": self.power, "level": self.level}, self.row.n
+        about, n = {"difference": self.drop, "power": POWER, "level": self.level}, self.row.n
         reason = "" if self.needed else f"more than {MOST:,}"
         needed = self.needed and float(self.needed)
         return [
@@ -47,19 +46,12 @@ class PowerPlan:
 
 
 def plan_size(
-    a: Result,
-    b: Result | None,
-    drop: float,
-    power: float = POWER,
-    differing: float | None = None,
-    row: str = "",
+    a: Result, b: Result | None, drop: float, differing: float | None = None, row: str = ""
 ) -> PowerPlan:
-    """Return the size at which `compare` detects a drop with this power, from a pilot of one model or two."""
-    if not (0 < drop < 1 and 0.5 <= power <= 0.99):
-        why = "a difference lies between 0 and 1, a power between 0.5 and 0.99"
-        raise PlanError(f"difference {drop:g}, power {power:g}", why=why, fix="--difference 0.05 --power 0.8")
-    if differing is not None and not 0 <= differing <= 1:
-        raise PlanError(f"--differing {differing:g}: not a share of cases", fix="--differing 0.1")
+    """Return the size at which `compare` detects a drop in 8 of 10 draws, from a pilot of one model or two."""
+    for name, share in (("difference", drop), ("differing", differing)):
+        if share is not None and not 0 <= share <= 1:
+            raise PlanError(f"--{name} {share:g}: not a share of cases", fix=f"--{name} 0.1")
     if b is None and differing is None:
         raise PlanError("one model does not show how often two differ", fix="--differing 0.1, or add model B")
     comparison = compare([a], [b or a], Choices(power=False))
@@ -69,7 +61,7 @@ def plan_size(
     place = names.index(row) if row else list(comparison.rows).index(comparison.headline)
     chosen = comparison.rows[place]
     estimate = chosen.estimate
-    if estimate.flips is None or drop >= (total := math.fsum(estimate.flips[1])):
+    if estimate.flips is None or not 0 < drop < (total := math.fsum(estimate.flips[1])):
         raise DataError(
             f"{chosen.name}: compare cannot detect a drop of {drop:g}", fix="--row with another row"
         )
@@ -81,14 +73,14 @@ def plan_size(
         return even_drop_power(cases.times(size / chosen.n), changing, share, level)
 
     needed = 1
-    while needed <= MOST and power_at(needed) < power:
+    while needed <= MOST and power_at(needed) < POWER:
         needed *= 2
     below = needed // 2
     while needed <= MOST and needed - below > max(1, needed // 500):
         middle = (below + needed) // 2
-        below, needed = (below, middle) if power_at(middle) >= power else (middle, needed)
+        below, needed = (below, middle) if power_at(middle) >= POWER else (middle, needed)
     found = needed if needed <= MOST else None
-    return PowerPlan(chosen, drop, power, level, changing, found, power_at(chosen.n))
+    return PowerPlan(chosen, drop, level, changing, found, power_at(chosen.n))
 
 
 def plan_sections(plan: PowerPlan) -> list[Section]:
@@ -97,7 +89,7 @@ def plan_sections(plan: PowerPlan) -> list[Section]:
     drop = shown(plan.drop, what, signed=False) + (" points" if what.unit == "share" else "")
     needed = f"{plan.needed:,}" if plan.needed else f"more than {MOST:,}"
     answer = (
-        f"To detect a drop of {drop} in {plan.row.name} with {100 * plan.power:.0f} % power you need {needed} cases.\n"
+        f"To detect a drop of {drop} in {plan.row.name} with {100 * POWER:.0f} % power you need {needed} cases.\n"
         f"The pilot has {plan.row.n:,} (power {shown(plan.pilot_power, MEASURES['power'])} %)."
     )
     notes = [

@@ -300,7 +300,7 @@ def _every_change(comparison: Comparison) -> Iterator[Block]:
             cases = _shown(comparison, changes, marked=True)
             yield CaseList(cases, [Words(row.name, "strong"), Words(count, "quiet")])
     lost, gained = (sum(getattr(row, name) for row in rows) for name in ("lost", "gained"))
-    yield Text([Words(f"{lost:,} cases newly fail in B, {gained:,} are fixed.", "quiet")])
+    yield Text([Words(f"Newly failing in B: {lost:,}. Fixed: {gained:,}.", "quiet")])
 
 
 # For files
