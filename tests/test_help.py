@@ -71,3 +71,7 @@ def test_list_settings_has_every_setting_with_its_default(protocol):
 )
 def test_a_wrong_word_gets_an_answer(arguments, words):
     assert words in shoal(*arguments, code=2)
+
+
+def test_every_list_fits_a_terminal():
+    assert max(map(len, shoal("list").splitlines())) <= 80

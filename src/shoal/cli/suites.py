@@ -61,8 +61,7 @@ def check_command(files: tuple[Path, ...], prompts: int, cases: int | None, as_j
 def _check_suite(file: Path, cases: int | None, as_json: bool) -> None:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
-    from ..protocols.behaviour.suggesting import waiting
-    from ..protocols.behaviour.template_suites import is_sheet, is_yaml
+    from ..protocols.behaviour.template_suites import is_sheet, is_yaml, waiting
     from ..render.terminal import print_sections
     from .suite_view import case_sections, describe_suite, suite_sections
 

@@ -245,3 +245,10 @@ def column_name(name: str) -> str:
 def _cell(value: Any) -> str:
     """Return a cell as text; spreadsheets store whole numbers as 60.0."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+
+
+def plain(part: Placed) -> Any:
+    """Return a value without the places of its parts."""
+    if isinstance(part.value, dict):
+        return {name: plain(each) for name, each in part.value.items()}
+    return [plain(each) for each in part.value] if isinstance(part.value, list) else part.value

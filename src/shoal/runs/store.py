@@ -299,7 +299,7 @@ class RunStore:
 
     def write_error(self, job_id: str, text: str) -> None:
         with making(self.job_folder(job_id)), writing(self.job_folder(job_id) / "error.txt") as stream:
-            stream.write(text)
+            stream.write(text.encode(errors="backslashreplace").decode())  # it may quote half a character
 
     def failed_since(self, job_id: str, moment: float) -> bool:
         path = self.job_folder(job_id) / "error.txt"

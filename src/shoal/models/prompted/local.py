@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
+import scipy  # its parts are imported at their first use
 
 from ...core.errors import ModelError
 from ...core.records import Example
@@ -262,7 +262,7 @@ class PromptedModel(PromptAnswers):
             details: dict[str, Any] = {"asked": _digest(choice.prompt), "mass": mass}
             if mass < LOW_MASS:
                 details["low mass"] = True
-            probabilities = softmax(scores)
+            probabilities = scipy.special.softmax(scores)
             replies.append(Reply(int(probabilities.argmax()), probabilities, details=details))
         return replies
 

@@ -25,7 +25,7 @@ from numpy.random import Generator
 
 from ...core.errors import DataError, nearest
 from ...core.records import Case
-from ...data.placed import Placed, PlacedError, column_name, errors_in, read_yaml, sheet_rows
+from ...data.placed import Placed, PlacedError, column_name, errors_in, plain, read_yaml, sheet_rows
 from ...data.tables import open_rows
 from .expect import DIRECTIONS
 from .filling import Filled, Template, fill, slot_lists
@@ -452,3 +452,27 @@ def _perturbed_case(
 def _pair(entry: Placed) -> tuple[str, ...]:
     template = read_template(entry)
     return (template,) if isinstance(template, str) else template
+
+
+def waiting(name: str) -> str:
+    """Return a note on the suggestions of a suite file that nobody has accepted; empty if there are none."""
+    path = Path(name)
+    if not (is_yaml(path) and path.is_file()):
+        return ""
+    fields = read_yaml(path).table("a suite")
+    suggested = plain(fields["suggested"]) if "suggested" in fields else {}
+    if not isinstance(suggested, dict):
+        return ""
+    cases = suggested.get("cases")
+    by_name = cases.values() if isinstance(cases, dict) else ()
+    counts = {
+        "word": sum(len(words) for words in suggested.values() if isinstance(words, list)),
+        "case": sum(len(each) for each in by_name if isinstance(each, list)),
+    }
+    parts = [f"{n} suggested {what}{'s' if n > 1 else ''}" for what, n in counts.items() if n]
+    total = sum(counts.values())
+    return (
+        f"{' and '.join(parts)} wait{'s' if total == 1 else ''} under `suggested`; not counted."
+        if total
+        else ""
+    )

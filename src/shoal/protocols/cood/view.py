@@ -74,7 +74,7 @@ def _summary(result: Result) -> Section:
     answer = [piece for finding in result.findings for piece in [*_sentence(finding), Words("\n")]]
     dropped = find_measure(measures, "texts left out", {})
     errors = sum(_accuracy(measures, {}, cell).errors for cell in CELLS)
-    notes = [wording.dropped_note(dropped)] if dropped.value else []
+    notes = [wording.excluded_texts_note(dropped)] if dropped.value else []
     return Section(
         title=title,
         text=[*answer, Words(", ".join(filter(None, about)) + "\n", "quiet")],

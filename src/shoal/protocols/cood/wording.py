@@ -109,7 +109,7 @@ def dropped_texts(counts: Mapping[str, int]) -> str:
     return some([f"{count:,} {reason}" for reason, count in counts.items()]) or "none"
 
 
-def dropped_note(row: Measure) -> str:
+def excluded_texts_note(row: Measure) -> str:
     return f"! Texts excluded, of {row.n:,}: {row.note}."
 
 
