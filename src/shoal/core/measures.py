@@ -54,6 +54,7 @@ MEASURES: dict[str, Quantity] = {
     "ood score": RATE,
     "G": RATE,
     "functionalities compared": COUNT,
+    "shared texts": SHARE,
     "applicability": SHARE,
     "prediction shift": SPREAD,
     "mean confidence": SHARE,

@@ -94,7 +94,7 @@ class Plan:
         for protocol, settings in self.tables.items():
             module = find_protocol(protocol)
             for part in module.parts(settings):
-                for spec in self.models.values():
+                for spec in self._specs_of(protocol, part):
                     other = replaced_model(protocol, part, spec)
                     self._refuse_several(other)
                     if other is None and spec not in fingerprints:
@@ -105,6 +105,18 @@ class Plan:
                         if not is_random(part, job.recipe):
                             break
         return list(jobs.values())
+
+    def _specs_of(self, protocol: str, part: Any) -> list[str]:
+        """Return the models of a part: the plan's, or its own in their place."""
+        module = find_protocol(protocol)
+        own = module.own_model(part) if isinstance(module, ReplacesModels) else ""
+        if own and len(self.models) > 1:
+            raise PlanError(
+                f"{self.where}: {own} is for one task, and the plan has {len(self.models)} models",
+                why="it would stand for each of them",
+                fix="a plan for each model",
+            )
+        return [own] if own else list(self.models.values())
 
     def _refuse_several(self, answers: Any) -> None:
         """Stop if stored predictions, which are of one model, stand under several names."""

@@ -13,8 +13,7 @@ import pytest
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.errors import DataError
 from shoal.core.records import Finding
-from shoal.protocols.learning import compare_tasks
-from shoal.protocols.learning.comparison import compare_models, compare_trainings
+from shoal.protocols.learning.comparison import compare_models, compare_tasks, compare_trainings
 from shoal.protocols.learning.findings import table_findings
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.settings import Settings, Train
@@ -465,15 +464,15 @@ BETTER = [1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1]
 
 def test_the_p_of_an_average_over_tasks_is_that_of_their_exchanges_together():
     """One task has an effect. By the exchanges of one alone, or if both were exchanged alike, p would be .22."""
-    shuffles, plans, changes = 4000, {}, []
-    for task, (old, new) in zip("ab", (EVEN, BETTER), strict=True):
+    shuffles, plans, changes = 4000, [], []
+    for old, new in (EVEN, BETTER):
         results = [iid_job({"a.f.MFT": old}, [1] * 4), job({"a.f.MFT": new}, [1] * 4)]
-        plans[task] = table(shuffles=shuffles), results
+        plans.append((table(shuffles=shuffles), results))
         before, after = exchanged(old, new)
         changes.append(generalization_score(after, 1.0) - generalization_score(before, 1.0))
     exact = share_as_large(changes[0][:, None] + changes[1])
-    averages = Measures(compare_tasks(plans))
-    each = [one(compared(*plan), "G", config="iid>suite").value for plan in plans.values()]
+    averages = Measures(compare_tasks([each for plan in plans for each in compare_models(*plan)], 0))
+    each = [one(compared(*plan), "G", config="iid>suite").value for plan in plans]
     mean = one(averages, "average G", config="iid>suite")
     assert mean.value == pytest.approx(np.mean(each)) and mean.note == "over 2 tasks"
     (p,) = averages.where("p value")

@@ -20,6 +20,7 @@ from .hyper import method_options
 from .iid import iid_cases, load_iid, ood_cases, overlap
 from .lessons import training_cases
 from .settings import Asked, HoldOut, Settings, Train
+from .tasks import check_tasks, tasks_of
 from .trainings import METHODS
 
 UNITS = ("functionality", "capability", "test type")
@@ -29,7 +30,12 @@ SAMPLE_SEED = 0
 
 
 def parts(settings: Settings) -> list[Settings]:
-    """Return the settings of each job."""
+    """Return the settings of each job, task by task."""
+    check_tasks(settings)
+    return [part for task in tasks_of(settings) for part in _parts_of_task(task)]
+
+
+def _parts_of_task(settings: Settings) -> list[Settings]:
     if settings.is_stored:
         from .stored import stored_parts
 

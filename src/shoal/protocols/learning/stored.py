@@ -5,9 +5,9 @@ that every job answers the same cases.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +20,7 @@ from ...models.asking import stack
 from ...models.stored import StoredAnswers, load
 from ...models.stored.columns import Columns, Request
 from .iid import is_labelled_row
-from .settings import IidPredictions, Predictions, Settings
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from .settings import IidPredictions, Predictions, Settings, given, scenario_of
 
 PREFIX = "predictions:"
 ID_COLUMNS = ("id", "case_id")
@@ -45,16 +42,6 @@ def stored_parts(settings: Settings) -> list[Settings]:
             )
         )
     return jobs
-
-
-def given(files: "DataclassInstance") -> dict[str, str]:
-    """Return the files that are given, by key."""
-    return {field.name: value for field in fields(files) if (value := getattr(files, field.name))}
-
-
-def scenario_of(key: str) -> Any:
-    """Return the scenario of a key of `[learning.predictions]`."""
-    return "none" if key == "iid" else key.replace("_", " ")
 
 
 def _check(settings: Settings) -> None:
