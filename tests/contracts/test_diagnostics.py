@@ -11,7 +11,7 @@ from shoal import audit
 from shoal.comparing.cases import comparable
 from shoal.comparing.pairs import compare
 from shoal.core.measures import MEASURES
-from shoal.core.records import Measures, Result
+from shoal.core.records import Answers, Measures, Result
 from shoal.core.views import Section, Table
 from shoal.models.interface import TokenScores
 from shoal.protocols import bias
@@ -39,6 +39,11 @@ class Opinionated:
     def embed(self, examples, representation="cls"):
         return np.array([self.numbers(text) for (text,) in examples])
 
+    def classify(self, examples, labels):
+        return Answers(
+            labels, np.array([int(10 * abs(self.numbers(text)[0])) % len(labels) for (text,) in examples])
+        )
+
     def numbers(self, text):
         return np.random.default_rng([self.seed, *text.encode()]).normal(size=6)
 
@@ -56,6 +61,7 @@ def result_of(name, seed):
         result.cases,
         result.outcomes,
         result.measures,
+        result.columns,
         settings=result.settings,
     )
 

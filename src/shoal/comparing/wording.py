@@ -52,12 +52,13 @@ def about_cases(result: Result) -> str:
     if metric := _metric(result):
         return f"metric {metric}, {len(result.cases):,} samples"
     settings = result.settings
-    unusual = {} if settings is None else differing(settings)
+    symbols = getattr(settings, "symbols", {})
+    named = {} if settings is None else differing(settings) | {name: getattr(settings, name) for name in symbols}
     words = [
-        f"{name} {' / '.join(value) if isinstance(value, tuple) else PurePath(str(value)).name}"
-        for name, value in unusual.items()
+        f"{symbols.get(name, name)} {_setting(value) if isinstance(value, tuple) else PurePath(str(value)).name}"
+        for name, value in named.items()
         if (isinstance(value, str | int | float) and not isinstance(value, bool))
-        or (isinstance(value, tuple) and all(isinstance(word, str) for word in value))
+        or (isinstance(value, tuple) and value and all(isinstance(word, str | int) for word in value))
     ]
     if not any(word.startswith("suite ") for word in words):
         suite = getattr(settings, "suite", None)
@@ -78,7 +79,10 @@ def differing_settings(a: Result, b: Result) -> str:
         return ""
     old, new = (dict(_by_name(result.settings)) for result in (a, b))
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return ", ".join(f"{name} ({_setting(old.get(name))} and {_setting(new.get(name))})" for name in names)
+    symbols = {**getattr(a.settings, "symbols", {}), **getattr(b.settings, "symbols", {})}
+    return ", ".join(
+        f"{symbols.get(name, name)} ({_setting(old.get(name))} and {_setting(new.get(name))})" for name in names
+    )
 
 
 def _by_name(settings: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -8,7 +8,7 @@ Every chart has a table of its data, for renderers that cannot draw.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal
 
@@ -108,6 +108,8 @@ class HeatMap:
     """A word for each row, such as its test type; empty or as long as `rows`."""
     baselines: int = 0
     """The number of leading columns that are repeated where the columns do not fit on one screen."""
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """A word after the value of some cells, by row and column."""
 
 
 @dataclass(frozen=True, slots=True)

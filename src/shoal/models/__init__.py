@@ -130,6 +130,16 @@ def _options(query: str, spec: str) -> dict[str, str]:
     return options
 
 
+def load_prompted(spec: str, needs: str) -> Any:
+    """Load a prompted model, whose prompt may be replaced; `needs` begins the error for another model."""
+    if "prompt" not in parse_spec(spec).options:
+        raise ModelError(
+            f"{needs} a prompted model, {spec} has no prompt",
+            fix='"openai:MODEL?url=URL&prompt=FILE", or "hf:DIR?prompt=FILE"',
+        )
+    return load_model(spec)
+
+
 def is_prompted(spec: str) -> bool:
     """Return whether a model answers prompts: an endpoint, or a Transformers model that generates text."""
     parsed = parse_spec(spec)

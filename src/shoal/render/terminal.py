@@ -259,9 +259,14 @@ def heat_map_lines(block: HeatMap, width: int) -> list[Line]:
         columns.append(ShownColumn("", [Line(on_one_line(kind), "dim") for kind in block.kinds], "left"))
     first = len(columns) + block.baselines
     for position, (name, group) in enumerate(block.columns):
-        cells = [_heat(block.cells.get((row, position))) for row in range(len(block.rows))]
+        places = [(row, position) for row in range(len(block.rows))]
+        cells = [_heat(block.cells.get(place)).append(_mark(block, place), "dim") for place in places]
         columns.append(ShownColumn(on_one_line(name), cells, group=on_one_line(group)))
     return _framed(block, lay_out(Grid(columns, above, gap=1, repeated=first), width), width)
+
+
+def _mark(block: HeatMap, place: tuple[int, int]) -> str:
+    return f" {block.marks[place]}" if place in block.marks else ""
 
 
 def _heat(measure: Measure | None) -> Line:

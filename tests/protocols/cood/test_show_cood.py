@@ -49,7 +49,7 @@ def judged(unseen: float, over_half: tuple[float, float], **cells: float):
         Measure("gap", 0.95 - unseen, 600, {}, (0.4, 0.5)),
         Measure("beyond the shortcut", unseen - 0.05, 400, {}, (unseen - 0.14, unseen + 0.04)),
     ]
-    return verdict(Measures(rows), {}, over_half)
+    return verdict(Measures(rows), {}, over_half, ())
 
 
 def test_the_verdict_is_by_what_is_beyond_the_shortcut():

@@ -49,6 +49,9 @@ PROMPTS: dict[str, str] = {
     **{f"paraphrase-{way}": "two questions: duplicate or different" for way in WAYS},
     **{f"entailment-{way}": "premise and hypothesis: entailment, neutral, contradiction" for way in WAYS},
     **{f"choice-{way}": "two sentences: A or B" for way in (*WAYS[:-1], "brief")},
+    "agreement-plain": "a text and a statement about it: yes or no",
+    "agreement-pair": "two texts and a statement about them: yes or no",
+    "agreement-brief": "a text and a statement, without a description of the task: A or B",
     **{f"options-{way}": "a question with three options: A, B or C" for way in (*WAYS[:-1], "brief")},
     **{f"reading-{way}": "a passage and a question" for way in (*WAYS[:-1], "brief")},
 }

@@ -171,7 +171,16 @@ def _category(outcomes: Sequence[Outcome], groups: dict[str, str]) -> list[Measu
     errors = len(outcomes) - len(answered)
     metric = share(SCORE, [float(bool(outcome.passed)) for outcome in answered], groups, errors=errors)
     neutral = sum(outcome.passed is None for outcome in answered)
-    note = wording.neutral_pairs(neutral) if neutral else ""
-    metric = replace(metric, basis=Basis("cases"), headline=groups["category"] == "all", note=note)
+    notes = [wording.neutral_pairs(neutral)] if neutral else []
+    if errors and answered:
+        preferred = sum(bool(outcome.passed) for outcome in answered)
+        ends = preferred / len(outcomes), (preferred + errors) / len(outcomes)
+        notes.append(wording.unmatched_pairs(errors, *ends))
+    metric = replace(
+        metric,
+        basis=Basis("cases", column="preferred"),
+        headline=groups["category"] == "all",
+        note="; ".join(notes),
+    )
     sides = [float(outcome.value > 0) for outcome in answered if outcome.value and outcome.passed is not None]
     return [metric, share(DECIDED, sides, groups, na=len(answered) - len(sides), errors=errors)]
