@@ -114,7 +114,7 @@ def _plain(cases: Sequence[Case]) -> list[Case]:
     for meta in (case.meta for case in cases):
         if id(meta) not in known:
             expect = meta["expect"]
-            plain = {**meta, "expect": expect.as_json(), "expects": rule_words(expect.rule)}
+            plain = {**meta, "expect": expect.as_json(), "expects": rule_words(expect)}
             known[id(meta)] = plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
     return [replace(case, meta=known[id(case.meta)]) for case in cases]
 
