@@ -14,7 +14,7 @@ from ...core.errors import DataError, ModelError, nearest, some
 from ...core.files import Alike, collector_paused
 from ...data.logs import Sample, open_log
 from ...data.logs.graded_table import graded_samples
-from ...data.paths import MISSING, value_at
+from ...data.paths import MISSING, paths_in, value_at
 from ...models import ModelSpec, check_options, parse_spec
 
 Floats = NDArray[np.float64]
@@ -30,6 +30,8 @@ GRADES = {
 LONGEST_ANSWER = 200
 """Characters of an answer that are kept to be shown."""
 NOT_GRADED = "no score"
+LARGEST = 1e150
+"""Squares of larger scores overflow."""
 
 
 @dataclass(slots=True)
@@ -136,7 +138,7 @@ def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) 
         records.targets.append(alike.text(sample.target))
         records.answers.append(alike.text(sample.answer[:LONGEST_ANSWER]))
         for name, values in records.groups.items():
-            values.append(_group(records, number, row, name, alike))
+            values.append(_group(records, number, row, name, alike, is_error=bool(sample.error)))
     elif (
         not sample.scores
         or place in records.errors
@@ -177,12 +179,12 @@ def _set(records: Records, name: str, place: int, value: Any, number: int) -> No
     score = value if type(value) is float else _as_number(value)
     if score is None:
         records.ungradable.setdefault(name, f"{value!r:.40} in row {number}")
-    elif math.isfinite(score):
+    elif abs(score) < LARGEST:
         column[place] = score
     else:
         raise DataError(
             f"{records.path}, row {number}: {name} is {score}",
-            why="a score is a number; NaN would count as neither pass nor fail",
+            why="scores are finite numbers; NaN would count as neither pass nor fail",
             fix="leave the score empty and write the reason into a field error, or score the sample again",
         )
 
@@ -196,11 +198,11 @@ def _as_number(value: Any) -> float | None:
         return None
 
 
-def _group(records: Records, number: int, row: Any, name: str, alike: Alike) -> str:
+def _group(records: Records, number: int, row: Any, name: str, alike: Alike, *, is_error: bool) -> str:
     value = value_at(row, name, MISSING) if isinstance(row, Mapping) else MISSING
+    if value is MISSING and is_error:
+        return ""  # as in another run or file
     if value is MISSING or value is None or isinstance(value, dict | list):
-        from ...data.paths import paths_in
-
         paths = paths_in(row)
         raise DataError(
             f"{records.path}, row {number}: no {name!r}",
@@ -212,6 +214,11 @@ def _group(records: Records, number: int, row: Any, name: str, alike: Alike) -> 
 
 def _check(records: Records, wanted: str) -> None:
     models = [name for name in records.models if name]
+    if not wanted and models and "" in records.models:
+        raise DataError(
+            f"{records.path}: some rows name a model ({some(models, 3)}), others do not",
+            fix=f"fill in the model; {SCHEME}{records.path}?model={models[0]} takes the rows that name it",
+        )
     if wanted and wanted not in models:
         raise DataError(
             f"{records.path}: no model {wanted!r}",
@@ -243,12 +250,19 @@ def shared_name(records: Records, names: Sequence[str], shared: Iterable[str]) -
     common = [name for name in names if name in set(shared)]
     if len(common) == 1:
         return common[0]
+    if names:
+        raise DataError(
+            f"{records.path}: several metrics", why=some(names, 12), fix=f"?metric={names[0]}"
+        )
+    if not records.metrics:
+        raise DataError(
+            f"{records.path}: no sample has a score",
+            fix="score the samples first (inspect score FILE); predictions:FILE takes their answers",
+        )
     raise DataError(
-        f"{records.path}: several metrics" if names else f"{records.path}: no metric that is a number",
-        why=some(names or [f"{name} is {value}" for name, value in records.ungradable.items()], 12),
-        fix=f"?metric={names[0]}"
-        if names
-        else "score the samples again; a score is a number, or pass and fail",
+        f"{records.path}: no metric that is a number",
+        why=some([f"{name} is {value}" for name, value in records.ungradable.items()], 12),
+        fix="score the samples again; a score is a number, or pass and fail",
     )
 
 
@@ -307,10 +321,10 @@ def as_columns(records: Records, metric: str) -> Graded:
     ungraded = np.argwhere(np.isnan(values)).tolist()
     errors = {(row, run): reasons.get((row, run), NOT_GRADED) for row, run in ungraded}
     firsts = np.unique(cells, return_index=True)[1].tolist()
-    _same_in_each_run(records, cells, firsts)
-    texts, targets, answers, *groups = (
-        column if len(firsts) == len(column) else [column[at] for at in firsts]
-        for column in (records.texts, records.targets, records.answers, *records.groups.values())
+    answers = [records.answers[at] for at in firsts]
+    texts, targets, *groups = (
+        _in_each_run(records, column, cells, len(rows))
+        for column in (records.texts, records.targets, *records.groups.values())
     )
     names = [name.rpartition(".")[2] for name in records.groups]
     return Graded(
@@ -328,20 +342,21 @@ def as_columns(records: Records, metric: str) -> Graded:
     )
 
 
-def _same_in_each_run(records: Records, cells: NDArray[np.int64], firsts: Sequence[int]) -> None:
-    """Raise if a sample has another text or target in another run."""
-    if len(firsts) == len(cells):
-        return
-    for place, cell in enumerate(cells.tolist()):
-        first = firsts[cell]
-        for column in (records.texts, records.targets, *records.groups.values()):
-            if column[place] != column[first]:
-                raise DataError(
-                    f"{records.path}: rows {records.numbers[first]} and {records.numbers[place]} are one sample "
-                    "with different texts",
-                    why=f"{column[first]!r:.60} and {column[place]!r:.60}",
-                    fix="ids that name the sample",
-                )
+def _in_each_run(records: Records, column: list[str], cells: NDArray[np.int64], count: int) -> list[str]:
+    """Return a column by sample, from any run that has it; an error if runs differ."""
+    if count == len(column):
+        return column
+    merged = [""] * count
+    for place, (cell, value) in enumerate(zip(cells.tolist(), column, strict=True)):
+        merged[cell] = merged[cell] or value
+        if value and merged[cell] != value:
+            raise DataError(
+                f"{records.path}: row {records.numbers[place]} has another text than sample "
+                f"{records.ids[place]!r} in another run",
+                why=f"{merged[cell]!r:.60} and {value!r:.60}",
+                fix="ids that name the sample",
+            )
+    return merged
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
