@@ -7,6 +7,9 @@ import pytest
 from small_world import run_shoal as shoal
 from small_world import write_world
 
+from shoal import Case, Measure, Measures, Outcome, Result
+from shoal.runs.viewing import failing_sections
+
 MODELS = """
 def steady(texts):
     return ["positive" for _ in texts]
@@ -52,3 +55,20 @@ def test_a_model_that_has_gone_does_not_hide_the_others():
     assert [*told["not found"]] == ["predictions:answers.jsonl"]
     assert "python:shown_models:steady" in Path("report.html").read_text()
     assert "no such file" in shoal("run", "plan.toml").output  # nothing is run where something is missing
+
+
+def test_failing_cases_of_a_protocol_without_plain_passes_are_those_of_its_table():
+    def failing(protocol: str, groups: list[dict[str, str]], passed: list[bool], measure: str) -> str:
+        cases = [Case(str(place), (("a",), ("b",)), None, own) for place, own in enumerate(groups)]
+        outcomes = [Outcome(case.id, hit) for case, hit in zip(cases, passed, strict=True)]
+        result = Result({"protocol": protocol}, cases, outcomes, Measures([Measure(measure, 0.5, 3)]))
+        (section,) = failing_sections(result)
+        return section.text.text
+
+    cells = [("fst/fst", "ID", "test"), ("fst/fst", "ID", "validation"), ("fst/neu", "OOD", "test")]
+    groups = [dict(zip(("cell", "kind", "split"), cell, strict=True)) for cell in cells]
+    assert failing("cood", groups, [False] * 3, "accuracy") == "1 of 1 cases fail"
+    pairs = [{"diagnostic": "crows"}] * 3
+    text = failing("bias", pairs, [True, False, False], "stereotype score")
+    assert text == "1 of 3 cases prefer the stereotype (the first text)"
+    assert failing("bias", pairs, [True, False, False], "accuracy") == "2 of 3 cases fail"

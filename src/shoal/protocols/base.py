@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_chec
 from ..core.errors import PlanError
 from ..core.files import digest, split_name
 from ..core.records import Answer, Case, Example, Finding, Measure, Outcome, Result
-from ..core.views import Section
+from ..core.views import Section, ShownCase, shown_cases
 
 if TYPE_CHECKING:
     from ..training.stage import Progress, Recipe
@@ -244,6 +244,27 @@ class Form:
     """The content of the file, in a few words."""
     write: Callable[[Any, Built, Path], int]
     """Writes the built cases to a file and returns their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """How `show --failing` lists the cases of a result whose outcomes are not plain passes."""
+
+    words: str = "fail"
+    """The verb of "3 of 40 cases fail"."""
+    outcome: bool = False
+    """The outcome of the listed cases."""
+    shown: Callable[[Result, Sequence[Case]], list[ShownCase]] = shown_cases
+    counts: Callable[[Case], bool] = lambda case: True
+    """Whether a case belongs to the reported numbers."""
+
+
+@runtime_checkable
+class ListsCases(Protocol):
+    """A protocol with its own words for failing cases."""
+
+    def listing(self, result: Result) -> Listing:
+        """Return how to list the failing cases of a result."""
 
 
 @runtime_checkable
