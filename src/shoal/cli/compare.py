@@ -202,7 +202,7 @@ def gate_command(
 )
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance to detect the drop.")
 @click.option("--differing", type=float, help="Share of cases on which the models differ.")
-@click.option("--row", default="", metavar="NAME", help="A row of compare; by default the headline.")
+@click.option("--row", default="", metavar="NAME", help="A row of compare; by default the headline, such as suite score.")
 @options.inputs
 @options.LABELS
 @options.INTO
@@ -219,7 +219,7 @@ def plan_size_command(
 ) -> None:
     """Estimate the sample size for a comparison.
 
-    The pilot is one model or job with --differing, or two of them.
+    The pilot is two models or jobs, or one of them with --differing.
 
     \b
     Examples:

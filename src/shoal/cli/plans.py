@@ -128,7 +128,7 @@ def refuse_absent(problems: "Mapping[str, str]") -> None:
         raise ModelError(
             f"{len(problems)} of the plan's models cannot be found; the results of the others are shown",
             why=some([problem.splitlines()[0] for problem in problems.values()], 3),
-            fix="put them back where they were, or take them out of the plan",
+            fix="the folder in which the plan's paths and modules are, or take these models out of the plan",
         )
 
 

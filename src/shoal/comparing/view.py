@@ -23,7 +23,7 @@ from ..core.views import (
 )
 from ..core.views import Row as TableRow
 from . import wording
-from .gate import Verdict
+from .gate import USABLE, Verdict
 from .inference import tests_in
 from .pairs import Comparison, difference_of
 from .rows import Row
@@ -399,9 +399,12 @@ def verdict_sections(verdicts: Sequence[Verdict], result: Result, *, every: bool
 
 def gate_verdict(verdicts: Sequence[Verdict]) -> tuple[str, bool]:
     """Return whether a gate is met, in words and as a fact."""
-    missed = {id(verdict.rule) for verdict in verdicts if not verdict.is_met}
-    count = len({id(verdict.rule) for verdict in verdicts})
+    given = [verdict for verdict in verdicts if verdict.measure.name != USABLE]
+    missed = {id(verdict.rule) for verdict in given if not verdict.is_met}
+    count = len({id(verdict.rule) for verdict in given})
     total = f"{count} rule{'' if count == 1 else 's'}"
+    if len(given) < len(verdicts):
+        return f"Gate not met: the model is unusable; {len(missed)} of {total} failed", False
     if missed:
         return f"Gate not met: {len(missed)} of {total} failed", False
     return f"Gate met: {total} passed", True

@@ -289,6 +289,22 @@ def only_part(module: ProtocolModule, settings: Any) -> Any:
     parts = module.parts(settings)
     if len(parts) > 1:
         raise PlanError(
-            f"these settings mean {len(parts)} jobs", why="one can be tried at a time", fix="shoal run PLAN"
+            f"these settings mean {len(parts)} jobs",
+            why="one can be tried at a time",
+            fix=f"{_chosen(parts)}, or all of them with shoal run PLAN",
         )
     return parts[0]
+
+
+def _chosen(parts: Sequence[Any], prefix: str = "") -> str:
+    """Return the option that chooses the first of several jobs."""
+    for setting in fields(parts[0]):
+        values = [getattr(part, setting.name) for part in parts]
+        if all(value == values[0] for value in values):
+            continue
+        name = f"{prefix}{setting.name.removesuffix('_')}"
+        if is_dataclass(values[0]):
+            return _chosen(values, f"{name}.")
+        value = values[0]
+        return f"--set {name}={','.join(map(str, value)) if isinstance(value, tuple) else value}"
+    return "one value of each setting"
