@@ -41,6 +41,18 @@ def test_a_dead_model_says_what_it_died_of_and_steers_no_terminal():
     assert "why: RuntimeError: the licence has \\x1b[2Jexpired" in words and "\x1b" not in words
 
 
+def test_status_names_the_next_command_and_gives_the_answer_before_the_states_of_finished_jobs():
+    plan("predictions:answers.jsonl", "python:shown_models:steady")
+    text = shoal("status", "plan.toml").output
+    assert text.startswith("2 jobs: 2 to do\n") and "Next: shoal run plan.toml " in text.splitlines()[-1]
+    assert shoal("run", "plan.toml").exit_code == 0
+    done = shoal("status", "plan.toml").output
+    assert done.splitlines()[1].startswith("Highest suite score: ")
+    assert "\n2 jobs: 2 done (2 not listed: --full)\n" in done and done.count("behaviour-") == 0
+    assert done.endswith("Next: shoal report plan.toml\n")
+    assert shoal("status", "plan.toml", "--full").output.count("done ") >= 2
+
+
 def test_a_model_that_has_gone_does_not_hide_the_others():
     plan("predictions:answers.jsonl", "python:shown_models:steady")
     assert shoal("run", "plan.toml").exit_code == 0

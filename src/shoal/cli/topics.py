@@ -85,8 +85,9 @@ Rules of a release: shoal gate RESULT --rules gate.toml
   at_least, at_most            a limit; rates are fractions
   no_worse_than_baseline_by    how much worse than --baseline it may be
   judge                        "observed" (default): the rate itself;
-                               "lower bound": met only if the whole interval meets it;
-                               "upper bound": fails only if the whole interval misses it
+                               "lower bound": the whole interval must meet it;
+                               "upper bound": the whole interval must miss it
+                               to fail
   allow_errors                 judge the answered cases alone
   allow_undefined              skip groups without an applicable case
 

@@ -118,7 +118,7 @@ def _chart(comparison: Comparison, a: str, b: str) -> Table | None:
         return None
     level = "capability" if "capability" in fitting else max(fitting, key=lambda name: len(fitting[name]))
     rows = sorted(fitting[level], key=lambda row: (row.change != "bad", _rate_of_b(row)))
-    heads = [Column(level, "left"), Column(a), Column(b), Column("diff")]
+    heads = [Column(level, "left"), Column(a, spare=True), Column(b, spare=True), Column("diff")]
     title = f"{rows[0].measure.capitalize()} by {level}, in % (○ {a}, ● {b})"
     return Table(
         [*heads, Column("", "left", scale=(0.0, 1.0))],

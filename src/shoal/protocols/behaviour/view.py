@@ -247,6 +247,7 @@ def _side_by_side(
         if "model" in row.groups:
             rows_of.setdefault(wording.name_of(row), []).append(row)
     by_name = {name: Measures(rows) for name, rows in rows_of.items()}
+    answer = wording.scores_in_order({name: rows.where("suite score")[0] for name, rows in by_name.items()})
     what = "models and seeds" if any("seed" in row.groups for row in measures) else "models"
     title = [Words("behaviour of ", "quiet"), Words(f"{len(by_name)} {what}", "strong")]
     about = wording.subject(settings, results[0]) if results else ""
@@ -256,7 +257,7 @@ def _side_by_side(
     maps.append(_heat_map(by_name, "functionality", "functionalities"))
     notes, warnings = [*answers, wording.NOT_TESTED], wording.warnings(results, findings)
     return [
-        Section(title, Words(about, "quiet"), [*varied, _models(by_name)], notes, warnings),
+        Section(title, [Words(answer, "strong"), Words(about, "quiet")], [*varied, _models(by_name)], notes, warnings),
         Section(title, "", maps, detail="full"),
     ]
 

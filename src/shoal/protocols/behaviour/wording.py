@@ -274,6 +274,16 @@ def name_of(row: Measure | Finding) -> str:
     return " seed ".join(row.groups[key] for key in ("model", "seed") if key in row.groups)
 
 
+def scores_in_order(scores: Mapping[str, Measure]) -> str:
+    """Return the highest and the lowest suite score of several models."""
+    known = sorted((row.value, name) for name, row in scores.items() if row.value is not None)
+    if not known:
+        return ""
+    (low, last), (high, first) = known[0], known[-1]
+    worst = f"; lowest: {last}, {shown(low, RATE)} %" if len(known) > 1 else ""
+    return f"Highest suite score: {first}, {shown(high, RATE)} %{worst}.\n"
+
+
 BECAUSE = {"prompt": "the wording", "order": "the order of the labels", "seed": "the seed"}
 LEVELS = {"prompt": "prompts", "order": "orders", "seed": "seeds"}
 
