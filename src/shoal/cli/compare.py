@@ -216,7 +216,12 @@ def gate_command(
     "--difference", "drop", type=float, required=True, metavar="SHARE", help="The drop; 0.05 is five points."
 )
 @click.option("--differing", type=float, help="Share of cases on which the models differ.")
-@click.option("--row", default="", metavar="NAME", help="A row of compare; by default the headline.")
+@click.option(
+    "--row",
+    default="",
+    metavar="NAME",
+    help="A row of compare; by default the headline, such as suite score.",
+)
 @options.inputs
 @options.LABELS
 @options.INTO
@@ -233,7 +238,7 @@ def plan_size_command(
 ) -> None:
     """Estimate the sample size for a comparison.
 
-    The pilot is one model or job with --differing, or two of them.
+    The pilot is two models or jobs, or one of them with --differing.
 
     \b
     Examples:

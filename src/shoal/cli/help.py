@@ -89,8 +89,9 @@ Rules of a release: shoal gate RESULT --rules gate.toml
   at_least, at_most            a limit; rates are fractions
   no_worse_than_baseline_by    how much worse than --baseline it may be
   judge                        "observed" (default): the rate itself;
-                               "lower bound": met only on proof;
-                               "upper bound": fails only on proof
+                               "lower bound": the whole interval must meet it;
+                               "upper bound": the whole interval must miss it
+                               to fail
   allow_errors                 judge the answered cases alone
   allow_undefined              skip groups without an applicable case
 
@@ -137,6 +138,8 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
       shoal help models
       shoal help compare
     """
+    from ..protocols import PROTOCOLS
+
     root = ctx.find_root()
     assert isinstance(root.command, click.Group)
     if topic is None:
@@ -150,4 +153,6 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
         known = [*TOPICS, *root.command.commands]
         near = get_close_matches(topic, known, 1)
         fix = f"try: shoal help {near[0]}" if near else f"topics: {', '.join(TOPICS)}; or any verb"
+        if topic in PROTOCOLS:
+            fix = f"it is a protocol; try: shoal list settings {topic}, or shoal help try"
         raise click.UsageError(f"no topic or verb {topic!r}; {fix}")

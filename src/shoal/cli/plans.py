@@ -94,7 +94,7 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
 @click.command()
 @click.argument("plan", type=options.EXISTING)
 @options.INTO
-@click.option("--full", is_flag=True, help="Show every table.")
+@click.option("--full", is_flag=True, help="Show every table and every job.")
 @options.AS_JSON
 def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     """Show a plan's progress and the results so far.
@@ -109,7 +109,7 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
-    from .views import job_sections
+    from .views import job_sections, next_step
 
     store = RunStore(into)
     wanted, jobs, problems = reachable(read_plan(plan))
@@ -118,8 +118,10 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     if as_json:
         echo_plan(jobs, results, compared, store, problems)
     else:
-        sections = [*job_sections(jobs, store), *plan_sections(wanted, results, compared)]
-        print_sections(sections, full=full)
+        states, answer = job_sections(jobs, store, full=full), plan_sections(wanted, results, compared)
+        is_done = all(store.is_done(job.id) for job in jobs)
+        print_sections([*answer, *states] if is_done else [*states, *answer], full=full)
+        click.echo(f"\n{next_step(is_done, plan, into)}")
     refuse_absent(problems)
 
 
@@ -129,7 +131,7 @@ def refuse_absent(problems: "Mapping[str, str]") -> None:
         raise ModelError(
             f"{len(problems)} of the plan's models cannot be found; the results of the others are shown",
             why=some([problem.splitlines()[0] for problem in problems.values()], 3),
-            fix="put them back where they were, or take them out of the plan",
+            fix="the folder in which the plan's paths and modules are, or take these models out of the plan",
         )
 
 

@@ -68,9 +68,8 @@ def suite_sections(description: dict[str, Any], hygiene: Hygiene) -> list[Sectio
         Row([*(str(row[name]) for name in names), f"{row['cases']:,}", f"{row['examples']:,}"])
         for row in description["functionalities"]
     ]
-    size = (
-        f"{description['cases']:,} cases, {description['examples']:,} examples, {len(rows)} functionalities"
-    )
+    number = f"{len(rows)} functionalit{'y' if len(rows) == 1 else 'ies'}"
+    size = f"{description['cases']:,} cases, {description['examples']:,} examples, {number}"
     labels = ", ".join(description["labels"] or ()) or "not named"
     text = f"{description['suite']}: {size}; labels: {labels}"
     return [Section(text=text, blocks=[Table(columns, rows)]), *_hygiene_sections(hygiene)]

@@ -233,6 +233,7 @@ def export_command(
     from ..core.text import printable
     from ..protocols import PROTOCOLS
     from ..protocols.behaviour.suites import SUITES
+    from ..runs.last import LAST
     from ..runs.store import RunStore
 
     store = RunStore(into)
@@ -242,6 +243,8 @@ def export_command(
         raise click.UsageError("--set is for a protocol or a job; a suite is written whole")
     if verbatim and (not is_suite or target):
         raise click.UsageError("--verbatim is for the texts of a suite")
+    if what == LAST and not target:
+        raise click.UsageError("a result needs --to: shoal export last --to csv")
     if target:
         path, content = _export_to(target, what, out, store, is_result)
     elif out is None:
@@ -274,8 +277,9 @@ def _is_result(name: str, target: str, store: "RunStore") -> bool:
     from ..runs.last import LAST
     from ..runs.results import SPEC
 
-    is_known = name in SUITES or is_file(Path(name)) or SPEC.match(name)
-    return name == LAST or _is_job(store, name) or (target not in TASKS and not is_known)
+    is_known = is_file(Path(name)) or SPEC.match(name)
+    is_result = name == LAST or _is_job(store, name) or (target not in TASKS and not is_known)
+    return name not in SUITES and is_result
 
 
 def _export_result(target: str, name: str, out: Path | None, store: "RunStore") -> tuple[Path, str]:
@@ -290,7 +294,7 @@ def _export_result(target: str, name: str, out: Path | None, store: "RunStore") 
     for file in (path, samples_file(path)) if target == "eee" else (path,):
         _refuse_existing(file)
     with progress_bar() as progress:
-        result = answered_result(job, holder, progress)
+        result = answered_result(job, name, holder, progress)
     write(result, path)
     judged = sum(row.passed is not None for row in result.cases)
     failed = sum(bool(row.error) for row in result.cases)

@@ -190,7 +190,7 @@ def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Side
     cases, hits, failed = a[0].cases, [], []
     for side, results in (("A", a), ("B", b)):
         orders = [
-            _order_of(cases, result, side, len(results), number) for number, result in enumerate(results)
+            _order_of(a[0], result, side, len(results), number) for number, result in enumerate(results)
         ]
         runs = list(zip(results, orders, strict=True))
         hits.append(np.column_stack([_hits(run, column)[order] for run, order in runs]))
@@ -264,9 +264,10 @@ def scoring_of(result: Result) -> dict[str, Any]:
     return {name: value for name, value in scoring.items() if name not in RESAMPLING}
 
 
-def _order_of(cases: Sequence[Case], result: Result, side: str, runs: int, number: int) -> Integers:
+def _order_of(first: Result, result: Result, side: str, runs: int, number: int) -> Integers:
     """Return where in a result each of these cases is; an error that names what differs if its cases are others."""
     who = f"{side} (seed {number + 1})" if runs > 1 else side
+    cases = first.cases
     if result.cases is cases:
         return np.arange(len(cases))
     place = {case.id: position for position, case in enumerate(result.cases)}
@@ -284,6 +285,14 @@ def _order_of(cases: Sequence[Case], result: Result, side: str, runs: int, numbe
     for case, position in zip(cases, order, strict=True):
         other = result.cases[position]
         if other is not case and (what := _what_differs(case, other)):
+            from .wording import differing_settings
+
+            if differs := differing_settings(first, result):
+                raise DataError(
+                    f"A and {who} differ in {differs}, and so in their cases",
+                    why=f"case {case.id!r}: {what}",
+                    fix="two jobs that differ only in the model; shoal status PLAN compares other settings",
+                )
             raise DataError(
                 f"case {case.id!r} is not the same for A and {who}",
                 why=what,

@@ -23,6 +23,8 @@ from .rows import Choices
 from .rules import EVERY, Rule
 from .wording import observed, short_limit
 
+USABLE = "usable model"
+"""The rule that every gate has: the model reads its input and has learnt its task."""
 Status = Literal["met", "failed", "error", "undefined", "not judged", "passed over"]
 """`error`: the model is unusable or left cases unanswered; `undefined`: the number is missing; `not judged`: at
 its number of cases the rule could not fail, or could not pass. All three fail the gate. `passed over`: undefined, and
@@ -116,11 +118,9 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
             evidence = Evidence(result, baseline if rule.is_relative else None)
             judged = by_tests(judged, measures, evidence, number)
         verdicts += judged
-    usable = Rule(measure="usable model", at_least=1.0)
+    usable = Rule(measure=USABLE, at_least=1.0)
     dead = [
-        Verdict(
-            usable, Measure("usable model", None, 0, {"check": finding.kind}), "error", None, finding.text
-        )
+        Verdict(usable, Measure(USABLE, None, 0, {"check": finding.kind}), "error", None, finding.text)
         for finding in unusable(result)
     ]
     return [*dead, *verdicts]
@@ -211,7 +211,9 @@ def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Difference]")
         return Verdict(rule, judged_measure, "error", None, reason)
     if judged_measure.value is None:
         status: Status = "passed over" if rule.allow_undefined else "undefined"
-        return Verdict(rule, judged_measure, status, None, _why_undefined(judged_measure))
+        why = _why_undefined(judged_measure)
+        remedy = "" if rule.allow_undefined else "; allow_undefined = true in the rule accepts this"
+        return Verdict(rule, judged_measure, status, None, f"{why}{remedy}")
     judged = _judged(rule, judged_measure)
     if judged is None:
         return Verdict(rule, judged_measure, "undefined", None, "no interval to judge by")
@@ -229,7 +231,7 @@ def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None")
         parts.append(UNPAIRED)
     elif difference is not None and difference.changes is not None:
         lost, gained = difference.changes
-        allowed = f" ({int(rule.limit * row.n + SLACK):,} net allowed)" if is_rate else ""
+        allowed = f" (at most {int(rule.limit * row.n + SLACK):,} more failures allowed)" if is_rate else ""
         parts.append(f"{lost:,} newly failing, {gained:,} fixed{allowed}")
     elif is_rate and row.value is not None and quantity(row).unit == "share":
         passes = row.value * row.n
@@ -244,7 +246,8 @@ def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None")
         parts.append(f"{end} bound {bound}")
     if is_by_p and verdict.is_met and row.value is not None and not rule.is_relative:
         misses = row.value > rule.limit if rule.kind == "at_most" else row.value < rule.limit
-        parts += ["not proven to miss the limit"] if misses else []
+        side = "above" if rule.kind == "at_most" else "below"
+        parts += [f"{side} the limit, but that may be chance"] if misses else []
     return "; ".join(parts)
 
 

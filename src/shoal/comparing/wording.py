@@ -114,6 +114,29 @@ def overall_verdict(row: Row, a: str = "", b: str = "B") -> str:
     return f"No clear difference between {a} and {b} overall" if a else "No clear difference overall"
 
 
+def disagreement(comparison: "Comparison") -> str:
+    """Return how pass rate and suite score changed where one of them contradicts the other; else nothing."""
+    plain, score = comparison.overall, comparison.headline
+    if plain is score or plain.change == score.change or not plain.difference or not score.difference:
+        return ""
+    if not score.change and plain.is_better == score.is_better:
+        return ""
+    joint = "but" if plain.is_better != score.is_better else "and"
+    text = f"{_direction(plain)}, {joint} {_direction(score)}"
+    return text[0].upper() + text[1:]
+
+
+def _direction(row: Row) -> str:
+    """Return which way an overall measure went, if its test shows it."""
+    if row.measure == "pass rate":
+        if not row.change:
+            return "the number of passing cases shows no clear change"
+        return "more cases pass" if row.is_better else "fewer cases pass"
+    if not row.change:
+        return f"the {measure_name(row)} shows no clear change"
+    return f"the {measure_name(row)} {'rises' if (row.difference or 0) > 0 else 'falls'}"
+
+
 def both_sides(row: Row) -> str:
     """Return both sides of a row, as counts of cases where it is a pass rate of one run a side."""
     a, b = row.rates
@@ -196,6 +219,8 @@ def caveats(comparison: "Comparison") -> list[str]:
         lines.append(
             f"! Fewer than {ENOUGH_SEEDS} runs a side: small differences between recipes stay hidden."
         )
+    if comparison.overall.na:
+        lines.append("Rates are on the cases that apply to both A and B; try shows each on its own.")
     return lines
 
 
@@ -238,9 +263,9 @@ def provenance(comparison: "Comparison") -> list[str]:
     tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
     absent = [row.name for row in comparison.rows if row.difference is None]
     return [
-        f"Claim: {claim(comparison)}.",
+        f"The claim is about {claim(comparison)}.",
         f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
-        "Rates are on the cases that apply to both. Detectable drop: spread evenly over cases, 80 % power.",
+        "The detectable drop (80 % power) assumes that the drop is spread evenly over the cases.",
         *([f"No common applicable case: {some(absent, 8)}."] if absent else []),
     ]
 

@@ -171,7 +171,10 @@ def grid_of(table: Table) -> Grid:
             above.setdefault(position, []).append(heading)
     if not any(above.get(len(rows), ())):
         above.pop(len(rows), None)  # a gap at the end
-    return Grid([_column(column, i, rows) for i, column in enumerate(table.columns)], above)
+    numbers = [i for i, column in enumerate(table.columns) if column.align == "right"]
+    names = max(1, numbers[0]) if numbers else 1
+    columns = [_column(column, i, rows) for i, column in enumerate(table.columns)]
+    return Grid(columns, above, repeated=names)
 
 
 def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:

@@ -15,7 +15,7 @@ from ...models.refusals import REFUSES, is_refusal
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import cluster_table, errors_of, hits_of, macro_mean, sharing
 from ..base import Built, Scored
-from ..degeneracy import DEGENERATE, degenerate
+from ..degeneracy import DEGENERATE, degenerate, swapped
 from .changes import changes
 from .judge import by_functionality, expect_of, judge, lacks_neutral, rows_of, with_neutral_band
 from .rules import Floats, judges_free_text
@@ -36,7 +36,9 @@ WEIGHTS = {DEAD: 100.0, DEGENERATE: 50.0}
 
 def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> Scored:
     """Return an outcome for every case, and the measures of the suite."""
-    return score_suite(settings, built.cases, final_answers(settings, answers), built.about)
+    final = final_answers(settings, answers)
+    scored = score_suite(settings, built.cases, final, built.about)
+    return replace(scored, findings=[*scored.findings, *swapped(built.cases, final)])
 
 
 def final_answers(settings: Settings, answers: Mapping[str, Answers]) -> Answers:

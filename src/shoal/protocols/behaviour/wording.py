@@ -62,9 +62,10 @@ CAVEATS: dict[str, Callable[[Facts], str]] = {
         f"{facts['cut by']:,} tokens"
     ),
     "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",
-    "left out": lambda facts: f"No applicable case: {', '.join(facts['left out'])}",
+    "left out": lambda facts: f"Left out, because no case applies: {', '.join(facts['left out'])}",
     "label map": lambda facts: (
-        "labels read as: " + ", ".join(f"{name} = {label}" for name, label in facts["label map"].items())
+        "the model's labels were renamed: "
+        + ", ".join(f"{name} → {label}" for name, label in facts["label map"].items())
     ),
 }
 """Fact to its words, the most important first."""
@@ -216,7 +217,7 @@ def why_apart(plain: Measure, whole: Measure, rates: Sequence[Measure]) -> str:
 
     row = max(known, key=pull)
     return (
-        f"They differ because the suite score counts each functionality once: {row.groups['functionality']} "
+        f"Pass rate and suite score differ because the suite score counts each functionality once: {row.groups['functionality']} "
         f"({passes_of(row):,} of {row.n:,} pass) "
         f"weighs 1/{len(known)}, with {100 * row.n / plain.n:.1f} % of the cases."
     )
@@ -273,6 +274,16 @@ def failed_checks(result: Result) -> list[tuple[str, str]]:
 def name_of(row: Measure | Finding) -> str:
     """Return a model's name, with its seed where there are several."""
     return " seed ".join(row.groups[key] for key in ("model", "seed") if key in row.groups)
+
+
+def scores_in_order(scores: Mapping[str, Measure]) -> str:
+    """Return the highest and the lowest suite score of several models."""
+    known = sorted((row.value, name) for name, row in scores.items() if row.value is not None)
+    if not known:
+        return ""
+    (low, last), (high, first) = known[0], known[-1]
+    worst = f"; lowest: {last}, {shown(low, RATE)} %" if len(known) > 1 else ""
+    return f"Highest suite score: {first}, {shown(high, RATE)} %{worst}.\n"
 
 
 BECAUSE = {"prompt": "the wording", "order": "the order of the labels", "seed": "the seed"}

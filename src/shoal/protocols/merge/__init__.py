@@ -18,17 +18,29 @@ from pathlib import PurePath
 from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
 from ...training.stage import Recipe
-from ..base import Built, Compared
+from ..base import Built, Compared, Listing
 from .audit import FORMS
 from .build import build
 from .score import score
 from .settings import Settings
-from .view import view
+from .view import view, with_failures
 
 SIDE_BY_SIDE = ("seed accuracy", "sample accuracy", "pattern accuracy", "independence reference",
                 "drop from seeds")  # fmt: skip
 
-__all__ = ["FORMS", "Settings", "ask", "build", "compare", "parts", "recipe", "score", "title", "view"]
+__all__ = [
+    "FORMS",
+    "Settings",
+    "ask",
+    "build",
+    "compare",
+    "listing",
+    "parts",
+    "recipe",
+    "score",
+    "title",
+    "view",
+]
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -54,6 +66,12 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
 def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:
     """Return the model's labels for originals and variants."""
     return answer_batch(model, built, examples)
+
+
+def listing(result: Result) -> Listing:
+    """Return that a problem fails at the threshold, and that its wrong variants are shown."""
+    threshold = f"{100 * result.settings.threshold:g} %" if result.settings else "the threshold"
+    return Listing(f"fail at {threshold}", shown=with_failures)
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:

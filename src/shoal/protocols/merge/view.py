@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ...core.records import Finding, Measure, Measures, Result
+from ...core.records import Case, Finding, Measure, Measures, Result
 from ...core.views import (
     Block,
     CaseList,
@@ -248,9 +248,14 @@ def _failing(result: Result) -> Iterator[CaseList]:
         for case in result.failing()
         if right and right[place[case.id]][0] == 1.0 and base in (None, case.groups.get("filter"))
     ]
-    cases = [_with_failures(result, place[case.id]) for case in chosen[:SHOWN_PROBLEMS]]
-    if cases:
+    if cases := with_failures(result, chosen[:SHOWN_PROBLEMS]):
         yield CaseList(cases, Words(wording.FAILING, "strong"))
+
+
+def with_failures(result: Result, cases: Sequence[Case]) -> list[ShownCase]:
+    """Return problems with some of their failing variants."""
+    place = {case.id: number for number, case in enumerate(result.cases)}
+    return [_with_failures(result, place[case.id]) for case in cases]
 
 
 def _with_failures(result: Result, number: int) -> ShownCase:

@@ -100,7 +100,7 @@ FILTERS = {
 
 def solved_legend(share: str) -> str:
     """Return the meaning of a threshold column."""
-    return f"solved at {share}: {share} of a problem's variants are right"
+    return f"solved at {share}: at least {share} of a problem's variants are right"
 
 
 def first_filter_legend(name: str) -> str:
