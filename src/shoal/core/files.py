@@ -456,7 +456,10 @@ def stands_alone(path: Path) -> bool:
 
 
 def _is_special(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
+    try:
+        return path.exists() and not path.is_file() and not path.is_dir()
+    except OSError:  # not the name of a file
+        return False
 
 
 def sweep(folder: Path, name: str = "*") -> None:
