@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import DataError, PlanError, nearest
-from ...core.files import is_file, stamp
+from ...core.files import is_file, refuse_special, stamp
 from ...core.records import Case, Example, Label
 from ...core.selection import choose
 from ...core.tables import read_table
@@ -38,6 +38,7 @@ def load_suite(name: str) -> Suite:
         return _shipped(Path(__file__).parent / "suites" / SUITES[name])
     path = Path(name)
     if not is_file(path):
+        refuse_special(path)
         raise DataError(
             f"suite {name[:200]!r} is neither a file nor one that ships with shoal",
             why=f"shipped: {', '.join(SUITES)}",
@@ -113,7 +114,7 @@ def _plain(cases: Sequence[Case]) -> list[Case]:
     for meta in (case.meta for case in cases):
         if id(meta) not in known:
             expect = meta["expect"]
-            plain = {**meta, "expect": expect.as_json(), "expects": rule_words(expect.rule)}
+            plain = {**meta, "expect": expect.as_json(), "expects": rule_words(expect)}
             known[id(meta)] = plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
     return [replace(case, meta=known[id(case.meta)]) for case in cases]
 

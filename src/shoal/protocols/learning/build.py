@@ -88,7 +88,7 @@ def _check(settings: Settings) -> None:
     if not settings.iid and not (from_model and settings.iid_test):
         raise PlanError(
             "[learning] needs i.i.d. data",
-            fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
+            fix='--set iid=sentiment; in a plan, iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
         )
     _refuse_unknown_methods(settings)
     _refuse_idle(train)

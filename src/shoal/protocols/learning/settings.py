@@ -80,7 +80,9 @@ class IidPredictions:
     """The table `iid_predictions`: stored answers to iid_test. Those of seen serve the held-out scenarios too."""
 
     iid: str = ""
+    """Answers without the suite, the scenario none."""
     seen: str = ""
+    """Answers after the whole suite."""
 
 
 def given(files: Predictions | IidPredictions) -> dict[str, str]:

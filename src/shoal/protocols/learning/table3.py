@@ -209,5 +209,5 @@ def average_g(tables: Iterable[Sequence[TableRow]]) -> dict[Row, float]:
     return {
         name: fmean(value for value in scores if value is not None)
         for name, scores in values.items()
-        if len(scores) == full and None not in scores
+        if scores and len(scores) == full and None not in scores
     }

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.errors import PlanError
 from ...core.records import Case
-from ...models import load_model, parse_spec
+from ...models import load_prompted
 from ...models.prompted.prompt import TASKS, Prompt
 from ..behaviour.build import load_suite
 from ..behaviour.rules import label_index
@@ -41,12 +41,7 @@ def check_teaching(settings: Settings) -> None:
 
 def taught_model(settings: Settings, spec: str) -> Any:
     """Return a prompted model whose prompt teaches what the settings do not hold out."""
-    if "prompt" not in parse_spec(spec).options:
-        raise PlanError(
-            f"teach needs a prompted model, {spec} has no prompt",
-            fix='"openai:MODEL?url=URL&prompt=FILE", or "hf:DIR?prompt=FILE"',
-        )
-    model = load_model(spec)
+    model = load_prompted(spec, "teach needs")
     model.prompt = taught_prompt(settings, model.prompt)
     return model
 

@@ -379,7 +379,10 @@ def _legend(
 def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
     """Return what only the full view says (`docs/method/beyond.md` 7.19)."""
     counts = [row for row in measures if row.name == "functionalities compared" and row.value is not None]
-    lines = [f"{shown(row.value, quantity(row))} of {row.n:,} functionalities {row.note}" for row in counts]
+    lines = [
+        f"{shown(row.value, quantity(row))} of {row.n:,} functionalities are compared{'; ' * bool(row.note)}{row.note}"
+        for row in counts
+    ]
     known = {
         row.groups["hold out"]: row for row in measures if row.name == SHARED_TEXTS and MOST in row.facts
     }

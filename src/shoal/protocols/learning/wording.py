@@ -312,20 +312,13 @@ def below_chance(score: float, n: int, label: str, chance: float, *, knew: bool)
     )
 
 
-def saturated(
-    tight: Sequence[tuple[str, float]], total: int, confidence: float, loss: float | None, still: float
-) -> str:
+def saturated(tight: Sequence[tuple[str, float]], total: int, confidence: float) -> str:
     """Return that directional tests can hardly fail because the model is too confident."""
     words = some([f"{name} {percent(free)}" for name, free in tight], 3)
-    text = (
+    return (
         f"{len(tight)} of {total} directional functionalities can hardly fail: the model is too confident in their "
         f"originals (mean {100 * confidence:.1f} %). Cases with room to fail: {words}."
     )
-    if loss is not None:
-        text += (
-            f" At step 0 equation 6 gives a loss of {loss:.4f}; {percent(still)} of pairs have no gradient."
-        )
-    return text
 
 
 # Below the table
