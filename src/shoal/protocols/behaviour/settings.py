@@ -76,8 +76,8 @@ class Settings(Profiled):
     duplicates: Literal["keep", "drop"] | None = changes("cases", None)
     """Identical cases of one functionality: keep all, or only the first. Default: keep."""
     split_by: SplitBy | None = changes("cases", None, advanced=True)
-    """Keep on one side of the split: identical cases (content), cases that share a text in any functionality (text),
-    or nothing (id). Default: from the profile."""
+    """Keep identical cases on one side of the split (content), or all cases that share a text (text), or none (id).
+    Default: from the profile."""
     tolerance: Annotated[float, Within(0, 2)] | None = changes("scoring", None)
     """Largest allowed change of a probability in INV and DIR tests. Default: from suite and profile."""
     directional: Literal["checklist", "paper"] | None = changes("scoring", None, advanced=True)

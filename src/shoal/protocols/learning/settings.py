@@ -173,12 +173,11 @@ class Settings(behaviour.Settings):
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000, advanced=True)
     """Shuffles of the randomisation test of G."""
     tasks: dict[str, Any] | None = changes("scoring", None, resolve=_nothing)
-    """Tables by task, as in [learning.tasks.reading]: the same experiment on several suites. Settings above them hold
-    for all."""
+    """Tables by task: [learning.tasks.NAME]. Settings above them hold for all."""
     model: str = changes("scoring", "", resolve=_nothing, advanced=True)
-    """Model of a task, if it differs from the plan's."""
+    """Model of a task."""
     task: str = changes("scoring", "", resolve=_nothing, advanced=True)
-    """Name of a task: that of its table."""
+    """Name of a task."""
 
     @property
     def is_stored(self) -> bool:
