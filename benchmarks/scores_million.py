@@ -53,9 +53,13 @@ def main() -> None:
             check=True,
         )
         seconds = time.perf_counter() - start
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     # ru_maxrss is in KiB on Linux and in bytes on macOS.
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    print(f"{samples:,} samples, two files of {size / 2e6:,.0f} MB: {seconds:.1f} s, {peak / 1e6:,.0f} MB")
+    peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    print(
+        f"{samples:,} samples, two files of {size / 2e6:,.0f} MB: {seconds:.1f} s ({used.ru_utime:.1f} s of CPU), "
+        f"{peak / 1e6:,.0f} MB"
+    )
 
 
 if __name__ == "__main__":

@@ -205,7 +205,7 @@ WRONG_ARGUMENTS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("rank", STEADY, "tiny:sentiment", "--data"): ("absent.csv", "table.csv --set text=absent", "plan.toml"),
     SIZE: (
         *("", "--difference 0", "--difference nan"),
-        *("--difference 0.1 --power 80", "--difference 0.1 --row zzz"),
+        *("--difference 0.1 --differing 80", "--difference 0.1 --row zzz"),
     ),
     ("plan-size",): ("--difference 0.1", "nope --difference 0.1", "plan.toml --difference 0.1"),
 }

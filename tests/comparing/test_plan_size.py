@@ -54,14 +54,17 @@ def test_a_pilot_that_cannot_be_planned_from_is_an_error(make: Make) -> None:
     a, b = pair(make, {"f": [-1, 1, 0, 0] * 5})
     with pytest.raises(PlanError, match="one model does not show how often two differ"):
         plan_size(a, None, 0.1)
+    with pytest.raises(PlanError, match="too small for this drop"):
+        plan_size(a, None, 0.1, differing=0.05)
     with pytest.raises(PlanError, match="compare has no row 'g'"):
         plan_size(a, b, 0.1, row="g")
-    for drop, power in ((0.0, 0.8), (0.1, 1.0), (float("nan"), 0.8)):
+    for drop in (-0.1, float("nan")):
         with pytest.raises(PlanError, match="difference"):
-            plan_size(a, b, drop, power)
+            plan_size(a, b, drop)
     empty = make({"f": [None] * 20})
-    with pytest.raises(DataError, match="compare cannot detect a drop"):
-        plan_size(empty, empty, 0.1)
+    for sides, drop in (((empty, empty), 0.1), ((a, b), 0.0)):
+        with pytest.raises(DataError, match="compare cannot detect a drop"):
+            plan_size(*sides, drop)
 
 
 def test_the_command_answers_in_its_first_line_and_as_json(

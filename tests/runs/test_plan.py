@@ -1,9 +1,6 @@
 """Plans: what they mean, and one clear error for each thing that can be wrong, before anything runs."""
 
 import itertools
-import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -236,28 +233,3 @@ def test_plans_and_set_reach_both_tiers_of_settings():
         assert make_settings(Toy, values, "[toy]") == plain
     with pytest.raises(PlanError, match="limit is given twice, once under advanced"):
         make_settings(Toy, {"limit": 7, "advanced": {"limit": 7}}, "[toy]")
-
-
-STATUS = """
-import sys
-from shoal.cli import main
-from shoal.protocols import find_protocol
-module, derived = find_protocol("learning"), []
-recipe = module.recipe
-module.recipe = lambda *arguments: derived.append(arguments) or recipe(*arguments)
-main(["status", "plan.toml"], standalone_mode=False)
-print("derived", len(derived), "torch" in sys.modules, "scipy.stats" in sys.modules)
-"""
-
-
-def test_status_derives_each_recipe_once_and_imports_no_torch(tmp_path):
-    (tmp_path / "plan.toml").write_text(
-        'models = ["tiny:sentiment"]\nseeds = [0, 1]\n[learning]\nsuite = "sentiment"\niid = "sentiment"\n'
-        'iid_limit = 60\ntrain.on = ["iid", "iid>suite"]\n'
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", STATUS], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    jobs = int(re.search(r"^(\d+) jobs", done.stdout, re.MULTILINE)[1])
-    assert done.stdout.splitlines()[-1].startswith(f"derived {jobs} False") and jobs >= 4

@@ -12,13 +12,16 @@ from ..runs.store import RunStore
 from ..training.stage import Progress, silent
 
 
-def answered_result(job: Job, store: RunStore, progress: Progress = silent) -> AnsweredResult:
-    """Return the cases of a finished job of `behaviour`, in the order of its suite, with their answers."""
+def answered_result(job: Job, name: str, store: RunStore, progress: Progress = silent) -> AnsweredResult:
+    """Return the cases of a finished job of `behaviour`, in the order of its suite, with their answers.
+
+    `name` is how the user called the job.
+    """
     if job.protocol != "behaviour":
         raise PlanError(
-            f"{job.id}: results of {job.protocol} have no form of other tools",
+            f"{name}: no other tool has a format for results of {job.protocol}",
             why="a log of lm-eval, inspect or Every Eval Ever holds graded answers to single cases",
-            fix=f"shoal show {job.id} --csv",
+            fix=f"shoal show {name} --csv",
         )
     built = store.built(job, progress)
     model = None if "training" in job.identity else load_for(job)

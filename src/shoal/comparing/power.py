@@ -6,13 +6,13 @@ A pilot gives the number of cases and the share of cases that change anyway; `st
 import math
 from dataclasses import dataclass
 
-from ..core.claims import POWER
+from ..core.claims import ALPHA, POWER
 from ..core.errors import DataError, PlanError, nearest
 from ..core.measures import MEASURES, quantity, shown
 from ..core.records import Measure, Result
 from ..core.views import Section, Words
 from ..stats.power import Cases, even_drop_power
-from .inference import churn, level_of
+from .inference import churn, level_of, tests_in
 from .pairs import Choices, compare
 from .rows import Row
 
@@ -25,8 +25,9 @@ class PowerPlan:
 
     row: Row
     drop: float
-    power: float
     level: float
+    tests: int
+    """The number of rows that share this level."""
     changing: float
     """The share of cases that change besides the drop."""
     needed: int | None
@@ -37,7 +38,7 @@ class PowerPlan:
     @property
     def measures(self) -> list[Measure]:
         """Return the plan as measures, as `--json` shows it."""
-        about, n = {"difference": self.drop, "power": self.power, "level": self.level}, self.row.n
+        about, n = {"difference": self.drop, "power": POWER, "level": self.level}, self.row.n
         reason = "" if self.needed else f"more than {MOST:,}"
         needed = self.needed and float(self.needed)
         return [
@@ -47,19 +48,12 @@ class PowerPlan:
 
 
 def plan_size(
-    a: Result,
-    b: Result | None,
-    drop: float,
-    power: float = POWER,
-    differing: float | None = None,
-    row: str = "",
+    a: Result, b: Result | None, drop: float, differing: float | None = None, row: str = ""
 ) -> PowerPlan:
-    """Return the size at which `compare` detects a drop with this power, from a pilot of one model or two."""
-    if not (0 < drop < 1 and 0.5 <= power <= 0.99):
-        why = "a difference lies between 0 and 1, a power between 0.5 and 0.99"
-        raise PlanError(f"difference {drop:g}, power {power:g}", why=why, fix="--difference 0.05 --power 0.8")
-    if differing is not None and not 0 <= differing <= 1:
-        raise PlanError(f"--differing {differing:g}: not a share of cases", fix="--differing 0.1")
+    """Return the size at which `compare` detects a drop in 8 of 10 draws, from a pilot of one model or two."""
+    for name, share in (("difference", drop), ("differing", differing)):
+        if share is not None and not 0 <= share <= 1:
+            raise PlanError(f"--{name} {share:g}: not a share of cases", fix=f"--{name} 0.1")
     if b is None and differing is None:
         raise PlanError("one model does not show how often two differ", fix="--differing 0.1, or add model B")
     comparison = compare([a], [b or a], Choices(power=False))
@@ -69,11 +63,17 @@ def plan_size(
     place = names.index(row) if row else list(comparison.rows).index(comparison.headline)
     chosen = comparison.rows[place]
     estimate = chosen.estimate
-    if estimate.flips is None or drop >= (total := math.fsum(estimate.flips[1])):
+    if estimate.flips is None or not 0 < drop < (total := math.fsum(estimate.flips[1])):
         raise DataError(
             f"{chosen.name}: compare cannot detect a drop of {drop:g}", fix="--row with another row"
         )
     share, cases = drop / total, Cases.weighted(estimate.flips[1][estimate.flips[1] > 0])
+    if differing is not None and differing < share:
+        raise PlanError(
+            f"--differing {differing:g}: too small for this drop",
+            why=f"a drop of {drop:g} in {chosen.name} alone changes {100 * share:.1f} % of the cases",
+            fix=f"--differing {share:.2g} or more",
+        )
     changing = churn(estimate) if differing is None else max(0.0, differing - share)
     level = level_of(comparison.rows, chosen.level)
 
@@ -81,14 +81,15 @@ def plan_size(
         return even_drop_power(cases.times(size / chosen.n), changing, share, level)
 
     needed = 1
-    while needed <= MOST and power_at(needed) < power:
+    while needed <= MOST and power_at(needed) < POWER:
         needed *= 2
     below = needed // 2
     while needed <= MOST and needed - below > max(1, needed // 500):
         middle = (below + needed) // 2
-        below, needed = (below, middle) if power_at(middle) >= power else (middle, needed)
+        below, needed = (below, middle) if power_at(middle) >= POWER else (middle, needed)
     found = needed if needed <= MOST else None
-    return PowerPlan(chosen, drop, power, level, changing, found, power_at(chosen.n))
+    tests = tests_in(comparison.rows, chosen.level)
+    return PowerPlan(chosen, drop, level, tests, changing, found, power_at(chosen.n))
 
 
 def plan_sections(plan: PowerPlan) -> list[Section]:
@@ -97,11 +98,14 @@ def plan_sections(plan: PowerPlan) -> list[Section]:
     drop = shown(plan.drop, what, signed=False) + (" points" if what.unit == "share" else "")
     needed = f"{plan.needed:,}" if plan.needed else f"more than {MOST:,}"
     answer = (
-        f"To detect a drop of {drop} in {plan.row.name} with {100 * plan.power:.0f} % power you need {needed} cases.\n"
+        f"To detect a drop of {drop} in {plan.row.name} with {100 * POWER:.0f} % power you need {needed} cases.\n"
         f"The pilot has {plan.row.n:,} (power {shown(plan.pilot_power, MEASURES['power'])} %)."
     )
+    open_tests = max(1, round(ALPHA / plan.level))
+    rows = f"{plan.row.level or 'overall'} row{'' if plan.tests == 1 else 's'}"
     notes = [
-        f"Two-sided test at level {plan.level:.2g}, as in compare.",
-        f"{100 * plan.changing:.1f} % of cases change besides the drop, half of them each way.",
+        f"Two-sided test at level {plan.level:.2g}, as in compare: 5 %, divided by the {open_tests} of {plan.tests} "
+        f"{rows} that {'is' if open_tests == 1 else 'are'} not significant in the pilot (Holm).",
+        f"Another {100 * plan.changing:.1f} % of the cases change too, equally often both ways.",
     ]
     return [Section(text=[Words(answer, "strong")], notes=notes)]

@@ -149,15 +149,22 @@ def _no_file(path: Path) -> DataError:
     try:
         if path.is_dir():
             return DataError(f"{path}: a folder, not a file", fix="the name of a file in it")
-        if path.exists():
-            return DataError(
-                f"{path}: not a plain file", why="it is read more than once", fix="save it to a file first"
-            )
+        refuse_special(path)
     except OSError as problem:
         return DataError(
             f"{str(path)[:80]}…: no such file", why=problem.strerror or str(problem), fix="a shorter name"
         )
     return DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
+
+
+def refuse_special(path: Path) -> None:
+    """Raise an error for a named pipe or a device, which can be read only once."""
+    if _is_special(path):
+        raise DataError(
+            f"{path}: a pipe or a device, not a regular file",
+            why="shoal reads a file more than once",
+            fix=f"cat {path} > FILE, then give FILE",
+        )
 
 
 class Swelling:
@@ -270,10 +277,10 @@ def _object_on_line(line: str) -> dict[str, Any]:
     return _object(_parse(line, ROWS), line)
 
 
-def _parse(text: str, fix: str) -> Any:
+def _parse(text: str, fix: str, *, nan: bool = False) -> Any:
     """Return a JSON value; raise if it is not JSON, or has a lone surrogate, which JSON can spell out."""
     try:
-        value = _DECODER.decode(text)
+        value = (_NAN_IS_NULL if nan else _DECODER).decode(text)
     except (ValueError, RecursionError) as problem:
         raise DataError("not JSON", why=why_not_json(problem), fix=fix) from None
     if "\\u" in text and _SURROGATE.search(text):
@@ -315,17 +322,17 @@ def whole_bytes(path: Path) -> bytes:
     return raw
 
 
-def read_json(path: Path) -> Any:
-    """Return the JSON value in a file."""
+def read_json(path: Path, *, nan: bool = False) -> Any:
+    """Return the JSON value in a file; with `nan`, NaN is read as null."""
     text = _text(whole_bytes(path).removeprefix(BOM), path, 1)
     with errors_at(str(path)):
-        return _parse(text, "write the file again; it was probably cut short")
+        return _parse(text, "write the file again; it was probably cut short", nan=nan)
 
 
-def parse_json(raw: bytes, fix: str) -> Any:
+def parse_json(raw: bytes, fix: str, *, nan: bool = False) -> Any:
     """Return the JSON value in a part of a file, such as a member of an archive."""
     try:
-        return _parse(raw.decode(), fix)
+        return _parse(raw.decode(), fix, nan=nan)
     except UnicodeDecodeError as problem:
         raise DataError("not UTF-8", why=str(problem), fix=fix) from None
 
@@ -365,6 +372,7 @@ def refuse_constant(text: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(parse_constant=refuse_constant)
+_NAN_IS_NULL = json.JSONDecoder(parse_constant=lambda text: None if text == "NaN" else refuse_constant(text))
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -550,8 +558,8 @@ class ResumableLines:
                     self.blocks, end = self.blocks + 1, stream.tell()
         os.truncate(self.path, end)
 
-    def read(self) -> Iterator[bytes]:
-        """Yield every line behind the head."""
+    def lines(self) -> Iterator[bytes]:
+        """Yield every line after the head."""
         with self.path.open("rb") as stream:
             stream.seek(len(self._head))
             yield from stream

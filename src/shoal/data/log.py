@@ -10,7 +10,7 @@ from ..core.errors import DataError
 from . import Glimpse, SuiteRows
 from .invalid import InvalidRows
 from .logs import OpenLog, open_log
-from .logs.samples import Question, Sample
+from .logs.samples import Question, Sample, letter, with_choices
 
 TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT.*|\d{4}-\d\d-\d\dT[\d+-]+_(.+)_[^_]+")
 """The name that lm-eval and inspect give to a file: task and time."""
@@ -52,10 +52,11 @@ def _cases(
         if sample.id in seen:
             continue
         seen.add(sample.id)
-        label = lettered(question, choices).label
+        question = lettered(question, choices)
+        label = question.label
         if not label or not all(question.texts):
             what = "target" if question.texts and all(question.texts) else "text"
-            invalid.add(number, DataError(f"no {what}", fix="--skip-invalid leaves such samples out"))
+            invalid.add(number, DataError(f"no {what}", fix=f"give each sample a {what}"))
             continue
         yield (
             number,
@@ -74,10 +75,7 @@ def _cases(
 def questions(log: OpenLog) -> Iterator[tuple[int, Sample, Question]]:
     """Yield each sample with its number, its question and the model's answer."""
     for number, row, sample in log.samples():
-        try:
-            yield number, sample, log.log.question(row)
-        except DataError as problem:
-            raise problem.at(f"{log.path}, {log.unit} {number}") from None
+        yield number, sample, log.question(number, row)
 
 
 def common_choices(log: OpenLog) -> tuple[str, ...]:
@@ -86,25 +84,21 @@ def common_choices(log: OpenLog) -> tuple[str, ...]:
     if len(lists) < 2:
         return next(iter(lists), ())
     longest = max(map(len, lists))
-    return tuple(map(_letter, range(longest))) if longest else ()
+    return tuple(map(letter, range(longest))) if longest else ()
 
 
 def lettered(question: Question, choices: tuple[str, ...]) -> Question:
     """Return a question with the letters of its choices, if those of the file differ."""
     if not question.choices or question.choices == choices:
         return question
-    letters = {choice: _letter(place) for place, choice in enumerate(question.choices)}
+    letters = {choice: letter(place) for place, choice in enumerate(question.choices)}
     return Question(
-        question.texts,
+        with_choices(question.texts, question.choices),
         letters.get(question.label, question.label),
         letters.get(question.answer, question.answer),
         choices,
         question.likelihoods,
     )
-
-
-def _letter(place: int) -> str:
-    return chr(ord("A") + place) if place < 26 else str(place)
 
 
 def probabilities(likelihoods: tuple[float, ...]) -> list[float]:

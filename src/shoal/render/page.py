@@ -102,7 +102,7 @@ class Page:
 def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") -> Page:
     """Return the page of a plan: its jobs together by protocol, then each job without training."""
     by_protocol = results_by_protocol(plan, jobs, store)
-    compared = compare_results(plan, by_protocol)
+    compared = compare_results(plan, by_protocol, store)
     results = [result for rows in by_protocol.values() for result in rows]
     names = {spec: name for name, spec in plan.models.items() if name != spec}
     titles = job_names(results, names)

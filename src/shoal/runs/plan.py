@@ -36,7 +36,7 @@ from .settings import make_settings
 if TYPE_CHECKING:
     from ..training.stage import Recipe
 
-TOP = ("models", "prompts", "seeds", "groups", "resources")
+TOP = ("models", "prompts", "orders", "seeds", "groups", "resources")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Plan:
         for protocol, settings in self.tables.items():
             module = find_protocol(protocol)
             for part in module.parts(settings):
-                for spec in self.models.values():
+                for spec in self._specs_of(protocol, part):
                     other = replaced_model(protocol, part, spec)
                     self._refuse_several(other)
                     if other is None and spec not in fingerprints:
@@ -106,6 +106,18 @@ class Plan:
                         if not is_random(part, job.recipe):
                             break
         return list(jobs.values())
+
+    def _specs_of(self, protocol: str, part: Any) -> list[str]:
+        """Return the models of a part: the plan's, or its own in their place."""
+        module = find_protocol(protocol)
+        own = module.own_model(part) if isinstance(module, ReplacesModels) else ""
+        if own and len(self.models) > 1:
+            raise PlanError(
+                f"{self.where}: {own} is for one task, and the plan has {len(self.models)} models",
+                why="it would stand for each of them",
+                fix="a plan for each model",
+            )
+        return [own] if own else list(self.models.values())
 
     def _refuse_several(self, answers: Any) -> None:
         """Stop if stored predictions, which are of one model, stand under several names."""
@@ -310,7 +322,7 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
     listed, groups = table.get("models", {}), _groups(table.get("groups", {}), where)
     if is_pattern(listed):
         listed, groups = {}, groups | _groups({"checkpoints": listed}, where)
-    models = _prompted(_models(listed, where), table.get("prompts", []), where)
+    models = _prompted(_models(listed, where), table, where)
     models |= {spec: spec for group in groups.values() for spec in group.models}
     if not models:
         raise PlanError(f"{where}: no models", fix='models = ["predictions:answers.jsonl"]')
@@ -365,8 +377,13 @@ def _models(value: Any, where: str) -> dict[str, str]:
     return {name: _spec(name, table, where) for name, table in value.items()}
 
 
-def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str]:
-    """Return the models, prompted ones once per prompt."""
+def _prompted(models: dict[str, str], table: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Return the models, prompted ones once per prompt and per order of its labels."""
+    prompts, orders = table.get("prompts", []), table.get("orders", [])
+    if not isinstance(orders, list) or len(set(map(str, orders))) < len(orders):
+        raise PlanError(
+            f"{where}: orders = {orders!r}", why="different numbers from 0", fix="orders = [0, 1]"
+        )
     if not isinstance(prompts, list) or not all(isinstance(prompt, str) for prompt in prompts):
         raise PlanError(
             f"{where}: prompts = {prompts!r}",
@@ -377,12 +394,19 @@ def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str
         raise PlanError(f"{where}: a prompt is listed twice", fix="list each prompt once")
     made: dict[str, str] = {}
     for name, spec in models.items():
-        applicable = prompts if prompts and is_prompted(spec) else []
-        if applicable and "prompt" in parse_spec(spec).options:
-            raise PlanError(f"{where}: both model {name} and the plan name prompts", fix="keep one of them")
-        made |= {f"{name} {prompt}": with_option(spec, "prompt", prompt) for prompt in applicable} or {
-            name: spec
-        }
+        variants = {name: spec}
+        for option, values in (("prompt", prompts), ("order", orders)):
+            applicable = values if values and is_prompted(spec) else []
+            if applicable and option in parse_spec(spec).options:
+                raise PlanError(
+                    f"{where}: both model {name} and the plan name {option}s", fix="keep one of them"
+                )
+            variants = {
+                f"{known} {value}": with_option(former, option, str(value))
+                for known, former in variants.items()
+                for value in applicable
+            } or variants
+        made |= variants
     return made
 
 

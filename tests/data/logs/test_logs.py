@@ -16,6 +16,8 @@ from shoal.cli import main
 from shoal.core.errors import DataError, MissingExtra
 from shoal.data.logs import LOGS, open_log
 from shoal.data.logs.archives import Members
+from shoal.models import load_model
+from shoal.protocols.behaviour.build import load_suite
 from shoal.protocols.scores import graded_results
 
 FILES = Path(__file__).parent / "files"
@@ -25,11 +27,16 @@ FAILED = 11
 TOOLS = {
     "lm-eval": ("samples_feeling_{}.jsonl", False),
     "lm-eval multiple choice": ("samples_choice_{}.jsonl", False),
+    "lm-eval letters": ("samples_quiz_{}.jsonl.gz", False),
     "inspect": ("feeling_{}.json.gz", True),
     "promptfoo": ("promptfoo_{}.json.gz", True),
-    "eee": ("eee_{}.jsonl", False),
+    "eee": ("eee_{}.jsonl.gz", False),
     "helm": ("helm_{}_per_instance_stats.json.gz", False),
     "mlflow": ("mlflow_{}.json", False),
+    "mlflow genai": ("mlflow_genai_{}.json.gz", False),
+}
+ANSWERS = {name: files for name, files in TOOLS.items() if name != "mlflow genai"} | {
+    "helm": ("helm_{}_scenario_state.json.gz", False)
 }
 """Tool to its files, and whether a sample of `new` is an error."""
 
@@ -55,9 +62,9 @@ def test_a_comparison_of_two_logs_is_what_counting_gives(tool, tmp_path):
     assert run("gate", b, *rules)[0] == 3 and run("gate", a, *rules)[0] == 0
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool != "helm"])
+@pytest.mark.parametrize("tool", ANSWERS)
 def test_a_log_is_imported_and_its_answers_are_predictions(tool, tmp_path):
-    name, has_error = TOOLS[tool]
+    name, has_error = ANSWERS[tool]
     suite = tmp_path / "suite.jsonl"
     code, output = run("import", FILES / name.format("old"), "--out", suite)
     assert code == 0 and "14 cases" in output
@@ -74,16 +81,19 @@ def test_a_log_is_imported_and_its_answers_are_predictions(tool, tmp_path):
 def test_log_likelihoods_become_probabilities(tmp_path):
     file = FILES / "samples_choice_old.jsonl"
     run("import", file, "--out", tmp_path / "suite.jsonl")
-    stored = shoal.models.load_model(f"predictions:{file}") if hasattr(shoal, "models") else None
-    from shoal.models import load_model
-    from shoal.protocols.behaviour.build import load_suite
-
     suite = load_suite(str(tmp_path / "suite.jsonl"))
-    answers = (stored or load_model(f"predictions:{file}")).answer_cases(suite.cases, suite.cases, None)
+    answers = load_model(f"predictions:{file}").answer_cases(suite.cases, suite.cases, None)
     first = json.loads(file.read_text().splitlines()[0])
     likelihoods = [float(reply[0]) for reply in first["filtered_resps"]]
     by_hand = 1 / (1 + 2.718281828459045 ** (likelihoods[0] - likelihoods[1]))
     assert answers.probabilities[0][answers.labels.index("positive")] == pytest.approx(by_hand)
+
+
+def test_letters_stand_for_the_choices_in_the_text(tmp_path):
+    run("import", FILES / "samples_quiz_old.jsonl.gz", "--out", tmp_path / "suite.jsonl")
+    suite = load_suite(str(tmp_path / "suite.jsonl"))
+    assert suite.cases[0].examples[0][0] == "The room was lovely.\nA. negative\nB. positive"
+    assert suite.labels == ("A", "B") and suite.cases[0].labels == ("B",)
 
 
 def test_groups_come_from_the_metadata_of_each_tool():
@@ -91,7 +101,6 @@ def test_groups_come_from_the_metadata_of_each_tool():
         "lm-eval": "doc.category",
         "inspect": "metadata.category",
         "promptfoo": "testCase.metadata.category",
-        "eee": "metadata.category",
     }
     for tool, path in paths.items():
         (result,) = graded_results([f"scores:{FILES / TOOLS[tool][0].format('old')}?group={path}"])
@@ -105,8 +114,13 @@ def test_repeats_of_promptfoo_are_runs():
     )
     assert twice.job["about"]["runs"] == ["1", "2"] and len(twice.cases) == 14
     assert once.measures[0].value == twice.measures[0].value
-    lines = graded_results([f"scores:{FILES / 'promptfoo_new.jsonl.gz'}"])[0]
-    assert lines.measures[0].value == once.measures[0].value
+    lines = f"scores:{FILES / 'promptfoo_repeat.jsonl.gz'}?model=openai:chat:"
+    for model, errors in (("old", 0), ("new", 1)):  # its lines do not say that they are repeats
+        (result,) = graded_results([lines + model])
+        assert result.job["about"]["runs"] == ["1", "2"] and result.measures[0].errors == errors
+        assert result.measures[0].value == len(RIGHT[model] - {FAILED} if errors else RIGHT[model]) / (
+            14 - errors
+        )
 
 
 def test_a_file_with_averages_only_says_what_to_do(tmp_path):
@@ -137,6 +151,11 @@ def test_filters_of_lm_eval_are_metrics(tmp_path):
         graded_results([f"scores:{path}"])
     assert "exact_match,flexible, exact_match,strict" in str(problem.value)
     assert graded_results([f"scores:{path}?metric=exact_match,strict"])[0].measures[0].value == 0.25
+    rows[1]["filtered_resps"] = ["2"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run("import", path, "--out", tmp_path / "suite.jsonl")
+    code, output = run("try", "behaviour", f"predictions:{path}", "--suite", tmp_path / "suite.jsonl")
+    assert code == 1 and "several answers to sample '0'" in output and "grep" in output
 
 
 def test_several_models_in_one_file_are_chosen_by_name(tmp_path):
@@ -153,11 +172,34 @@ def test_several_models_in_one_file_are_chosen_by_name(tmp_path):
     assert [result.measures[0].value for result in results] == [pytest.approx(12 / 14), 0.0]
 
 
-def test_a_changed_log_is_an_error_with_its_place(tmp_path):
-    path = tmp_path / "samples.jsonl"
-    path.write_text(json.dumps({"doc_id": 1, "doc": {}, "resps": 3, "metrics": ["acc"], "acc": 1}) + "\n")
-    with pytest.raises(DataError, match="line 1: not a whole lm-eval sample"):
+CHANGED = {
+    "line 1: not a whole lm-eval sample": {"doc_id": 1, "doc": {}, "resps": 3, "metrics": ["acc"], "acc": 1},
+    "not a whole promptfoo log": {"results": {"results": [{"success": True}], "stats": {}}},
+    "not a whole inspect log": {"eval": 3, "status": "success", "samples": []},
+    "1000000000000 epochs": {
+        "eval": {"dataset": {"sample_ids": [1]}, "config": {"epochs": 10**12}},
+        "samples": [],
+    },
+    "no sample has a score": {"eval": {}, "samples": [{"id": 1, "input": "a"}]},
+}
+
+
+@pytest.mark.parametrize("problem", CHANGED)
+def test_a_changed_log_is_an_error_with_its_place(problem, tmp_path):
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(CHANGED[problem]) + "\n")
+    with pytest.raises(DataError, match=f"log.json(.|\n)*{problem}"):
         graded_results([f"scores:{path}"])
+
+
+def test_a_log_without_answers_says_so(tmp_path):
+    path = tmp_path / "samples.jsonl"
+    row = {"doc_id": 0, "doc": {"text": "a"}, "target": "a", "arguments": {"gen_args_0": {"arg_0": "a"}}}
+    path.write_text(
+        json.dumps({**row, "resps": [["-2.0"]], "filtered_resps": ["-2.0"], "metrics": []}) + "\n"
+    )
+    code, output = run("import", path, "--out", tmp_path / "suite.jsonl")
+    assert code == 1 and "line 1: log-likelihoods of given texts, and no answer" in output
 
 
 # inspect's archives
@@ -199,8 +241,22 @@ def test_samples_that_a_stopped_run_lacks_are_errors(tmp_path):
     assert result.measures[0].errors == 1 and "status: success" in result.outcomes[1].error
 
 
+def test_a_stopped_run_keeps_its_epochs_and_groups():
+    pytest.importorskip("zstandard")
+    (result,) = graded_results([f"scores:{FILES / 'stopped.eval'}?group=metadata.category"])
+    whole, *groups = result.measures
+    assert result.job["about"]["runs"] == ["1", "2"] and whole.n + whole.errors == 14
+    assert {row.groups["category"]: row.n + row.errors for row in groups} == {"plain": 9, "unknown": 5}
+
+
+def test_unscored_samples_of_inspect_are_counted():
+    (result,) = graded_results([f"scores:{FILES / 'unscored.json.gz'}"])
+    assert (result.measures[0].n, result.measures[0].errors) == (13, 1)
+    assert result.measures[0].value == len(RIGHT["old"] - {7}) / 13
+
+
 def test_only_samples_are_read_whatever_other_members_are_called(tmp_path):
-    members = {f"samples/{n}_epoch_1.json": sample(n) for n in (1, 2)}
+    members = {f"samples/words/{n}_epoch_1.json": sample(n) for n in (1, 2)}
     path = archive(tmp_path / "a.eval", {**members, "../../outside.json": b"{", "/etc/samples/9.json": b"{"})
     assert graded_results([f"scores:{path}"])[0].measures[0].value == 1.0
     assert not list(tmp_path.parent.glob("outside.json"))
@@ -257,8 +313,8 @@ def test_a_member_in_zstandard_is_what_was_compressed(tmp_path):
 
 
 def test_a_workbook_and_a_plain_table_are_not_logs(tmp_path):
-    shutil.copy(FILES / "eee_old.jsonl", tmp_path / "a.jsonl")
-    assert open_log(tmp_path / "a.jsonl").name == "eee" and set(LOGS) >= {"inspect", "helm"}
+    shutil.copy(FILES / "eee_old.jsonl.gz", tmp_path / "a.gz")
+    assert open_log(tmp_path / "a.gz").name == "eee" and set(LOGS) >= {"inspect", "helm"}
     with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as stream:
         stream.writestr("xl/workbook.xml", "")
     (tmp_path / "a.csv").write_text("id,score\n1,1\n")

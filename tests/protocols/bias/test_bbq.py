@@ -178,7 +178,7 @@ def test_prompts_of_an_endpoint_are_checkpoints_whose_statements_are_compared(tm
         )
     assert done.exit_code == 0, done.output
     said = " ".join(done.output.split())
-    assert "The checkpoints disagree: 1 of 2 statements change between 3 checkpoints" in said
+    assert "The checkpoints disagree: 1 of 2 conclusions change between 3 checkpoints" in said
     status = CliRunner().invoke(
         main, ["status", str(tmp_path / "plan.toml"), "--into", str(tmp_path / "runs"), "--json"]
     )

@@ -155,9 +155,10 @@ def test_epochs_are_the_runs_of_a_comparison(tmp_path):
 
 def test_a_score_that_is_not_finite_is_an_error(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("id,score\n1,1\n2,nan\n")
-    with pytest.raises(DataError, match="row 3: score is nan"):
-        graded_results([f"scores:{path}"])
+    for score in ("nan", "-inf", "1e308"):
+        path.write_text(f"id,score\n1,1\n2,{score}\n")
+        with pytest.raises(DataError, match="row 3: score is"):
+            graded_results([f"scores:{path}"])
 
 
 def test_other_texts_or_targets_under_the_same_ids_are_other_data(tmp_path):
@@ -207,6 +208,32 @@ def test_a_csv_and_a_parquet_file_give_the_same_result(tmp_path):
     parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "b.parquet")
     a, b = (graded_results([f"scores:{tmp_path / name}"])[0] for name in ("a.csv", "b.parquet"))
     assert a.measures == b.measures and [case.id for case in a.cases] == [case.id for case in b.cases]
+
+
+def test_a_column_without_a_name_and_ids_that_are_objects(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(",id,score\n0,x,1\n1,y,0\n")  # as pandas writes its index
+    assert graded_results([f"scores:{path}"])[0].measures[0].value == 0.5
+    rows = [{"id": {"question": name}, "score": 1} for name in "ab"]
+    (result,) = graded_results([write(tmp_path / "b.jsonl", rows)])
+    assert [case.id for case in result.cases] == ['{"question": "a"}', '{"question": "b"}']
+
+
+def test_rows_without_a_model_are_not_left_out(tmp_path):
+    rows = [{"id": 0, "score": 1, "model": "m"}, {"id": 1, "score": 0}]
+    spec = write(tmp_path / "a.jsonl", rows)
+    with pytest.raises(DataError, match=r"some rows name a model \(m\), others do not"):
+        graded_results([spec])
+    assert graded_results([f"{spec}?model=m"])[0].measures[0].n == 1
+
+
+def test_a_group_in_which_every_sample_failed_has_no_rate(tmp_path):
+    rows = [*graded({"1": 0.5, "2": 1}, topic="x"), {"id": "3", "error": "timeout", "topic": "y"}]
+    (result,) = graded_results([write(tmp_path / "a.jsonl", rows) + "?group=topic"])
+    assert [(row.value, row.n, row.errors) for row in result.measures if row.groups] == [
+        (0.75, 2, 0),
+        (None, 0, 1),
+    ]
 
 
 def test_scores_beyond_a_share_keep_their_unit_and_their_range(tmp_path):

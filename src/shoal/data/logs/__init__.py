@@ -15,7 +15,7 @@ from ...core.errors import DataError
 from ...core.files import BOM, LONGEST_LINE, first_bytes, read_json, read_json_lines
 from . import eee, helm, inspect_ai, lm_eval, mlflow, promptfoo
 from .archives import ZIP, is_inspect_archive
-from .samples import Log, Sample
+from .samples import Log, Question, Sample
 
 __all__ = ["LOGS", "Log", "OpenLog", "Sample", "open_log"]
 
@@ -26,9 +26,12 @@ LOGS: dict[str, Log] = {
     "promptfoo lines": promptfoo.LINES,
     "eee": eee.LOG,
     "helm": helm.LOG,
+    "helm state": helm.STATE,
     "mlflow": mlflow.LOG,
 }
 """Name to format."""
+BROKEN = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
+"""What a reader of a changed file raises."""
 AT_START = 2**16
 """Bytes in which a JSON array shows whose it is, so that other arrays are not read twice."""
 
@@ -48,22 +51,38 @@ class OpenLog:
     def rows(self) -> Iterator[tuple[int, Any]]:
         """Yield the rows with their numbers from 1."""
         if self.log.rows is None:
-            return read_json_lines(self.path)
-        return enumerate(self.log.rows(self._document), start=1)
+            yield from read_json_lines(self.path)
+            return
+        document = (row for _, row in read_json_lines(self.path)) if self.log.of_lines else self._document
+        try:
+            yield from enumerate(self.log.rows(document), start=1)
+        except BROKEN as problem:
+            raise self._broken(str(self.path), "log", problem) from None
 
     def samples(self) -> Iterator[tuple[int, Any, Sample]]:
         """Yield number, row and sample; an error names its place."""
         for number, row in self.rows():
             try:
-                yield number, row, self.log.sample(row)
-            except DataError as problem:
-                raise problem.at(f"{self.path}, {self.unit} {number}") from None
-            except (AttributeError, IndexError, KeyError, TypeError, ValueError) as problem:
-                raise DataError(
-                    f"{self.path}, {self.unit} {number}: not a whole {self.log.title} sample",
-                    why=f"{type(problem).__name__}: {problem}",
-                    fix="write the file again; it was probably changed or cut short",
-                ) from None
+                sample = self.log.sample(row)
+            except BROKEN as problem:
+                raise self._broken(f"{self.path}, {self.unit} {number}", "sample", problem) from None
+            yield number, row, sample
+
+    def question(self, number: int, row: Any) -> Question:
+        """Return a row as a labelled case with its answer."""
+        try:
+            return self.log.question(row)
+        except DataError as problem:
+            raise problem.at(f"{self.path}, {self.unit} {number}") from None
+        except BROKEN as problem:
+            raise self._broken(f"{self.path}, {self.unit} {number}", "sample", problem) from None
+
+    def _broken(self, where: str, what: str, problem: Exception) -> DataError:
+        return DataError(
+            f"{where}: not a whole {self.log.title} {what}",
+            why=f"{type(problem).__name__}: {problem}",
+            fix="write the file again; it was probably changed or cut short",
+        )
 
 
 def open_log(path: Path) -> OpenLog | None:
@@ -71,6 +90,10 @@ def open_log(path: Path) -> OpenLog | None:
     start = b"" if path.is_dir() else first_bytes(path, AT_START).removeprefix(BOM).lstrip()
     if start.startswith(ZIP):
         return OpenLog(path, "inspect", inspect_ai.Archive(path)) if is_inspect_archive(path) else None
+    if path.suffix == ".eval":
+        raise DataError(
+            f"{path}: not an inspect log", why="it is not a zip archive", fix="copy the file again"
+        )
     is_helm = any(sign in start for sign in helm.SIGNS)
     if not start.startswith(b"{") and not (start.startswith(b"[") and is_helm):
         return None
@@ -94,4 +117,4 @@ def _first_value(path: Path) -> tuple[Any, bool]:
     line, newline, _ = first.partition(b"\n")
     if line.startswith(b"{") and line.rstrip().endswith(b"}") and (newline or len(first) < LONGEST_LINE):
         return next(read_json_lines(path))[1], True
-    return read_json(path), False
+    return read_json(path, nan=True), False  # inspect's mark of an unscored sample

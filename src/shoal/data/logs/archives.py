@@ -102,7 +102,7 @@ def _zstandard(stream: BinaryIO, member: zipfile.ZipInfo) -> Iterator[bytes]:
     if len(header) < LOCAL_HEADER or not header.startswith(ZIP):
         raise ValueError("no such member at its place")
     stream.seek(sum(struct.unpack("<HH", header[26:30])), 1)
-    unzipped = zstandard.ZstdDecompressor().decompressobj()
+    unzipped = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
     left = member.compress_size
     try:
         while left > 0 and (piece := stream.read(min(left, AT_ONCE // 16))):

@@ -1,8 +1,8 @@
-"""Every Eval Ever: instance-level JSON Lines (schema `instance_level_eval`), one line per sample."""
+"""Every Eval Ever: instance-level JSON Lines (schema `instance_level_eval`), a line per sample, epoch and metric."""
 
 from typing import Any
 
-from .samples import Log, Question, Row, Sample, Summary, as_text, is_object
+from .samples import Log, Question, Row, Sample, Summary, as_text, is_object, place_of
 
 
 def _sample(row: Row) -> Sample:
@@ -10,7 +10,7 @@ def _sample(row: Row) -> Sample:
     score = graded.get("score", graded.get("is_correct"))
     metadata = row.get("metadata") or {}
     error = as_text(row.get("error")) or ("" if score is not None else "no score")
-    name = str(row.get("evaluation_name") or "score")
+    name = str(row.get("evaluation_result_id") or row.get("evaluation_name") or "score")
     return Sample(
         str(row["sample_id"]),
         {} if error else {name: score},
@@ -31,8 +31,10 @@ def _answer(row: Row) -> str:
 
 
 def _question(row: Row) -> Question:
-    sample, choices = _sample(row), (row.get("input") or {}).get("choices") or ()
-    return Question((sample.text,), sample.target, sample.answer.strip(), tuple(map(str, choices)))
+    sample, choices = _sample(row), tuple(map(str, (row.get("input") or {}).get("choices") or ()))
+    place = place_of(sample.target, choices)
+    label = sample.target if place is None else choices[place]
+    return Question((sample.text,), label, sample.answer.strip(), choices)
 
 
 def _is_aggregate(value: Any) -> bool:

@@ -1,5 +1,6 @@
 """Any CSV, JSON Lines or Parquet with an id and a score: the columns are known by their usual names, or by options."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ SCORES = (
     ),
     *("exact_match", "em", "f1", "bleu", "rougeL", "rouge_l", "acc_norm"),
 )
-ENDINGS = ("_score", "/score", ".score")
+ENDINGS = ("_score", "/score", ".score", "/value")
 RUNS = ("epoch", "run", "repeat", "trial", "seed", "attempt")
 TEXTS = ("text", "input", "question", "prompt", "sentence", "query")
 TARGETS = ("target", "expected", "reference", "gold", "ground_truth")
@@ -67,19 +68,18 @@ def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int
         key = value_at(row, identity)
         if key in (None, "") or key != key:
             raise DataError(f"{path}, {table.unit} {number}: no id in {identity!r}", fix="?id=COLUMN")
+        key = json.dumps(key, ensure_ascii=False, sort_keys=True) if isinstance(key, dict | list) else key
         error = as_text(row.get("error"))
         graded = {} if error else {name: _cell(value_at(row, name)) for name in scores}
         yield (
             number,
             row,
             Sample(
-                as_text(key),
+                str(key),
                 graded,
-                as_text(row.get(text)),
-                as_text(row.get(target)),
-                as_text(row.get(answer)),
+                *(as_text(row.get(name)) if name else "" for name in (text, target, answer)),
                 as_text(value_at(row, run)) if run else "",
-                as_text(row.get(model)),
+                as_text(row.get(model)) if model else "",
                 error or ("" if any(value is not None for value in graded.values()) else "no score"),
             ),
         )

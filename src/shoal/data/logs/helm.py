@@ -1,10 +1,13 @@
-"""HELM: `per_instance_stats.json`, a list of the statistics of each instance, training trial and perturbation."""
+"""HELM: `per_instance_stats.json`, the statistics of each instance, training trial and perturbation.
+
+`scenario_state.json` of the same folder has the texts and answers.
+"""
 
 from collections.abc import Iterable
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import Log, Question, Row, Sample, Summary, is_object
+from .samples import Log, Question, Row, Sample, Summary, as_text, is_object
 
 UNSCORED = (
     *(
@@ -28,20 +31,23 @@ def _fits(document: Any) -> bool:
     return isinstance(document, list) and bool(document) and is_object(document[0], "instance_id", "stats")
 
 
+def _identity(instance: str, perturbation: Row | None) -> str:
+    return f"{instance} ({perturbation.get('name')})" if perturbation else instance
+
+
 def _sample(row: Row) -> Sample:
-    changed = row.get("perturbation") or {}
-    name = f" ({changed.get('name')})" if changed else ""
     scores = {
         stat["name"]["name"]: stat.get("mean", stat["sum"] / stat["count"] if stat.get("count") else None)
         for stat in row["stats"]
     }
     run = str(row.get("train_trial_index", ""))
-    return Sample(f"{row['instance_id']}{name}", scores, run=run, error="" if scores else "no score")
+    identity = _identity(row["instance_id"], row.get("perturbation"))
+    return Sample(identity, scores, run=run, error="" if scores else "no score")
 
 
 def _question(row: Row) -> Question:
     raise DataError(
-        "HELM's statistics have no texts and no answers", fix="scores:FILE, or scenario_state.json as a table"
+        "HELM's statistics have no texts and no answers", fix="give scenario_state.json of the same folder"
     )
 
 
@@ -58,6 +64,35 @@ def _is_aggregate(value: Any) -> bool:
     )
 
 
+def _state_sample(row: Row) -> Sample:
+    instance, result = row["instance"], row.get("result") or {}
+    correct = [part["output"]["text"] for part in instance["references"] if "correct" in part["tags"]]
+    answer = as_text((result.get("completions") or [""])[0])
+    mapped: Any = row.get("output_mapping") or {}
+    error = "" if result.get("success") else as_text(result.get("error")) or "no answer"
+    return Sample(
+        _identity(instance["id"], instance.get("perturbation")),
+        {},
+        as_text(instance["input"]),
+        as_text(correct[:1]),
+        mapped.get(answer.strip(), answer),
+        str(row.get("train_trial_index", "")),
+        error=error,
+    )
+
+
+def _state_question(row: Row) -> Question:
+    sample = _state_sample(row)
+    return Question((sample.text,), sample.target, sample.answer.strip())
+
+
+STATE = Log(
+    "HELM",
+    lambda value: is_object(value, "adapter_spec", "request_states"),
+    _state_sample,
+    _state_question,
+    lambda document: document["request_states"],
+)
 LOG = Log(
     "HELM",
     _fits,

@@ -1,7 +1,7 @@
 """inspect: a log as JSON (`inspect log dump`), or the `.eval` archive with a member for each sample and epoch.
 
-Letters are graded as inspect's own `value_to_float` does: C 1, P 0.5, I and N 0. Samples that the log announces
-and does not have, because the run was stopped, are errors.
+Letters are graded as inspect's own `value_to_float` does: C 1, P 0.5, I and N 0. NaN marks an unscored sample.
+Samples that the log announces and does not have, because the run was stopped, are errors.
 """
 
 import re
@@ -14,8 +14,10 @@ from ...core.files import parse_json
 from .archives import HEADER, START, Members
 from .samples import Log, Question, Row, Sample, Summary, as_text, case_of, is_object
 
-SAMPLE = re.compile(r"samples/[^/]+\.json")
+SAMPLE = re.compile(r"samples/.+\.json")  # ids may have slashes
 ATTACHMENT = "attachment://"
+MOST_EPOCHS = 10_000
+"""A damaged log may announce more."""
 
 
 class Archive(Mapping[str, Any]):
@@ -41,8 +43,9 @@ class Archive(Mapping[str, Any]):
         return len({**self._header, "samples": ()})
 
     def _json(self, name: str) -> Any:
+        content = self._members.read(name)
         with errors_at(f"{self._path}: {name}"):
-            return parse_json(self._members.read(name), "run inspect again")
+            return parse_json(content, "run inspect again", nan=True)
 
 
 def _rows(log: Any) -> Iterable[Any]:
@@ -50,6 +53,8 @@ def _rows(log: Any) -> Iterable[Any]:
     plan = log["eval"] or {}
     dataset, config = plan.get("dataset") or {}, plan.get("config") or {}
     epochs = config.get("epochs") or 1
+    if not 1 <= epochs <= MOST_EPOCHS:
+        raise ValueError(f"{epochs} epochs")
     seen = set()
     for row in log["samples"] or ():
         seen.add((str(row["id"]), row.get("epoch", 1)))

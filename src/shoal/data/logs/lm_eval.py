@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import Log, Question, Row, Sample, Summary, case_of, is_object
+from .samples import Log, Question, Row, Sample, Summary, case_of, is_object, letter, place_of, with_choices
 
 KEPT = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
@@ -37,7 +37,10 @@ def _sample(row: Row) -> Sample:
     error = row.get("error") or ("" if any([value is not None for value in scores.values()]) else "no score")
     texts = texts_of(row)
     text = texts[0] if len(texts) == 1 else "\n".join(texts)
-    reply, case = first_reply(row), case_of(row.get("doc"))
+    reply, case = _reply(row), case_of(row.get("doc"))
+    if reply is None:
+        likelihoods = _likelihoods(row)
+        reply = _choices(row, len(likelihoods))[likelihoods.index(max(likelihoods))] if likelihoods else ""
     return Sample(_identity(row), scores, text, _target(row), reply, error=str(error), case=case)
 
 
@@ -80,13 +83,16 @@ def _arguments(row: Row) -> list[list[Any]]:
     return [list(each.values()) if isinstance(each, dict) else list(each) for each in requests]
 
 
-def first_reply(row: Row) -> str:
-    """Return the reply in words; empty for log-likelihoods."""
-    replies = row.get("filtered_resps") or row.get("resps") or [""]
-    reply = replies[0]
+def _reply(row: Row) -> str | None:
+    """Return the reply in words; None for log-likelihoods."""
+    arguments = row.get("arguments") or ()
+    first = next(iter(arguments.values() if isinstance(arguments, dict) else arguments), "no")
+    if len(first) == 1:  # rolling: a log-likelihood of the prompt itself
+        return None
+    reply = (row.get("filtered_resps") or row.get("resps") or [""])[0]
     while isinstance(reply, list) and len(reply) == 1:
         reply = reply[0]
-    return reply if isinstance(reply, str) else ""
+    return reply if isinstance(reply, str) else None
 
 
 def _target(row: Row) -> str:
@@ -109,42 +115,40 @@ def _likelihoods(row: Row) -> tuple[float, ...]:
 
 
 def _choices(row: Row, count: int) -> tuple[str, ...]:
-    """Return the choices: the continuations that were scored, unless they are letters of the document's own."""
-    doc = row.get("doc") if isinstance(row.get("doc"), dict) else {}
-    assert isinstance(doc, dict)
+    """Return the choices: the continuations that were scored, unless they are alike."""
     continuations = [str(request[1]).strip() for request in _arguments(row)[:count] if len(request) > 1]
     if len(set(continuations)) == count:
         return tuple(continuations)
-    for name in CHOICES:
+    return _listed(row, count) or tuple(map(str, range(count)))
+
+
+def _listed(row: Row, count: int) -> tuple[str, ...]:
+    """Return the choices that the document lists; empty if it lists none."""
+    doc: Any = row.get("doc")
+    for name in CHOICES if isinstance(doc, dict) else ():
         listed = doc.get(name)
         listed = listed.get("text") if isinstance(listed, dict) else listed
         if isinstance(listed, list) and len(listed) == count:
             return tuple(map(str, listed))
-    return tuple(map(str, range(count)))
+    return ()
 
 
 def _question(row: Row) -> Question:
-    likelihoods, label = _likelihoods(row), _target(row)
+    likelihoods, texts, label = _likelihoods(row), texts_of(row), _target(row)
     if not likelihoods:
-        reply = first_reply(row)
-        if not reply and not row.get("resps") and not row.get("filtered_resps"):
-            raise DataError("no answer in it", fix="run lm-eval again with --log_samples")
-        return Question(texts_of(row), label, reply.strip())
-    choices = _choices(row, len(likelihoods))
-    place = _place(label, choices, row)
+        if (reply := _reply(row)) is None:
+            raise DataError(
+                "log-likelihoods of given texts, and no answer",
+                fix="scores:FILE, which takes their metrics; or a task with choices or answers in words",
+            )
+        return Question(texts, label, reply.strip())
+    count = len(likelihoods)
+    choices = _choices(row, count)
+    if choices == tuple(map(letter, range(count))):
+        texts = with_choices(texts, _listed(row, count))
+    place = place_of(label, choices)
     label = choices[place] if place is not None else label
-    return Question(texts_of(row), label, choices[likelihoods.index(max(likelihoods))], choices, likelihoods)
-
-
-def _place(label: str, choices: tuple[str, ...], row: Row) -> int | None:
-    """Return which choice a target means: its text, or its number."""
-    if label.strip() in choices:
-        return choices.index(label.strip())
-    number: Any = row.get("target")
-    if isinstance(number, str) and number.isascii() and number.isdecimal():
-        number = int(number)
-    is_number = isinstance(number, int) and not isinstance(number, bool)
-    return number if is_number and 0 <= number < len(choices) else None
+    return Question(texts, label, choices[likelihoods.index(max(likelihoods))], choices, likelihoods)
 
 
 def _is_aggregate(value: Any) -> bool:

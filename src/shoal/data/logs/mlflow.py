@@ -1,20 +1,21 @@
 """MLflow: `eval_results_table.json`, a table in split orient (columns and data), one row per question.
 
-Its rows have no ids, so a hash of the inputs is the id. A metric is a column such as `exact_match/v1/score`.
+Its rows have no ids, so a hash of the inputs is the id. A metric is a column such as `exact_match/v1/score`, or
+`correctness/value` in the tables of `mlflow.genai.evaluate`.
 """
 
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
-from ...core.errors import DataError
+from ...core.errors import DataError, some
 from .samples import Log, Question, Row, Sample, Summary, as_text, is_object
 
-IDS = ("id", "request_id", "sample_id", "trace_id")
+IDS = ("id", "request_id", "sample_id")
 INPUTS = ("inputs", "input", "question", "request", "prompt", "query", "text")
 TARGETS = ("ground_truth", "target", "targets", "expected_response", "expectations", "label", "answer")
 OUTPUTS = ("outputs", "output", "prediction", "predictions", "response", "result")
-SUFFIX = "/score"
+SUFFIXES = ("/score", "/value")
 
 
 def _fits(document: Any) -> bool:
@@ -23,12 +24,6 @@ def _fits(document: Any) -> bool:
 
 def _rows(document: Any) -> Iterable[Any]:
     columns = list(map(str, document["columns"]))
-    if not any(name.endswith(SUFFIX) for name in columns):
-        raise DataError(
-            f"an MLflow table without a column that ends in {SUFFIX}",
-            why=f"its columns are {', '.join(columns[:12])}",
-            fix="evaluate with metrics that score each row, or name a column: ?metric=COLUMN of a CSV or JSON Lines",
-        )
     return _numbered(dict(zip(columns, cells, strict=True)) for cells in document["data"])
 
 
@@ -49,15 +44,20 @@ def _first(row: Row, names: Iterable[str]) -> str:
 
 
 def _sample(row: Row) -> Sample:
-    scores = {name.removesuffix(SUFFIX): value for name, value in row.items() if name.endswith(SUFFIX)}
+    scores = {name.rpartition("/")[0]: value for name, value in row.items() if name.endswith(SUFFIXES)}
     error = as_text(row.get("error") or row.get("error_message"))
-    error = error or ("" if any(value is not None for value in scores.values()) else "no score")
+    missing = "no score" if scores else f"no column ends in {' or '.join(SUFFIXES)}"
+    error = error or ("" if any(value is not None for value in scores.values()) else missing)
     return Sample(
         row["shoal id"], scores, _first(row, INPUTS), _first(row, TARGETS), _first(row, OUTPUTS), error=error
     )
 
 
 def _question(row: Row) -> Question:
+    if not any(name in row for name in OUTPUTS):
+        raise DataError(
+            "no column of answers", why=f"found: {some(row, 12)}", fix=f"call the column {OUTPUTS[0]}"
+        )
     return Question((_first(row, INPUTS),), _first(row, TARGETS), _first(row, OUTPUTS).strip())
 
 

@@ -6,7 +6,7 @@ scores can be chosen. A result that failed with an error, not by an assertion, h
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .samples import Log, Question, Row, Sample, as_text, is_object
@@ -23,26 +23,24 @@ def _fits(document: Any) -> bool:
     return is_object(inside, "results", "stats") and isinstance(inside["results"], list)
 
 
-def _rows(document: Any) -> Iterable[Any]:
-    rows = document["results"]["results"]
-    prompts = {row.get("promptIdx") for row in rows}
-    several = len(prompts) > len({_provider(row) for row in rows})
-    repeated = (document.get("runtimeOptions") or {}).get("repeat", 1) > 1
-    for row, test, repeat in _tests(rows) if repeated else ((row, row["testIdx"], "") for row in rows):
-        prompt = as_text((row.get("prompt") or {}).get("label")) or f"prompt {row.get('promptIdx')}"
-        model = f"{_provider(row)}, {prompt}" if several else _provider(row)
-        yield {**row, "testIdx": test, "repeat": repeat, "several": model}
-
-
-def _tests(rows: Sequence[Any]) -> Iterator[tuple[Any, int, str]]:
-    """Yield each row with its test and its repeat: --repeat numbers the copies of a test like other tests."""
+def _rows(results: Iterable[Any]) -> Iterator[Any]:
+    """Yield the results with test, repeat and model: --repeat numbers the copies of a test like other tests."""
+    rows = sorted(results, key=lambda row: (row["testIdx"], row["promptIdx"]))
+    several = len({row["promptIdx"] for row in rows}) > len({_provider(row) for row in rows})
     tests: dict[str, int] = {}
-    copies: Counter[str] = Counter()
-    for row in sorted(rows, key=lambda row: (row["testIdx"], row["promptIdx"])):
+    copies: Counter[tuple[int, str]] = Counter()
+    numbered = []
+    for row in rows:
         case = row.get("testCase") or {}
         test = json.dumps([row.get("vars"), case.get("assert"), case.get("metadata")], sort_keys=True)
-        copies[key := f"{row['promptIdx']} {test}"] += 1
-        yield row, tests.setdefault(test, len(tests)), str(copies[key])
+        copies[key := (row["promptIdx"], test)] += 1
+        numbered.append((row, tests.setdefault(test, len(tests)), copies[key]))
+    for row, test, repeat in numbered:
+        prompt = as_text((row.get("prompt") or {}).get("label")) or f"prompt {row['promptIdx']}"
+        model = f"{_provider(row)}, {prompt}" if several else _provider(row)
+        is_repeated = max(copies.values()) > 1
+        about = {"testIdx": test, "repeat": str(repeat)} if is_repeated else {}
+        yield {**row, **about, "model": model}
 
 
 def _provider(row: Row) -> str:
@@ -61,8 +59,8 @@ def _sample(row: Row) -> Sample:
         {} if error else scores,
         _text(variables) or as_text((row.get("prompt") or {}).get("raw")),
         answer=as_text((row.get("response") or {}).get("output")),
-        run=str(row.get("repeat", "")),
-        model=str(row.get("several") or _provider(row)),
+        run=row.get("repeat", ""),
+        model=row["model"],
         error=error,
     )
 
@@ -82,5 +80,12 @@ def _question(row: Row) -> Question:
     return Question((sample.text,), as_text(labels[0]) if len(labels) == 1 else "", sample.answer.strip())
 
 
-LOG = Log("promptfoo", _fits, _sample, _question, _rows, metric="success")
-LINES = Log("promptfoo", _is_line, _sample, _question, metric="success")
+LOG = Log(
+    "promptfoo",
+    _fits,
+    _sample,
+    _question,
+    lambda document: _rows(document["results"]["results"]),
+    metric="success",
+)
+LINES = Log("promptfoo", _is_line, _sample, _question, _rows, of_lines=True, metric="success")

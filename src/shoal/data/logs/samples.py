@@ -64,6 +64,8 @@ class Log:
     """The metric that is meant where a file has several."""
     unscored: Sequence[str] = field(default=())
     """Beginnings of the names of numbers that grade nothing, such as counts of tokens."""
+    of_lines: bool = False
+    """Whether `rows` takes the objects of JSON Lines."""
 
 
 def is_object(value: Any, *keys: str) -> bool:
@@ -77,6 +79,28 @@ def case_of(about: Any) -> tuple[str, int] | None:
         return None
     identity, place = about["case_id"], about["example_idx"]
     return (identity, place) if isinstance(identity, str) and type(place) is int and place >= 0 else None
+
+
+def letter(place: int) -> str:
+    return chr(ord("A") + place) if place < 26 else str(place)
+
+
+def with_choices(texts: tuple[str, ...], choices: Sequence[str]) -> tuple[str, ...]:
+    r"""Return the texts with the choices that letters stand for.
+
+    >>> with_choices(("How?",), ("well", "badly"))
+    ('How?\nA. well\nB. badly',)
+    """
+    listed = [f"{letter(place)}. {choice}" for place, choice in enumerate(choices)]
+    return (*texts[:-1], "\n".join([*texts[-1:], *listed]))
+
+
+def place_of(label: str, choices: Sequence[str]) -> int | None:
+    """Return which choice a target means: its text, or its number from 0."""
+    if label.strip() in choices:
+        return choices.index(label.strip())
+    number = int(label) if label.isascii() and label.isdecimal() else -1
+    return number if 0 <= number < len(choices) else None
 
 
 def as_text(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from ...core.errors import DataError
 from ...data.log import common_choices, lettered, probabilities, questions
-from ...data.logs import OpenLog, open_log
+from ...data.logs import OpenLog, Sample, open_log
 from .columns import Columns, Key, Request
 
 BY_COLUMN = ("format", "id", "label", "probabilities", "rows")
@@ -23,17 +23,19 @@ def read_log(request: Request) -> Columns:
         raise DataError(f"{request.path}: not a log of a tool that shoal knows", fix="remove format=log")
     choices = common_choices(log)
     columns = Columns(request.path, log.unit, column_names=choices)
-    seen: set[str] = set()
+    seen: dict[str, tuple[str, str]] = {}
     texts = []
     for number, sample, question in questions(log):
-        if sample.id in seen:
-            raise _several_answers(log, sample.id)
-        seen.add(sample.id)
-        texts.append("\n".join(question.texts))
-        key = Key(None, *(sample.case or (sample.id, 0)))
         answered = lettered(question, choices)
-        if sample.error and not answered.answer:
-            columns.add_error(number, sample.error, key)
+        same = sample.run, answered.answer
+        if seen.setdefault(sample.id, same) != same:
+            raise _several_answers(log, sample)
+        if len(seen) == len(texts):  # the same answer, graded by another metric or filter
+            continue
+        texts.append("\n".join(answered.texts))
+        key = Key(None, *(sample.case or (sample.id, 0)))
+        if not answered.answer:
+            columns.add_error(number, sample.error or "the answer is empty", key)
         else:
             fits = len(question.likelihoods) == len(choices) > 1
             shares = probabilities(question.likelihoods) if fits else ()
@@ -42,9 +44,12 @@ def read_log(request: Request) -> Columns:
     return columns
 
 
-def _several_answers(log: OpenLog, sample: str) -> DataError:
+def _several_answers(log: OpenLog, sample: Sample) -> DataError:
+    fix = f"scores:{log.path}, which takes them as runs"
+    if not sample.run:
+        fix = f'one filter: grep \'"filter": "NAME"\' {log.path} > one.jsonl'
     return DataError(
-        f"{log.path}: several answers to sample {sample!r}",
+        f"{log.path}: several answers to sample {sample.id!r}",
         why="predictions have one answer per case; epochs, repeats and filters give more",
-        fix=f"scores:{log.path}, which takes them as runs; or a log with one epoch and one filter",
+        fix=fix,
     )

@@ -148,7 +148,7 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
             biased[row] = place == case.meta["biased"]
         outcomes.append(Outcome(case.id, bool(right[row])))
     whole = _Choices(right, biased, [case.cluster for case in cases], 0)
-    measures = [*_measures(settings.seed, cases, outcomes, whole), *_position_shares(positions)]
+    measures = [*_bbq_measures(settings.seed, cases, outcomes, whole), *_position_shares(positions)]
     column = [None if np.isnan(value) else float(value) for value in biased]
     return Scored(outcomes, measures, {"biased": column})
 
@@ -162,7 +162,7 @@ def _chosen(answer: Answer, case: Case) -> int | None:
     return data.matching_option(said, case.meta["options"]) if isinstance(said, str) else None
 
 
-def _measures(
+def _bbq_measures(
     seed: int, cases: Sequence[Case], outcomes: Sequence[Outcome], whole: _Choices
 ) -> Iterator[Measure]:
     categories = sorted({case.groups["category"] for case in cases})

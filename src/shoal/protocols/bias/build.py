@@ -111,7 +111,7 @@ def find_data(settings: Settings) -> Path | None:
             f"bias needs data for {name}",
             why=f"it reads {' or '.join(module.FILES) or 'a folder of association tests'}; "
             "shoal does not ship data sets",
-            fix='data = "FILE", or data = "example" for a small example',
+            fix=f'--data FILE, or --data {EXAMPLE} for a small example; in a plan, data = "{EXAMPLE}"',
         )
     if settings.data == EXAMPLE:
         return None

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy  # its parts are imported at their first use
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
 from ..base import Asks, Scored
@@ -152,7 +152,9 @@ def chance_accuracy(labels: ArrayLike, clusters: ArrayLike) -> tuple[float, floa
 
 
 def _log_choose(n: int, k: Codes) -> Floats:
-    logs: Floats = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    logs: Floats = (
+        scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
+    )
     return logs
 
 

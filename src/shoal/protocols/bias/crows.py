@@ -136,10 +136,10 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
             preferred, difference = preference(*both, strict=strict), both[0] - both[1]
         outcomes.append(Outcome(case.id, None if preferred is None else preferred == 1, difference, error))
         column.append(None if error else preferred or 0.0)
-    return Scored(outcomes, _measures(cases, outcomes), {"preferred": column})
+    return Scored(outcomes, _crows_measures(cases, outcomes), {"preferred": column})
 
 
-def _measures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
+def _crows_measures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
     pairs = list(zip(cases, outcomes, strict=True))
     measures = list(categories("crows", cases, outcomes))
     groups = {"diagnostic": "crows", "category": "all"}

@@ -157,7 +157,7 @@ def agreement(changing: Mapping[str, Sequence[str]], counts: Mapping[str, int], 
         return missing
     if not changed:
         first = (
-            f"The checkpoints agree: none of {several(total, 'statement')} changes between {several(runs)}."
+            f"The checkpoints agree: none of {several(total, 'conclusion')} changes between {several(runs)}."
         )
         return f"{first} {missing}".strip()
     parts = [
@@ -165,7 +165,7 @@ def agreement(changing: Mapping[str, Sequence[str]], counts: Mapping[str, int], 
         for label, names in changing.items()
         if names
     ]
-    first = f"The checkpoints disagree: {changed} of {several(total, 'statement')} change between {several(runs)}."
+    first = f"The checkpoints disagree: {changed} of {several(total, 'conclusion')} change between {several(runs)}."
     return f"{first} Changing: {'; '.join(parts)}. {missing}".strip()
 
 

@@ -15,9 +15,9 @@ from itertools import product
 from pathlib import PurePath
 
 from ...core.errors import PlanError
-from ...core.records import Answer, Example
+from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
-from ..base import Built
+from ..base import Built, Listing
 from .build import build, export, training_items
 from .compare import compare
 from .in_context import replace_model
@@ -32,6 +32,7 @@ __all__ = [
     "build",
     "compare",
     "export",
+    "listing",
     "part_title",
     "parts",
     "recipe",
@@ -86,6 +87,11 @@ def title(settings: Settings) -> str:
         f"{settings.roles['neu']} unseen" if settings.roles else "",
     ]
     return " ".join(filter(None, words))
+
+
+def listing(result: Result) -> Listing:
+    """Return that only test cells with a determined answer count, as in the table."""
+    return Listing(counts=lambda case: case.groups["split"] == "test" and case.groups["kind"] != "OOD")
 
 
 def part_title(settings: Settings) -> str:

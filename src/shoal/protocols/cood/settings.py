@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.ranges import AtLeastOne, Count, Seed, Share, Within
+from ...core.ranges import AtLeastOne, Count, Seed, WarmUp, Within
 from ...training.config import TrainConfig
 from ..base import Profiled, changes, file_content
 
@@ -45,7 +45,7 @@ class Train(TrainConfig):
 
     epochs: Annotated[int, Within(1, 10_000)] = 10
     """Training epochs; the model is queried after each."""
-    warm_up: Share = 0.06
+    warm_up: WarmUp = 0.06
     head: Literal["own", "linear"] = "own"
     """Head: the architecture's own, or the paper's linear layer on the first token."""
 

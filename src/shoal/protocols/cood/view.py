@@ -73,7 +73,7 @@ def _summary(result: Result) -> Section:
     answer = [piece for finding in result.findings for piece in [*_sentence(finding), Words("\n")]]
     dropped = find_measure(measures, "texts left out", {})
     errors = sum(_accuracy(measures, {}, cell).errors for cell in CELLS)
-    notes = [wording.dropped_note(dropped)] if dropped.value else []
+    notes = [wording.excluded_texts_note(dropped)] if dropped.value else []
     return Section(
         title=title,
         text=[*answer, Words(", ".join(filter(None, about)) + "\n", "quiet")],
@@ -169,7 +169,11 @@ def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Sec
         blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_setup_name(setup)}")
     gaps = [row for row in measures if row.name == "gap" and "epoch" not in row.groups]
     several = any(row.interval_method.startswith("seeds") for row in gaps)
-    notes = [*dict.fromkeys(row.note for row in gaps if row.note), wording.interval_note(several)]
+    by_note: dict[str, list[Groups]] = {}
+    for row in gaps:
+        by_note.setdefault(row.note, []).append(row.groups)
+    by_note.pop("", None)
+    notes = [*wording.notes_by_setup(by_note), wording.interval_note(several)]
     return Section(blocks=blocks, notes=notes)
 
 

@@ -69,7 +69,7 @@ def verdict(
     text = (
         f"{partly}: {_value(unseen)} % of {ones[0]} combinations are right, {_value(seen)} % of {ones[1]} ones. It "
         f"gets {_value(beyond)} of {shown(largest, points, signed=False)} possible points beyond the shortcut, "
-        f"{shown(above, points, signed=True)} from halfway (95 % CI {ends})."
+        f"{shown(above, points, signed=True)} from half of them (95 % CI {ends})."
     )
     return _finding(kind, text, groups, unseen, gap, beyond)
 
@@ -120,7 +120,7 @@ def dropped_texts(counts: Mapping[str, int]) -> str:
     return some([f"{count:,} {reason}" for reason, count in counts.items()]) or "none"
 
 
-def dropped_note(row: Measure) -> str:
+def excluded_texts_note(row: Measure) -> str:
     return f"! Texts excluded, of {row.n:,}: {row.note}."
 
 
@@ -133,11 +133,21 @@ def seed_claim(seeds: Sequence[int], shots: Sequence[int]) -> str:
     if shots:
         return f"{len(seeds)} choices of demonstrations." if any(shots) and len(seeds) > 1 else ""
     if len(seeds) == 1:
-        return "One seed: results hold for this checkpoint only."
+        return "One seed, so results hold for this checkpoint only."
     several = f"{len(seeds)} seeds ({', '.join(map(str, seeds))})"
     if len(seeds) < ENOUGH_SEEDS:
         return f"{several}: a claim about the training recipe needs {ENOUGH_SEEDS}."
     return f"{several}: results hold for this training recipe."
+
+
+def notes_by_setup(setups: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:
+    """Return each note, after the groups that its setups share if there are several notes."""
+    lines = []
+    for note, groups in setups.items():
+        common = [pair for pair in groups[0].items() if all(pair in other.items() for other in groups)]
+        names = ", ".join(f"{name} {value}" for name, value in common if len(setups) > 1)
+        lines.append(f"{names}: {note[0].lower()}{note[1:]}" if names else note)
+    return lines
 
 
 def about_texts(data: str, number: int | None, tested: int, *, demonstrated: bool) -> str:
@@ -168,7 +178,7 @@ GRID = "the nine cells"
 GRID_LEGEND = "OOD cells are not scored"
 BY_SIZE = "by number of training texts"
 DIFFERENCES = "differences on the same texts"
-NO_INTERVAL = "no interval: one run against several supports no claim about the recipes"
+NO_INTERVAL = "no interval: with one run on a side, the difference is of these runs only"
 
 
 def more_pairs(number: int) -> str:

@@ -116,10 +116,7 @@ def _key(settings: Settings, part: str) -> tuple[behaviour.Settings, object]:
         split_by=settings.resolved("split_by"),
         profile="reference" if settings.profile == "reference" else "recommended",
     )
-    file = (
-        "" if split in SPLITS else str(split_file(split)[0])
-    )  # an empty path would be the working directory
-    return chosen, (stamp(settings.suite), stamp(file))
+    return chosen, (stamp(settings.suite), stamp(split.rpartition(":")[0]))
 
 
 @lru_cache(maxsize=4)

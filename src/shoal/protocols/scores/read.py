@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ...core.errors import DataError, ModelError, nearest, some
 from ...core.files import Alike, collector_paused
-from ...data.logs import Sample, open_log
+from ...data.logs import Log, Sample, open_log
 from ...data.logs.graded_table import graded_samples
-from ...data.paths import MISSING, value_at
+from ...data.paths import MISSING, paths_in, value_at
 from ...models import ModelSpec, check_options, parse_spec
 
 Floats = NDArray[np.float64]
@@ -30,13 +30,14 @@ GRADES = {
 LONGEST_ANSWER = 200
 """Characters of an answer that are kept to be shown."""
 NOT_GRADED = "no score"
+LARGEST = 1e150
+"""Squares of larger scores overflow."""
 
 
 @dataclass(slots=True)
 class Graded:
     """The content of one file: a row per sample, a column per run."""
 
-    spec: str
     path: Path
     metric: str
     ids: list[str]
@@ -58,9 +59,8 @@ class Records:
 
     spec: ModelSpec
     path: Path
-    format: str
-    default: str
-    unscored: Sequence[str]
+    log: Log | None
+    """None for a table."""
     known: dict[Any, int] = field(default_factory=dict)
     """Sample, or sample and run, to its place; only while the file is read."""
     ids: list[str] = field(default_factory=list)
@@ -86,14 +86,19 @@ def read_records(spec: str) -> Records:
     """Return all rows of the file that a spec names."""
     parsed = parse_spec(spec)
     check_options(parsed, OPTIONS)
-    path, rows = Path(parsed.name), _rows(parsed)
-    records = next(rows)
-    assert isinstance(records, Records)
-    alike, groups = Alike(), [name for name in parsed.options.get("group", "").split(",") if name]
-    records.groups = {name: [] for name in groups}
-    wanted = parsed.options.get("model", "")
+    path, options = Path(parsed.name), parsed.options
+    log = open_log(path)
+    if log and (idle := next((name for name in OF_TABLES if name in options), "")):
+        raise ModelError(
+            f"{parsed.who}: {idle!r} has no meaning in a log of {log.log.title}",
+            why="it has ids and epochs of its own",
+            fix=f"remove {idle!r}",
+        )
+    groups: dict[str, list[str]] = {name: [] for name in options.get("group", "").split(",") if name}
+    records, alike = Records(parsed, path, log and log.log, groups=groups), Alike()
+    wanted = options.get("model", "")
     with collector_paused():
-        for number, row, sample in rows:
+        for number, row, sample in log.samples() if log else graded_samples(path, options):
             records.models[sample.model] = None
             is_other = wanted != sample.model if wanted else len(records.models) > 1
             if not is_other:
@@ -103,25 +108,6 @@ def read_records(spec: str) -> Records:
         raise DataError(f"{path}: no samples", fix="check that this is the right file")
     records.known.clear()
     return records
-
-
-def _rows(spec: ModelSpec) -> Iterator[Any]:
-    """Yield the empty records, then number, row and sample."""
-    path = Path(spec.name)
-    log = open_log(path)
-    if log is None:
-        yield Records(spec, path, "table", "", ())
-        yield from graded_samples(path, spec.options)
-        return
-    idle = next((name for name in OF_TABLES if name in spec.options), "")
-    if idle:
-        raise ModelError(
-            f"{spec.who}: {idle!r} has no meaning in a log of {log.log.title}",
-            why="it has ids and epochs of its own",
-            fix=f"remove {idle!r}",
-        )
-    yield Records(spec, path, log.log.title, log.log.metric, log.log.unscored)
-    yield from log.samples()
 
 
 def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) -> None:
@@ -136,9 +122,10 @@ def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) 
         records.targets.append(alike.text(sample.target))
         records.answers.append(alike.text(sample.answer[:LONGEST_ANSWER]))
         for name, values in records.groups.items():
-            values.append(_group(records, number, row, name, alike))
+            values.append(_group(records, number, row, name, alike, is_error=bool(sample.error)))
     elif (
         not sample.scores
+        or (sample.text and sample.text != records.texts[place])
         or place in records.errors
         or any(_is_known(records, name, place) for name in sample.scores)
     ):
@@ -160,7 +147,7 @@ def _is_known(records: Records, name: str, place: int) -> bool:
 
 
 def _fix_of_copies(records: Records, sample: Sample) -> str:
-    if records.format == "table":
+    if records.log is None:
         return "?run=COLUMN, the column of the repeat; ?id=COLUMN, the column of the sample"
     return "one file per run of the evaluation"
 
@@ -177,12 +164,12 @@ def _set(records: Records, name: str, place: int, value: Any, number: int) -> No
     score = value if type(value) is float else _as_number(value)
     if score is None:
         records.ungradable.setdefault(name, f"{value!r:.40} in row {number}")
-    elif math.isfinite(score):
+    elif abs(score) < LARGEST:
         column[place] = score
     else:
         raise DataError(
             f"{records.path}, row {number}: {name} is {score}",
-            why="a score is a number; NaN would count as neither pass nor fail",
+            why="scores are finite numbers; NaN would count as neither pass nor fail",
             fix="leave the score empty and write the reason into a field error, or score the sample again",
         )
 
@@ -196,11 +183,11 @@ def _as_number(value: Any) -> float | None:
         return None
 
 
-def _group(records: Records, number: int, row: Any, name: str, alike: Alike) -> str:
+def _group(records: Records, number: int, row: Any, name: str, alike: Alike, *, is_error: bool) -> str:
     value = value_at(row, name, MISSING) if isinstance(row, Mapping) else MISSING
+    if value is MISSING and is_error:
+        return ""  # as in another run or file
     if value is MISSING or value is None or isinstance(value, dict | list):
-        from ...data.paths import paths_in
-
         paths = paths_in(row)
         raise DataError(
             f"{records.path}, row {number}: no {name!r}",
@@ -212,6 +199,11 @@ def _group(records: Records, number: int, row: Any, name: str, alike: Alike) -> 
 
 def _check(records: Records, wanted: str) -> None:
     models = [name for name in records.models if name]
+    if not wanted and models and "" in records.models:
+        raise DataError(
+            f"{records.path}: some rows name a model ({some(models, 3)}), others do not",
+            fix=f"fill in the model; {SCHEME}{records.path}?model={models[0]} takes the rows that name it",
+        )
     if wanted and wanted not in models:
         raise DataError(
             f"{records.path}: no model {wanted!r}",
@@ -243,12 +235,17 @@ def shared_name(records: Records, names: Sequence[str], shared: Iterable[str]) -
     common = [name for name in names if name in set(shared)]
     if len(common) == 1:
         return common[0]
+    if names:
+        raise DataError(f"{records.path}: several metrics", why=some(names, 12), fix=f"?metric={names[0]}")
+    if not records.metrics:
+        raise DataError(
+            f"{records.path}: no sample has a score",
+            fix="score the samples first (inspect score FILE); predictions:FILE takes their answers",
+        )
     raise DataError(
-        f"{records.path}: several metrics" if names else f"{records.path}: no metric that is a number",
-        why=some(names or [f"{name} is {value}" for name, value in records.ungradable.items()], 12),
-        fix=f"?metric={names[0]}"
-        if names
-        else "score the samples again; a score is a number, or pass and fail",
+        f"{records.path}: no metric that is a number",
+        why=some([f"{name} is {value}" for name, value in records.ungradable.items()], 12),
+        fix="score the samples again; a score is a number, or pass and fail",
     )
 
 
@@ -258,9 +255,10 @@ def _candidates(records: Records) -> list[str]:
     wanted = records.spec.options.get("metric", "")
     if wanted:
         return [_named(records, wanted, usable)]
-    if records.default in usable:
-        return [records.default]
-    graded = [name for name in usable if not name.startswith(tuple(records.unscored))] or usable
+    default, unscored = (records.log.metric, records.log.unscored) if records.log else ("", ())
+    if default in usable:
+        return [default]
+    graded = [name for name in usable if not name.startswith(tuple(unscored))] or usable
     distinct: dict[bytes, str] = {}
     for name in graded:
         column = records.metrics[name]
@@ -307,14 +305,13 @@ def as_columns(records: Records, metric: str) -> Graded:
     ungraded = np.argwhere(np.isnan(values)).tolist()
     errors = {(row, run): reasons.get((row, run), NOT_GRADED) for row, run in ungraded}
     firsts = np.unique(cells, return_index=True)[1].tolist()
-    _same_in_each_run(records, cells, firsts)
-    texts, targets, answers, *groups = (
-        column if len(firsts) == len(column) else [column[at] for at in firsts]
-        for column in (records.texts, records.targets, records.answers, *records.groups.values())
+    answers = [records.answers[at] for at in firsts]
+    texts, targets, *groups = (
+        _in_each_run(records, column, cells, len(rows))
+        for column in (records.texts, records.targets, *records.groups.values())
     )
     names = [name.rpartition(".")[2] for name in records.groups]
     return Graded(
-        f"{records.spec.who}",
         records.path,
         metric,
         list(rows),
@@ -328,20 +325,21 @@ def as_columns(records: Records, metric: str) -> Graded:
     )
 
 
-def _same_in_each_run(records: Records, cells: NDArray[np.int64], firsts: Sequence[int]) -> None:
-    """Raise if a sample has another text or target in another run."""
-    if len(firsts) == len(cells):
-        return
-    for place, cell in enumerate(cells.tolist()):
-        first = firsts[cell]
-        for column in (records.texts, records.targets, *records.groups.values()):
-            if column[place] != column[first]:
-                raise DataError(
-                    f"{records.path}: rows {records.numbers[first]} and {records.numbers[place]} are one sample "
-                    "with different texts",
-                    why=f"{column[first]!r:.60} and {column[place]!r:.60}",
-                    fix="ids that name the sample",
-                )
+def _in_each_run(records: Records, column: list[str], cells: NDArray[np.int64], count: int) -> list[str]:
+    """Return a column by sample, from any run that has it; an error if runs differ."""
+    if count == len(column):
+        return column
+    merged = [""] * count
+    for place, (cell, value) in enumerate(zip(cells.tolist(), column, strict=True)):
+        merged[cell] = merged[cell] or value
+        if value and merged[cell] != value:
+            raise DataError(
+                f"{records.path}: row {records.numbers[place]} has another text than sample "
+                f"{records.ids[place]!r} in another run",
+                why=f"{merged[cell]!r:.60} and {value!r:.60}",
+                fix="ids that name the sample",
+            )
+    return merged
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:

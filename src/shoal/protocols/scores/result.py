@@ -29,6 +29,8 @@ SCORE = "score"
 """The column with the scores of each sample."""
 RUN = "score in run "
 """Beginning of the names of the columns with the scores of one run."""
+UNKNOWN = "unknown"
+"""The group of samples that failed before their metadata were written."""
 HALF = 0.5
 """A fractional score up to this counts as failing in lists of cases; no measure uses it."""
 
@@ -93,10 +95,14 @@ def _samples(files: Sequence[Graded], rows: Sequence[NDArray[np.int64]], ids: li
     first = np.argmax([places >= 0 for places in rows], axis=0).tolist()
     places = np.stack(rows)[first, np.arange(len(ids))].tolist()
 
-    def column(values: Sequence[list[str]]) -> list[str]:
-        return [values[file][row] for file, row in zip(first, places, strict=True)]
+    def column(values: Sequence[list[str]], unknown: str = "") -> list[str]:
+        merged = [values[file][row] for file, row in zip(first, places, strict=True)]
+        for at in [at for at, value in enumerate(merged) if not value]:
+            others = (column[each[at]] for column, each in zip(values, rows, strict=True) if each[at] >= 0)
+            merged[at] = next(filter(None, others), unknown)
+        return merged
 
-    groups = {name: column([file.groups[name] for file in files]) for name in files[0].groups}
+    groups = {name: column([file.groups[name] for file in files], UNKNOWN) for name in files[0].groups}
     texts = column([file.texts for file in files])
     return Samples(ids, texts, column([file.targets for file in files]), groups)
 
@@ -244,13 +250,13 @@ def _measure(name: str, values: Floats, groups: Mapping[str, str], column: str, 
             "if errors pass": (known.sum() + errors) / len(values),
         }
     value = float(known.mean()) if n else None
-    interval, method = _interval(name, known, column)
+    interval, method = _interval(name, known, column) if n else (None, "")
     return Measure(
         name,
         value,
         n,
         groups,
-        interval if n and not np.isnan(interval[0]) else None,
+        interval if interval and not np.isnan(interval[0]) else None,
         method,
         errors=errors,
         basis=Basis("cases", column=column),
