@@ -178,8 +178,11 @@ def _target(row: Mapping[str, Any], info: Sequence[tuple[str, str]], unknown: in
             "no stereotyped_groups", fix='"additional_metadata": {"stereotyped_groups": ["group"]}'
         )
     stereotyped = {_plain(name) for name in listed}
-    for names_of in (_group_name, _group_parts, _person):
-        found = [len(names_of(pair) & stereotyped) for pair in info]
+    groups = [{_plain(group)} for _, group in info]
+    parts = [_parts(group) for _, group in info]
+    persons = [{_plain(person)} for person, _ in info]
+    for names in (groups, parts, persons):
+        found = [len(each & stereotyped) for each in names]
         found[unknown] = 0
         if max(found):
             return found.index(max(found)) if found.count(max(found)) == 1 else None
@@ -191,15 +194,7 @@ def _plain(group: str) -> str:
     return "trans" if word.startswith("trans") else SAME.get(word, word)
 
 
-def _group_name(pair: tuple[str, str]) -> set[str]:
-    return {_plain(pair[1])}
-
-
-def _group_parts(pair: tuple[str, str]) -> set[str]:
+def _parts(group: str) -> set[str]:
     """Return the names in a group; the last may have several words (F-Middle-Eastern)."""
-    pieces = pair[1].replace("_", "-").split("-")
+    pieces = group.replace("_", "-").split("-")
     return {_plain(piece) for piece in pieces} | {_plain("".join(pieces[at:])) for at in range(len(pieces))}
-
-
-def _person(pair: tuple[str, str]) -> set[str]:
-    return {_plain(pair[0])}

@@ -229,11 +229,16 @@ class ReplacesModels(Protocol):
     def replace_model(self, settings: Any, spec: str) -> Any:
         """Return the model to query, such as stored answers; None to query the one that the spec names."""
 
-    def own_model(self, settings: Any) -> str:
-        """Return the spec of a job's own model; empty where it has the plan's."""
-
     def part_title(self, settings: Any) -> str:
         """Return a word for the name of a job that no training names."""
+
+
+@runtime_checkable
+class NamesModels(Protocol):
+    """A protocol whose settings may name a model of their own."""
+
+    def own_model(self, settings: Any) -> str:
+        """Return the spec of a job's own model; empty where it has the plan's."""
 
 
 @dataclass(frozen=True, slots=True)

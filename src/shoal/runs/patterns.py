@@ -1,7 +1,7 @@
 """Checkpoints by a pattern: `ckpt/seed-*/step-*`, with the seed and the step of each read from its path."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,9 @@ def _numbers(path: Path, pattern: Path, where: str) -> Mapping[str, int]:
     """Return the number of each axis in a path: the last number of the folder whose pattern names the axis."""
     found: dict[str, int] = {}
     for part, named in zip(path.parts, pattern.parts, strict=True):
-        axis = next((axis for axis, words in AXES.items() if _names(named, words)), "")
+        axis = next(
+            (axis for axis, words in AXES.items() if any(word in named.lower() for word in words)), ""
+        )
         if axis and WILDCARD in named:
             matches = NUMBER.findall(part)
             if not matches:
@@ -55,7 +57,3 @@ def _numbers(path: Path, pattern: Path, where: str) -> Mapping[str, int]:
             digits, unit = matches[-1]
             found[axis] = int(digits) * FACTORS[unit.lower()]
     return found
-
-
-def _names(part: str, words: Sequence[str]) -> bool:
-    return any(word in part.lower() for word in words)

@@ -28,7 +28,7 @@ from ..models import SCHEMES, is_prompted, load_model, parse_spec
 from ..models.interface import StoredAnswers
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
-from ..protocols.base import ReplacesModels, identity, is_random
+from ..protocols.base import NamesModels, ReplacesModels, identity, is_random
 from .patterns import checkpoints, is_pattern
 from .resources import Resources, read_resources
 from .settings import make_settings
@@ -110,7 +110,7 @@ class Plan:
     def _specs_of(self, protocol: str, part: Any) -> list[str]:
         """Return the models of a part: the plan's, or its own in their place."""
         module = find_protocol(protocol)
-        own = module.own_model(part) if isinstance(module, ReplacesModels) else ""
+        own = module.own_model(part) if isinstance(module, NamesModels) else ""
         if own and len(self.models) > 1:
             raise PlanError(
                 f"{self.where}: {own} is for one task, and the plan has {len(self.models)} models",

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="needs shoal[hf]")
 transformers = pytest.importorskip("transformers", reason="needs shoal[hf]")
 tokenizers = pytest.importorskip("tokenizers", reason="needs shoal[hf]")
 
-from shoal import load_model  # noqa: E402
+from shoal import audit, load_model  # noqa: E402
 from shoal.core.errors import ModelError  # noqa: E402
 
 TEXT = """The film was very good and the meal was not bad at all. Review: what a lovely day! Sentiment: positive.
@@ -288,3 +288,16 @@ def test_a_job_is_another_one_when_the_prompt_or_the_way_of_asking_is(models, tm
     assert len(set(prints)) == len(specs)
     write(tmp_path, words=("a b", "c d", "e f"))
     assert str(load_model(specs[0]).fingerprint()) != prints[0]
+
+
+def test_a_local_model_is_asked_cood_with_demonstrations(models, tmp_path):
+    (tmp_path / "prompt.toml").write_text(
+        'task = "text"\nuser = "{{ text }}"\n[labels]\nconsistent = "A"\ninconsistent = "B"\n'
+    )
+    rows = [
+        f"{label} {number},{label}" for number in range(9) for label in ("positive", "negative", "neutral")
+    ]
+    (tmp_path / "toy.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    given = {"data": str(tmp_path / "toy.csv"), "shots": 1, "test_per_label": 3}
+    result = audit("cood", f"hf:{models['plain']}?prompt={tmp_path / 'prompt.toml'}", **given)
+    assert len(result.outcomes) == 9 * 3 and not any(outcome.error for outcome in result.outcomes)

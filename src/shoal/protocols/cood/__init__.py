@@ -23,7 +23,7 @@ from .compare import compare
 from .in_context import replace_model
 from .recipe import check_room, recipe
 from .score import score
-from .settings import SLOT, Settings
+from .settings import SLOT, TRAINING, Settings
 from .view import sections as view
 
 __all__ = [
@@ -47,7 +47,9 @@ __all__ = [
 def parts(settings: Settings) -> list[Settings]:
     """Return one job per combination of the listed values."""
     if settings.shots:
-        if idle := settings.without_training():
+        usual = Settings()
+        idle = [name for name in TRAINING if getattr(settings, name) not in (getattr(usual, name), 0)]
+        if idle:
             raise PlanError(
                 f"[cood] {idle[0]} has no effect with shots",
                 why="the prompt demonstrates the trained combinations, and nothing is trained",

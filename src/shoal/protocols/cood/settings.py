@@ -1,7 +1,7 @@
 """Settings of COOD; defaults are the paper's where it states them, else those of `docs/method/cood.md`."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from ...core.ranges import AtLeastOne, Count, Seed, WarmUp, Within
@@ -29,6 +29,10 @@ def _tokenizer(settings: "Settings") -> Any:
     from ...models import load_model
 
     return load_model(settings.tokenizer).fingerprint() if settings.tokenizer else ""
+
+
+TRAINING = ("per_label", "validation_per_label", "train", "trained")
+"""Settings that have no effect without a training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +103,3 @@ class Settings(Profiled):
     def symbols(self) -> Mapping[str, str]:
         """Return the settings that every header names, with the paper's letter; K only where shoal trains."""
         return {} if self.trained or self.shots else {"per_label": "K"}
-
-    def without_training(self) -> tuple[str, ...]:
-        """Return the settings of a training that a plan gives, though nothing is trained."""
-        usual = Settings()
-        named = ("per_label", "validation_per_label", "train", "trained")
-        return tuple(
-            part.name
-            for part in fields(self)
-            if part.name in named and getattr(self, part.name) not in (getattr(usual, part.name), 0)
-        )
