@@ -71,7 +71,7 @@ def test_german_nouns_are_known_by_their_class_and_keep_their_capitals(suite, mo
     class Planted:
         def fill_words(self, blanks, k):
             words = ("sehr", "frühstück", "zimmer", "wäre", "personal")
-            return [Fillers(words, (1, 2, 3, 4, 5), (0.3, 0.2, 0.1, 0.05, 0.04))] * len(blanks)
+            return [Fillers(words, (0.3, 0.2, 0.1, 0.05, 0.04))] * len(blanks)
 
     monkeypatch.setattr("shoal.protocols.behaviour.suggesting.load_model", lambda spec: Planted())
     german = SUITE.replace("meals\n", "meals\nlanguage: de\n").replace("meal, film", "Zimmer, Essen")

@@ -57,4 +57,4 @@ class Suggests:
     def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
         best = sorted(self.chances.items(), key=lambda item: -item[1])[:k]
         words, chances = zip(*best, strict=True)
-        return [Fillers(words, tuple(range(1, len(words) + 1)), chances, self.of_word) for _ in blanks]
+        return [Fillers(words, chances, self.of_word) for _ in blanks]

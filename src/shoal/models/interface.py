@@ -149,8 +149,6 @@ class Fillers:
     """The words that a model suggests for a blank, most probable first."""
 
     words: tuple[str, ...] = ()
-    ranks: tuple[int, ...] = ()
-    """Among all vocabulary items, from 1."""
     probabilities: tuple[float, ...] = ()
     of_word: float | None = None
     """The probability of the masked word."""

@@ -336,9 +336,7 @@ def next_words(network: Any, vocabulary: Vocabulary, texts: Sequence[str], k: in
         chances = pieces.new_zeros(len(names), dtype=torch.float64)
         chances.index_add_(0, items, pieces.double().softmax(dim=-1))
         best, _ = _best(chances, k, set())
-        kept = [(name, rank, float(chances[at])) for rank, at in enumerate(best, 1) if (name := names[at])]
-        words, ranks, values = zip(*kept, strict=True) if kept else ((), (), ())
-        fillers.append(Fillers(words, ranks, values))
+        fillers.append(Fillers(*_words(best, names, chances)))
     return fillers
 
 
@@ -393,15 +391,10 @@ def _suggest(
             for chances, sharing in zip(table, numbers, strict=True):
                 hidden = {word_items[asked.words[number]] for number in sharing}
                 codes, close = _best(chances, k, hidden)
-                kept = [
-                    (name, rank, float(chances[code]))
-                    for rank, code in enumerate(codes, start=1)
-                    if (name := names[code]) is not None
-                ]
-                words, ranks, values = zip(*kept, strict=True) if kept else ((), (), ())
+                words, values = _words(codes, names, chances)
                 for number in sharing:
                     probability = float(chances[word_items[asked.words[number]]])
-                    suggestions[number] = Fillers(words, ranks, values, probability)
+                    suggestions[number] = Fillers(words, values, probability)
                 if close:
                     undecided.append(text)
 
@@ -415,6 +408,14 @@ def _suggest(
             [asked.places[text]],
             lambda _, logits, text=text: note([text], logits),  # type: ignore[misc]
         )
+
+
+def _words(
+    codes: Sequence[int], names: Sequence[str | None], chances: "Tensor"
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the words among these items, and their probabilities."""
+    kept = [(name, float(chances[code])) for code in codes if (name := names[code])]
+    return tuple(name for name, _ in kept), tuple(chance for _, chance in kept)
 
 
 def _best(chances: "Tensor", k: int, hidden: set[int]) -> tuple[list[int], bool]:

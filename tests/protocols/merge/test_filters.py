@@ -11,10 +11,7 @@ from shoal.protocols.merge.tagger import find_targets, load_tagger, replace_word
 
 
 def suggestions(model, chances, of_word=0.20):
-    return [
-        Suggestion(model, word, (rank, rank), (p, p), (of_word, of_word))
-        for rank, (word, p) in enumerate(chances.items(), start=1)
-    ]
+    return [Suggestion(model, word, (p, p), (of_word, of_word)) for word, p in chances.items()]
 
 
 def man():
@@ -76,8 +73,8 @@ def test_a_word_of_another_class_elsewhere_is_left_out():
 def test_a_suggestion_is_one_at_every_occurrence():
     from shoal.models.interface import Fillers
 
-    first = Fillers(("woman", "boy"), (1, 3), (0.5, 0.1), 0.2)
-    second = Fillers(("boy", "dog"), (1, 2), (0.4, 0.3), 0.2)
+    first = Fillers(("woman", "boy"), (0.5, 0.1), 0.2)
+    second = Fillers(("boy", "dog"), (0.4, 0.3), 0.2)
     combined = combine_occurrences("m", [first, second])
     assert isinstance(combined, list) and [s.word for s in combined] == ["boy"]
     assert combined[0].probabilities == (0.1, 0.4) and not combined[0].is_more_probable

@@ -48,14 +48,12 @@ class Variant:
     """The replacement, or its letters shuffled."""
 
     def row(self) -> dict[str, Any]:
-        """Return texts, words, class, source, ranks and probabilities as plain values."""
+        """Return texts, words, class, source and probabilities as plain values."""
         return {
             "word": self.target.word,
             "replacement": self.inserted,
             "word class": self.target.word_class,
             "source": list(self.source),
-            "proposers": list(self.candidate.proposers),
-            "ranks": {s.model: list(s.ranks) for s in self.candidate.suggestions},
             "p": {s.model: list(s.probabilities) for s in self.candidate.suggestions},
             "p of word": {s.model: list(s.of_word) for s in self.candidate.suggestions},
             "texts": list(self.texts),

@@ -39,8 +39,6 @@ class Suggestion:
 
     model: str
     word: str
-    ranks: tuple[int, ...]
-    """Rank at each occurrence."""
     probabilities: tuple[float, ...]
     """Probability at each occurrence."""
     of_word: tuple[float, ...]
@@ -113,14 +111,11 @@ def combine_occurrences(model: str, fillers: Sequence[Fillers]) -> list[Suggesti
     of_word = tuple(filler.of_word or 0.0 for filler in fillers)
     if not all(of_word):  # every suggestion would be more probable
         return ZERO_PROBABILITY
-    tables = [
-        {word: (rank, chance) for word, rank, chance in zip(f.words, f.ranks, f.probabilities, strict=True)}
-        for f in fillers
+    tables = [dict(zip(filler.words, filler.probabilities, strict=True)) for filler in fillers]
+    suggestions = [
+        Suggestion(model, word, tuple(table[word] for table in tables), of_word)
+        for word in set.intersection(*(set(table) for table in tables))
     ]
-    suggestions = []
-    for word in set.intersection(*(set(table) for table in tables)):
-        ranks, probabilities = zip(*(table[word] for table in tables), strict=True)
-        suggestions.append(Suggestion(model, word, ranks, probabilities, of_word))
     return sorted(suggestions, key=lambda suggestion: (-suggestion.score, suggestion.word))
 
 
@@ -130,16 +125,15 @@ def combine_occurrences(model: str, fillers: Sequence[Fillers]) -> list[Suggesti
 COUNTED_PAIRS = 2_000
 TOKEN = re.compile(r"\w+|[^\w\s]")
 KIND = {word: kind for kind, words in WORDS.items() for word in words}
-UNSEEN = "in a context that it does not know"
-"""Reason for no suggestions: no counted sentence has a word between these neighbours."""
 
 
 class WordBank:
     """A small class-based language model (Brown et al. 1992), for demonstrations and tests.
 
     p(word | context) = Σ p(kind | context) p(word | kind). The context is two words on the left and one on the right:
-    "in the _ ." takes places, "holding the _ ." things. The kinds are those of the built-in sentences; within a kind,
-    p(word) falls as 1 / rank. It knows only the words and contexts of these sentences and needs no torch.
+    "in the _ ." takes places, "holding the _ ." things. In an unknown context fewer of these words count. The kinds are
+    those of the built-in sentences; within a kind, p(word) falls as 1 / rank. It knows only the words of these
+    sentences and needs no torch.
     """
 
     def __repr__(self) -> str:
@@ -147,7 +141,9 @@ class WordBank:
 
     def fingerprint(self) -> dict[str, str]:
         """Return a hash of the word lists and counts."""
-        content = repr((WORDS, sorted(_kind_counts().items())))
+        content = repr(
+            (WORDS, [(context, sorted(kinds.items())) for context, kinds in sorted(_kind_counts().items())])
+        )
         return {"example": hashlib.sha256(content.encode()).hexdigest()[:16]}
 
     def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
@@ -159,24 +155,25 @@ class WordBank:
             return Fillers(problem=NOT_ONE_PIECE)
         text, start, end = blank.hidden[blank.asked]
         probabilities = _word_probabilities(_context(blank.texts[text][:start], blank.texts[text][end:]))
-        if not probabilities:
-            return Fillers(problem=UNSEEN)
         best = list(probabilities.items())[:k]
         return Fillers(
             tuple(word for word, _ in best),
-            tuple(range(1, len(best) + 1)),
             tuple(probability for _, probability in best),
             probabilities.get(blank.word.casefold(), 0.0),
         )
 
 
-Context = tuple[str, str, str]
-"""Two words on the left and one on the right, each as its kind; "" beyond the text."""
+Context = tuple[str, ...]
+"""Two words on the left and one on the right, each as its kind, "" beyond the text; or fewer of these."""
 
 
 def _context(left: str, right: str) -> Context:
-    first, second = ["", "", *_kinds(left)][-2:]
-    return first, second, [*_kinds(right), ""][0]
+    return (*["", "", *_kinds(left)][-2:], [*_kinds(right), ""][0])
+
+
+def _shorter(context: Context) -> tuple[Context, ...]:
+    """Return a context and those to use if it is unknown, the most specific first."""
+    return context, context[1:], context[1:2]
 
 
 def _kinds(text: str) -> list[str]:
@@ -185,26 +182,28 @@ def _kinds(text: str) -> list[str]:
 
 
 @cache
-def _kind_counts() -> dict[tuple[Context, str], int]:
+def _kind_counts() -> dict[Context, Counter[str]]:
     """Count how often each kind occurs in each context."""
-    counts: Counter[tuple[Context, str]] = Counter()
+    counts: dict[Context, Counter[str]] = {}
     for row in make_rows("nli", "train", COUNTED_PAIRS):
         for text in row.texts:
             words = ["", "", *_kinds(text), ""]
             for place in range(2, len(words) - 1):
                 if words[place] in WORDS:
-                    counts[(words[place - 2], words[place - 1], words[place + 1]), words[place]] += 1
-    return dict(counts)
+                    for context in _shorter((*words[place - 2 : place], words[place + 1])):
+                        counts.setdefault(context, Counter())[words[place]] += 1
+    return counts
 
 
 @cache
 def _word_probabilities(context: Context) -> dict[str, float]:
-    """Return the probability of every word in a context, the most probable first."""
-    counts = {kind: count for kind in WORDS if (count := _kind_counts().get((context, kind)))}
+    """Return the probability of every word in a context, the most probable first; of all kinds in an unknown one."""
+    known = (_kind_counts()[each] for each in _shorter(context) if each in _kind_counts())
+    counts = next(known, Counter(WORDS.keys()))
     probabilities = {}
     for kind, count in counts.items():
         words = WORDS[kind]
         total = sum(1 / rank for rank in range(1, len(words) + 1))
         for rank, word in enumerate(words, start=1):
-            probabilities[word] = count / sum(counts.values()) / rank / total
+            probabilities[word] = count / counts.total() / rank / total
     return dict(sorted(probabilities.items(), key=lambda item: (-item[1], item[0])))

@@ -130,19 +130,12 @@ GAP = "completeness gap"
 def explain_batch(
     settings: Settings, model: object, built: Built, examples: Sequence[Example]
 ) -> list[Answer]:
-    """Return the answer to each example, with attributions for the population and the unlabelled."""
-    wanted = _explained(settings, built)
+    """Return the answer to each example, with attributions for the population that probe sets are drawn from."""
+    wanted = {built.cases[place].examples[0] for place in population_of(built.cases, settings.population)}
     others = [example for example in examples if example not in wanted]
     rows = iter(_explain(settings, model, built, [example for example in examples if example in wanted]))
     plain = iter(answer_batch(model, built, others) if others else ())
     return [next(rows if example in wanted else plain) for example in examples]
-
-
-def _explained(settings: Settings, built: Built) -> set[Example]:
-    """Return the examples to explain: the population, and everything without a label."""
-    labelled = {position for position, case in enumerate(built.cases) if case.groups["part"] == LABELLED}
-    left_out = labelled.difference(population_of(built.cases, settings.population))
-    return {case.examples[0] for position, case in enumerate(built.cases) if position not in left_out}
 
 
 def _explain(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> list[Answer]:
