@@ -140,6 +140,25 @@ def test_epochs_are_the_runs_of_a_comparison(tmp_path):
     assert "runs" in run("compare", a, b)[1]
 
 
+CELLS = st.dictionaries(
+    st.tuples(st.integers(0, 5), st.integers(1, 3)), st.sampled_from([0, 1, 0.5, None]), min_size=1
+).filter(lambda cells: any(score is not None for score in cells.values()))
+
+
+@given(cells=CELLS, order=st.randoms(use_true_random=False))
+@settings(max_examples=40)
+def test_epochs_with_gaps_count_every_answer_whatever_the_order(tmp_path_factory, cells, order):
+    rows = [{"id": name, "epoch": epoch, "score": score} for (name, epoch), score in cells.items()]
+    order.shuffle(rows)
+    (result,) = graded_results([write(tmp_path_factory.mktemp("graded") / "a.jsonl", rows)])
+    known = {name: [s for (n, _), s in cells.items() if n == name and s is not None] for name, _ in cells}
+    means = [sum(scores) / len(scores) for scores in known.values() if scores]
+    answers = len(known) * len({epoch for _, epoch in cells})
+    assert result.job["about"]["errors"] == answers - sum(map(len, known.values()))
+    assert (result.measures[0].n, result.measures[0].errors) == (len(means), len(known) - len(means))
+    assert result.measures[0].value == pytest.approx(sum(means) / len(means))
+
+
 def test_a_score_that_is_not_finite_is_an_error(tmp_path):
     path = tmp_path / "a.csv"
     for score in ("nan", "-inf", "1e308"):
