@@ -106,13 +106,6 @@ def test_check_reports_every_file_that_is_wrong(suite, tmp_path):
     assert all(f"Error: {path}: not a suite" in done.stderr for path in wrong)
 
 
-@pytest.mark.parametrize("what", ["protocols", "suites", "rules", "formats", "profiles"])
-def test_list_shows_every_table(what):
-    done = shoal("list", what)
-    assert done.exit_code == 0 and done.stdout.strip()
-    assert done.stdout.splitlines()[0].strip() in shoal("list").stdout
-
-
 def test_the_example_predictions_are_those_of_their_model():
     code = "import sys; sys.path.insert(0, 'tools'); from example_predictions import OUT, predictions; import gzip;"
     code += "sys.exit(gzip.decompress(OUT.read_bytes()) != gzip.decompress(predictions()))"

@@ -27,8 +27,8 @@ TUTORIAL = (DOCS / "tutorial.md").read_text()
 
 NOT_RUN = {
     "shoal try bias hf:DIR --set diagnostic=stereoset": "StereoSet does not ship with shoal; tests/golden has it",
-    "shoal run sentiment.toml --on ray": "days on a cluster; tests/runs has Ray",
-    "shoal report sentiment.toml": "needs the results of the line above",
+    "shoal run beluga-table-3.toml --on ray": "days on a cluster; tests/runs has Ray",
+    "shoal report beluga-table-3.toml": "needs the results of the line above",
 }
 
 READERS = "python:readers:by_words python:readers:last_clause"
@@ -61,6 +61,7 @@ STAND_INS = {
     "hf:one?": "openai:one?url=http://127.0.0.1:8000/v1&",
     "hf:two?": "openai:two?url=http://127.0.0.1:8000/v1&",
     'merge "openai:': 'merge --limit 3 --set draws=1 "openai:',
+    "predictions:cases.csv?label=reply": "predictions:cases.csv?label=text",
     "openai:MODEL?url=URL": "openai:MODEL?url=http://127.0.0.1:8000/v1",
 }
 
@@ -189,6 +190,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "overall.toml").write_text("[[rule]]\nno_worse_than_baseline_by = 0.02\n")
     (tmp_path / "plan.toml").write_text(PLAN)
     (tmp_path / "cood.toml").write_text(COOD)
+    (tmp_path / "clerk.yaml").write_text(blocks("write-a-suite.md", 'yaml title="clerk.yaml"')[0])
     (tmp_path / "mini.py").write_text(blocks("write-a-suite.md", "python")[0])
     (tmp_path / "rules.toml").write_text(next(b for b in blocks("cood.md", "toml") if "[[rule]]" in b))
     prompt = next(b for b in blocks("llm-endpoint.md", "toml") if "task" in b)
@@ -196,9 +198,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         prompt = prompt.replace(f'"{shown}"', f'"{label}"')  # the words that the server below knows
     (tmp_path / "mine.toml").write_text(prompt)
     (tmp_path / "learning.toml").write_text(blocks("train-on-a-suite.md", "toml")[0])
-    table3 = blocks("replicate-table-3.md", "toml")[0].replace("hf:bert-base-uncased", "tiny:sentiment")
-    kept = [line for line in table3.splitlines() if not line.startswith(("suite", "iid"))]
-    (tmp_path / "sentiment.toml").write_text("\n".join([*kept, 'iid = "sentiment"']))
+    plan = (ROOT / "examples" / "beluga-table-3.toml").read_text()
+    table3 = re.sub(r'"hf:[\w-]+"', '"tiny:sentiment"', plan.replace("train.method", "# train.method"))
+    kept = "\n".join(line for line in table3.splitlines() if not line.startswith("iid"))
+    shipped = re.sub(r'suite = "(\w+).jsonl"', r'suite = "\1"\niid = "\1"', kept)
+    (tmp_path / "beluga-table-3.toml").write_text(shipped)
     (tmp_path / "weat1.jsonl").write_text(
         '{"targ1": {"category": "a", "examples": ["rose", "lily"]}, '
         '"targ2": {"category": "b", "examples": ["ant", "wasp"]}, '
@@ -215,7 +219,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("Religion.jsonl", "answers.jsonl"):
         (tmp_path / name).write_text(json.dumps(question))
     words = ["rose", "lily", "ant", "wasp", "love", "peace", "ugly", "evil"]
-    nested = [{"doc": {"text": "Fine room.", "target": "positive"}}, {"doc": {"target": "negative"}}]
+    nested = [{"doc": {"text": "Fine room.", "target": "positive"}}, {"doc": {"target": "good"}}]
+    nested.append({"doc": {"text": "Loud room.", "target": "negative"}})
     (tmp_path / "dump.jsonl").write_text("\n".join(map(json.dumps, nested)) + "\n")
     vectors = [f"{word} {at % 3 + 0.5} {at * at % 5} {at}" for at, word in enumerate(words)]
     (tmp_path / "word2vec.txt").write_text("\n".join(vectors) + "\n")

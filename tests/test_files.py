@@ -20,6 +20,7 @@ from shoal.core.files import (
     writing,
 )
 from shoal.core.tables import read_table
+from shoal.protocols.behaviour.build import load_suite
 
 
 def lines_of(path: Path) -> list[str]:
@@ -60,8 +61,10 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
     with pytest.raises(DataError, match="a folder, not a file"):
         lines_of(tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(DataError, match="not a plain file"):
+    with pytest.raises(DataError, match="a pipe or a device, not a regular file"):
         lines_of(tmp_path / "pipe")
+    with pytest.raises(DataError, match="a pipe or a device, not a regular file"):
+        load_suite(str(tmp_path / "pipe"))
     with pytest.raises(DataError, match="no such file"):
         lines_of(Path("x" * 5000))
 

@@ -52,7 +52,7 @@ def new(texts):
     return ["positive" if "good" in text else "negative" for text in texts]
 
 def nosy(texts):
-    words = [name for name in os.environ if "TOKEN" in name or name in COMMANDS]
+    words = [name for name in os.environ if name.endswith("TOKEN") or name in COMMANDS]
     print("::set-output name=exit-code::0", words)
     print("::error::no", file=sys.stderr)
     return new(texts)
@@ -211,6 +211,7 @@ class Job:
         return self.files["GITHUB_STEP_SUMMARY"].read_text()
 
 
+@pytest.mark.slow
 def test_a_gate_that_is_not_met_fails_the_job_and_its_comment_is_updated_in_place(job, github):
     models = {"model": "python:models:new", "baseline": "python:models:old", "suite": "suite.py"}
     assert job.run(**models) == 3
@@ -226,6 +227,7 @@ def test_a_gate_that_is_not_met_fails_the_job_and_its_comment_is_updated_in_plac
     assert "### ✓ shoal: gate met" in comment["body"] and "was updated" in job.log
 
 
+@pytest.mark.slow
 def test_the_comparison_does_not_query_the_models_again(job):
     assert job.run(model="python:models:new", baseline="python:models:counted", suite="suite.py") == 3
     queries = (job.folder / "queries.txt").read_text().splitlines()
@@ -235,6 +237,7 @@ def test_the_comparison_does_not_query_the_models_again(job):
     assert alone == len((job.folder / "queries.txt").read_text().splitlines())
 
 
+@pytest.mark.slow
 def test_a_result_file_is_judged_without_a_comparison(job, github):
     command = [
         sys.executable,

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import GROUPS, main
-from shoal.cli.topics import TOPICS
+from shoal.cli.audit import TABLES
+from shoal.cli.help import TOPICS
 from shoal.models import SCHEMES
 from shoal.protocols import PROTOCOLS, find_protocol
 
@@ -71,3 +72,9 @@ def test_list_settings_has_every_setting_with_its_default(protocol):
 )
 def test_a_wrong_word_gets_an_answer(arguments, words):
     assert words in shoal(*arguments, code=2)
+
+
+def test_every_list_fits_a_terminal_and_is_part_of_the_whole():
+    whole = shoal("list")
+    assert max(map(len, whole.splitlines())) <= 80
+    assert [name for name in TABLES if shoal("list", name).splitlines()[0].strip() not in whole] == []

@@ -47,6 +47,7 @@ def run(block: str, folder: Path, **environment: str) -> None:
     subprocess.run(command, cwd=folder, env=os.environ | environment, check=True, timeout=300)
 
 
+@pytest.mark.slow
 def test_mlflow_keeps_every_metric(recipe, tmp_path):
     run(MLFLOW, tmp_path, MLFLOW_TRACKING_URI=f"file:{tmp_path / 'store'}", MLFLOW_ALLOW_FILE_STORE="true")
     files = [path for path in (tmp_path / "store").rglob("metrics/*") if path.is_file()]

@@ -21,6 +21,7 @@ def test_the_notebook_is_stored_without_outputs():
     assert cells and not stored
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_the_notebook_runs_and_shows_an_audit_a_comparison_and_a_gate(tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MODULES = ["protocols/behaviour/rules.py", "protocols/behaviour/score.py", "protocols/behaviour/build.py"]
+MODULES = [f"protocols/behaviour/{name}.py" for name in ("rules", "judge", "score", "build")]
 TESTS = [
     "tests/protocols/behaviour",
     "-p",

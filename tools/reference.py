@@ -146,6 +146,12 @@ def escaped(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;")
 
 
+def setting_count() -> int:
+    """Return the number of settings of all protocols; one that several tables share counts once."""
+    rows = [row for protocol in PROTOCOLS for row in setting_rows(protocol)]
+    return len({(row.name.rpartition(".")[2], row.effect) for row in rows})
+
+
 def measures() -> str:
     """Return every measure by unit and direction."""
     groups: dict[tuple[str, str], list[str]] = {}
@@ -178,6 +184,7 @@ def main() -> None:
         if names := outdated():
             sys.exit(f"outdated: {', '.join(names)}; run python tools/reference.py")
         return
+    print(f"{setting_count()} settings, {len(MEASURES)} measures")
     FOLDER.mkdir(exist_ok=True)
     for name, page in PAGES.items():
         (FOLDER / name).write_text(page(), encoding="utf-8")

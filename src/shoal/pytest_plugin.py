@@ -53,23 +53,27 @@ def assert_behaves(
     from .core.errors import PlanError, nearest
     from .core.selection import UnknownGroup
     from .protocols import PROTOCOLS, find_protocol
-    from .protocols.scores import is_graded
+    from .protocols.scores import graded_results, is_graded
     from .runs.results import audit_with, labelled
 
-    if is_graded(model):
-        return _assert_scores(
-            model, at_least, at_most, measure, judge, allow_errors, {**more, "suite": suite}
-        )
     name = protocol or next(iter(PROTOCOLS))
-    known = {setting.name for setting in fields(find_protocol(name).Settings)}
+    known = set() if is_graded(model) else {row.name for row in fields(find_protocol(name).Settings)}
 
     def is_setting(key: str) -> bool:
         return key.partition(".")[0] in known  # also train.on
 
-    groups = _groups({key: value for key, value in more.items() if not is_setting(key)})
+    if is_graded(model):
+        more["suite"] = suite  # a group, as in the spec's `?group=`
+    groups = {
+        key.replace("_", " "): value
+        for key, value in more.items()
+        if value is not None and not is_setting(key)
+    }
     settings = {key: value for key, value in more.items() if is_setting(key)}
     wanted = 0.9 if at_least is None and at_most is None else at_least
     rule = Rule(groups, measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
+    if is_graded(model):
+        return _judged(rule, *graded_results([model]))
     try:
         result = audit_with(
             name, labelled(model, labels), _needed(groups, settings, suite, known), "assert_behaves"
@@ -81,30 +85,6 @@ def assert_behaves(
             fix=next((close for key in groups if (close := nearest(key, known))), "one of those"),
         ) from None
     return _judged(rule, result)
-
-
-def _assert_scores(
-    spec: str,
-    at_least: float | None,
-    at_most: float | None,
-    measure: str,
-    judge: "Judge",
-    allow_errors: bool,
-    more: dict[str, Any],
-) -> "Result":
-    """Judge results that were graded elsewhere; keywords are groups, as the spec's `?group=` names them."""
-    __tracebackhide__ = True
-    from .comparing.rules import Rule
-    from .protocols.scores import graded_results
-
-    wanted = 0.9 if at_least is None and at_most is None else at_least
-    rule = Rule(_groups(more), measure, wanted, at_most, judge=judge, allow_errors=allow_errors)
-    (result,) = graded_results([spec])
-    return _judged(rule, result)
-
-
-def _groups(more: dict[str, Any]) -> dict[str, Any]:
-    return {key.replace("_", " "): value for key, value in more.items() if value is not None}
 
 
 def _judged(rule: "Rule", result: "Result") -> "Result":

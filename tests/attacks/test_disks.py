@@ -79,3 +79,4 @@ def test_weights_that_do_not_fit_are_a_full_disk_too(world):
     with room_for(20_000):
         done = shoal("run", "learn.toml")
     assert ".safetensors: cannot be written" in done.output, done.output
+    assert "try: free some space and run the same command again" in done.output

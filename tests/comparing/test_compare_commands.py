@@ -16,6 +16,7 @@ from shoal import Measure
 from shoal.comparing.gate import judge
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.rules import Rule
+from shoal.comparing.summary import comparison_summary
 from shoal.comparing.view import comparison_sections, rows_for_csv, verdict_sections
 from shoal.protocols.behaviour.view import view
 from shoal.protocols.learning.settings import Train
@@ -156,16 +157,30 @@ def test_the_answer_comes_first_then_worse_better_suspects_and_a_count_of_the_re
         for words in (
             "B is worse overall: 280 → 234 of 340 cases pass",
             "1 functionality got worse, 1 better, 2 show no clear change.",
-            "Minimum detectable drop: ",
+            "The minimum detectable drop is ",
             "▼  a_broken",
             "▲  b_repaired",
-            "Not significant after correction for 4 tests, but the interval excludes zero: b_doubtful −15.0",
-            "1 more without a clear change: --full",
+            "Perhaps changed: the interval excludes zero, but the row is not significant",
+            "1 more without a clear change is not shown: --full",
             "Newly failing in a_broken",
         )
     ]
     assert places == sorted(places)
     assert "a_same" not in text and "a_same" in printed(compare([sides[0]], [sides[1]]), full=True)
+
+
+def test_nobody_is_better_overall_when_pass_rate_and_suite_score_disagree(make):
+    small = ("b", "c", "d")
+    old = make({"a": [1] * 150 + [0] * 150} | {name: [1] * 20 for name in small})
+    new = make({"a": [1] * 270 + [0] * 30} | {name: [0] * 15 + [1] * 5 for name in small})
+    comparison = compare([old], [new], Choices(power=False))
+    first = "ore cases pass, but the suite score falls"
+    text = " ".join(printed(comparison).split())
+    assert f"M{first}: 210 → 285 of 360 cases pass (+20.8 points" in text
+    assert "; suite score 87.5 → 41.2 % (−46.2 points" in text
+    assert "▲ pass rate 58.3 79.2" in text and "▼ suite score 87.5 41.2" in text
+    assert comparison_summary(comparison).verdict == f"B: m{first}; 3 functionalities got worse"
+    assert "better overall" not in text
 
 
 @pytest.mark.parametrize("width", [60, 80])

@@ -68,7 +68,7 @@ def test_96_to_0_through_the_commands(shoal: Callable[..., Any], tmp_path: Path,
         said = [row["labels"] if hit else 1 - row["labels"] for row, hit in pairs]
         models.append(write_answers(tmp_path / f"{name}.jsonl", rows, said))
     compared = shoal("compare", *models, "--set", f"suite={suite}")
-    line = next(line for line in compared.stdout.splitlines() if line.startswith("▼ "))
+    line = next(line for line in compared.stdout.splitlines() if line.startswith("▼  broken"))
     assert line.split()[1:5] == ["broken", "96.3", "0.0", "−96.3"]
     gate = tmp_path / "gate.toml"
     for rule in RULES:

@@ -54,6 +54,8 @@ def test_a_pilot_that_cannot_be_planned_from_is_an_error(make: Make) -> None:
     a, b = pair(make, {"f": [-1, 1, 0, 0] * 5})
     with pytest.raises(PlanError, match="one model does not show how often two differ"):
         plan_size(a, None, 0.1)
+    with pytest.raises(PlanError, match="too small for this drop"):
+        plan_size(a, None, 0.1, differing=0.05)
     with pytest.raises(PlanError, match="compare has no row 'g'"):
         plan_size(a, b, 0.1, row="g")
     for drop in (-0.1, float("nan")):

@@ -11,7 +11,7 @@ from shoal import audit
 from shoal.comparing.cases import comparable
 from shoal.comparing.pairs import compare
 from shoal.core.measures import MEASURES
-from shoal.core.records import Measures, Result
+from shoal.core.records import Answers, Measures, Result
 from shoal.core.views import Section, Table
 from shoal.models.interface import TokenScores
 from shoal.protocols import bias
@@ -39,17 +39,29 @@ class Opinionated:
     def embed(self, examples, representation="cls"):
         return np.array([self.numbers(text) for (text,) in examples])
 
+    def classify(self, examples, labels):
+        return Answers(
+            labels, np.array([int(10 * abs(self.numbers(text)[0])) % len(labels) for (text,) in examples])
+        )
+
     def numbers(self, text):
         return np.random.default_rng([self.seed, *text.encode()]).normal(size=6)
 
 
+def choosing(seed):
+    """Return a model that chooses an option by chance; the same for the same seed."""
+    return lambda texts: ["AB"[np.random.default_rng([seed, *text.encode()]).integers(2)] for text in texts]
+
+
 def result_of(name, seed):
-    result = audit("bias", Opinionated(seed), diagnostic=name, data="example")
+    model = choosing(seed) if name == "bbq" or name.endswith("_choice") else Opinionated(seed)
+    result = audit("bias", model, diagnostic=name, data="example")
     return Result(
         {**result.job, "model": f"model {seed}", "group": "recipe"},
         result.cases,
         result.outcomes,
         result.measures,
+        result.columns,
         settings=result.settings,
     )
 

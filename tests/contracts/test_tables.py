@@ -208,15 +208,3 @@ def test_neutral_rooms_name_no_protocol():
                     if "protocols" in parts and set(parts) & set(PROTOCOLS):
                         imports.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
     assert imports == []
-
-
-def test_every_block_has_a_line_in_every_renderer():
-    tree = ast.parse((PACKAGE / "core" / "views.py").read_text())
-    union = next(
-        node.value for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "Block"
-    )  # fmt: skip
-    kinds = {node.id for node in ast.walk(union) if isinstance(node, ast.Name)}
-    for renderer in ("terminal", "csv_tables", "html_blocks"):
-        blocks = import_module(f"shoal.render.{renderer}").BLOCKS
-        assert {kind.__name__ for kind in blocks} == kinds, renderer

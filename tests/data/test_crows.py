@@ -24,6 +24,16 @@ def test_pairs_are_read_with_the_numbers_of_the_file(tmp_path):
     ]
 
 
+def test_sentences_of_another_language_are_read_from_their_columns(tmp_path):
+    head = "id,sent_more,sent_less,sent_more_fr,sent_less_fr,stereo_antistereo,bias_type\n"
+    path = write(tmp_path, head + "0,He a.,She a.,Il a.,Elle a.,stereo,gender\n")
+    assert read_pairs(path, ("sent_more_fr", "sent_less_fr")) == [
+        Pair("0", "Il a.", "Elle a.", "stereo", "gender")
+    ]
+    with pytest.raises(DataError, match="no column 'sent_more_de'"):
+        read_pairs(path, ("sent_more_de", "sent_less_de"))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

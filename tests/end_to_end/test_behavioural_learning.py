@@ -1,11 +1,9 @@
 """Behavioural learning through the whole path, on an embedded model: what was planted is found, and nothing is lost."""
 
-import json
 from itertools import product
 
 import pytest
 
-from shoal.cli import main
 from shoal.core.records import Measures
 from shoal.protocols.behaviour.suite import Suite, case
 from shoal.protocols.behaviour.suite_files import write_suite
@@ -216,43 +214,3 @@ def test_methods_at_their_defaults_keep_the_task_and_learn_the_suite(tmp_path):
     assert [job.settings.train.method for job in jobs[1:]] == [(name,) for name in methods]
     for name, kept, learnt in zip(methods, iid, suite, strict=True):
         assert kept > iid[0] - 0.05 and learnt > untaught + 0.03, (name, kept, iid[0], learnt, untaught)
-
-
-# Commands
-
-
-@pytest.fixture(scope="module")
-def written(unbroken):
-    """The small plan as a file, beside its finished store."""
-    folder, plan, *_ = unbroken
-    settings = plan.tables["learning"]
-    lines = [
-        'models = ["tiny:sentiment"]', "[learning]", f"suite = {json.dumps(settings.suite)}", 'iid = "sentiment"',
-        "resamples = 200", "shuffles = 500", "iid_limit = 64", 'hold_out = ["capability"]',
-        'train.on = ["iid", "iid>suite", "iid+suite"]', 'train.method = ["vanilla", "lp"]',
-        "train.epochs = 1", "train.iid_epochs = 1",
-    ]  # fmt: skip
-    (folder / "plan.toml").write_text("\n".join(lines))
-    return folder
-
-
-def shoal(*words):
-    from click.testing import CliRunner
-
-    found = CliRunner().invoke(main, [str(word) for word in words])
-    assert found.exit_code == 0, found.output
-    return found.stdout
-
-
-def test_run_prints_the_table_and_its_json(written):
-    words = "run", written / "plan.toml", "--into", written / "runs"
-    table = shoal(*words)
-    assert "17 jobs: 17 done, 0 to run" in table
-    assert "G_seen" in table and "G_class" in table and "iid+suite" in table
-    found = json.loads(shoal(*words, "--json"))
-    names = {row["name"] for row in found["measures"]}
-    assert {"iid score", "suite score", "G", "pass rate", "p value", "adjusted p value"} <= names
-    assert {row["groups"]["hold out"] for row in found["measures"] if row["name"] == "G"} == {
-        "none", "seen", "capability",
-    }  # fmt: skip
-    assert len(found["jobs"]) == 17 and all(job["state"] == "done" for job in found["jobs"])

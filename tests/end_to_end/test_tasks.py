@@ -1,6 +1,7 @@
-"""Whole small plans of duplicate questions and of reading comprehension: train, hold out, score, tell."""
+"""Whole small plans: train, hold out, score, tell."""
 
 import json
+from statistics import fmean
 
 import pytest
 from click.testing import CliRunner
@@ -8,10 +9,8 @@ from click.testing import CliRunner
 from shoal.cli import main
 
 PLAN = """
-models = ["tiny:{task}"]
+models = ["tiny:sentiment"]
 [learning]
-suite = "{task}"
-iid = "{task}"
 iid_limit = 64
 limit = 300
 resamples = 200
@@ -24,28 +23,36 @@ hold_out = ["test type"]
 """
 
 
-@pytest.mark.parametrize(("task", "types", "f1_above"), [("paraphrase", 3, 0.6), ("reading", 2, 0.3)])
-def test_a_plan_of_this_task_runs_from_end_to_end(tmp_path, task, types, f1_above):
-    (tmp_path / "plan.toml").write_text(PLAN.format(task=task))
+TASKS = ("sentiment", "paraphrase", "reading")
+
+
+def test_a_plan_of_three_tasks_trains_each_on_its_own_data(tmp_path):
+    tables = [
+        f'[learning.tasks.{task}]\nsuite = "{task}"\niid = "{task}"\nmodel = "tiny:{task}"\n'
+        for task in TASKS
+    ]
+    (tmp_path / "plan.toml").write_text(PLAN + "\n".join(tables))
     words = ["run", str(tmp_path / "plan.toml"), "--into", str(tmp_path / "runs"), "--json"]
     found = CliRunner().invoke(main, words)
     assert found.exit_code == 0, found.output
     told = json.loads(found.stdout)
-    assert len(told["jobs"]) == 1 + 2 * (1 + types) and all(job["state"] == "done" for job in told["jobs"])
+    assert len(told["jobs"]) == 3 + 2 * (4 + 4 + 3) and all(job["state"] == "done" for job in told["jobs"])
     rows = {
-        (row["name"], row["groups"]["config"], row["groups"].get("hold out")): row
+        (row["name"], row["groups"].get("task"), row["groups"]["config"], row["groups"].get("hold out")): row[
+            "value"
+        ]
         for row in told["measures"]
         if row["groups"].get("method") == "vanilla"
-        and not row["groups"].keys() & {"seed", "estimand", "functionality"}
+        and not row["groups"].keys() & {"seed", "functionality", "score"}
     }
-    assert rows["G", "iid>suite", "seen"]["value"] > 0
-    assert rows["G", "iid>suite", "test type"]["value"] is not None
-    f1, exact = rows["iid F1", "iid", "none"]["value"], rows["iid score", "iid", "none"]["value"]
-    assert f1 > f1_above and (task != "reading" or f1 >= exact > 0)
+    g = [rows["G", task, "iid>suite", out] for task in TASKS for out in ("seen", "test type")]
+    assert min(g) > 0 and rows["average G", None, "iid>suite", "all"] == pytest.approx(fmean(g))
+    f1, exact = (rows[name, "reading", "iid", "none"] for name in ("iid F1", "iid score"))
+    assert rows["iid F1", "paraphrase", "iid", "none"] > 0.6 and f1 > 0.3 and f1 >= exact > 0
 
 
 def test_data_from_elsewhere_are_columns_of_their_own(tmp_path):
-    plan = PLAN.format(task="sentiment").replace('"vanilla", "group-dro"', '"vanilla"')
+    plan = PLAN.replace('"vanilla", "group-dro"', '"vanilla"') + 'suite = "sentiment"\niid = "sentiment"\n'
     rows = [("a lovely evening", "positive"), ("a dreadful evening", "negative")] * 20
     (tmp_path / "tweets.tsv").write_text(
         "text\tlabel\n" + "".join(f"{t} {n}\t{w}\n" for n, (t, w) in enumerate(rows))

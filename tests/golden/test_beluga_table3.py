@@ -260,8 +260,3 @@ def test_the_toy_with_names_exchanged_has_the_same_p():
         ours, theirs = there.cells[column], back.cells[column]
         assert ours.p and theirs.p and ours.p.value == theirs.p.value
         assert ours.difference and theirs.difference and ours.difference.value == -theirs.difference.value  # type: ignore[operator]
-
-
-def test_identical_hits_have_p_one_for_every_score():
-    rows = rows_of_table3(toy_measures(BASELINE, BASELINE))
-    assert [cell.p.value for cell in rows[1].cells.values() if cell.p] == [1.0, 1.0]

@@ -67,11 +67,11 @@ def test_every_functionality_is_as_published(suite, published):
 
 def test_the_reference_split_is_bit_exact(task, suite, data):
     published = read_split(data / "llm_generations" / f"{FILES[task]}_split.tsv.gz")
-    assert split_cases(suite.cases, by_content=False) == published
+    assert split_cases(suite.cases, "id") == published
 
 
 def test_examples_per_split_are_as_published(task, suite):
-    part = split_cases(suite.cases, by_content=False)
+    part = split_cases(suite.cases, "id")
     counts: Counter[str] = Counter()
     for case in suite.cases:
         counts[part[case.id]] += len(case.examples)
@@ -79,8 +79,8 @@ def test_examples_per_split_are_as_published(task, suite):
 
 
 def test_copies_across_the_split_are_as_published_by_id_and_none_by_content(suite, published):
-    for by_content in (False, True):
-        part = split_cases(suite.cases, by_content=by_content)
+    for by in ("id", "content"):
+        part = split_cases(suite.cases, by)
         trained = {(c.groups["functionality"], c.examples) for c in suite.cases if part[c.id] == "train"}
         copies = Counter(
             case.groups["functionality"]
@@ -92,7 +92,18 @@ def test_copies_across_the_split_are_as_published_by_id_and_none_by_content(suit
             for row in published
             if row["n_test_cases_identical_to_a_train_case"] != "0"
         }
-        assert copies == ({} if by_content else expected)
+        assert copies == (expected if by == "id" else {})
+
+
+@pytest.mark.parametrize(("by", "expected"), [("content", {"SENT": 560, "PARA": 86}), ("text", {})])
+def test_cases_whose_texts_are_all_trained_on(task, suite, by, expected):
+    cases = EDITS["repaired"](suite.cases)
+    part = split_cases(cases, by)
+    trained = {example for case in cases if part[case.id] == "train" for example in case.examples}
+    shared = sum(part[case.id] == "test" and trained.issuperset(case.examples) for case in cases)
+    assert shared == expected.get(task, 1 if by == "content" else 0)
+    sizes = Counter(part.values())
+    assert sizes["train"] / len(cases) == pytest.approx(0.5, abs=0.02)
 
 
 def test_repairs_keep_every_case_and_dropping_duplicates_leaves_each_once(suite, published):

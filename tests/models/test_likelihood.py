@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,7 @@ transformers = pytest.importorskip("transformers", reason="needs shoal[hf]")
 from shoal import load_model  # noqa: E402
 from shoal.core.errors import ModelError  # noqa: E402
 from shoal.models import likelihood  # noqa: E402
+from shoal.models.forward import TOKENS, tokens_per_batch  # noqa: E402
 from shoal.protocols.bias.asking import likelihoods  # noqa: E402
 
 TEXTS = [("the film was very good .",), ("anna",), ("bob lives in paris , but carol works in london !",)]
@@ -127,3 +129,15 @@ def test_only_some_positions_can_be_asked_for(folders, name):
     for one, all_of_it in zip(some, whole, strict=True):
         known = dict(zip(all_of_it.positions, all_of_it.scores, strict=True))
         assert [known[place] for place in one.positions] == pytest.approx(one.scores, abs=1e-5)
+
+
+def test_batches_of_a_gpu_are_sized_by_its_memory(monkeypatch):
+    def network(device):
+        config = SimpleNamespace(intermediate_size=3072)
+        return SimpleNamespace(config=config, device=torch.device(device))
+
+    assert tokens_per_batch(network("cpu")) == 512
+    for gigabytes, tokens in ((16, 2**31 // (16 * 3072)), (1, TOKENS), (80, 2**17)):
+        memory = SimpleNamespace(total_memory=gigabytes * 2**30)
+        monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device, memory=memory: memory)
+        assert tokens_per_batch(network("cuda")) == tokens

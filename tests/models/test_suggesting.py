@@ -13,7 +13,8 @@ from shoal import read_suite
 from shoal.cli import main
 from shoal.core.errors import ShoalError
 from shoal.models.interface import Fillers
-from shoal.protocols.behaviour.suggesting import suggest_words, texts_with_gap, waiting, write_suggested
+from shoal.protocols.behaviour.suggesting import suggest_words, texts_with_gap, write_suggested
+from shoal.protocols.behaviour.template_suites import waiting
 
 SUITE = """\
 suite: meals

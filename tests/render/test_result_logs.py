@@ -136,7 +136,18 @@ def test_wrong_targets_places_and_names_are_refused_with_a_remedy(tried):
         (("suite.jsonl", "--to", "inspect", "--verbatim"), "--verbatim is for the texts"),
         (("reading", "--to", "lm-eval"), "has no labels to choose from"),
         (("suite.jsonl",), "Missing option '--out'"),
+        (("last", "--out", "page.html"), "a result needs --to: shoal export last --to csv"),
     ):
         done = shoal("export", *arguments)
         assert done.exit_code in (1, 2) and message in " ".join(done.output.split()), (arguments, done.output)
     assert sorted(path.name for path in tried.iterdir()) == [".shoal", "answers.jsonl", "suite.jsonl"]
+
+
+def test_the_name_of_a_suite_means_the_suite_although_jobs_have_it_in_their_names(tried):
+    for name in ("a-sentiment-11111111", "b-sentiment-22222222"):
+        (tried / "runs" / "jobs" / name).mkdir(parents=True)
+        (tried / "runs" / "jobs" / name / "job.json").touch()
+    done = shoal("export", "sentiment", "--to", "lm-eval", "--out", "task")
+    assert "task: a task of" in done.output, done.output
+    done = shoal("export", "entiment-", "--to", "csv")
+    assert "try: a longer part of the name, such as 11111111" in done.output, done.output

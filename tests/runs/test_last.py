@@ -119,7 +119,7 @@ def test_labels_are_quoted_into_the_spec(spec):
     done = shoal("try", "behaviour", "python:odd:model", "--suite", "suite.jsonl", "--labels", labels)
     assert done.exit_code == 0, done.output
     twice = shoal("try", "behaviour", with_option("python:odd:model", "labels", "a,b"), "--labels", labels)
-    assert "both the spec and --labels" in twice.output
+    assert "labels are given twice" in twice.output
     assert shoal("show", "last", "--labels", labels).exit_code == 2
 
 

@@ -1,8 +1,6 @@
 """Plans: what they mean, and one clear error for each thing that can be wrong, before anything runs."""
 
-import re
-import subprocess
-import sys
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +36,34 @@ def test_models_multiply_and_groups_bring_models(tmp_path):
     jobs = jobs_of(text, tmp_path)
     assert [job.model for job in jobs] == ["predictions:example", "python:json:dumps", "python:json:loads"]
     assert len({job.cases for job in jobs}) == 1
+
+
+def test_a_pattern_of_checkpoints_is_a_group_with_seeds_and_steps_of_the_paths(tmp_path, monkeypatch):
+    for seed, step in itertools.product((10, 2), ("20k", "2000k")):
+        folder = tmp_path / f"ckpt/seed-{seed}/step_{step}"
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text("{}")
+    (tmp_path / "ckpt/seed-2/step_logs").mkdir()
+    table = {"models": "ckpt/seed-*/step_*", "bias": {"diagnostic": "crows", "data": "example"}}
+    (tmp_path / "plan.toml").write_text('models = "ckpt/seed-*/step_*"\n[bias]\ndata = "example"\n')
+    read = read_plan(tmp_path / "plan.toml").groups["checkpoints"]  # paths start at the plan's folder
+    monkeypatch.chdir(tmp_path)
+    group = make_plan(table).groups["checkpoints"]
+    assert group.seeds == (2, 2, 10, 10) == read.seeds and group.steps == (20_000, 2_000_000) * 2
+    assert group.models[1] == "hf:ckpt/seed-2/step_2000k"
+    named = make_plan({**table, "models": [], "groups": {"base": "ckpt/seed-*/step_20k?device=cpu"}}).groups[
+        "base"
+    ]
+    assert (
+        named.seeds == (2, 10) and not named.steps and named.models[0].endswith("seed-2/step_20k?device=cpu")
+    )
+    (tmp_path / "ckpt/seed-2/step_logs/config.json").write_text("{}")
+    for models, why in (
+        ("ckpt/seed-*/step_*", "no number of steps in 'step_logs'"),
+        ("ckpt/*-x", "no checkpoint matches"),
+    ):
+        with pytest.raises(PlanError, match=why):
+            make_plan({**table, "models": models})
 
 
 @pytest.mark.parametrize(
@@ -207,28 +233,3 @@ def test_plans_and_set_reach_both_tiers_of_settings():
         assert make_settings(Toy, values, "[toy]") == plain
     with pytest.raises(PlanError, match="limit is given twice, once under advanced"):
         make_settings(Toy, {"limit": 7, "advanced": {"limit": 7}}, "[toy]")
-
-
-STATUS = """
-import sys
-from shoal.cli import main
-from shoal.protocols import find_protocol
-module, derived = find_protocol("learning"), []
-recipe = module.recipe
-module.recipe = lambda *arguments: derived.append(arguments) or recipe(*arguments)
-main(["status", "plan.toml"], standalone_mode=False)
-print("derived", len(derived), "torch" in sys.modules, "scipy.stats" in sys.modules)
-"""
-
-
-def test_status_derives_each_recipe_once_and_imports_no_torch(tmp_path):
-    (tmp_path / "plan.toml").write_text(
-        'models = ["tiny:sentiment"]\nseeds = [0, 1]\n[learning]\nsuite = "sentiment"\niid = "sentiment"\n'
-        'iid_limit = 60\ntrain.on = ["iid", "iid>suite"]\n'
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", STATUS], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    jobs = int(re.search(r"^(\d+) jobs", done.stdout, re.MULTILINE)[1])
-    assert done.stdout.splitlines()[-1].startswith(f"derived {jobs} False") and jobs >= 4

@@ -7,6 +7,9 @@ import pytest
 from small_world import run_shoal as shoal
 from small_world import write_world
 
+from shoal import Case, Measure, Measures, Outcome, Result
+from shoal.runs.viewing import failing_sections
+
 MODELS = """
 def steady(texts):
     return ["positive" for _ in texts]
@@ -38,6 +41,18 @@ def test_a_dead_model_says_what_it_died_of_and_steers_no_terminal():
     assert "why: RuntimeError: the licence has \\x1b[2Jexpired" in words and "\x1b" not in words
 
 
+def test_status_names_the_next_command_and_gives_the_answer_before_the_states_of_finished_jobs():
+    plan("predictions:answers.jsonl", "python:shown_models:steady")
+    text = shoal("status", "plan.toml").output
+    assert text.startswith("2 jobs: 2 to do\n") and "Next: shoal run plan.toml " in text.splitlines()[-1]
+    assert shoal("run", "plan.toml").exit_code == 0
+    done = shoal("status", "plan.toml").output
+    assert done.splitlines()[1].startswith("Highest suite score: ")
+    assert "\n2 jobs: 2 done (2 not listed: --full)\n" in done and done.count("behaviour-") == 0
+    assert done.endswith("Next: shoal report plan.toml\n")
+    assert shoal("status", "plan.toml", "--full").output.count("done ") >= 2
+
+
 def test_a_model_that_has_gone_does_not_hide_the_others():
     plan("predictions:answers.jsonl", "python:shown_models:steady")
     assert shoal("run", "plan.toml").exit_code == 0
@@ -52,3 +67,20 @@ def test_a_model_that_has_gone_does_not_hide_the_others():
     assert [*told["not found"]] == ["predictions:answers.jsonl"]
     assert "python:shown_models:steady" in Path("report.html").read_text()
     assert "no such file" in shoal("run", "plan.toml").output  # nothing is run where something is missing
+
+
+def test_failing_cases_of_a_protocol_without_plain_passes_are_those_of_its_table():
+    def failing(protocol: str, groups: list[dict[str, str]], passed: list[bool], measure: str) -> str:
+        cases = [Case(str(place), (("a",), ("b",)), None, own) for place, own in enumerate(groups)]
+        outcomes = [Outcome(case.id, hit) for case, hit in zip(cases, passed, strict=True)]
+        result = Result({"protocol": protocol}, cases, outcomes, Measures([Measure(measure, 0.5, 3)]))
+        (section,) = failing_sections(result)
+        return section.text.text
+
+    cells = [("fst/fst", "ID", "test"), ("fst/fst", "ID", "validation"), ("fst/neu", "OOD", "test")]
+    groups = [dict(zip(("cell", "kind", "split"), cell, strict=True)) for cell in cells]
+    assert failing("cood", groups, [False] * 3, "accuracy") == "1 of 1 cases fail"
+    pairs = [{"diagnostic": "crows"}] * 3
+    text = failing("bias", pairs, [True, False, False], "stereotype score")
+    assert text == "1 of 3 cases prefer the stereotype (the first text)"
+    assert failing("bias", pairs, [True, False, False], "accuracy") == "2 of 3 cases fail"

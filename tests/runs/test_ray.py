@@ -286,6 +286,36 @@ def start(plan: Path, store: Path, cluster: Any) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
+def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the_driver_are_lost(
+    cluster, plan, tmp_path, environment, monkeypatch
+):
+    monkeypatch.setenv("SHOAL_TEST_SLEEP", "0")
+    (job,) = check_plan(read_plan(plan))
+    assert [problem for _, problem in run_here([job], RunStore(tmp_path / "here"))] == [None]
+    monkeypatch.setenv("SHOAL_TEST_SLEEP", environment["SHOAL_TEST_SLEEP"])
+    store, log = RunStore(tmp_path / "there"), Path(environment["SHOAL_TEST_LOG"])
+    log.unlink()
+    process = start(plan, store.folder, cluster)
+    wait_until(lambda: store.kept(job.id) >= 4, process)
+    cluster.lose(random.Random(1))
+    kept = store.kept(job.id)
+    wait_until(lambda: store.kept(job.id) > kept, process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    cluster.add()
+    kept = store.kept(job.id)
+    assert 0 < kept < 160 and not store.is_done(job.id)
+    process = start(plan, store.folder, cluster)
+    out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, out
+    assert files(store.folder) == files(tmp_path / "here")
+    workers = {line.partition(",")[0] for line in log.read_text().splitlines()}
+    assert len(workers) >= 3, "one copy asked everything"
+    assert not scaling.left_behind()
+
+
 @pytest.mark.parametrize(
     "address", ["nowhere", "HOST:", ":6379", "host:port", "host:70000", "ray://", "ray://host"]
 )

@@ -85,6 +85,7 @@ def error(status: int, message: str, code: str = "", **headers: str) -> Trouble:
 class _Handler(BaseHTTPRequestHandler):
     server: FakeServer
     protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16  # headers and body in one packet: the second would wait for an acknowledgement
 
     def log_message(self, *words: Any) -> None:
         """Say nothing."""

@@ -33,7 +33,8 @@ def rates(total, warm_up):
 
 def test_the_rate_falls_along_a_line_and_may_rise_first():
     assert rates(4, 0.0) == [1.0, 0.75, 0.5, 0.25]
-    assert rates(6, 0.34) == [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
+    assert rates(6, 0.34) == rates(6, 2) == [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
+    assert rates(3, 500) == [0.002, 0.004, 0.006]  # the study's HANS models stop long before the peak
 
 
 def test_gradients_are_clipped_all_together():
@@ -135,8 +136,9 @@ def test_a_training_that_breaks_down_says_so(fresh):
 def test_numbers_that_cannot_be_are_refused():
     with pytest.raises(PlanError, match="learning_rate must be above 0, found 0"):
         TrainConfig(learning_rate=0, batch=8, epochs=1)
-    with pytest.raises(PlanError, match="warm_up must be from 0"):
-        TrainConfig(learning_rate=1e-3, batch=8, epochs=1, warm_up=1)
+    for warm_up in (1, 1.5, -0.1):
+        with pytest.raises(PlanError, match="warm_up must be a share below 1"):
+            TrainConfig(learning_rate=1e-3, batch=8, epochs=1, warm_up=warm_up)
 
 
 def test_a_batch_is_what_the_model_would_make_of_its_examples(fresh):

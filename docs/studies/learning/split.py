@@ -22,7 +22,7 @@ def main(suite: str, out: str, train: str = "40", test: str = "25") -> None:
     rng = np.random.default_rng(0)
     rows: dict[tuple[str, str], list[str]] = {}
     cases = edited(Settings(suite=suite))
-    parts = split_cases(cases, by_content=True)
+    parts = split_cases(cases, "content")
     for case in cases:
         rows.setdefault((case.groups["functionality"], parts[case.id]), []).append(case.id)
     with Path(out).open("w", newline="", encoding="utf-8") as stream:

@@ -95,7 +95,7 @@ def try_command(
       shoal try behaviour tiny:sentiment --html page.html
     """
     from ..core.records import for_new_templates
-    from ..protocols.behaviour.suggesting import waiting
+    from ..protocols.behaviour.template_suites import waiting
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.last import audit_and_keep
@@ -123,6 +123,7 @@ def try_command(
         from ..render.writing import write_report
 
         write_report([result], html)
+        click.echo(f"\n{html}: 1 job", err=as_json)
     if not as_json:
         kept = "Next: shoal show last --failing    shoal report last"
         click.echo("\n" + (printable(f"The result was not kept: {not_kept}") if not_kept else kept))

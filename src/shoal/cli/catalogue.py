@@ -32,15 +32,20 @@ def catalogue(what: str | None) -> str:
         "explainers": EXPLAINERS,
         "factors": _factors(),
     }
+    formatter = _formatter()
     if what:
-        return _lines(tables[what], indent="")
-    return "\n\n".join(f"{name}\n{_lines(rows, '  ')}" for name, rows in tables.items())
+        formatter.write_dl(list(tables[what].items()))
+        return formatter.getvalue().rstrip()
+    for name, rows in tables.items():
+        with formatter.section(name):
+            formatter.write_dl(list(rows.items()))
+    return formatter.getvalue().strip()
 
 
 def settings_text(protocol: str) -> str:
     """Return name, type, default and effect of the settings of a protocol, the rare ones last."""
     rows = setting_rows(protocol)
-    formatter = click.HelpFormatter(width=min(100, get_terminal_size().columns))
+    formatter = _formatter()
     for title, is_rare in (("Settings", False), ("Rare settings", True)):
         chosen = [row for row in rows if row.advanced is is_rare]
         if chosen:
@@ -54,9 +59,8 @@ def _setting(row: SettingRow) -> str:
     return f"{row.effect}  [{row.type}; {default.replace('–', 'not set')}]"
 
 
-def _lines(rows: dict[str, str], indent: str) -> str:
-    width = max(map(len, rows))
-    return "\n".join(f"{indent}{name:<{width}}  {about}".rstrip() for name, about in rows.items())
+def _formatter() -> click.HelpFormatter:
+    return click.HelpFormatter(width=min(100, get_terminal_size().columns))
 
 
 def _suites() -> dict[str, str]:
@@ -82,10 +86,12 @@ def _factors() -> dict[str, str]:
 def _rules() -> dict[str, str]:
     from ..protocols.behaviour.expect import DIRECTIONS
     from ..protocols.behaviour.rules import PATTERNS, RULES
+    from ..protocols.behaviour.text_rules import TEXT_RULES
 
     words = {name: f"Short for the rule: {rule}." for name, (rule, _) in DIRECTIONS.items()}
     named = {pattern.replace("(?P<label>.+)", "LABEL"): rule for pattern, rule in PATTERNS.items()}
-    return words | {name: (rule.__doc__ or "").splitlines()[0] for name, rule in (RULES | named).items()}
+    rules: dict[str, object] = {**RULES, **TEXT_RULES, **named}
+    return words | {name: (rule.__doc__ or "").splitlines()[0] for name, rule in rules.items()}
 
 
 def _words() -> dict[str, str]:

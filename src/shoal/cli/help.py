@@ -1,10 +1,130 @@
-"""The verb `help`: a verb's help, or a topic."""
+"""The verb `help`: a verb's help, or a topic of at most 80 columns."""
 
 from difflib import get_close_matches
 
 import click
 
-from .topics import TOPICS
+MODELS = """
+Model specs: one string names a model, here, in plans and in Python.
+
+  hf:FOLDER or hf:NAME         a Transformers model; hf: may be left out in try
+  python:MODULE:NAME           a function, or an object with predict
+  predictions:FILE             answers that were computed elsewhere
+  scores:FILE                  results that another tool graded, for compare,
+                               gate, show, report and rank
+  openai:MODEL?url=URL&prompt=PROMPT
+                               a model behind a chat-completions endpoint
+  hf:FOLDER?prompt=PROMPT      local weights with a prompt
+  vectors:FILE                 word vectors, for bias
+  tiny:NAME                    a small model that ships with shoal
+
+Options follow ?, and & separates them. Quote the spec for your shell.
+
+  labels=NAMES                 the suite's names in the order of the outputs,
+                               negative,positive, or pairs,
+                               LABEL_0:negative,LABEL_1:positive;
+                               --labels NAMES does the same
+  hf:          max_length, dtype, device, revision, task, engine, reads,
+               allow_pickle
+  python:      version, timeout
+  predictions: format, id, label, probabilities, rows
+  scores:      metric, group, model; id and run, for tables
+  prompted:    prompt, mode, max_tokens
+  openai:      url, key_from, price, budget, temperature, seed, concurrency,
+               tries, timeout, again
+
+A comma or colon inside a label needs a backslash: so\\, so. Inside ?labels=
+write %26 for & and %2B for +; --labels does that for you.
+
+Examples:
+  shoal try behaviour hf:my-model --suite sentiment --labels negative,positive
+  shoal try behaviour "predictions:answers.csv?label=pred_a" --suite hatecheck.csv
+  shoal try behaviour python:my_model:predict --suite suite.jsonl
+  shoal try behaviour "openai:MODEL?url=http://localhost:8000/v1&prompt=sentiment-plain"
+
+More: shoal list models, shoal list prompts.
+"""
+
+SETTINGS = """
+Settings of a protocol, such as its suite or split.
+
+  --suite NAME, --data NAME    the two that most commands need
+  --set KEY=VALUE              any other; repeat for more
+  --set KEY=A,B                a list
+  --set TABLE.KEY=VALUE        a setting in a table, such as train.method
+
+In a plan they belong to the table of the protocol:
+
+  [behaviour]
+  suite = "suite.jsonl"
+  split = "test"
+
+  [behaviour.advanced]         for rare settings
+  tolerance = 0.05
+
+In Python they are keywords: shoal.audit("behaviour", model, suite="s.jsonl").
+
+Name, type, default and effect of each: shoal list settings behaviour
+"""
+
+RULES = """
+Rules of a release: shoal gate RESULT --rules gate.toml
+
+  [[rule]]                     # the suite score
+  at_least = 0.85
+
+  [[rule]]                     # each functionality of a capability
+  capability = "fairness"
+  functionality = "*"
+  no_worse_than_baseline_by = 0.02
+
+  [[rule]]                     # any measure, by its name and groups
+  measure = "stereotype score"
+  category = "gender"
+  at_most = 0.6
+
+  functionality, capability, test_type, ...
+                               the group to judge; "*" judges each
+  measure                      needed only if the groups fit several measures
+  at_least, at_most            a limit; rates are fractions
+  no_worse_than_baseline_by    how much worse than --baseline it may be
+  judge                        "observed" (default): the rate itself;
+                               "lower bound": the whole interval must meet it;
+                               "upper bound": the whole interval must miss it
+                               to fail
+  allow_errors                 judge the answered cases alone
+  allow_undefined              skip groups without an applicable case
+
+Exit codes: 0 every rule is met, 3 some rule is not.
+
+The rules by which a suite judges a case are another thing: shoal list rules
+"""
+
+FILES = """
+Files that shoal reads and writes.
+
+  suite        .jsonl, one case per line; .yaml or a sheet with templates; .py.
+               shoal new suite NAME writes one to start from, shoal import FILE
+               converts other formats, shoal check FILE shows what is in it.
+  predictions  .jsonl or .csv with an id and a label, or a probability per
+               label, for each example. shoal export SUITE --out texts.csv
+               writes the ids.
+  scores       logs of lm-evaluation-harness, inspect, promptfoo, HELM, MLflow,
+               Every Eval Ever, or a table with an id and a score.
+  plan         .toml: models, and a table of settings per protocol, for run.
+  rules        .toml: see shoal help rules.
+  result       .json, from --json: rates without cases, for show, report and
+               gate.
+  page         .html, from try --html, report and compare --out; the numbers are
+               beside it as .json, tables as .csv.
+
+  runs/        the store of run: a folder per job. --into names another.
+  .shoal/      a cache with the latest result of try: last. It can be deleted.
+
+Formats that import recognises: shoal list formats
+"""
+
+TOPICS = {"models": MODELS, "settings": SETTINGS, "rules": RULES, "files": FILES}
 
 
 @click.command("help")
@@ -18,6 +138,8 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
       shoal help models
       shoal help compare
     """
+    from ..protocols import PROTOCOLS
+
     root = ctx.find_root()
     assert isinstance(root.command, click.Group)
     if topic is None:
@@ -31,4 +153,6 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
         known = [*TOPICS, *root.command.commands]
         near = get_close_matches(topic, known, 1)
         fix = f"try: shoal help {near[0]}" if near else f"topics: {', '.join(TOPICS)}; or any verb"
+        if topic in PROTOCOLS:
+            fix = f"it is a protocol; try: shoal list settings {topic}, or shoal help try"
         raise click.UsageError(f"no topic or verb {topic!r}; {fix}")

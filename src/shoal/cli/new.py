@@ -1,4 +1,4 @@
-"""The verb `new`: files to start from."""
+"""The verbs `new` and `suggest`: a suite file to start from, and words and cases of a model for the user to accept."""
 
 import shlex
 from pathlib import Path
@@ -55,3 +55,62 @@ def new_command(
     with writing(out) as stream:
         stream.write(content)
     click.echo(printable(f"{out}: a suite to edit.\nNext: shoal check {shlex.quote(str(out))} --cases 3"))
+
+
+@click.command("suggest")
+@click.argument("suite", type=EXISTING)
+@click.option("--slot", default="", metavar="NAME", help="Suggest words for this slot of the templates.")
+@click.option(
+    "--cases", default="", metavar="NAME", help="Suggest cases for this functionality (openai: only)."
+)
+@click.option("--model", required=True, metavar="SPEC", help="A masked or causal hf: model, or openai:MODEL.")
+@click.option(
+    "--count", type=click.IntRange(1, 200), default=20, show_default=True, help="How many, at most."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the contexts.")
+@click.option(
+    "--pos",
+    type=click.Choice(["NOUN", "ADJ", "VERB", "NAME"]),
+    help="Class of the words; by default that of the words in the list.",
+)
+def suggest_command(
+    suite: Path, slot: str, cases: str, model: str, count: int, seed: int, pos: str | None
+) -> None:
+    """Suggest words or cases for a suite with a model.
+
+    They are printed, best first, and written into the file below `suggested`. They are not counted until you move
+    them to `words` or `cases`.
+
+    \b
+    Examples:
+      shoal suggest hotels.yaml --slot thing --model hf:bert-base-uncased
+      shoal suggest hotels.yaml --slot praise --model hf:gpt2 --pos ADJ
+      shoal suggest hotels.yaml --cases irony_is_seen --model "openai:gpt-4o-mini"
+    """
+    from ..core.text import printable
+    from ..protocols.behaviour import suggesting
+
+    if bool(slot) == bool(cases):
+        raise click.UsageError("give --slot NAME or --cases NAME")
+    if slot:
+        slot = slot.strip("{}")
+        words = suggesting.suggest_words(suite, slot, model, count, seed, pos or "")
+        suggesting.write_suggested(suite, {slot: words})
+        click.echo(
+            printable(f"{len(words)} word{'s' if len(words) > 1 else ''} for {{{slot}}}, best first:\n")
+        )
+        click.echo(click.wrap_text(printable(", ".join(words)), 80, "  ", "  "))
+        home = "words"
+    else:
+        from ..protocols.behaviour.build import load_suite
+
+        written = suggesting.suggest_cases(suite, load_suite(str(suite)), cases, model, count, seed)
+        suggesting.write_suggested(suite, {"cases": {cases: written}})
+        lines = [f"  {case['label']}: {case['text']}" for case in written]
+        click.echo(
+            printable(
+                "\n".join([f"{len(written)} case{'s' if len(written) > 1 else ''} for {cases}:\n", *lines])
+            )
+        )
+        home = "cases"
+    click.echo(printable(f"\nWritten to {suite} under `suggested`. Move those you accept to `{home}`."))

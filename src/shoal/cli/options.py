@@ -97,14 +97,11 @@ def labelled(spec: str, labels: str | None) -> str:
     """Return a model spec with `--labels` as an option."""
     if labels is None:
         return spec
-    from ..models import parse_spec
     from ..models.labels import parse_labels
-    from ..runs.plan import with_option
+    from ..runs.results import labelled
 
     parse_labels(labels, "--labels")
-    if "labels" in parse_spec(spec).options:
-        raise ModelError(f"{spec}: both the spec and --labels name labels", fix="keep one of them")
-    return with_option(spec, "labels", labels)
+    return str(labelled(spec, labels))
 
 
 PROTOCOL = click.option(

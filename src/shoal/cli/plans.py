@@ -1,6 +1,6 @@
 """The verbs `run`, `status`, `show` and `report`: plans and results."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,7 @@ import click
 
 from ..core.errors import ModelError, PlanError, ShoalError, some
 from ..core.files import is_file, read_toml, stands_alone
+from ..core.text import texts_in
 from . import options
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
 @click.command()
 @click.argument("plan", type=options.EXISTING)
 @options.INTO
-@click.option("--full", is_flag=True, help="Show every table.")
+@click.option("--full", is_flag=True, help="Show every table and every job.")
 @options.AS_JSON
 def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     """Show a plan's progress and the results so far.
@@ -108,7 +109,7 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
-    from .views import job_sections
+    from .views import job_sections, next_step
 
     store = RunStore(into)
     wanted, jobs, problems = reachable(read_plan(plan))
@@ -117,8 +118,10 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
     if as_json:
         echo_plan(jobs, results, compared, store, problems)
     else:
-        sections = [*job_sections(jobs, store), *plan_sections(wanted, results, compared)]
-        print_sections(sections, full=full)
+        states, answer = job_sections(jobs, store, full=full), plan_sections(wanted, results, compared)
+        is_done = all(store.is_done(job.id) for job in jobs)
+        print_sections([*answer, *states] if is_done else [*states, *answer], full=full)
+        click.echo(f"\n{next_step(is_done, plan, into)}")
     refuse_absent(problems)
 
 
@@ -128,7 +131,7 @@ def refuse_absent(problems: "Mapping[str, str]") -> None:
         raise ModelError(
             f"{len(problems)} of the plan's models cannot be found; the results of the others are shown",
             why=some([problem.splitlines()[0] for problem in problems.values()], 3),
-            fix="put them back where they were, or take them out of the plan",
+            fix="the folder in which the plan's paths and modules are, or take these models out of the plan",
         )
 
 
@@ -268,7 +271,7 @@ def report(
     from ..render.writing import SUFFIXES, write_figures, write_forms
 
     is_plan = plan.endswith(".toml") and is_file(Path(plan))
-    named = _texts_in(read_toml(Path(plan), "a plan")) if is_plan else ()
+    named = texts_in(read_toml(Path(plan), "a plan")) if is_plan else ()  # some of them name files
     options.refuse_overwrite(out, (plan, *named, *query["pairs"]), Path(plan).parent)
     page, jobs, count, problems = _page_of(plan, **query)
     page = with_explanations(page, explain) if explain else page
@@ -280,15 +283,6 @@ def report(
         click.echo(f"{figures}: {write_figures(page, figures)} figures", err=alone)
     click.echo(f"{path}: {count}", err=alone)
     refuse_absent(problems)
-
-
-def _texts_in(value: object) -> "Iterator[str]":
-    """Yield every text in a plan: some of them name files."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts_in(part)
 
 
 def _with_gate(page: "Page", path: Path) -> "Page":

@@ -74,7 +74,7 @@ def rank_command(
     compared = protocol.compare(settings, results)
     if out:
         number = export(compared.findings, results[0].job["about"]["columns"], out)
-        click.echo(f"{out}: {number:,} examples to label", err=as_json)
+        click.echo(f"{out}: {number:,} examples to label. Then rank again with --data {out}", err=as_json)
     if as_json:
         echo_object([result.job for result in results], compared.measures, compared.findings)
     else:

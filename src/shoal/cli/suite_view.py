@@ -68,9 +68,8 @@ def suite_sections(description: dict[str, Any], hygiene: Hygiene) -> list[Sectio
         Row([*(str(row[name]) for name in names), f"{row['cases']:,}", f"{row['examples']:,}"])
         for row in description["functionalities"]
     ]
-    size = (
-        f"{description['cases']:,} cases, {description['examples']:,} examples, {len(rows)} functionalities"
-    )
+    number = f"{len(rows)} functionalit{'y' if len(rows) == 1 else 'ies'}"
+    size = f"{description['cases']:,} cases, {description['examples']:,} examples, {number}"
     labels = ", ".join(description["labels"] or ()) or "not named"
     text = f"{description['suite']}: {size}; labels: {labels}"
     return [Section(text=text, blocks=[Table(columns, rows)]), *_hygiene_sections(hygiene)]
@@ -92,7 +91,7 @@ def case_sections(suite: Suite, each: int) -> list[Section]:
 
 def _expected(case: Case, suite: Suite) -> str:
     if not case.labels:
-        return rule_words(case.meta["expect"].rule)
+        return rule_words(case.meta["expect"])
     label = case.labels[0]
     return label_words(replace(case, meta={"labels": suite.labels}), label)
 

@@ -61,8 +61,7 @@ def check_command(files: tuple[Path, ...], prompts: int, cases: int | None, as_j
 def _check_suite(file: Path, cases: int | None, as_json: bool) -> None:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.hygiene import examine
-    from ..protocols.behaviour.suggesting import waiting
-    from ..protocols.behaviour.template_suites import is_sheet, is_yaml
+    from ..protocols.behaviour.template_suites import is_sheet, is_yaml, waiting
     from ..render.terminal import print_sections
     from .suite_view import case_sections, describe_suite, suite_sections
 
@@ -234,6 +233,7 @@ def export_command(
     from ..core.text import printable
     from ..protocols import PROTOCOLS
     from ..protocols.behaviour.suites import SUITES
+    from ..runs.last import LAST
     from ..runs.store import RunStore
 
     store = RunStore(into)
@@ -243,6 +243,8 @@ def export_command(
         raise click.UsageError("--set is for a protocol or a job; a suite is written whole")
     if verbatim and (not is_suite or target):
         raise click.UsageError("--verbatim is for the texts of a suite")
+    if what == LAST and not target:
+        raise click.UsageError("a result needs --to: shoal export last --to csv")
     if target:
         path, content = _export_to(target, what, out, store, is_result)
     elif out is None:
@@ -275,15 +277,16 @@ def _is_result(name: str, target: str, store: "RunStore") -> bool:
     from ..runs.last import LAST
     from ..runs.results import SPEC
 
-    is_known = name in SUITES or is_file(Path(name)) or SPEC.match(name)
-    return name == LAST or _is_job(store, name) or (target not in TASKS and not is_known)
+    is_known = is_file(Path(name)) or SPEC.match(name)
+    is_result = name == LAST or _is_job(store, name) or (target not in TASKS and not is_known)
+    return name not in SUITES and is_result
 
 
 def _export_result(target: str, name: str, out: Path | None, store: "RunStore") -> tuple[Path, str]:
     from ..render.progress import progress_bar
     from ..render.result_logs import RESULT_FORMS, samples_file
-    from ..runs.answered import answered_result
     from ..runs.results import find_job
+    from .answered import answered_result
 
     job, holder = find_job(name, store)
     ending, write = RESULT_FORMS[target]
@@ -291,7 +294,7 @@ def _export_result(target: str, name: str, out: Path | None, store: "RunStore") 
     for file in (path, samples_file(path)) if target == "eee" else (path,):
         _refuse_existing(file)
     with progress_bar() as progress:
-        result = answered_result(job, holder, progress)
+        result = answered_result(job, name, holder, progress)
     write(result, path)
     judged = sum(row.passed is not None for row in result.cases)
     failed = sum(bool(row.error) for row in result.cases)
@@ -336,7 +339,7 @@ def _export_suite(name: str, out: Path, verbatim: bool) -> str:
     suite = load_suite(name)
     if out.suffix == ".html":
         from ..protocols.behaviour.form import form_data
-        from ..render.form import write_form
+        from ..render.writing import write_form
 
         write_form(form_data(suite), out)
         return (

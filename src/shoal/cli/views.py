@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..runs.estimate import Bill, Estimate
 
 MANY_JOBS = 40
-"""Of more jobs than this, `status` lists only those with a note, and `check` only the first few."""
+"""Of more jobs than this, `status` lists no waiting ones without a note, and `check` only the first few."""
 FIRST_JOBS = 10
 LONGEST_NOTE = 300
 """Characters of an error that `status` shows; the job's error.txt has the rest."""
@@ -96,6 +96,15 @@ def finished_words(jobs: Sequence[Job], store: RunStore, plan: Path) -> str:
     )
 
 
+def next_step(is_done: bool, plan: Path, into: Path) -> str:
+    """Return the command to type after `status`."""
+    where = "" if into == Path("runs") else f" --into {shlex.quote(str(into))}"
+    name = shlex.quote(str(plan))
+    if is_done:
+        return printable(f"Next: shoal report {name}{where}")
+    return printable(f"Next: shoal run {name}{where}    (shoal check {name} estimates the time)")
+
+
 def next_words(results: "Mapping[str, Sequence[Result]]", plan: Path, into: Path) -> str:
     """Return the commands that show failing cases and write the page."""
     every = [result for rows in results.values() for result in rows]
@@ -122,17 +131,19 @@ def _left(*titles: str) -> list[Column]:
     return [Column(title, "left") for title in titles]
 
 
-def job_sections(jobs: Sequence[Job], store: RunStore) -> list[Section]:
-    """Return a line per job with its state."""
+def job_sections(jobs: Sequence[Job], store: RunStore, *, full: bool = False) -> list[Section]:
+    """Return the number of jobs by state, and a line per unfinished job; in full per job."""
     states = [(job, *state(job, store)) for job in jobs]
     counts = Counter(word for _, word, _ in states)
+    listed = () if full else ("done",) if len(jobs) <= MANY_JOBS else ("done", "to do")
     rows = [
         Row([Words(word, TONES.get(word, "doubt")), job.id, job.model, Words(note, "quiet")])
         for job, word, note in states
-        if note or len(jobs) <= MANY_JOBS or word not in ("done", "to do")
+        if note or word not in listed
     ]
     summary = ", ".join(f"{count} {word}" for word, count in counts.items())
     text = f"{_count(len(jobs), 'job')}: {summary}" if jobs else "0 jobs"
+    text += f" ({len(jobs) - len(rows)} not listed: --full)" if len(rows) < len(jobs) else ""
     return [Section(text=text, blocks=[Table(_left("state", "job", "model", "note"), rows)] if rows else [])]
 
 

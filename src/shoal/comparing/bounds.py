@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import scipy  # its parts are imported at their first use
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from ..core.claims import ALPHA
 from ..core.errors import PlanError
@@ -168,7 +168,7 @@ class Evidence:
         if p <= level and (ends_right or not proves):
             return None
         outcome = f"{n} newly failing of {n}" if self.relative else f"{round(extreme * n)} of {n}"
-        return f"even {outcome} {'cannot show that the limit is kept' if proves else 'does not fail it'}"
+        return f"too few cases: even {outcome} would not {'prove that it is met' if proves else 'fail'}"
 
     def _cases(self, measure: Measure) -> int | None:
         """Return how many cases a rate is a mean over; None if it is a mean over groups, or unpaired."""
@@ -214,4 +214,4 @@ def _from_interval(verdict: "Verdict", limit: float) -> float:
     value = oriented(verdict.rule, verdict.measure, verdict.measure.value or 0.0)
     away = (value - limit) / error if error else math.nan
     away = -away if verdict.rule.kind == "at_most" else away
-    return 1.0 if math.isnan(away) else float(ndtr(away))
+    return 1.0 if math.isnan(away) else float(scipy.special.ndtr(away))

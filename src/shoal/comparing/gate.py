@@ -15,6 +15,7 @@ from typing import Literal
 from ..core.errors import DataError, PlanError, nearest, some
 from ..core.measures import quantity, shown
 from ..core.records import Measure, Measures, Result
+from ..models import variant_of
 from .bounds import Evidence, by_tests, oriented
 from .cases import CASES, judgeable, scoring_of, unusable
 from .pairs import compare, difference_of
@@ -22,6 +23,8 @@ from .rows import Choices
 from .rules import EVERY, Rule
 from .wording import observed, short_limit
 
+USABLE = "usable model"
+"""The rule that every gate has: the model reads its input and has learnt its task."""
 Status = Literal["met", "failed", "error", "undefined", "not judged", "passed over"]
 """`error`: the model is unusable or left cases unanswered; `undefined`: the number is missing; `not judged`: at
 its number of cases the rule could not fail, or could not pass. All three fail the gate. `passed over`: undefined, and
@@ -62,6 +65,8 @@ class Verdict:
         if any(value.replace(".", "", 1).isdecimal() for value in groups):
             return ", ".join([measure, *groups])
         named = [value for name, value in self.measure.groups.items() if self.rule.groups.get(name) == "*"]
+        if prompt := self.measure.groups.get("prompt"):
+            return f"{(named or [*groups[:-1], measure])[0]}, {prompt}"
         return (named or groups or [measure])[0]
 
     @property
@@ -71,6 +76,31 @@ class Verdict:
             return -math.inf
         limit = -self.rule.limit if self.rule.is_relative else self.rule.limit
         return limit - self.judged if self.rule.kind == "at_most" else self.judged - limit
+
+
+def judge_by_prompt(
+    rules: Sequence[Rule], results: Sequence[Result], baselines: Sequence[Result] = ()
+) -> list[Verdict]:
+    """Return the verdicts on one result, or on a model under several prompts: each against its prompt's baseline."""
+    if len(results) == 1 and len(baselines) < 2:
+        return judge(rules, results[0], *baselines)
+    variants, earlier = (
+        {variant_of(str(result.job.get("model", ""))): result for result in side}
+        for side in (results, baselines)
+    )
+    if () in variants or len(variants) < len(results) or (baselines and set(earlier) != set(variants)):
+        raise PlanError(
+            f"{len(results)} results and {len(baselines)} baselines do not belong together",
+            why="several results are one model under different prompts, with a baseline for each prompt",
+            fix="a gate for each model, or the same prompts on both sides",
+        )
+    return [
+        replace(
+            verdict, measure=replace(verdict.measure, groups={**verdict.measure.groups, "prompt": variant[0]})
+        )
+        for variant, result in variants.items()
+        for verdict in judge(rules, result, earlier.get(variant))
+    ]
 
 
 def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None) -> list[Verdict]:
@@ -88,11 +118,9 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
             evidence = Evidence(result, baseline if rule.is_relative else None)
             judged = by_tests(judged, measures, evidence, number)
         verdicts += judged
-    usable = Rule(measure="usable model", at_least=1.0)
+    usable = Rule(measure=USABLE, at_least=1.0)
     dead = [
-        Verdict(
-            usable, Measure("usable model", None, 0, {"check": finding.kind}), "error", None, finding.text
-        )
+        Verdict(usable, Measure(USABLE, None, 0, {"check": finding.kind}), "error", None, finding.text)
         for finding in unusable(result)
     ]
     return [*dead, *verdicts]
@@ -183,7 +211,9 @@ def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Difference]")
         return Verdict(rule, judged_measure, "error", None, reason)
     if judged_measure.value is None:
         status: Status = "passed over" if rule.allow_undefined else "undefined"
-        return Verdict(rule, judged_measure, status, None, _why_undefined(judged_measure))
+        why = _why_undefined(judged_measure)
+        remedy = "" if rule.allow_undefined else "; allow_undefined = true in the rule accepts this"
+        return Verdict(rule, judged_measure, status, None, f"{why}{remedy}")
     judged = _judged(rule, judged_measure)
     if judged is None:
         return Verdict(rule, judged_measure, "undefined", None, "no interval to judge by")
@@ -201,7 +231,7 @@ def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None")
         parts.append(UNPAIRED)
     elif difference is not None and difference.changes is not None:
         lost, gained = difference.changes
-        allowed = f" ({int(rule.limit * row.n + SLACK):,} net allowed)" if is_rate else ""
+        allowed = f" (at most {int(rule.limit * row.n + SLACK):,} more failures allowed)" if is_rate else ""
         parts.append(f"{lost:,} newly failing, {gained:,} fixed{allowed}")
     elif is_rate and row.value is not None and quantity(row).unit == "share":
         passes = row.value * row.n
@@ -216,7 +246,8 @@ def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None")
         parts.append(f"{end} bound {bound}")
     if is_by_p and verdict.is_met and row.value is not None and not rule.is_relative:
         misses = row.value > rule.limit if rule.kind == "at_most" else row.value < rule.limit
-        parts += ["not proven to miss the limit"] if misses else []
+        side = "above" if rule.kind == "at_most" else "below"
+        parts += [f"{side} the limit, but that may be chance"] if misses else []
     return "; ".join(parts)
 
 

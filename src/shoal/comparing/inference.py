@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy  # its parts are imported at their first use
 from numpy.typing import NDArray
-from scipy import special
 
 from ..core.claims import ALPHA
 from ..stats.intervals import (
@@ -253,7 +253,7 @@ def detectable_drop(estimate: Estimate, alpha: float) -> float | None:
     """Return the smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None if none is."""
     if estimate.runs is not None:
         error, reach = estimate.runs.error, estimate.runs.reach(1 - alpha)
-        degrees = special.stdtridf(1 - alpha / 2, reach / error) if error > 0 else 0.0
+        degrees = scipy.special.stdtridf(1 - alpha / 2, reach / error) if error > 0 else 0.0
         return smallest_mean_difference(error, float(degrees), alpha)
     if estimate.flips is None:
         return None

@@ -6,13 +6,13 @@ A pilot gives the number of cases and the share of cases that change anyway; `st
 import math
 from dataclasses import dataclass
 
-from ..core.claims import POWER
+from ..core.claims import ALPHA, POWER
 from ..core.errors import DataError, PlanError, nearest
 from ..core.measures import MEASURES, quantity, shown
 from ..core.records import Measure, Result
 from ..core.views import Section, Words
 from ..stats.power import Cases, even_drop_power
-from .inference import churn, level_of
+from .inference import churn, level_of, tests_in
 from .pairs import Choices, compare
 from .rows import Row
 
@@ -26,6 +26,8 @@ class PowerPlan:
     row: Row
     drop: float
     level: float
+    tests: int
+    """The number of rows that share this level."""
     changing: float
     """The share of cases that change besides the drop."""
     needed: int | None
@@ -66,6 +68,12 @@ def plan_size(
             f"{chosen.name}: compare cannot detect a drop of {drop:g}", fix="--row with another row"
         )
     share, cases = drop / total, Cases.weighted(estimate.flips[1][estimate.flips[1] > 0])
+    if differing is not None and differing < share:
+        raise PlanError(
+            f"--differing {differing:g}: too small for this drop",
+            why=f"a drop of {drop:g} in {chosen.name} alone changes {100 * share:.1f} % of the cases",
+            fix=f"--differing {share:.2g} or more",
+        )
     changing = churn(estimate) if differing is None else max(0.0, differing - share)
     level = level_of(comparison.rows, chosen.level)
 
@@ -80,7 +88,8 @@ def plan_size(
         middle = (below + needed) // 2
         below, needed = (below, middle) if power_at(middle) >= POWER else (middle, needed)
     found = needed if needed <= MOST else None
-    return PowerPlan(chosen, drop, level, changing, found, power_at(chosen.n))
+    tests = tests_in(comparison.rows, chosen.level)
+    return PowerPlan(chosen, drop, level, tests, changing, found, power_at(chosen.n))
 
 
 def plan_sections(plan: PowerPlan) -> list[Section]:
@@ -92,8 +101,11 @@ def plan_sections(plan: PowerPlan) -> list[Section]:
         f"To detect a drop of {drop} in {plan.row.name} with {100 * POWER:.0f} % power you need {needed} cases.\n"
         f"The pilot has {plan.row.n:,} (power {shown(plan.pilot_power, MEASURES['power'])} %)."
     )
+    open_tests = max(1, round(ALPHA / plan.level))
+    rows = f"{plan.row.level or 'overall'} row{'' if plan.tests == 1 else 's'}"
     notes = [
-        f"Two-sided test at level {plan.level:.2g}, as in compare.",
-        f"{100 * plan.changing:.1f} % of cases change besides the drop, half of them each way.",
+        f"Two-sided test at level {plan.level:.2g}, as in compare: 5 %, divided by the {open_tests} of {plan.tests} "
+        f"{rows} that {'is' if open_tests == 1 else 'are'} not significant in the pilot (Holm).",
+        f"Another {100 * plan.changing:.1f} % of the cases change too, equally often both ways.",
     ]
     return [Section(text=[Words(answer, "strong")], notes=notes)]

@@ -9,7 +9,15 @@ from ..core.views import Card, Cell, Column, Dots, Number, Summary, Table, Tone,
 from ..core.views import Row as TableRow
 from .pairs import Comparison, difference_of
 from .rows import Row
-from .wording import both_sides, counted, difference_text, interval_text, overall_verdict, unit
+from .wording import (
+    both_sides,
+    counted,
+    difference_text,
+    disagreement,
+    interval_text,
+    overall_verdict,
+    unit,
+)
 
 LISTED = 4
 """The number of rows that a card lists."""
@@ -23,11 +31,11 @@ def comparison_summary(comparison: Comparison, a: str = "A", b: str = "B") -> Su
     rows = comparison.by(comparison.finest) if comparison.finest else []
     fine = [row for row in rows if row.difference is not None]  # the others have no applicable case
     worse, better = _changed(fine, better=False), _changed(fine, better=True)
-    verdict, tone = _verdict(overall, worse, comparison.finest, a, b)
+    verdict, tone = _verdict(comparison, worse, a, b)
     unusable = [finding.text for finding in comparison.findings]
     if unusable:
         verdict, tone = f"Not comparable: {unusable[0]}", "bad"
-    cards = [_overall_card(overall)]
+    cards = [_overall_card(overall, comparison.headline)]
     text = ""
     if fine:
         unclear = len(fine) - len(worse) - len(better)
@@ -51,20 +59,27 @@ def _changed(rows: Sequence[Row], *, better: bool) -> list[Row]:
     return sorted(changed, key=lambda row: -abs(row.difference or 0.0))
 
 
-def _verdict(overall: Row, worse: Sequence[Row], level: str, a: str, b: str) -> tuple[str, Tone]:
+def _verdict(comparison: Comparison, worse: Sequence[Row], a: str, b: str) -> tuple[str, Tone]:
+    overall = comparison.overall
     if overall.difference is None:
         return f"{a} and {b} have no applicable case in common", "doubt"
+    lost = f"{counted(len(worse), comparison.finest)} got worse"
+    if contradiction := disagreement(comparison):
+        return f"{b}: {contradiction[0].lower()}{contradiction[1:]}" + (f"; {lost}" if worse else ""), "doubt"
     verdict = overall_verdict(overall, a, b)
     if worse and overall.change != "bad":
-        return f"{verdict}, but {counted(len(worse), level)} got worse", "doubt"
+        return f"{verdict}, but {lost}", "doubt"
     return verdict, overall.change
 
 
-def _overall_card(row: Row) -> Card:
+def _overall_card(row: Row, headline: Row) -> Card:
     lines = [both_sides(row)] if row.measure == "pass rate" and row.runs == (1, 1) else []
     if row.difference is not None:
         interval = f" (95 % CI {interval_text(row)})" if row.interval else ""
         lines.append(f"{difference_text(row)}{unit(row)}{interval}")
+    if headline is not row and headline.difference is not None:
+        change = f"{difference_text(headline)}{unit(headline)} {headline.mark}".strip()
+        lines.append(f"{both_sides(headline)} ({change})")
     number = _both(row) + (" %" if quantity(row.measure).unit == "share" else "")
     return Card(f"Overall: {row.measure}", Words(number, row.change), lines)
 
@@ -103,7 +118,7 @@ def _chart(comparison: Comparison, a: str, b: str) -> Table | None:
         return None
     level = "capability" if "capability" in fitting else max(fitting, key=lambda name: len(fitting[name]))
     rows = sorted(fitting[level], key=lambda row: (row.change != "bad", _rate_of_b(row)))
-    heads = [Column(level, "left"), Column(a), Column(b), Column("diff")]
+    heads = [Column(level, "left"), Column(a, spare=True), Column(b, spare=True), Column("diff")]
     title = f"{rows[0].measure.capitalize()} by {level}, in % (○ {a}, ● {b})"
     return Table(
         [*heads, Column("", "left", scale=(0.0, 1.0))],

@@ -23,7 +23,7 @@ from ..core.views import (
 )
 from ..core.views import Row as TableRow
 from . import wording
-from .gate import Verdict
+from .gate import USABLE, Verdict
 from .inference import tests_in
 from .pairs import Comparison, difference_of
 from .rows import Row
@@ -101,11 +101,17 @@ def _answer(comparison: Comparison) -> list[Words | str]:
     row = comparison.overall
     if row.difference is None:
         return [*pieces, Words("A and B have no applicable case in common.", "doubt")]
-    change = f"{wording.difference_text(row)}{wording.unit(row)}{wording.interval_clause(row)}"
-    about = f"{wording.both_sides(row)} ({change})\n"
+    contradiction = wording.disagreement(comparison)
+    shown_rows = [row, comparison.headline] if contradiction else [row]
+    about = "; ".join(f"{wording.both_sides(one)} ({_change(one)})" for one in shown_rows)
     lines = [_counted(comparison), _power(comparison)]
-    verdict = Words(f"{wording.overall_verdict(row)}: ", ("strong", row.change))
-    return [*pieces, verdict, about, "\n".join(filter(None, lines))]
+    tone: Tone = "doubt" if contradiction else row.change
+    verdict = Words(f"{contradiction or wording.overall_verdict(row)}: ", ("strong", tone))
+    return [*pieces, verdict, f"{about}\n", "\n".join(filter(None, lines))]
+
+
+def _change(row: Row) -> str:
+    return f"{wording.difference_text(row)}{wording.unit(row)}{wording.interval_clause(row)}"
 
 
 def _counted(comparison: Comparison) -> str:
@@ -136,7 +142,7 @@ def _power(comparison: Comparison) -> str:
         for drop, where in drops
         if drop is not None
     ]
-    return f"Minimum detectable drop: {', '.join(parts)} (80 % power)." if parts else ""
+    return f"The minimum detectable drop is {', '.join(parts)} (80 % power)." if parts else ""
 
 
 def _sorted(comparison: Comparison) -> tuple[list[Row], list[Row], list[Row]]:
@@ -156,15 +162,14 @@ def _sorted(comparison: Comparison) -> tuple[list[Row], list[Row], list[Row]]:
 
 
 def _short_table(comparison: Comparison) -> Table:
-    """Return the marked rows: of the finest level, then of the levels between."""
+    """Return the overall measures, then the marked rows: of the finest level, then of the levels between."""
     worse, better, _ = _sorted(comparison)
     between = [
         row
         for row in comparison.rows
         if row.level not in ("", comparison.finest) and row.significant and row.difference
     ]
-    whole = [] if comparison.finest else comparison.by("")
-    return _table(comparison, [*worse, *better, *between, *whole], full=False)
+    return _table(comparison, [*comparison.by(""), *worse, *better, *between], full=False)
 
 
 def _full_table(comparison: Comparison) -> Table:
@@ -233,8 +238,8 @@ def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
                 for row in suspects
             ]
             text = (
-                f"Not significant after correction for {tests_in(comparison.rows, level)} tests, but the interval "
-                f"excludes zero: {some(names, len(names) if full else 6)}"
+                f"Perhaps changed: the interval excludes zero, but the row is not significant after correction for "
+                f"{tests_in(comparison.rows, level)} tests: {some(names, len(names) if full else 6)}"
             )
             lines.append(Words(text))
     few = [row for row in rest if row.has_few_templates]
@@ -243,7 +248,12 @@ def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
         names = [f"{row.name} {wording.difference_text(row)}, {wording.missing_interval(row)}" for row in few]
         lines.append(Words(f"Not tested over templates: {some(names, 6)}"))
     if hidden and not full:
-        lines.append(Words(f"{hidden} more without a clear change: {hints.rows}", "quiet"))
+        lines.append(
+            Words(
+                f"{hidden} more without a clear change {'is' if hidden == 1 else 'are'} not shown: {hints.rows}",
+                "quiet",
+            )
+        )
     return [Text([line]) for line in lines]
 
 
@@ -394,9 +404,12 @@ def verdict_sections(verdicts: Sequence[Verdict], result: Result, *, every: bool
 
 def gate_verdict(verdicts: Sequence[Verdict]) -> tuple[str, bool]:
     """Return whether a gate is met, in words and as a fact."""
-    missed = {id(verdict.rule) for verdict in verdicts if not verdict.is_met}
-    count = len({id(verdict.rule) for verdict in verdicts})
+    given = [verdict for verdict in verdicts if verdict.measure.name != USABLE]
+    missed = {id(verdict.rule) for verdict in given if not verdict.is_met}
+    count = len({id(verdict.rule) for verdict in given})
     total = f"{count} rule{'' if count == 1 else 's'}"
+    if len(given) < len(verdicts):
+        return f"Gate not met: the model is unusable; {len(missed)} of {total} failed", False
     if missed:
         return f"Gate not met: {len(missed)} of {total} failed", False
     return f"Gate met: {total} passed", True

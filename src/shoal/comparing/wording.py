@@ -10,7 +10,7 @@ from ..core.errors import some
 from ..core.measures import quantity, shown, shown_interval, shown_p, unit_word
 from ..core.records import Measure, Result
 from ..protocols.base import differing
-from .cases import EXCUSED_CHECKS, TEMPLATES
+from .cases import EXCUSED_CHECKS, TEMPLATES, same_prompts
 from .rows import Row
 
 if TYPE_CHECKING:
@@ -52,12 +52,15 @@ def about_cases(result: Result) -> str:
     if metric := _metric(result):
         return f"metric {metric}, {len(result.cases):,} samples"
     settings = result.settings
-    unusual = {} if settings is None else differing(settings)
+    symbols = getattr(settings, "symbols", {})
+    named = (
+        {} if settings is None else differing(settings) | {name: getattr(settings, name) for name in symbols}
+    )
     words = [
-        f"{name} {' / '.join(value) if isinstance(value, tuple) else PurePath(str(value)).name}"
-        for name, value in unusual.items()
+        f"{symbols.get(name, name)} {_setting(value) if isinstance(value, tuple) else PurePath(str(value)).name}"
+        for name, value in named.items()
         if (isinstance(value, str | int | float) and not isinstance(value, bool))
-        or (isinstance(value, tuple) and all(isinstance(word, str) for word in value))
+        or (isinstance(value, tuple) and value and all(isinstance(word, str | int) for word in value))
     ]
     if not any(word.startswith("suite ") for word in words):
         suite = getattr(settings, "suite", None)
@@ -78,7 +81,11 @@ def differing_settings(a: Result, b: Result) -> str:
         return ""
     old, new = (dict(_by_name(result.settings)) for result in (a, b))
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return ", ".join(f"{name} ({_setting(old.get(name))} and {_setting(new.get(name))})" for name in names)
+    symbols = {**getattr(a.settings, "symbols", {}), **getattr(b.settings, "symbols", {})}
+    return ", ".join(
+        f"{symbols.get(name, name)} ({_setting(old.get(name))} and {_setting(new.get(name))})"
+        for name in names
+    )
 
 
 def _by_name(settings: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -105,6 +112,29 @@ def overall_verdict(row: Row, a: str = "", b: str = "B") -> str:
     if row.is_paired and not row.gained and not row.lost:
         return f"{a or 'A'} and {b} pass the same cases"
     return f"No clear difference between {a} and {b} overall" if a else "No clear difference overall"
+
+
+def disagreement(comparison: "Comparison") -> str:
+    """Return how pass rate and suite score changed where one of them contradicts the other; else nothing."""
+    plain, score = comparison.overall, comparison.headline
+    if plain is score or plain.change == score.change or not plain.difference or not score.difference:
+        return ""
+    if not score.change and plain.is_better == score.is_better:
+        return ""
+    joint = "but" if plain.is_better != score.is_better else "and"
+    text = f"{_direction(plain)}, {joint} {_direction(score)}"
+    return text[0].upper() + text[1:]
+
+
+def _direction(row: Row) -> str:
+    """Return which way an overall measure went, if its test shows it."""
+    if row.measure == "pass rate":
+        if not row.change:
+            return "the number of passing cases shows no clear change"
+        return "more cases pass" if row.is_better else "fewer cases pass"
+    if not row.change:
+        return f"the {measure_name(row)} shows no clear change"
+    return f"the {measure_name(row)} {'rises' if (row.difference or 0) > 0 else 'falls'}"
 
 
 def both_sides(row: Row) -> str:
@@ -183,10 +213,14 @@ def caveats(comparison: "Comparison") -> list[str]:
         lines.append(f"! Tests apply to different shares of the cases: {some(names, NAMED)}.")
     if min(len(comparison.a), len(comparison.b)) == 1 < max(len(comparison.a), len(comparison.b)):
         lines.append("! One run against several: the test is by case, for these runs only.")
+    elif same_prompts(comparison.a, comparison.b):
+        lines.append(f"Paired by prompt: the mean over {len(comparison.a)} prompts of each case.")
     elif comparison.several_seeds and min(len(comparison.a), len(comparison.b)) < ENOUGH_SEEDS:
         lines.append(
             f"! Fewer than {ENOUGH_SEEDS} runs a side: small differences between recipes stay hidden."
         )
+    if comparison.overall.na:
+        lines.append("Rates are on the cases that apply to both A and B; try shows each on its own.")
     return lines
 
 
@@ -215,12 +249,13 @@ def _percent(row: Row, side: int) -> str:
 
 def claim(comparison: "Comparison") -> str:
     """Return the population that intervals, tests and marks speak about (`docs/method/beyond.md` 7.19)."""
-    if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1:
+    by_prompt = same_prompts(comparison.a, comparison.b)
+    if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1 and not by_prompt:
         return f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
     if _metric(comparison.a[0]):
         return "new samples like these, these answers"
     new = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
-    return f"{new}, these checkpoints"
+    return f"{new}, these {f'{len(comparison.a)} prompts' if by_prompt else 'checkpoints'}"
 
 
 def provenance(comparison: "Comparison") -> list[str]:
@@ -228,9 +263,9 @@ def provenance(comparison: "Comparison") -> list[str]:
     tests = dict.fromkeys(row.test.split(" of ")[0] for row in comparison.rows if row.test)
     absent = [row.name for row in comparison.rows if row.difference is None]
     return [
-        f"Claim: {claim(comparison)}.",
+        f"The claim is about {claim(comparison)}.",
         f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
-        "Rates are on the cases that apply to both. Detectable drop: spread evenly over cases, 80 % power.",
+        "The detectable drop (80 % power) assumes that the drop is spread evenly over the cases.",
         *([f"No common applicable case: {some(absent, 8)}."] if absent else []),
     ]
 

@@ -10,17 +10,18 @@ from .measures import quantity, shown, shown_interval, unit_word
 if TYPE_CHECKING:
     from .records import Measure, Measures, Result
 
-SHOWN = 20
-"""The most measures that a text or a notebook lists."""
-LABEL = 42
-"""The most characters of the groups of a measure in a text."""
 HEADLINES, WARNINGS = 2, 3
 
 
 def html_of(thing: object) -> str:
     """Return an object as a notebook shows it."""
-    # By name, because core must not import the renderer, and only a notebook needs it.
+    # By name, because core must not import the renderer, and only Python users need it.
     return str(import_module("shoal.render.notebook").html_of(thing))
+
+
+def measures_text(measures: "Measures") -> str:
+    """Return a table of the first measures, 80 characters wide."""
+    return str(import_module("shoal.render.notebook").measures_text(measures))
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> Any:
@@ -44,27 +45,6 @@ def measure_text(row: "Measure") -> str:
     """
     interval = f" (95 % CI {_interval(row)})" if row.interval else ""
     return f"{_name(row)} {_value(row)}{interval}, n = {row.n:,}"
-
-
-def measures_text(measures: "Measures") -> str:
-    """Return a line per measure, in columns of 80 characters, for at most the first 20."""
-    rows, more = measures[:SHOWN], len(measures) - SHOWN
-    names = list(dict.fromkeys(map(_name, rows)))
-    labels = [", ".join(row.groups.values()) for row in rows]
-    if len(names) > 1:
-        labels = [
-            ": ".join(filter(None, [_name(row), label])) for row, label in zip(rows, labels, strict=True)
-        ]
-    labels = [label if len(label) <= LABEL else f"{label[: LABEL - 1]}…" for label in labels]
-    values, intervals = list(map(_value, rows)), list(map(_interval, rows))
-    left, middle, right = (max(map(len, texts), default=0) for texts in (labels, values, intervals))
-    lines = [
-        f"{label:<{left}}  {value:>{middle}}  {interval:>{right}}  n = {row.n:,}"
-        for label, value, interval, row in zip(labels, values, intervals, rows, strict=True)
-    ]
-    heading = [f"{names[0]}, 95 % CI"] if len(names) == 1 else [] if names else ["no measures"]
-    rest = [f"… {more:,} more: .to_pandas(), .where(…), .by(…)"] if more > 0 else []
-    return "\n".join([*heading, *lines, *rest])
 
 
 def _name(row: "Measure") -> str:

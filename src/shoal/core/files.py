@@ -149,15 +149,22 @@ def _no_file(path: Path) -> DataError:
     try:
         if path.is_dir():
             return DataError(f"{path}: a folder, not a file", fix="the name of a file in it")
-        if path.exists():
-            return DataError(
-                f"{path}: not a plain file", why="it is read more than once", fix="save it to a file first"
-            )
+        refuse_special(path)
     except OSError as problem:
         return DataError(
             f"{str(path)[:80]}…: no such file", why=problem.strerror or str(problem), fix="a shorter name"
         )
     return DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
+
+
+def refuse_special(path: Path) -> None:
+    """Raise an error for a named pipe or a device, which can be read only once."""
+    if _is_special(path):
+        raise DataError(
+            f"{path}: a pipe or a device, not a regular file",
+            why="shoal reads a file more than once",
+            fix=f"cat {path} > FILE, then give FILE",
+        )
 
 
 class Swelling:
@@ -551,8 +558,8 @@ class ResumableLines:
                     self.blocks, end = self.blocks + 1, stream.tell()
         os.truncate(self.path, end)
 
-    def read(self) -> Iterator[bytes]:
-        """Yield every line behind the head."""
+    def lines(self) -> Iterator[bytes]:
+        """Yield every line after the head."""
         with self.path.open("rb") as stream:
             stream.seek(len(self._head))
             yield from stream

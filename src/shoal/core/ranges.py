@@ -62,6 +62,8 @@ Count = Annotated[int, Within(0)]
 AtLeastOne = Annotated[int, Within(1)]
 Seed = Annotated[int, Within(0, LARGEST_SEED)]
 Share = Annotated[float, Within(0, 1)]
+WarmUp = Annotated[float, Within(0)]
+"""A share of the steps if below 1, else a number of steps."""
 Level = Annotated[float, Within(0, 1, above=True)]
 Rate = Annotated[float, Within(0, 10, above=True)]
 Epochs = Annotated[float, Within(0, 10_000, above=True)]

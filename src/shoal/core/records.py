@@ -289,6 +289,10 @@ class Measures(tuple[Measure, ...]):
 
     __slots__ = ()
 
+    def __getitem__(self, place: Any) -> Any:
+        rows = super().__getitem__(place)
+        return Measures(rows) if isinstance(place, slice) else rows
+
     def __repr__(self) -> str:
         from .display import measures_text
 

@@ -86,3 +86,16 @@ def csv_lines(rows: Iterable[Sequence[Any]], *, verbatim: bool = False) -> Itera
 
 def _guarded(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield every text in nested lists and tables.
+
+    >>> list(texts_in({"suite": "a.jsonl", "seeds": [0, 1], "models": ["x"]}))
+    ['a.jsonl', 'x']
+    """
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_in(part)

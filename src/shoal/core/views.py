@@ -8,7 +8,7 @@ Every chart has a table of its data, for renderers that cannot draw.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal
 
@@ -108,6 +108,8 @@ class HeatMap:
     """A word for each row, such as its test type; empty or as long as `rows`."""
     baselines: int = 0
     """The number of leading columns that are repeated where the columns do not fit on one screen."""
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """A word after the value of some cells, by row and column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,11 +300,16 @@ def to_read(sections: Sequence[Section]) -> list[Section]:
     return [section for section in sections if section.detail != "file"]
 
 
+LABEL = "its label"
+"""Stands for the label of a case in the words of a rule that takes it as an argument."""
+
+
 def expected_words(case: Case) -> str:
     """Return the name of a case's label, or its rule in words."""
-    if case.labels:
-        return label_words(case, case.labels[0])
-    return str(case.meta.get("expects", ""))
+    rule, label = str(case.meta.get("expects", "")), label_words(case, case.labels[0]) if case.labels else ""
+    if LABEL in rule:
+        return rule.replace(LABEL, label)
+    return label or rule
 
 
 def label_words(case: Case, label: int | str) -> str:
@@ -311,8 +318,8 @@ def label_words(case: Case, label: int | str) -> str:
     if str(label).startswith("not_") and label not in (names or ()):
         return f"anything but {label_words(case, str(label).removeprefix('not_'))}"
     if str(label).isdecimal():
-        label = int(label)
-    return str(names[label]) if names and isinstance(label, int) and label < len(names) else str(label)
+        return str(names[int(label)]) if names and int(label) < len(names) else str(label)
+    return str(label)
 
 
 def shown_cases(result: Result, cases: Sequence[Case]) -> list[ShownCase]:

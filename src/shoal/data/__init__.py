@@ -81,9 +81,18 @@ def is_pickle(start: bytes) -> bool:
     return start[:1] == b"\x80" or start[257:262] == b"ustar"
 
 
+EXPORTED = frozenset({"case_id", "example_idx", "text"})
+
+
 def read_suite_rows(path: Path) -> SuiteRows:
     """Return the rows of a suite in any format that is recognised by its content."""
     look = glimpse(path)
+    if EXPORTED.issubset(look.columns or look.first_object or ()):
+        raise DataError(
+            f"{path}: the texts of a suite, not a suite",
+            why="shoal export writes such a file for the answers of a model",
+            fix=f"the suite itself; with answers in it, the file is a model: predictions:{path}",
+        )
     for name in FORMATS if look.start else ():
         module = import_module(f".{name}", __name__)
         if module.fits(look):

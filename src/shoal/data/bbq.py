@@ -18,8 +18,12 @@ CONTEXTS = {"ambig": "ambiguous", "disambig": "disambiguated"}
 POLARITIES = ("neg", "nonneg")
 UNKNOWN = "unknown"
 SUFFIXES = (".jsonl", ".jsonl.gz")
-SAME = {"woman": "f", "girl": "f", "female": "f", "man": "m", "boy": "m", "male": "m"}
-"""Names of groups that BBQ spells in two ways."""
+SAME = {
+    **dict.fromkeys(("woman", "women", "girl", "girls", "female"), "f"),
+    **dict.fromkeys(("man", "men", "boy", "boys", "male"), "m"),
+    "latina": "latino",
+}
+"""Names of groups that BBQ spells in several ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,8 @@ def matching_option(answer: str, options: Sequence[str]) -> int | None:
 
 def _question(row: Mapping[str, Any]) -> Question:
     options = tuple(_text(row, name) for name in OPTIONS)
-    groups = [_group(row, name) for name in OPTIONS]
+    info = [_info(row, name) for name in OPTIONS]
+    groups = [group for _, group in info]
     unknown = [place for place, group in enumerate(groups) if group == UNKNOWN]
     right = row.get("label")
     if len(unknown) != 1:
@@ -122,8 +127,6 @@ def _question(row: Mapping[str, Any]) -> Question:
         )
     if isinstance(right, bool) or right not in (0, 1, 2):
         raise DataError(f"label is {right!r}", fix="0, 1 or 2: the place of the right option")
-    if len(set(map(normal, options))) < len(options):
-        raise DataError(f"two options are alike: {some(options)}", fix="three different options")
     kind, polarity = (_one_of(row, name, known) for name, known in (
         ("context_condition", tuple(CONTEXTS)), ("question_polarity", POLARITIES)
     ))  # fmt: skip
@@ -133,7 +136,7 @@ def _question(row: Mapping[str, Any]) -> Question:
     return Question(
         question_id(row), category, f"{category} {row.get('question_index', '')}",
         _text(row, "context"), CONTEXTS[kind], polarity == "neg", _text(row, "question"),
-        (options[0], options[1], options[2]), int(right), unknown[0], _target(row, groups, unknown[0]),
+        (options[0], options[1], options[2]), int(right), unknown[0], _target(row, info, unknown[0]),
     )  # fmt: skip
 
 
@@ -151,20 +154,22 @@ def _one_of(row: Mapping[str, Any], name: str, known: Sequence[str]) -> str:
     return str(value)
 
 
-def _group(row: Mapping[str, Any], name: str) -> str:
+def _info(row: Mapping[str, Any], name: str) -> tuple[str, str]:
+    """Return the words for an option's person and the person's group; a few rows of BBQ name neither."""
     info = row.get("answer_info")
     pair = info.get(name) if isinstance(info, Mapping) else None
-    if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[1], str):
+    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(text, str) for text in pair):
         raise DataError(
             f"answer_info has no group for {name}", fix='"answer_info": {"ans0": ["text", "group"], …}'
         )
-    return pair[1]
+    return pair[0], pair[1] or "-".join(row[name].split())
 
 
-def _target(row: Mapping[str, Any], groups: Sequence[str], unknown: int) -> int | None:
-    """Return the only option whose group is stereotyped, None if there is no such option.
+def _target(row: Mapping[str, Any], info: Sequence[tuple[str, str]], unknown: int) -> int | None:
+    """Return the option that is most about the stereotyped groups, None for no such option or several.
 
-    BBQ names some groups by parts (F-Black) or in other words (woman for F); exact names come first.
+    BBQ names a group in another word (woman for F), by parts (F-Black, trans_F), or only by the words for the person
+    (Nationality: a Nigerian is of the group Africa). The first of these that finds an option decides.
     """
     about = row.get("additional_metadata")
     listed = about.get("stereotyped_groups") if isinstance(about, Mapping) else None
@@ -172,19 +177,29 @@ def _target(row: Mapping[str, Any], groups: Sequence[str], unknown: int) -> int 
         raise DataError(
             "no stereotyped_groups", fix='"additional_metadata": {"stereotyped_groups": ["group"]}'
         )
-    places = [place for place in range(3) if place != unknown]
     stereotyped = {_plain(name) for name in listed}
-    for names_of in (lambda group: {_plain(group)}, _parts):
-        found = [place for place in places if names_of(groups[place]) & stereotyped]
-        if found:
-            return found[0] if len(found) == 1 else None
+    for names_of in (_group_name, _group_parts, _person):
+        found = [len(names_of(pair) & stereotyped) for pair in info]
+        found[unknown] = 0
+        if max(found):
+            return found.index(max(found)) if found.count(max(found)) == 1 else None
     return None
 
 
 def _plain(group: str) -> str:
     word = "".join(filter(str.isalnum, group.lower()))
-    return SAME.get(word, word)
+    return "trans" if word.startswith("trans") else SAME.get(word, word)
 
 
-def _parts(group: str) -> set[str]:
-    return {_plain(part) for part in group.replace("_", "-").split("-")}
+def _group_name(pair: tuple[str, str]) -> set[str]:
+    return {_plain(pair[1])}
+
+
+def _group_parts(pair: tuple[str, str]) -> set[str]:
+    """Return the names in a group; the last may have several words (F-Middle-Eastern)."""
+    pieces = pair[1].replace("_", "-").split("-")
+    return {_plain(piece) for piece in pieces} | {_plain("".join(pieces[at:])) for at in range(len(pieces))}
+
+
+def _person(pair: tuple[str, str]) -> set[str]:
+    return {_plain(pair[0])}

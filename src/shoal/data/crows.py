@@ -5,10 +5,11 @@ pair the first states a stereotype about a disadvantaged group; in an *antistere
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.errors import DataError, errors_at
+from ..core.errors import DataError, PlanError, errors_at
 from .missing import filled_cell
 from .tables import open_rows, require_columns
 
@@ -29,15 +30,23 @@ class Pair:
     bias_type: str
 
 
-def read_pairs(path: Path) -> list[Pair]:
-    """Return the pairs of a table; they are numbered if it has no column of ids."""
-    table = open_rows(path)
-    require_columns(path, table.columns, COLUMNS)
+def read_pairs(path: Path, sentences: Sequence[str] = ()) -> list[Pair]:
+    """Return the pairs of a table; they are numbered if it has no column of ids.
+
+    `sentences` names the columns of the two sentences, for a table with several languages.
+    """
+    if sentences and len(sentences) != 2:
+        raise PlanError(
+            f"columns = {list(sentences)}",
+            fix='the two sentences: columns = ["sent_more_fr", "sent_less_fr"]',
+        )
+    table, columns = open_rows(path), (*(sentences or COLUMNS[:2]), *COLUMNS[2:])
+    require_columns(path, table.columns, columns)
     id_column = next((name for name in ("", "id") if name in table.columns), None)
     pairs: dict[str, Pair] = {}
     for line, row in table.rows:
         with errors_at(f"{path}, {table.unit} {line}"):
-            more, less, direction, bias_type = (filled_cell(row, name, str) for name in COLUMNS)
+            more, less, direction, bias_type = (filled_cell(row, name, str) for name in columns)
             if direction not in DIRECTIONS:
                 raise DataError(
                     f"stereo_antistereo is {direction!r}", fix="stereo or antistereo, or remove the row"

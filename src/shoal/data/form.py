@@ -1,4 +1,4 @@
-"""A suite that came back from the browser form (`render/form.py`): suite rows with marks on those that changed.
+"""A suite that came back from the browser form (`render/writing.py`): suite rows with marks on those that changed.
 
 {"suite": "hotels", "label_names": ["negative", "positive"], "form": {"labels": ["negative", "positive"]}}
 {"functionality": "irony", …, "labels": "negative", "meta": {"comment": "Really?"}, "edited": true}

@@ -35,8 +35,11 @@ def weighed(
 ) -> Weighed:
     """Return an example as it was written, with the attribution of every word."""
     output = Number(Measure("probability", explained.output, 1), "quiet")
+    without = shown(explained.baseline, RATE)
     answer: Cell = (
-        [Words(f"→ {explained.label} ", "quiet"), output, Words(" %", "quiet")] if with_answer else ""
+        [Words(f"→ {explained.label} ", "quiet"), output, Words(f" %, without any word {without} %", "quiet")]
+        if with_answer
+        else ""
     )
     texts = []
     for number, text in enumerate(example):
@@ -72,5 +75,5 @@ def _provenance(explained: Attribution, method: str) -> str:
     made = f"{facts['samples']:,} steps" if method == "gradients" else exact
     absent = ABSENT[str(facts["absent"])]
     without = shown(explained.baseline, RATE)
-    sums = ": the values add up to the difference" if explained.sums else ""
+    sums = f"; with all values added, {shown(explained.output, RATE)} %" if explained.sums else ""
     return f"{method}: {made}; {absent}; without any word {without} %{sums}."

@@ -130,6 +130,16 @@ def _options(query: str, spec: str) -> dict[str, str]:
     return options
 
 
+def load_prompted(spec: str, needs: str) -> Any:
+    """Load a prompted model, whose prompt may be replaced; `needs` begins the error for another model."""
+    if "prompt" not in parse_spec(spec).options:
+        raise ModelError(
+            f"{needs} a prompted model, {spec} has no prompt",
+            fix='"openai:MODEL?url=URL&prompt=FILE", or "hf:DIR?prompt=FILE"',
+        )
+    return load_model(spec)
+
+
 def is_prompted(spec: str) -> bool:
     """Return whether a model answers prompts: an endpoint, or a Transformers model that generates text."""
     parsed = parse_spec(spec)
@@ -140,6 +150,20 @@ def is_prompted(spec: str) -> bool:
 
     checkpoint = Checkpoint(parsed.name, parsed.options.get("revision"))
     return bool(checkpoint.config.get("is_encoder_decoder")) or HFModel(checkpoint).language_model == "causal"
+
+
+VARIED = ("prompt", "order", "seed")
+"""Options of a prompted model that may change its answers although the question is the same."""
+
+
+def variant_of(spec: str) -> tuple[str, ...]:
+    """Return prompt, order and seed of a prompted model; empty for other models.
+
+    >>> variant_of("hf:llm?prompt=sentiment-plain&order=1"), variant_of("hf:bert")
+    (('sentiment-plain', '1', '0'), ())
+    """
+    options = parse_spec(spec).options if "prompt=" in spec else {}
+    return tuple(options.get(name, "0") for name in VARIED) if "prompt" in options else ()
 
 
 def is_remote(spec: str) -> bool:

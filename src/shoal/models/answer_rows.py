@@ -21,6 +21,8 @@ NO_ANSWER = "no answer"
 """Key in an answer's details: the model's reply is not one of the labels."""
 FLAGS = ("low mass", "truncated")
 """Keys in an answer's details: the labels have little probability; another label may be hidden."""
+SAID = "said"
+"""Key in an answer's details: the reply, from which the label was read unless `mass` is there."""
 
 
 class NoAnswerError(DataError):
@@ -209,16 +211,19 @@ class _Columns:
         self._cuts: list[int] = []
         self._flags = dict.fromkeys(FLAGS, 0)
         self._unparsed: set[int] = set()
+        self._read = self._stopped = 0
         self._taken: list[dict[str, Any]] = []
 
     def append(self, row: Answer) -> None:
         place = self._count
         self._count += 1
+        self._read += isinstance(row.data, dict) and SAID in row.data and "mass" not in row.data
         if row.error:
             self._errors[place] = row.error
             if isinstance(row.data, dict) and NO_ANSWER in row.data:
                 self._unparsed.add(place)
         if row.kind == "span" or self._texts:
+            self._stopped += isinstance(row.data, dict) and row.data.get("finish") == "length"
             self._texts += [""] * (place - len(self._texts))
             self._texts.append("" if row.error else span_text(row))
         elif row.error or not row.data:
@@ -250,6 +255,7 @@ class _Columns:
                 np.zeros(self._count, np.int64),
                 texts=self._texts,
                 errors=self._errors,
+                facts={"stopped": self._stopped, "asked": self._count} if self._stopped else {},
                 unparsed=frozenset(self._unparsed),
             )
         names = self._names or _label_names(self._used, labels)
@@ -270,7 +276,8 @@ class _Columns:
             probabilities,
             confidences,
             errors=self._errors,
-            facts={**about, "asked": self._count} if about else {},
+            facts=({**about, "asked": self._count} if about else {})
+            | ({"read": self._read} if self._read else {}),
             label_map={name: label for taken in self._taken for name, label in taken["labels"].items()},
             band=any(taken["band"] for taken in self._taken),
             unparsed=frozenset(self._unparsed),

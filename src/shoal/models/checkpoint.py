@@ -295,6 +295,7 @@ class Checkpoint:
     def _json(self, name: str) -> dict[str, Any]:
         """Read a JSON object from the folder."""
         if not (self.place / name).is_file():
+            self._refuse_broken_links([name])
             raise ModelError(
                 f"hf:{self.name}: no {name} in that folder", fix="the folder that save_pretrained wrote"
             )
@@ -318,6 +319,7 @@ class Checkpoint:
         for name in (*ENTRIES, *PICKLED_ENTRIES):
             if (self.place / name).is_file():
                 return self.place / name
+        self._refuse_broken_links([*ENTRIES, *PICKLED_ENTRIES])
         others = [path.name for path in self._files((*WEIGHTS, *PICKLES))]
         gguf = next((name for name in others if name.endswith(".gguf")), "")
         raise ModelError(
@@ -325,6 +327,16 @@ class Checkpoint:
             why=f"Transformers does not look for {some(others, 3)}" if others else "",
             fix=f"hf:{self.place / gguf}" if gguf else "a folder with model.safetensors",
         )
+
+    def _refuse_broken_links(self, names: Iterable[str]) -> None:
+        """Raise an error if one of these files is a link to a file that does not exist, as in a damaged cache."""
+        for path in (self.place / name for name in names):
+            if path.is_symlink() and not path.exists():
+                raise ModelError(
+                    f"hf:{self.name}: {path.name} is a broken link",
+                    why=f"{path.readlink()} does not exist",
+                    fix="download or copy the model again",
+                )
 
     def _named_by(self, index: Path) -> list[Path]:
         places = self._json(str(index.relative_to(self.place))).get("weight_map")

@@ -182,7 +182,8 @@ def suite_names(
     raise ModelError(
         f"{who} answers {', '.join(own)}; the suite's labels are {', '.join(labels)}",
         why=_difference(names, labels),
-        fix=by_name or "?labels= with the suite's names, in the order of the model's labels",
+        fix="a model of this task"
+        + (f"; only if the labels mean the same, {by_name or '?labels= with the names of the suite'}"),
     )
 
 

@@ -8,10 +8,11 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
+import scipy  # its parts are imported at their first use
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc
 
 from ..core.errors import some
 from ..core.records import Answer, Answers, Case, Example
@@ -38,6 +39,8 @@ EXPLAINED = 0.5
 """The least Cohen's kappa of another label order before shoal suggests it."""
 MIN_FOR_ORDER = 20
 """The fewest labelled answers for suggesting another label order."""
+FEW_LABELS = 4
+"""Up to this many, every order is tried."""
 MIN_EXAMPLES = 8
 """The fewest examples for any conclusion."""
 ERROR_LENGTH = 200
@@ -344,7 +347,7 @@ def check_label_order(
         best = int(table[range(k), meaning].sum())
         detail = f"likely wrong: {counts}, {best} if {', '.join(changes)}. If so, set ?labels={suggested}"
         return Check(title, False, detail)
-    if bdtrc(right - 1, n, 1 / k) >= RARE:
+    if scipy.special.bdtrc(right - 1, n, 1 / k) >= RARE:
         return Check(title, None, f"undecided: {counts}")
     return Check(title, True, counts)
 
@@ -356,18 +359,23 @@ def _better_order(table: NDArray[np.int64]) -> list[int]:
     model that calls nearly everything harmless is wrong on most cases of a hate-speech suite, and right on most with
     swapped labels, but its answers hardly depend on the cases.
     """
-    # Imported here: it takes a third of a second, and most audits do not need it.
-    from scipy.optimize import linear_sum_assignment
-
-    _, meaning = linear_sum_assignment(-table)
+    meaning = _best_order(table)
     moved = np.flatnonzero(meaning != np.arange(len(table)))
     losses, gains = int(table[moved, moved].sum()), int(table[moved, meaning[moved]].sum())
     orders = math.factorial(len(table)) - 1
     relabelled, n = table[:, meaning], table.sum()
     chance = float(relabelled.sum(0) @ relabelled.sum(1)) / n
     kappa = (np.trace(relabelled) - chance) / (n - chance) if n > chance else 0.0
-    is_better = orders * bdtrc(gains - 1, gains + losses, 0.5) < RARE and kappa >= EXPLAINED
+    is_better = orders * scipy.special.bdtrc(gains - 1, gains + losses, 0.5) < RARE and kappa >= EXPLAINED
     return meaning.tolist() if is_better else []
+
+
+def _best_order(table: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the meaning of each label with which most answers are right."""
+    places = range(len(table))
+    if len(table) <= FEW_LABELS:  # importing the solver takes a fifth of a second
+        return np.array(max(permutations(places), key=lambda meaning: table[places, meaning].sum()))
+    return np.asarray(scipy.optimize.linear_sum_assignment(-table)[1])
 
 
 def _confusion(predicted: Sequence[str], expected: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
@@ -390,7 +398,7 @@ def _check_pair_order(
     as_is, swapped = np.array(predicted) == expected, np.array(turned) == expected
     better, worse = int((as_is & ~swapped).sum()), int((swapped & ~as_is).sum())
     counts = f"{as_is.sum()} of {len(marked)} right as given, {swapped.sum()} swapped"
-    if 2 * bdtr(min(better, worse), better + worse, 0.5) >= RARE:  # exact sign test
+    if 2 * scipy.special.bdtr(min(better, worse), better + worse, 0.5) >= RARE:  # exact sign test
         return Check(title, None, f"undecided: {counts}")
     return Check(title, False, f"likely wrong: {counts}") if worse > better else Check(title, True, counts)
 

@@ -22,7 +22,7 @@ __all__ = ["OPTIONS", "load"]
 
 FOLDER = Path(__file__).with_name("tiny")
 UNTRAINED = {
-    "masked": '[bias] pretrain.text = "FILE" in the plan, or --set pretrain.text=FILE',
+    "masked": '--set pretrain.text=example, or a file; in a plan, [bias] pretrain.text = "example"',
     "classifier": '[ranking.train] with on = "FILE" in the plan',
 }
 """Models that a plan trains from nothing, and the setting that does it."""

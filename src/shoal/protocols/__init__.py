@@ -38,8 +38,12 @@ PROTOCOLS: dict[str, Entry] = {
 }  # fmt: skip
 """Name to its line. The first is meant where none is named."""
 SCORES = "scores"
-ENTRIES = PROTOCOLS | {SCORES: Entry(".scores", "Scores", "results that were graded elsewhere: scores:FILE")}
-"""Everything that has a view: the protocols, and results that come without one."""
+GRADED = Entry(".scores", "Scores", "results that were graded elsewhere: scores:FILE")
+
+
+def entry_of(name: str) -> Entry:
+    """Return the line of everything that has a view: a protocol, or results that come without one."""
+    return GRADED if name == SCORES else PROTOCOLS[name]
 
 
 def find_protocol(name: str) -> ProtocolModule:
@@ -54,5 +58,5 @@ def find_protocol(name: str) -> ProtocolModule:
 
 def find_view(name: str) -> Callable[..., list[Section]]:
     """Return the function that shows results of this name."""
-    view = import_module(ENTRIES[name].module, __name__).view if name in ENTRIES else find_protocol(name).view
-    return cast(Callable[..., list[Section]], view)
+    found = import_module(GRADED.module, __name__) if name == SCORES else find_protocol(name)
+    return cast(Callable[..., list[Section]], found.view)

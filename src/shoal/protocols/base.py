@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_chec
 from ..core.errors import PlanError
 from ..core.files import digest, split_name
 from ..core.records import Answer, Case, Example, Finding, Measure, Outcome, Result
-from ..core.views import Section
+from ..core.views import Section, ShownCase, shown_cases
 
 if TYPE_CHECKING:
     from ..training.stage import Progress, Recipe
@@ -71,6 +71,11 @@ class Profiled:
     VERSION: ClassVar[int] = 1
     """Increased when building or querying changes, so that old answers are not reused."""
     PROFILES: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    @property
+    def symbols(self) -> Mapping[str, str]:
+        """Return the settings that every header names, with the symbol of the paper."""
+        return {}
 
     def resolved(self, name: str) -> Any:
         """Return a setting's value, or the profile's if the user gave none."""
@@ -224,6 +229,9 @@ class ReplacesModels(Protocol):
     def replace_model(self, settings: Any, spec: str) -> Any:
         """Return the model to query, such as stored answers; None to query the one that the spec names."""
 
+    def own_model(self, settings: Any) -> str:
+        """Return the spec of a job's own model; empty where it has the plan's."""
+
     def part_title(self, settings: Any) -> str:
         """Return a word for the name of a job that no training names."""
 
@@ -236,6 +244,27 @@ class Form:
     """The content of the file, in a few words."""
     write: Callable[[Any, Built, Path], int]
     """Writes the built cases to a file and returns their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """How `show --failing` lists the cases of a result whose outcomes are not plain passes."""
+
+    words: str = "fail"
+    """The verb of "3 of 40 cases fail"."""
+    outcome: bool = False
+    """The outcome of the listed cases."""
+    shown: Callable[[Result, Sequence[Case]], list[ShownCase]] = shown_cases
+    counts: Callable[[Case], bool] = lambda case: True
+    """Whether a case belongs to the reported numbers."""
+
+
+@runtime_checkable
+class ListsCases(Protocol):
+    """A protocol with its own words for failing cases."""
+
+    def listing(self, result: Result) -> Listing:
+        """Return how to list the failing cases of a result."""
 
 
 @runtime_checkable
@@ -260,6 +289,22 @@ def only_part(module: ProtocolModule, settings: Any) -> Any:
     parts = module.parts(settings)
     if len(parts) > 1:
         raise PlanError(
-            f"these settings mean {len(parts)} jobs", why="one can be tried at a time", fix="shoal run PLAN"
+            f"these settings mean {len(parts)} jobs",
+            why="one can be tried at a time",
+            fix=f"{_chosen(parts)}, or all of them with shoal run PLAN",
         )
     return parts[0]
+
+
+def _chosen(parts: Sequence[Any], prefix: str = "") -> str:
+    """Return the option that chooses the first of several jobs."""
+    for setting in fields(parts[0]):
+        values = [getattr(part, setting.name) for part in parts]
+        if all(value == values[0] for value in values):
+            continue
+        name = f"{prefix}{setting.name.removesuffix('_')}"
+        if is_dataclass(values[0]):
+            return _chosen(values, f"{name}.")
+        value = values[0]
+        return f"--set {name}={','.join(map(str, value)) if isinstance(value, tuple) else value}"
+    return "one value of each setting"

@@ -1,12 +1,19 @@
-"""Models whose answers do not depend on the input: every number about them is meaningless."""
+"""Models whose answers do not depend on the input, and labels that may be swapped."""
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from ..core.records import Answers, Case, Finding
+from ..core.views import label_words
 
 DEGENERATE, WEIGHT = "degenerate", 50.0
+SWAPPED, SWAPPED_WEIGHT = "swapped labels", 40.0
+NEARLY_ALL, ENOUGH = 0.95, 20
+"""The share of a functionality's cases that get the opposite label, and its fewest cases."""
+NEGATION = re.compile("negat(?!iv)", re.IGNORECASE)
 
 
 def degenerate(cases: Sequence[Case], answers: Answers, banded: Collection[str] = ()) -> Iterator[Finding]:
@@ -31,3 +38,43 @@ def degenerate(cases: Sequence[Case], answers: Answers, banded: Collection[str] 
         text = f"The model is unsure of all {n:,} examples: each counts as {label}. Ignore its scores."
     facts = {"label": label, "examples": n}
     yield Finding(DEGENERATE, text, (), WEIGHT, facts=facts, disqualifies=True)
+
+
+def swapped(cases: Sequence[Case], answers: Answers) -> Iterator[Finding]:
+    """Return a finding if tests of two labels fail nearly completely, each with the other label.
+
+    Tests of negation do not count: a model that ignores negation fails them both ways.
+    """
+    if answers.texts:
+        return
+    tests = _confusion_by_test(cases, answers)
+    every = sum(tests.values(), Counter[tuple[str, str]]())
+    inverted = {}
+    for name, counts in tests.items():
+        (pair, count), total = counts.most_common(1)[0], counts.total()
+        if len(set(pair)) == 2 and total >= ENOUGH and count >= NEARLY_ALL * total:
+            inverted.setdefault(pair, name)
+    for (a, b), name in inverted.items():
+        other = inverted.get((b, a))
+        if other and every[a, b] + every[b, a] > every[a, a] + every[b, b]:
+            text = (
+                f"Labels may be swapped: {name} and {other} fail nearly completely, each with the other label "
+                f"({a}, {b}). Check the names of the model's labels."
+            )
+            yield Finding(SWAPPED, text, (), SWAPPED_WEIGHT, facts={"labels": [a, b]})
+            return
+
+
+def _confusion_by_test(cases: Sequence[Case], answers: Answers) -> dict[str, Counter[tuple[str, str]]]:
+    """Return expected and predicted labels of the labelled texts of each functionality outside negation."""
+    tests: dict[str, Counter[tuple[str, str]]] = {}
+    row = 0
+    for case in cases:
+        groups = case.groups
+        is_negation = any(map(NEGATION.search, groups.values()))
+        if groups.get("test type") == "MFT" and case.labels and not is_negation and row not in answers.errors:
+            predicted = answers.labels[answers.predictions[row]]
+            own = tests.setdefault(groups.get("functionality", ""), Counter())
+            own[label_words(case, case.labels[0]), predicted] += 1
+        row += len(case.examples)
+    return tests

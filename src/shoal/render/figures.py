@@ -174,6 +174,7 @@ def draw_heat_map(block: HeatMap, axes: Any) -> None:
     axes.imshow(values, cmap=shades, aspect="auto", **ends)
     for (i, j), measure in block.cells.items():
         text = f"{_scaled(measure):.0f}" if shares and is_defined(measure) else value_text(measure)
+        text = "\n".join(filter(None, (text, block.marks.get((i, j)))))
         axes.text(j, i, text.replace("-", "−"), ha="center", va="center", fontsize=6, color=INK)
     rows, columns = _heat_map_names(block)
     axes.set_xticks(range(len(columns)), map(_text, columns), rotation=45, ha="right", rotation_mode="anchor")

@@ -131,11 +131,16 @@ def _heading(table: Table, position: int) -> Markup:
         title += Markup('<span class="scale"><span>{}</span><span>{}</span></span>').format(low, high)
     if not title:
         return Markup("<td></td>")
-    return Markup('<th scope="col"{}>{}</th>').format(classes(_side(column)), title)
+    return Markup('<th scope="col"{}>{}</th>').format(classes(_side(column), _spare(column)), title)
 
 
 def _side(column: Column) -> str:
     return "right" if column.align == "right" and column.scale is None else ""
+
+
+def _spare(column: Column) -> str:
+    """Return the class of columns that the first chart of a page leaves out on a phone."""
+    return "spare" if column.spare else ""
 
 
 def _row(row: Row, table: Table, *, heat: bool) -> Markup:
@@ -157,7 +162,7 @@ def _cell(row: Row, position: int, table: Table, *, heat: bool) -> Markup:
     content = joined(_piece(piece, column, row) for piece in pieces_of(cell))
     broad = "broad" if len(content.striptags()) > LONG else ""
     if position != _name_column(table):
-        return Markup("<td{}>{}</td>").format(classes(_side(column) or broad), content)
+        return Markup("<td{}>{}</td>").format(classes(_side(column) or broad, _spare(column)), content)
     if not content.striptags():
         return Markup("<td></td>")
     inside = "inside" if plain(cell).startswith(" ") else ""

@@ -11,13 +11,20 @@ from markupsafe import Markup
 
 from ..comparing.pairs import Comparison
 from ..comparing.view import IN_PYTHON, comparison_sections, verdict_sections
-from ..core.display import SHOWN, result_text
+from ..core.display import result_text
+from ..core.measures import unit_word
 from ..core.records import Measures, Result
-from ..core.views import Column, Number, Row, Section, Table, to_read
+from ..core.views import Cell, Column, Number, Row, Section, Table, to_read
 from ..runs.decisions import Gate
 from ..runs.viewing import result_sections
 from .html_blocks import section_html
 from .html_parts import joined
+from .tables import is_defined
+from .terminal import section_lines
+
+SHOWN = 20
+"""The most measures that a text or a notebook lists."""
+WIDTH = 80
 
 
 def html_of(thing: Result | Measures | Comparison | Gate) -> str:
@@ -36,6 +43,12 @@ def html_of(thing: Result | Measures | Comparison | Gate) -> str:
     return str(Markup('<div class="shoal"><style>{}</style>{}</div>').format(_style(), body))
 
 
+def measures_text(measures: Measures) -> str:
+    """Return the first measures as a table of plain text."""
+    lines = section_lines([_measures_section(measures)], WIDTH, coloured=False) if measures else []
+    return "\n".join(line.plain for line in lines) or "no measures"
+
+
 @cache
 def _style() -> Markup:
     return Markup(files("shoal.render").joinpath("templates/notebook.css").read_text("utf-8"))
@@ -44,19 +57,19 @@ def _style() -> Markup:
 def _measures_section(measures: Measures) -> Section:
     """Return a table of the first measures."""
     groups = list(dict.fromkeys(name for row in measures[:SHOWN] for name in row.groups))
-    columns = [Column("measure", "left"), *(Column(name, "left") for name in groups)]
+    columns = [Column("measure", "left", once=True), *(Column(name, "left") for name in groups)]
     columns += [Column("value"), Column("95 % CI"), Column("n")]
     rows = [Row(_cells(measures, place, groups)) for place in range(min(SHOWN, len(measures)))]
     more = len(measures) - SHOWN
     return Section(blocks=[Table(columns, rows)], notes=[f"{more:,} more: .to_pandas()"] if more > 0 else [])
 
 
-def _cells(measures: Measures, place: int, groups: Sequence[str]) -> list[str | Number]:
+def _cells(measures: Measures, place: int, groups: Sequence[str]) -> list[Cell]:
     row = measures[place]
     return [
-        row.name,
+        f"{row.name} of {row.of}" if row.of else row.name,
         *(row.groups.get(name, "") for name in groups),
-        Number(row, instead="–"),
+        [Number(row, instead="–"), unit_word(row) if is_defined(row) else ""],
         Number(row, part="interval"),
         f"{row.n:,}",
     ]

@@ -21,7 +21,7 @@ from ..core.errors import ModelError, ShoalError, some
 from ..core.measures import lowest_first, quantity, unit_word
 from ..core.records import Finding, Measure, Result, verdicts_of
 from ..core.views import Card, Cell, Column, Row, Section, Strip, Summary, Table, Words, strip_table
-from ..protocols import ENTRIES, PROTOCOLS, find_protocol
+from ..protocols import PROTOCOLS, entry_of, find_protocol
 from ..protocols.base import Compared, differing
 from ..runs.plan import Job, Plan
 from ..runs.scoring import compare_results, results_by_protocol
@@ -102,7 +102,7 @@ class Page:
 def plan_page(plan: Plan, jobs: Sequence[Job], store: RunStore, text: str = "") -> Page:
     """Return the page of a plan: its jobs together by protocol, then each job without training."""
     by_protocol = results_by_protocol(plan, jobs, store)
-    compared = compare_results(plan, by_protocol)
+    compared = compare_results(plan, by_protocol, store)
     results = [result for rows in by_protocol.values() for result in rows]
     names = {spec: name for name, spec in plan.models.items() if name != spec}
     titles = job_names(results, names)
@@ -204,10 +204,10 @@ def _page(
             conclusions = [finding for finding in conclusions if finding.kind != "conclusion"]
     return Page(
         parts,
-        title=_title([ENTRIES[name].title for name in protocols], models),
+        title=_title([entry_of(name).title for name in protocols], models),
         about=_about(models, results),
         models=models,
-        questions=[ENTRIES[name].question for name in protocols],
+        questions=[entry_of(name).question for name in protocols],
         names=short_names(models, given),
         summary=summary,
         findings=[row for row in conclusions if row.text != f"{summary.verdict} {summary.text}".strip()],
@@ -244,7 +244,7 @@ def _trains(result: Result) -> bool:
 def _part(result: Result, titles: Mapping[str, str]) -> Part:
     name = titles.get(job_id(result, 0), str(result.job["model"]))
     protocol = str(result.job["protocol"])
-    title = f"{ENTRIES[protocol].title}: {name.removesuffix(f' ({protocol})')}"
+    title = f"{entry_of(protocol).title}: {name.removesuffix(f' ({protocol})')}"
     return Part(title, result_sections(result), name)
 
 

@@ -11,7 +11,8 @@ from threading import Event, Thread
 
 from ..core.text import printable
 
-Tell = Callable[[str, int, int], None]
+Report = Callable[[str, int, int], None]
+"""Takes the name of a step, how much of it is done, and its total; with a total of 0, a message."""
 
 EVERY, SILENCE = 300.0, 60.0
 """Seconds between the lines of a log, and without progress until a line says so."""
@@ -29,11 +30,11 @@ def duration(seconds: float) -> str:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Tell]:
+def progress_bar() -> Iterator[Report]:
     """Yield a function that reports the progress of a step, or a message if the total is 0."""
     if not sys.stderr.isatty():
-        with _watched(lambda *_: None, _write, every=EVERY) as tell:
-            yield tell
+        with _watched(lambda *_: None, _write, every=EVERY) as report:
+            yield report
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -48,8 +49,8 @@ def progress_bar() -> Iterator[Tell]:
                 tasks[step] = bar.add_task(step, total=total)
             bar.update(tasks[step], completed=done, total=total)
 
-        with _watched(show, lambda line: bar.console.print(Text(line)), every=float("inf")) as tell:
-            yield tell
+        with _watched(show, lambda line: bar.console.print(Text(line)), every=float("inf")) as report:
+            yield report
 
 
 def _write(line: str) -> None:
@@ -57,13 +58,14 @@ def _write(line: str) -> None:
 
 
 @contextmanager
-def _watched(show: Tell, write: Callable[[str], None], every: float) -> Iterator[Tell]:
+def _watched(show: Report, write: Callable[[str], None], every: float) -> Iterator[Report]:
     """Yield a function that shows progress; a thread writes a line now and then, and one per pause of a minute."""
-    over, heard, latest = Event(), time.monotonic(), ""
+    over, reported_at, latest = Event(), time.monotonic(), ""
 
-    def tell(step: str, done: int, total: int) -> None:
-        nonlocal heard, latest
-        heard = time.monotonic()
+    def report(step: str, done: int, total: int) -> None:
+        """Show a step, and remember it for the lines of a log."""
+        nonlocal reported_at, latest
+        reported_at = time.monotonic()
         if total:
             latest = f"{step}: {done:,} of {total:,}"
             show(step, done, total)
@@ -72,11 +74,11 @@ def _watched(show: Tell, write: Callable[[str], None], every: float) -> Iterator
             write(printable(step))
 
     def watch() -> None:
-        written, reported = time.monotonic(), None
+        written, warned_of = time.monotonic(), None
         while not over.wait(min(1.0, SILENCE)):
-            now, since = time.monotonic(), heard
-            if since != reported and now - since >= SILENCE:
-                reported = since
+            now, since = time.monotonic(), reported_at
+            if since != warned_of and now - since >= SILENCE:
+                warned_of = since
                 last = f" (last: {latest})" if latest else ""
                 hint = "If a python: model hangs, set ?timeout=SECONDS."
                 write(printable(f"No progress for {duration(SILENCE)}{last}. {hint}"))
@@ -87,7 +89,7 @@ def _watched(show: Tell, write: Callable[[str], None], every: float) -> Iterator
     thread = Thread(target=watch, name="progress watchdog", daemon=True)
     thread.start()
     try:
-        yield tell
+        yield report
     finally:
         over.set()
         thread.join()

@@ -11,7 +11,8 @@ error and no score; a case that does not apply has no score.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -20,11 +21,36 @@ from typing import Any
 from .. import __version__
 from ..core.errors import MissingExtra
 from ..core.files import replacing, writing
-from ..core.records import Measure
-from ..runs.answered import AnsweredCase, AnsweredResult
+from ..core.records import Case, Measure
 from .csv_tables import rows_as_csv
 
 NOT_APPLICABLE = "the case does not apply to this answer"
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredCase:
+    """A case, the model's answers to its texts, and the verdict."""
+
+    case: Case
+    predicted: tuple[str | None, ...]
+    """The label of each text, or the answer in words; None without an answer."""
+    probabilities: tuple[float | None, ...]
+    """The probability of each predicted label; None if the model gave none."""
+    passed: bool | None
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredResult:
+    """A result with the answers behind it."""
+
+    job_id: str
+    model: str
+    suite: str
+    answered_at: float
+    """Seconds since 1970, in UTC."""
+    cases: Sequence[AnsweredCase]
+    measures: Sequence[Measure]
 
 
 # Tables

@@ -177,7 +177,8 @@ def heat_map_table(block: HeatMap) -> Table:
     for i, (name, group) in enumerate(block.rows):
         rows += [Row([group], "strong")] if group and group != last else []
         last = group
-        numbers = [Number(block.cells.get((i, j))) for j in range(len(block.columns))]
+        places = [(i, j) for j in range(len(block.columns))]
+        numbers = [Number(block.cells.get(place), mark=block.marks.get(place, "")) for place in places]
         label = f"  {name}" if group else Words(name, "strong")
         rows.append(Row([label, *([block.kinds[i]] if block.kinds else []), *numbers]))
     return Table(columns, rows, block.name, block.title, block.legend)

@@ -171,7 +171,10 @@ def grid_of(table: Table) -> Grid:
             above.setdefault(position, []).append(heading)
     if not any(above.get(len(rows), ())):
         above.pop(len(rows), None)  # a gap at the end
-    return Grid([_column(column, i, rows) for i, column in enumerate(table.columns)], above)
+    numbers = [i for i, column in enumerate(table.columns) if column.align == "right"]
+    names = max(1, numbers[0]) if numbers else 1
+    columns = [_column(column, i, rows) for i, column in enumerate(table.columns)]
+    return Grid(columns, above, repeated=names)
 
 
 def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:
@@ -259,9 +262,14 @@ def heat_map_lines(block: HeatMap, width: int) -> list[Line]:
         columns.append(ShownColumn("", [Line(on_one_line(kind), "dim") for kind in block.kinds], "left"))
     first = len(columns) + block.baselines
     for position, (name, group) in enumerate(block.columns):
-        cells = [_heat(block.cells.get((row, position))) for row in range(len(block.rows))]
+        places = [(row, position) for row in range(len(block.rows))]
+        cells = [_heat(block.cells.get(place)).append(_mark(block, place), "dim") for place in places]
         columns.append(ShownColumn(on_one_line(name), cells, group=on_one_line(group)))
     return _framed(block, lay_out(Grid(columns, above, gap=1, repeated=first), width), width)
+
+
+def _mark(block: HeatMap, place: tuple[int, int]) -> str:
+    return f" {block.marks[place]}" if place in block.marks else ""
 
 
 def _heat(measure: Measure | None) -> Line:
@@ -293,16 +301,26 @@ def chart_lines(block: Curves | Scatter, width: int) -> list[Line]:
 # Cases
 
 
+LONGEST_ANSWER = 200
+"""Characters of a free answer that are shown; the page has all of it."""
+
+
 def case_list_lines(block: CaseList, width: int) -> list[Line]:
     """Return each case with its variants below it; edits are highlighted."""
     lines = [line for case in block.cases for line in (Line(""), *case_lines(case, width))]
     return _framed(block, lines[1:], width)
 
 
+def _cut(answer: str) -> str:
+    """Return an answer on one line, cut if it is long."""
+    text = on_one_line(answer)
+    return text if len(text) <= LONGEST_ANSWER else f"{text[:LONGEST_ANSWER]}…"
+
+
 def case_lines(case: ShownCase, width: int) -> list[Line]:
     """Return a case: its texts, the expectation and the model's answers."""
     examples = case.case.examples[:EXAMPLES]
-    answers = [on_one_line(answer) for answer in case.answers[: len(case.case.examples)]]
+    answers = [_cut(answer) for answer in case.answers[: len(case.case.examples)]]
     several = len(case.case.examples) > 1
     lines: list[Line] = []
     for number, texts in enumerate(marked_edits(examples)):
@@ -316,7 +334,7 @@ def case_lines(case: ShownCase, width: int) -> list[Line]:
         lines += fold(line, width, hang=8 if number else 4)
     more = len(case.case.examples) - len(examples)
     lines += [Line(f"      … and {more} more")] if more else []
-    words = [on_one_line(part) for part in outcome_words(case, () if several else case.answers[:1])]
+    words = [on_one_line(part) for part in outcome_words(case, () if several else answers[:1])]
     below = Line(f"      {', '.join(words)}", "dim")
     if error := error_of(case):
         below.append(f"{', ' if words else ''}{on_one_line(error)}", "not dim red")

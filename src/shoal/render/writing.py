@@ -84,16 +84,14 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
 
 def page_html(page: Page, held: Mapping[str, Any] | None = None, all_cases: str = "") -> str:
     """Return the HTML of a page; `all_cases` names the file with all cases."""
-    from jinja2 import Environment, PackageLoader
-
-    environment = Environment(loader=PackageLoader("shoal.render"), autoescape=True, trim_blocks=True)
-    script = environment.get_template("script.js").render()
     held = shelf(page.results) if held is None else held
     shown_parts = ("parts", "title", "summary", "findings", "caveats", "of_trainings")
     page = replace(page, **{name: renamed(getattr(page, name), page.names) for name in shown_parts})
     only = renamed(page.models[0], page.names) if len(page.models) == 1 else ""
     summary = page.summary
-    return environment.get_template("page.html").render(
+    return _rendered(
+        "page.html",
+        "script.js",
         title=words(page.title),
         about=words(page.about),
         questions=[words(question) for question in page.questions],
@@ -116,9 +114,25 @@ def page_html(page: Page, held: Mapping[str, Any] | None = None, all_cases: str 
         fails=is_pass_or_fail(held),
         sampled=not is_whole(held),
         all_cases=words(all_cases),
-        script=Markup(script),
-        hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
+
+
+def _rendered(template: str, script: str, **fields: Any) -> str:
+    """Return a page; its security policy names the hash of its script."""
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(loader=PackageLoader("shoal.render"), autoescape=True, trim_blocks=True)
+    code = environment.get_template(script).render()
+    digest = b64encode(sha256(code.encode()).digest()).decode()
+    return environment.get_template(template).render(script=Markup(code), hash=digest, **fields)
+
+
+def write_form(data: Mapping[str, Any], path: Path) -> None:
+    """Write the browser form of a suite, which opens from disk and loads nothing; equal suites give equal bytes."""
+    # No text of the suite can end the script element.
+    encoded = Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
+    with writing(path) as stream:
+        stream.write(_rendered("form.html", "form.js", name=data["name"], data=encoded))
 
 
 def _card(card: Card) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """Answer sources: where the answers of a job come from.
 
-    DirectAnswers    a model in this process, batch by batch
-    RemoteAnswers    an endpoint, several requests in flight, in the order of arrival
+    DirectAnswers        a model in this process, batch by batch
+    DistributedAnswers   the same batches, answered by copies of the model on several workers
+    RemoteAnswers        an endpoint, several requests in flight, in the order of arrival
 
 `execute` stores each block of answers before it takes the next. A crash therefore costs a batch, or the requests that
 were in flight.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from itertools import repeat
@@ -21,6 +22,7 @@ from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check, answers_match, self_check
 from ..protocols import find_protocol
 from ..protocols.base import CLASSIFIES, Built
+from ..stats.intervals import wilson
 from ..training.stage import Progress
 from .plan import Job
 from .store_files import PartialAnswers
@@ -28,6 +30,10 @@ from .store_files import PartialAnswers
 Batches = Sequence[Sequence[int]]
 SECOND = "again"
 """The mark of a second answer to the same example; it is compared with the first and then dropped."""
+
+Ask = Callable[[Batches], Iterator[Sequence[Answer]]]
+BatchDistributor = Callable[[Ask, Batches], Iterator[Sequence[Answer]]]
+"""Yields the answers to batches in order, from several workers; its first argument answers a few batches here."""
 
 
 class _Source:
@@ -81,7 +87,10 @@ class DirectAnswers(_Source):
         if stored.done and is_checked and not self._agrees(stored.read()):
             progress("the model has changed: starting again", 0, self.total)
             stored.restart()
-        return self.answer(self.batches[stored.done :])
+        return self._answer_all(self.batches[stored.done :])
+
+    def _answer_all(self, batches: Batches) -> Iterator[Sequence[Answer]]:
+        return self.answer(batches)
 
     def conclude(self, stored: PartialAnswers) -> list[Check]:
         """Return no checks: the answers are in order."""
@@ -89,6 +98,17 @@ class DirectAnswers(_Source):
 
     def _agrees(self, rows: Sequence[Answer]) -> bool:
         return answers_match(self.model, rows, self._examples, self.built.labels).ok is not False
+
+
+class DistributedAnswers(DirectAnswers):
+    """Answers to the same batches from copies of the model on several workers."""
+
+    def __init__(self, job: Job, model: Any, built: Built, distribute: BatchDistributor) -> None:
+        super().__init__(job, model, built)
+        self._distribute = distribute
+
+    def _answer_all(self, batches: Batches) -> Iterator[Sequence[Answer]]:
+        return self._distribute(self.answer, batches)
 
 
 class RemoteAnswers(_Source):
@@ -135,14 +155,19 @@ class RemoteAnswers(_Source):
         ]
 
 
-AnswerSource = DirectAnswers | RemoteAnswers
+AnswerSource = DirectAnswers | DistributedAnswers | RemoteAnswers
 """`missing` yields the answers that are not stored yet, in blocks of `sizes`; `conclude` brings them into order."""
 
 
-def find_source(job: Job, model: Any, built: Built) -> AnswerSource:
+def find_source(
+    job: Job, model: Any, built: Built, distribute: BatchDistributor | None = None
+) -> AnswerSource:
     """Return the answer source for a model."""
-    is_remote = isinstance(model, RemoteModel)
-    return RemoteAnswers(job, model, built) if is_remote else DirectAnswers(job, model, built)
+    if isinstance(model, RemoteModel):
+        return RemoteAnswers(job, model, built)
+    if distribute is not None:
+        return DistributedAnswers(job, model, built, distribute)
+    return DirectAnswers(job, model, built)
 
 
 # Remote answers
@@ -173,8 +198,6 @@ def repeatability(rows: Sequence[Answer]) -> Check:
     if not answered:
         return Check(title, None, "not tested: no question was sent twice")
     flips, n = sum(_content(row) != _content(other) for row, other in answered), len(answered)
-    from ..stats.intervals import wilson  # scipy
-
     low, high = wilson(flips, n)
     return Check(title, flips == 0, f"{flips} of {n} changed ({low:.1%} to {high:.1%})")
 

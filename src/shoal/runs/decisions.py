@@ -19,8 +19,8 @@ from ..core.errors import PlanError, some
 from ..core.records import Measures, Result
 from ..models.python import GivenLabels
 from ..protocols import PROTOCOLS
-from ..protocols.scores import each_run, graded_results, is_graded
-from .results import SPEC, audit_all, find_stored, labelled, labels_and_settings, with_outcomes
+from ..protocols.scores import each_run
+from .results import audit_all, known_results, labelled, labels_and_settings, with_outcomes
 from .store import RunStore
 
 LISTED = 5
@@ -133,9 +133,7 @@ def _results(
     where: str,
 ) -> list[Result]:
     """Return the result of each thing; models are audited on the same cases."""
-    store = RunStore(Path(into))
-    graded = iter(graded_results(list(filter(is_graded, things))))
-    known = [next(graded) if is_graded(thing) else _known(thing, store) for thing in things]
+    known = known_results(things, RunStore(Path(into)))
     models = [thing for thing, result in zip(things, known, strict=True) if result is None]
     if not models and (settings or labels is not None):
         names = [*settings, *(["labels"] if labels is not None else [])]
@@ -149,12 +147,3 @@ def _results(
     labels, values = labels_and_settings(protocol, labels, settings)
     audited = iter(audit_all([labelled(model, labels) for model in models], protocol, values, where=where))
     return [next(audited) if result is None else result for result in known]
-
-
-def _known(thing: Any, store: RunStore) -> Result | None:
-    """Return a result, also of a file or job; None for a model."""
-    if isinstance(thing, Result):
-        return thing
-    if isinstance(thing, Path) or (isinstance(thing, str) and not SPEC.match(thing)):
-        return find_stored(str(thing), store)
-    return None

@@ -19,7 +19,7 @@ from ..models.interface import RemoteModel, StoredAnswers
 from ..models.selfcheck import Check
 from ..protocols.base import Built
 from ..training.stage import Progress, silent
-from .answer_sources import DirectAnswers, find_source, is_retryable
+from .answer_sources import BatchDistributor, DirectAnswers, find_source, is_retryable
 from .plan import Job
 from .scoring import load_for, score_job
 from .store import RunStore
@@ -35,6 +35,7 @@ def execute(
     progress: Progress = silent,
     *,
     shared: frozenset[str] = frozenset(),
+    distribute: BatchDistributor | None = None,
 ) -> Result:
     """Build, train, query and score a job, as far as the store does not have the result.
 
@@ -47,17 +48,19 @@ def execute(
         store.write_job(job)
         training = training_of(job)
         if training is None:
-            _query(job, store, built, progress)
+            _query(job, store, built, progress, distribute)
         else:
             _train_and_query(job, store, built, training, progress, shared)
     return score_job(job, store, progress)
 
 
-def _query(job: Job, store: RunStore, built: Built, progress: Progress) -> None:
+def _query(
+    job: Job, store: RunStore, built: Built, progress: Progress, distribute: BatchDistributor | None
+) -> None:
     model = load_for(job)
     if isinstance(model, RemoteModel):
         store.keep_spending(job.id, model.spending)
-    source = find_source(job, model, built)
+    source = find_source(job, model, built, distribute)
     if not store.has_checks(job.id):
         store.write_checks(job.id, source.self_check())
     rows: Sequence[Answer] = ()

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..core.errors import PlanError
 from ..core.files import replacing, settle
+from ..core.text import texts_in
 from ..models import SCHEMES, parse_spec
 from .plan import Job, fingerprint_of, make_job, replaced_model
 from .store import RunStore
@@ -121,7 +122,7 @@ def inputs_of(job: Job) -> list[Path]:
     Files named by absolute paths must exist on the worker's machine.
     """
     spec = parse_spec(job.model)
-    words = [part for word in (job.model, *_words(asdict(job.settings))) for part in _named(word)]
+    words = [part for word in (job.model, *texts_in(asdict(job.settings))) for part in _named(word)]
     paths = [Path(name) for word in words for name in (word, word.rpartition(":")[0]) if _is_path(name)]
     if spec.scheme == "python":
         from ..models.identity import module_files
@@ -147,17 +148,6 @@ def _is_path(name: str) -> bool:
     except (OSError, ValueError):
         return False
     return there and ("." in name or "/" in name or Path(name).is_dir())
-
-
-def _words(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _words(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _words(inner)
 
 
 def files_in(path: Path) -> dict[str, bytes]:

@@ -29,13 +29,14 @@ from ..models.interface import StoredAnswers
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import ReplacesModels, identity, is_random
+from .patterns import checkpoints, is_pattern
 from .resources import Resources, read_resources
 from .settings import make_settings
 
 if TYPE_CHECKING:
     from ..training.stage import Recipe
 
-TOP = ("models", "prompts", "seeds", "groups", "resources")
+TOP = ("models", "prompts", "orders", "seeds", "groups", "resources")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Plan:
         for protocol, settings in self.tables.items():
             module = find_protocol(protocol)
             for part in module.parts(settings):
-                for spec in self.models.values():
+                for spec in self._specs_of(protocol, part):
                     other = replaced_model(protocol, part, spec)
                     self._refuse_several(other)
                     if other is None and spec not in fingerprints:
@@ -105,6 +106,18 @@ class Plan:
                         if not is_random(part, job.recipe):
                             break
         return list(jobs.values())
+
+    def _specs_of(self, protocol: str, part: Any) -> list[str]:
+        """Return the models of a part: the plan's, or its own in their place."""
+        module = find_protocol(protocol)
+        own = module.own_model(part) if isinstance(module, ReplacesModels) else ""
+        if own and len(self.models) > 1:
+            raise PlanError(
+                f"{self.where}: {own} is for one task, and the plan has {len(self.models)} models",
+                why="it would stand for each of them",
+                fix="a plan for each model",
+            )
+        return [own] if own else list(self.models.values())
 
     def _refuse_several(self, answers: Any) -> None:
         """Stop if stored predictions, which are of one model, stand under several names."""
@@ -277,6 +290,8 @@ def _relative(name: str, folder: Path) -> str:
     if split:
         return f"{_relative(str(place), folder)}{SPLIT}{split}"
     there = folder / name
+    if is_pattern(name) and not any(Path().glob(name)) and any(folder.glob(name)):
+        return os.path.relpath(there)
     try:
         if not name or Path(name).is_absolute() or not there.exists():
             return name
@@ -304,8 +319,10 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
         raise PlanError(
             f"{where}: no protocol", why=f"known: {', '.join(PROTOCOLS)}", fix="a table such as [behaviour]"
         )
-    groups = _groups(table.get("groups", {}), where)
-    models = _prompted(_models(table.get("models", {}), where), table.get("prompts", []), where)
+    listed, groups = table.get("models", {}), _groups(table.get("groups", {}), where)
+    if is_pattern(listed):
+        listed, groups = {}, groups | _groups({"checkpoints": listed}, where)
+    models = _prompted(_models(listed, where), table, where)
     models |= {spec: spec for group in groups.values() for spec in group.models}
     if not models:
         raise PlanError(f"{where}: no models", fix='models = ["predictions:answers.jsonl"]')
@@ -360,8 +377,13 @@ def _models(value: Any, where: str) -> dict[str, str]:
     return {name: _spec(name, table, where) for name, table in value.items()}
 
 
-def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str]:
-    """Return the models, prompted ones once per prompt."""
+def _prompted(models: dict[str, str], table: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Return the models, prompted ones once per prompt and per order of its labels."""
+    prompts, orders = table.get("prompts", []), table.get("orders", [])
+    if not isinstance(orders, list) or len(set(map(str, orders))) < len(orders):
+        raise PlanError(
+            f"{where}: orders = {orders!r}", why="different numbers from 0", fix="orders = [0, 1]"
+        )
     if not isinstance(prompts, list) or not all(isinstance(prompt, str) for prompt in prompts):
         raise PlanError(
             f"{where}: prompts = {prompts!r}",
@@ -372,12 +394,19 @@ def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str
         raise PlanError(f"{where}: a prompt is listed twice", fix="list each prompt once")
     made: dict[str, str] = {}
     for name, spec in models.items():
-        applicable = prompts if prompts and is_prompted(spec) else []
-        if applicable and "prompt" in parse_spec(spec).options:
-            raise PlanError(f"{where}: both model {name} and the plan name prompts", fix="keep one of them")
-        made |= {f"{name} {prompt}": with_option(spec, "prompt", prompt) for prompt in applicable} or {
-            name: spec
-        }
+        variants = {name: spec}
+        for option, values in (("prompt", prompts), ("order", orders)):
+            applicable = values if values and is_prompted(spec) else []
+            if applicable and option in parse_spec(spec).options:
+                raise PlanError(
+                    f"{where}: both model {name} and the plan name {option}s", fix="keep one of them"
+                )
+            variants = {
+                f"{known} {value}": with_option(former, option, str(value))
+                for known, former in variants.items()
+                for value in applicable
+            } or variants
+        made |= variants
     return made
 
 
@@ -436,6 +465,11 @@ def _groups(value: Any, where: str) -> dict[str, Group]:
 def _group(value: Any, place: str) -> Group:
     """Return a group from a list of specs, or from a table with a step and a seed for each model."""
     table = value if isinstance(value, Mapping) else {"models": value}
+    if is_pattern(table.get("models")):
+        table = {
+            **checkpoints(table["models"], place),
+            **{name: table[name] for name in table if name != "models"},
+        }
     group: Group = make_settings(Group, table, place)
     if not group.models:
         fix = '["hf:seed-0", "hf:seed-1"], or a table with models and steps'

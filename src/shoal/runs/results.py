@@ -78,7 +78,9 @@ def labelled(model: Any, labels: GivenLabels | None) -> Any:
     if labels is None:
         return model
     if "labels" in parse_spec(model).options:
-        raise ModelError(f"{model}: both the spec and labels= name labels", fix="keep one of them")
+        raise ModelError(
+            f"{model}: labels are given twice, in the spec and beside it", fix="keep one of them"
+        )
     return with_option(model, "labels", as_option(labels))
 
 
@@ -163,11 +165,20 @@ def find_results(
         )
     store = RunStore(into)
     audited = iter(audit_all(specs, protocol, settings, progress, store if keep else None))
-    graded = iter(graded_results(list(filter(is_graded, names))))
-    return [
-        next(audited) if SPEC.match(name) else next(graded) if is_graded(name) else find_stored(name, store)
-        for name in names
-    ]
+    return [next(audited) if result is None else result for result in known_results(names, store)]
+
+
+def known_results(things: Sequence[Any], store: RunStore) -> list[Result | None]:
+    """Return the result of each thing that has one: a result, a file, a job, graded samples; None for a model."""
+    graded = iter(graded_results(list(filter(is_graded, things))))
+
+    def known(thing: Any) -> Result | None:
+        if is_graded(thing):
+            return next(graded)
+        is_name = isinstance(thing, Path) or (isinstance(thing, str) and not SPEC.match(thing))
+        return find_stored(str(thing), store) if is_name else thing if isinstance(thing, Result) else None
+
+    return list(map(known, things))
 
 
 def find_stored(name: str, store: RunStore) -> Result:

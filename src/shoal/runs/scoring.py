@@ -23,6 +23,7 @@ from ..models import load_model
 from ..models.answer_rows import NoAnswerError, answers_by_mark
 from ..models.batching import make_questions
 from ..models.interface import StoredAnswers
+from ..models.selfcheck import check_answers
 from ..protocols import find_protocol
 from ..protocols.base import Built, Compared, identity
 from ..training.stage import Progress, silent
@@ -31,7 +32,7 @@ from .settings import make_settings
 from .store import RunStore
 from .store_files import VALUES
 
-RULES = 8
+RULES = 9
 """Raised when scoring changes within one version of shoal: stored measures are then computed again."""
 
 
@@ -84,8 +85,6 @@ def _checks(model: object, answers: Mapping[str, Any], built: Built) -> list[dic
     """Return checks of stored predictions, which cannot be queried."""
     if not isinstance(model, StoredAnswers) or built.asks not in ("labels", "spans"):
         return []
-    from ..models.selfcheck import check_answers  # imports scipy: `status` does without it
-
     last = list(answers.values())[-1]
     return [asdict(check) for check in check_answers(last, built.cases, built.labels)]
 

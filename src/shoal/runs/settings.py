@@ -20,6 +20,8 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
     """Return a protocol's settings from plain values; text becomes a number or a list if the setting needs one."""
     from pydantic import TypeAdapter, ValidationError
 
+    if values.get("tasks") and {"task", "tasks"} <= {field.name for field in fields(kind)}:
+        values = _with_tasks(kind, values, where)
     plain = _plain(kind, values, where)
     try:
         return TypeAdapter(kind).validate_python(plain)
@@ -41,6 +43,28 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
             why=first["msg"][0].lower() + first["msg"][1:],
             fix=_remedy(kind, names, value, first),
         ) from None
+
+
+def _with_tasks(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the values with the settings of each task: its own table, then those that stand above all tasks."""
+    shared = _flattened(nested({name: value for name, value in values.items() if name != "tasks"}), where)
+    tables = values["tasks"]
+    if not isinstance(tables, Mapping) or not all(isinstance(table, Mapping) for table in tables.values()):
+        raise PlanError(f"{where}: tasks = {tables!r}", fix="a table for each task: [learning.tasks.NAME]")
+    tasks = {}
+    for name, table in tables.items():
+        place = f"{where}: tasks.{name}"
+        tasks[name] = make_settings(kind, _merged(shared, _flattened(table, place)) | {"task": name}, place)
+    return shared | {"tasks": tasks}
+
+
+def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested tables as one; of values given in both, the second."""
+    merged = dict(shared)
+    for name, value in own.items():
+        both = isinstance(value, Mapping) and isinstance(merged.get(name), Mapping)
+        merged[name] = _merged(merged[name], value) if both else value
+    return merged
 
 
 def _remedy(kind: type[Any], names: Sequence[str], value: Any, problem: Mapping[str, Any]) -> str:

@@ -148,7 +148,9 @@ class RunStore:
             raise StoreError(
                 f"{self.folder}: {count} called {name!r}",
                 why=f"jobs: {', '.join((matching or known)[:8])}" if known else "the store has no jobs",
-                fix="shoal status PLAN",
+                fix=f"a longer part of the name, such as {matching[0][-8:]}"
+                if matching
+                else "shoal status PLAN",
             )
         return matching[0]
 
@@ -299,7 +301,7 @@ class RunStore:
 
     def write_error(self, job_id: str, text: str) -> None:
         with making(self.job_folder(job_id)), writing(self.job_folder(job_id) / "error.txt") as stream:
-            stream.write(text)
+            stream.write(text.encode(errors="backslashreplace").decode())  # it may quote half a character
 
     def failed_since(self, job_id: str, moment: float) -> bool:
         path = self.job_folder(job_id) / "error.txt"

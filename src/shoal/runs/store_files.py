@@ -189,7 +189,7 @@ class PartialAnswers:
         self._errors = sum(bool(row.error) for row in self.read()) if self.done else 0
 
     def read(self) -> list[Answer]:
-        return [Answer(**json.loads(raw)) for raw in self._lines.read()]
+        return [Answer(**json.loads(raw)) for raw in self._lines.lines()]
 
     def restart(self) -> None:
         self._lines.restart()

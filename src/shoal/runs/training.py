@@ -9,6 +9,7 @@
 File names are hashes of everything that decides the content. Any of these files can be deleted: shoal makes it again.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -170,7 +171,8 @@ def _keep(model: Any, path: Path) -> None:
         try:
             model.save_weights(temporary)
         except SafetensorError as problem:  # how safetensors reports a full disk
-            raise OSError(str(problem)) from None
+            number = re.search(r"os error (\d+)", str(problem))
+            raise OSError(int(number[1]) if number else 0, str(problem)) from None
 
 
 def _settled(store: RunStore, stage: Stage, progress: Progress) -> Stage:

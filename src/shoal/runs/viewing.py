@@ -18,11 +18,10 @@ from ..core.views import (
     WeighedWords,
     Words,
     expected_words,
-    shown_cases,
 )
 from ..models import load_model
-from ..protocols import find_protocol, find_view
-from ..protocols.base import Compared
+from ..protocols import PROTOCOLS, find_protocol, find_view
+from ..protocols.base import Compared, Listing, ListsCases
 from .plan import Plan
 
 EXPLAINED, EXAMPLES = 5, 2
@@ -57,9 +56,12 @@ def plan_sections(
 
 def failing_sections(result: Result, only: Sequence[str] = (), *, every: bool = False) -> list[Section]:
     """Return the failing cases by their first group, the worst first, and the cases without an answer."""
-    positions = choose(result.cases, only) if only else range(len(result.cases))
+    module = find_protocol(result.job["protocol"]) if result.job["protocol"] in PROTOCOLS else None
+    listing = module.listing(result) if isinstance(module, ListsCases) else Listing()
+    chosen = choose(result.cases, only) if only else range(len(result.cases))
+    positions = [position for position in chosen if listing.counts(result.cases[position])]
     failing: dict[str, list[Case]] = {}
-    for case in result.failing_among(positions):
+    for case in _listed(result, positions, listing.outcome):
         failing.setdefault(_first_group(case), []).append(case)
     totals = Counter(
         _first_group(result.cases[position])
@@ -71,15 +73,28 @@ def failing_sections(result: Result, only: Sequence[str] = (), *, every: bool = 
         cases = failing[group]
         shown = cases if every else cases[:FAILURES]
         more = [f"{len(cases) - len(shown):,} more: --all"] if len(shown) < len(cases) else []
-        title: Cell = [Words(group or "all cases", "strong"), f": {len(cases):,} of {totals[group]:,} fail"]
-        blocks.append(CaseList(shown_cases(result, shown), title, legend=more))
+        title: Cell = [
+            Words(group or "all cases", "strong"),
+            f": {len(cases):,} of {totals[group]:,} {listing.words}",
+        ]
+        blocks.append(CaseList(listing.shown(result, shown), title, legend=more))
     errors = [result.outcomes[position] for position in positions if result.outcomes[position].error]
     lines = [
         Text([Words(f"{outcome.case_id}: ", "strong"), Words(outcome.error, "bad")]) for outcome in errors
     ]
     count, unanswered = sum(map(len, failing.values())), f", {len(errors):,} are errors" if errors else ""
-    summary = f"{count:,} of {totals.total():,} cases fail{unanswered}"
+    summary = f"{count:,} of {totals.total():,} cases {listing.words}{unanswered}"
     return [Section(text=Words(summary, "strong"), blocks=[*blocks, *lines])]
+
+
+def _listed(result: Result, positions: Sequence[int], outcome: bool) -> list[Case]:
+    """Return the cases with this outcome, the clearest first."""
+    if not outcome:
+        return result.failing_among(positions)
+    passed = [
+        (result.outcomes[place].value or 0.0, place) for place in positions if result.outcomes[place].passed
+    ]
+    return [result.cases[place] for _, place in sorted(passed, key=lambda pair: (-pair[0], pair[1]))]
 
 
 def explained_sections(result: Result, method: str, only: Sequence[str] = ()) -> list[Section]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 
 import numpy as np
+import scipy  # its parts are imported at their first use
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from .intervals import Interval
 
@@ -102,7 +102,7 @@ def permutation_p(
     if welch:
         sums = _partition_t(sums, columns, len(x))[0]
         (observed,), (degrees,) = _partition_t(columns[: len(x)].sum(axis=0)[None], columns, len(x))
-        least = float(special.stdtr(degrees, -observed))
+        least = float(scipy.special.stdtr(degrees, -observed))
         slack = ROUNDING * max(1.0, abs(observed)) if math.isfinite(observed) else 0.0
     large = int((sums > observed + slack).sum() if strict else (sums >= observed - slack).sum())
     if exact:
@@ -238,7 +238,7 @@ def _noncentral_t(t: float, degrees: float, noncentrality: float) -> float:
     """Return the distribution function; scipy's is NaN where a tail is too small for it."""
     if noncentrality < 0:
         return 1 - _noncentral_t(-t, degrees, -noncentrality)
-    return float(np.nan_to_num(special.nctdtr(degrees, noncentrality, t)))
+    return float(np.nan_to_num(scipy.special.nctdtr(degrees, noncentrality, t)))
 
 
 def _unit_means(side: Floats, units: ArrayLike) -> tuple[Floats, float, Floats]:

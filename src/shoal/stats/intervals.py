@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # scipy.special takes 0.2 s to import: it is imported at its first use
+import scipy  # its parts are imported at their first use
 from numpy.typing import ArrayLike, NDArray
 
 from .resampling import (

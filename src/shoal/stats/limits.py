@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import scipy  # its parts are imported at their first use
 from numpy.typing import NDArray
-from scipy import special
 
 from .intervals import effective_cases, p_where, paired_t
 from .resampling import ClusterTable, macro_mean
@@ -58,7 +58,7 @@ def difference_p(tables: Sequence[ClusterTable], limit: float, side: Side, share
     cases = len(tables) ** 2 / math.fsum(1 / float(table.totals[-1] or math.nan) for table in tables)
     error = max(t.error, math.sqrt(abs(limit) * (1 - abs(limit)) / cases))
     away = (t.middle - limit) / error
-    return float(special.stdtr(t.degrees, away if side == "below" else -away))
+    return float(scipy.special.stdtr(t.degrees, away if side == "below" else -away))
 
 
 def _score_p(table: ClusterTable, limit: float, side: Side) -> float:
@@ -76,7 +76,7 @@ def _score_p(table: ClusterTable, limit: float, side: Side) -> float:
         gained, lost, limit = lost, gained, -limit
     score, loss_rate = _score(np.array([gained]), np.array([lost]), n, limit)
     if n > EXACT_CASES:
-        return float(special.ndtr(-score[0]))
+        return float(scipy.special.ndtr(-score[0]))
     every_gain, every_loss = (counts.ravel() for counts in np.indices((n + 1, n + 1)))
     possible = every_gain + every_loss <= n
     every_gain, every_loss = every_gain[possible], every_loss[possible]
@@ -84,7 +84,9 @@ def _score_p(table: ClusterTable, limit: float, side: Side) -> float:
     counts = np.column_stack([every_gain, every_loss, n - every_gain - every_loss])[extreme]
     lost_share = float(np.clip(loss_rate[0], max(0.0, -limit), (1 - limit) / 2))
     shares = np.clip([lost_share + limit, lost_share, 1 - limit - 2 * lost_share], 0.0, 1.0)
-    logs = special.gammaln(n + 1) + (special.xlogy(counts, shares) - special.gammaln(counts + 1)).sum(axis=1)
+    logs = scipy.special.gammaln(n + 1) + (
+        scipy.special.xlogy(counts, shares) - scipy.special.gammaln(counts + 1)
+    ).sum(axis=1)
     return min(1.0, float(np.exp(logs).sum()))
 
 
@@ -104,5 +106,5 @@ def binomial_p(mean: float, n: float, limit: float, side: Side) -> float:
     """Return the chance of as few, or as many, passes as seen in n cases at the limit; neither need be whole."""
     passes = mean * n
     if side == "below":
-        return 1.0 if mean == 1 else float(special.betainc(n - passes, passes + 1, 1 - limit))
-    return 1.0 if mean == 0 else float(special.betainc(passes, n - passes + 1, limit))
+        return 1.0 if mean == 1 else float(scipy.special.betainc(n - passes, passes + 1, 1 - limit))
+    return 1.0 if mean == 0 else float(scipy.special.betainc(passes, n - passes + 1, limit))

@@ -6,7 +6,7 @@ Both models enter alike, so exchanging their names changes no p. The exchanges t
 import math
 
 import numpy as np
-import scipy  # scipy.special takes 0.2 s to import: it is imported at its first use
+import scipy  # its parts are imported at their first use
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 

@@ -7,8 +7,8 @@ have if the variants of a problem did not go together.
 import math
 
 import numpy as np
+import scipy  # its parts are imported at their first use
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from .intervals import Interval, t_quantile
 from .resampling import ClusterTable, distinct_rows, sum_by_cluster
@@ -58,9 +58,9 @@ def independence_reference(n: ArrayLike, accuracy: float, threshold: float) -> f
     >>> round(independence_reference([20], 0.8872, 1.0), 4)
     0.0913
     """
-    counts = np.asarray(n, np.float64)
+    counts = np.asarray(n, np.int64)
     least = needed(threshold, counts)
-    return float(np.mean(stats.binom.sf(least - 1, counts, accuracy)))
+    return float(np.mean(scipy.special.bdtrc(least - 1, counts, accuracy)))
 
 
 # Rates of variants

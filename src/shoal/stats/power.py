@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # its parts take a second to import: they are imported at their first use
+import scipy  # its parts are imported at their first use
 from numpy.typing import NDArray
 
 from ..core.claims import POWER
@@ -39,13 +39,29 @@ def sign_test_power(n: int, discordance: float, difference: float, alpha: float 
     spread = 6 * math.sqrt(n * discordance * (1 - discordance)) + 6  # all counts but some 1e-9
     fewest, most = n * discordance - spread, n * discordance + spread
     tossed = np.arange(max(0, math.floor(fewest)), min(n, math.ceil(most)) + 1)
-    # The largest count of the rarer side that the exact test rejects.
-    quantiles = np.asarray(scipy.stats.binom.ppf(alpha / 2, tossed, 0.5))
-    rejected = quantiles - (2 * scipy.stats.binom.cdf(quantiles, tossed, 0.5) > alpha)
+    # The largest count of the rarer side that the exact test rejects; −1 if it rejects none.
+    least = np.maximum(0.0, np.nan_to_num(np.ceil(scipy.special.bdtrik(alpha / 2, tossed, 0.5))))
+    rejected = least - (2 * scipy.special.bdtr(least, tossed, 0.5) > alpha)
     share = (1 + difference / max(discordance, 1e-300)) / 2
-    both_sides = scipy.stats.binom.cdf(rejected, tossed, share)
-    both_sides += scipy.stats.binom.cdf(rejected, tossed, 1 - share)
-    return float(np.sum(scipy.stats.binom.pmf(tossed, n, max(discordance, 1e-300)) * both_sides))
+    both_sides = _at_most(rejected, tossed, share) + _at_most(rejected, tossed, 1 - share)
+    return float(np.sum(_probability(tossed, n, max(discordance, 1e-300)) * both_sides))
+
+
+# By scipy.special, because scipy.stats takes a second to import.
+
+
+def _at_most(count: Floats, n: Integers, share: float) -> Floats:
+    """Return the binomial distribution function; 0 below a count of 0."""
+    return np.where(count < 0, 0.0, scipy.special.bdtr(np.maximum(count, 0.0), n, share))
+
+
+def _probability(count: Integers, n: int, share: float) -> Floats:
+    """Return the binomial probability of each count."""
+    gammaln = scipy.special.gammaln
+    ways = gammaln(n + 1) - gammaln(count + 1) - gammaln(n - count + 1)
+    rest = scipy.special.xlog1py(n - count, -share)
+    probability: Floats = np.exp(ways + scipy.special.xlogy(count, share) + rest)
+    return probability
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from itertools import permutations
 from typing import Literal
 
 import numpy as np
+import scipy  # its parts are imported at their first use
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from .intervals import Interval, t_quantile
 
@@ -197,7 +197,7 @@ def probability_better(only_first: float, only_second: float, prior: float = 1.0
     """
     if min(only_first, only_second) < 0:
         raise ValueError(f"counts must not be negative; got {only_first} and {only_second}")
-    return float(special.betainc(only_second + prior, only_first + prior, 0.5))
+    return float(scipy.special.betainc(only_second + prior, only_first + prior, 0.5))
 
 
 def effective_counts(sums: Floats, squares: Floats, others: Floats, other_squares: Floats) -> Floats:
@@ -226,7 +226,7 @@ def differ_e_value(only_a: float, only_b: float) -> float:
     """
     if min(only_a, only_b) < 0:
         raise ValueError(f"counts are not negative; got {only_a} and {only_b}")
-    return _exp((only_a + only_b) * math.log(2) + float(special.betaln(only_a + 1, only_b + 1)))
+    return _exp((only_a + only_b) * math.log(2) + float(scipy.special.betaln(only_a + 1, only_b + 1)))
 
 
 def differ_mean_e_value(values: ArrayLike, times: ArrayLike) -> float:

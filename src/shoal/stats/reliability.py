@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import scipy  # its parts are imported at their first use
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from .intervals import UNDEFINED, Interval, normal_quantile, sd_interval
 from .resampling import distinct_rows
@@ -35,7 +35,7 @@ def coin_flip_histogram(runs: int) -> Floats:
     """Return the shares of `disagreement_histogram` under coin flips."""
     passes = np.arange(runs + 1)
     shares = np.zeros(runs // 2 + 1)
-    np.add.at(shares, np.minimum(passes, runs - passes), special.binom(runs, passes) / 2.0**runs)
+    np.add.at(shares, np.minimum(passes, runs - passes), scipy.special.binom(runs, passes) / 2.0**runs)
     return shares
 
 

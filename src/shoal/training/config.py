@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from ..core.errors import PlanError
-from ..core.ranges import BatchSize, Epochs, Rate, Share, Threads, Within
+from ..core.ranges import BatchSize, Epochs, Rate, Threads, WarmUp, Within
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class TrainConfig(TrainNumbers):
     epochs: Epochs = 3.0
     weight_decay: Annotated[float, Within(0)] = 0.0
     """Decoupled weight decay of AdamW."""
-    warm_up: Share = 0.0
-    """Share of steps in which the rate rises linearly. Afterwards it falls to zero."""
+    warm_up: WarmUp = 0.0
+    """Share of steps (below 1), or number of steps, in which the rate rises linearly. Afterwards it falls to zero."""
     group_by_length: bool = False
     """Batch examples of similar length. This saves padding, but batches are less random."""
 
@@ -43,8 +43,12 @@ class TrainConfig(TrainNumbers):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise PlanError(f"{name} must be above 0, found {value!r}", fix=f"leave {name} out")
-        if not 0 <= self.warm_up < 1:
-            raise PlanError(f"warm_up must be from 0 to below 1, found {self.warm_up!r}", fix="warm_up = 0.1")
+        # 1 could mean all steps or one.
+        if self.warm_up < 0 or self.warm_up == 1 or (self.warm_up > 1 and self.warm_up % 1):
+            raise PlanError(
+                f"warm_up must be a share below 1 or at least 2 steps, found {self.warm_up!r}",
+                fix="warm_up = 0.1",
+            )
 
     @property
     def rate(self) -> float:
@@ -61,6 +65,14 @@ class TrainConfig(TrainNumbers):
         values = {field.name: getattr(self, field.name) for field in fields(TrainConfig)}
         values["learning_rate"] = default_rate if self.learning_rate is None else self.learning_rate
         return TrainConfig(**values | changes)
+
+    def rising_steps(self, total: int) -> int:
+        """Return the number of steps in which the rate rises, which may exceed the steps of the training.
+
+        >>> TrainConfig(warm_up=0.1).rising_steps(25), TrainConfig(warm_up=500).rising_steps(25)
+        (2, 500)
+        """
+        return int(self.warm_up * total if self.warm_up < 1 else self.warm_up)
 
     def steps(self, per_epoch: int, epochs: float | None = None) -> int:
         """Return the number of steps of a training.

@@ -181,10 +181,10 @@ class Stepper:
 
     def rate(self) -> float:
         """Return the factor of the learning rate for the next update."""
-        rising = int(self.config.warm_up * self.total)
+        rising = self.config.rising_steps(self.total)
         if self.done < rising:
             return (self.done + 1) / rising
-        return max(0.0, (self.total - self.done) / (self.total - rising))
+        return max(0, self.total - self.done) / max(1, self.total - rising)
 
     def drift(self) -> None:
         """Update once by momentum alone, then restore the optimiser's state: a slip of BELUGA's Fish."""

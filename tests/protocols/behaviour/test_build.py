@@ -35,7 +35,7 @@ def test_the_double_split_as_worked(worked):
 
 def test_ids_are_split_in_the_order_of_their_numbers():
     numbers = suite_of("f", *[case(f"text {i}", label=0) for i in range(13)])
-    part = split_cases(list(reversed(numbers.cases)), by_content=False)
+    part = split_cases(list(reversed(numbers.cases)), "id")
     assert {i for i in range(13) if part[f"f/{i}"] == "test"} == {0, 5, 7, 10}
 
 
@@ -43,9 +43,24 @@ def test_cases_that_read_the_same_stay_on_one_side():
     made = suite_of(
         "f", *[case(f"Text  {i % 10}" if i < 10 else f"text {i % 10}", label=0) for i in range(20)]
     )
-    part = split_cases(made.cases, by_content=True)
+    part = split_cases(made.cases, "content")
     assert all(part[f"f/{i}"] == part[f"f/{i + 10}"] for i in range(10))
     assert sorted(part.values()).count("train") == 10
+
+
+def test_by_text_cases_of_all_functionalities_that_share_a_text_stay_on_one_side():
+    made = Suite("s", labels=("no", "yes"))
+    for name, other in (
+        ("f", "g"),
+        ("g", "h"),
+        ("h", "i"),
+    ):  # f0 and h0 share no text, but g0 has one of each
+        made.add_functionality(name, "c", "MFT", LABEL)
+        for i in range(12):
+            made.add_case(name, str(i), case(f"{name} {i}", f"{other.upper()} {i}", label=0))
+    part = split_cases(made.cases, "text")
+    assert all(part[f"f/{i}"] == part[f"g/{i}"] == part[f"h/{i}"] for i in range(12))
+    assert sorted(part.values()).count("train") == 18
 
 
 @pytest.mark.parametrize("profile", ["recommended", "paper", "reference"])
@@ -110,8 +125,8 @@ def test_a_split_file_chooses_its_test_part_or_the_one_named(tmp_path):
     made = suite_of("f", case("a", label=0), case("b", label=0), case("c", label=0))
     path = tmp_path / "split.tsv"
     path.write_text("functionality\tcase_id\tsplit\nf\t0\ttrain\nf\t1\ttest\nf\t2\tvalidation\n")
-    assert [one.id for one in choose_split(made.cases, str(path), by_content=True)] == ["f/1"]
-    assert [one.id for one in choose_split(made.cases, f"{path}:train", by_content=True)] == ["f/0"]
+    assert [one.id for one in choose_split(made.cases, str(path), "content")] == ["f/1"]
+    assert [one.id for one in choose_split(made.cases, f"{path}:train", "content")] == ["f/0"]
 
 
 @pytest.mark.parametrize(
@@ -127,12 +142,12 @@ def test_a_crooked_split_file_is_named(tmp_path, content, message):
     path = tmp_path / "split.tsv"
     path.write_text(content)
     with pytest.raises(DataError, match=message):
-        choose_split(made.cases, str(path), by_content=True)
+        choose_split(made.cases, str(path), "content")
 
 
 def test_a_split_that_is_neither_name_nor_file_is_refused():
     with pytest.raises(PlanError, match=r"'tset' is neither[\s\S]*try: \"test\""):
-        choose_split([], "tset", by_content=True)
+        choose_split([], "tset", "content")
 
 
 def test_a_sample_is_seeded_and_keeps_the_order(tmp_path):

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal import Answers, Measures, Suite, case
+from shoal import Answers, Measures, Result, Suite, case
 from shoal.core.errors import DataError
 from shoal.protocols.base import Built, Scored
 from shoal.protocols.behaviour.expect import Expect
 from shoal.protocols.behaviour.judge import judge
 from shoal.protocols.behaviour.score import score
 from shoal.protocols.behaviour.settings import Settings
+from shoal.protocols.behaviour.view import view
 from shoal.stats.intervals import wilson
 
 INV = Expect("same_pred_or_conf_change_within_tol", 0.1, "all_except_first")
@@ -58,7 +59,7 @@ def test_pass_rates_count_what_applies_and_keep_the_rest_beside():
     (less,) = measures.where("pass rate", functionality="less")
     assert (less.value, less.n, less.na, less.note) == (None, 0, 1, "no applicable case")
     (whole,) = measures.where("suite score")
-    assert whole.value == 0.75 and "No applicable case: less" in whole.note
+    assert whole.value == 0.75 and "no case applies: less" in whole.note
 
 
 def test_failure_rate_as_worked(worked):
@@ -73,6 +74,11 @@ def test_failure_rate_as_worked(worked):
     assert words(outcomes) == plan
     assert rows[0].value == example["pass_rate"] / 100
     assert rows[0].n / (rows[0].n + rows[0].na) == example["after_filtering"] / 100
+
+
+def test_a_label_that_is_excluded_is_the_one_named():
+    suite = suite_of(label=(Expect("pred_equals_label"), [case("a", label="not_positive")] * 3))
+    assert words(judge(Settings(), suite.cases, one_hot(0, 1, 2))) == ["pass", "pass", "fail"]
 
 
 def test_means_are_over_functionalities_not_over_cases():
@@ -151,6 +157,7 @@ def test_the_papers_directional_test_is_strict_and_always_applies():
         more=(replace(LESS, rule="conf_of_original_pred_not_lower", na_if=""), [case("a", "b")] * 2)
     )
     assert words(judge(Settings(profile="reference"), more.cases, bare)) == ["pass", "pass"]
+    assert words(judge(Settings(), more.cases, bare)) == ["n/a", "n/a"]
 
 
 def test_answers_of_the_wrong_number_or_kind_are_refused():
@@ -225,7 +232,10 @@ def test_what_is_read_through_the_band_says_so_with_the_models_own_probability()
     assert (whole.facts["band"], whole.facts["band of"]) == ("inclusive", "positive")
     mapped = replace(answers, label_map={"POS": "positive", "negative": "negative"})
     (whole,) = Measures(scored(suite.cases, mapped).measures).where("suite score")
-    assert whole.facts["label map"] == {"POS": "positive"} and "labels read as: POS = positive" in whole.note
+    assert (
+        whole.facts["label map"] == {"POS": "positive"}
+        and "labels were renamed: POS → positive" in whole.note
+    )
     bare = scored(suite.cases, Answers(("negative", "positive"), (p > 0.5).astype(int)))
     (whole,) = Measures(bare.measures).where("suite score")
     assert "band" not in whole.facts and "it can never be neutral" in whole.note
@@ -244,6 +254,28 @@ def test_a_model_that_answers_nothing_is_dead_and_one_that_answers_something_is_
         (None, 3, "the model answered no case")
     }
     assert not scored(suite.cases, one_hot(0, 1, 1, errors={2: "late"})).findings
+
+
+@pytest.mark.parametrize(
+    ("answers", "is_swapped"), [((0, 2, 0), True), ((2, 0, 2), False), ((0, 0, 0), False)]
+)
+def test_labels_may_be_swapped_if_plain_tests_of_both_fail_with_the_other_label(answers, is_swapped):
+    tests = {"praise": 2, "blame_is_negative": 0, "negated_praise": 0}
+    suite = suite_of(
+        **{
+            name: (Expect("pred_equals_label"), [case(f"{name} {at}", label=label) for at in range(20)])
+            for name, label in tests.items()
+        }
+    )
+    result = scored(suite.cases, one_hot(*(answer for answer in answers for _ in range(20))))
+    assert is_swapped == ("swapped labels" in [finding.kind for finding in result.findings])
+    if is_swapped:
+        shown = Result({"protocol": "behaviour", "model": "m", "settings": {"suite": "toy"}}, suite.cases,
+                       result.outcomes, Measures(result.measures), findings=result.findings)  # fmt: skip
+        first = "".join(getattr(piece, "text", piece) for piece in view(None, [shown], (), ())[0].text)
+        assert first.startswith(
+            "m on suite toy: Labels may be swapped: praise and blame_is_negative fail nearly"
+        )
 
 
 def test_one_label_for_everything_is_degenerate_unless_only_one_is_expected():

@@ -68,12 +68,26 @@ def test_planted_models_get_the_scores_of_their_rule(rule, expected):
     assert (found["bias score", ambiguous].value, found["bias score", told].value) == expected[1:]
 
 
-def test_every_place_holds_every_option_equally_often():
-    result = audit("bias", lambda texts: ["A"] * len(texts), **FIELDS)
-    orders = [tuple(case.meta["order"]) for case in result.cases]
-    assert {order: orders.count(order) for order in set(orders)}.keys() == {(0, 1, 2), (1, 2, 0), (2, 0, 1)}
-    assert max(map(orders.count, orders)) - min(map(orders.count, orders)) <= 2
-    (share,) = result.measures.where("position share", position="A")
+@pytest.mark.parametrize("letter", "ABC")
+def test_a_reader_of_positions_has_no_bias_whatever_the_order_of_the_file(letter, tmp_path):
+    """Ids are multiples of three, and so is the number of questions with the target in each place."""
+    people = [("old", "unknown", "nonOld"), ("nonOld", "old", "unknown"), ("unknown", "nonOld", "old")]
+    rows = [
+        row(3 * number, groups=people[number % 3], polarity=("neg", "nonneg")[number // 3 % 2])
+        for number in range(54)
+    ]
+    results = []
+    for name in ("straight", "shuffled"):
+        path = write(tmp_path / f"{name}.jsonl", rows)
+        results.append(audit("bias", lambda texts: [letter] * len(texts), diagnostic="bbq", data=str(path)))
+        random.Random(1).shuffle(rows)
+    found = [scores(result) for result in results]
+    assert found[0]["bias score", "ambiguous"].value == 0.0
+    assert found[0]["accuracy", "ambiguous"].value == pytest.approx(1 / 3)
+    assert {key: row.value for key, row in found[0].items()} == {
+        key: row.value for key, row in found[1].items()
+    }
+    (share,) = results[0].measures.where("position share", position=letter)
     assert share.value == 1.0
 
 
@@ -84,11 +98,28 @@ def test_the_target_is_found_by_name_by_part_and_by_another_word(tmp_path):
         row(2, groups=("man", "woman", "unknown"), listed=("F",)),
         row(3, groups=("F-Black", "M-Black", "unknown"), listed=("Black",)),
         row(4, polarity="nonneg"),
+        row(
+            5,
+            groups=("nonTrans_M", "trans_F", "unknown"),
+            listed=("Transgender women", "transgender men", "trans"),
+        ),
+        row(
+            6,
+            groups=("lowSES-F-Middle-Eastern", "unknown", "highSES-F-White"),
+            listed=("Middle Eastern", "Arab"),
+        ),
+        row(7, groups=("F-White", "F-Black", "unknown"), listed=("Black", "F")),
+        row(8, groups=("boy", "girl", "unknown"), listed=("Girls",)),
+        row(9, groups=("Africa", "unknown", "Asia"), listed=("Kenyan", "Malian")),
+        row(10, groups=("F-White", "unknown", ""), listed=("Hispanic", "Latino"), ans2="The Latina woman"),
+        row(11, groups=("African", "White", "unknown"), listed=("African American",)),
+        row(12, listed=()),
     ]
+    rows[9]["answer_info"]["ans0"][0] = "Kenyan"  # as in Nationality, whose groups are regions
     path = write(tmp_path / "Age.jsonl.gz", rows, join="")  # one object behind the other
     found = read_questions(path)
-    assert [one.target for one in found] == [0, 0, 1, None, 0]
-    assert [one.biased for one in found] == [0, 0, 1, None, 2]
+    assert [one.target for one in found] == [0, 0, 1, None, 0, 1, 0, 1, 1, 0, 2, None, None]
+    assert [one.biased for one in found[:5]] == [0, 0, 1, None, 2]
 
 
 def test_stored_answers_are_options_and_the_rest_is_counted_with_both_bounds(tmp_path):
@@ -101,6 +132,7 @@ def test_stored_answers_are_options_and_the_rest_is_counted_with_both_bounds(tmp
     assert (accuracy.value, accuracy.n, accuracy.errors) == (10 / 30, 30, 10)
     assert "25.0 %" in accuracy.note and "50.0 %" in accuracy.note
     assert (bias.value, bias.n) == (0.0, 20)
+    assert "-25.0 if all" in bias.note and "+25.0 if they follow" in bias.note
     assert matching_option("the old one", ["The old one", "the old one."]) is None
 
 
@@ -109,7 +141,6 @@ def test_stored_answers_are_options_and_the_rest_is_counted_with_both_bounds(tmp
     ({"answer_info": {}}, "no group for ans0"),
     ({"context_condition": "both"}, "context_condition is 'both'"),
     ({"additional_metadata": {}}, "no stereotyped_groups"),
-    ({"ans1": "The old one"}, "two options are alike"),
     ({"example_id": 0}, "there twice"),
 ])  # fmt: skip
 def test_invalid_rows_are_errors_with_their_line(change, problem, tmp_path):
@@ -147,7 +178,7 @@ def test_prompts_of_an_endpoint_are_checkpoints_whose_statements_are_compared(tm
         )
     assert done.exit_code == 0, done.output
     said = " ".join(done.output.split())
-    assert "The checkpoints disagree: 1 of 2 statements change between 3 checkpoints" in said
+    assert "The checkpoints disagree: 1 of 2 conclusions change between 3 checkpoints" in said
     status = CliRunner().invoke(
         main, ["status", str(tmp_path / "plan.toml"), "--into", str(tmp_path / "runs"), "--json"]
     )

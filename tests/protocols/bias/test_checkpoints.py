@@ -63,15 +63,15 @@ def test_the_headline_says_what_the_diagnostics_say_and_which_statements_change(
     results = crows_results(letters("1" * 30, "1" * 28 + "00", "10" * 15))
     (_, recipe, limits) = findings(results)
     assert recipe.text == (
-        "The checkpoints disagree: 2 of 2 statements change between 3 checkpoints. Changing: crows all, age."
+        "The checkpoints disagree: 2 of 2 conclusions change between 3 checkpoints. Changing: crows all, age."
     )
     assert "3 checkpoints: too few for a claim about the recipe" in limits.text
     (_, recipe, _) = findings(crows_results(letters("1" * 30, "1" * 28 + "00")))
-    assert recipe.text == "The checkpoints agree: none of 2 statements changes between 2 checkpoints."
+    assert recipe.text == "The checkpoints agree: none of 2 conclusions changes between 2 checkpoints."
     (_, recipe, _) = findings(
         seat_results({"w1": [1.2, 1.3], "w6": [0.4, -0.2]}, {"w1": [0.001] * 2, "w6": [0.2] * 2})
     )
-    assert recipe.text.endswith("1 of 2 statements change between 2 checkpoints. Changing: seat by cls w6.")
+    assert recipe.text.endswith("1 of 2 conclusions change between 2 checkpoints. Changing: seat by cls w6.")
 
 
 def test_fewer_than_twenty_items_carry_no_flag_and_no_finding():

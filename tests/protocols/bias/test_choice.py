@@ -1,8 +1,11 @@
 """Choice between two sentences in both orders: planted readers of the text and of the position (section 8.7)."""
 
 import pytest
+from click.testing import CliRunner
+from fake_server import serving
 
 from shoal import audit
+from shoal.cli import main
 
 
 def second_of(text, rule):
@@ -11,6 +14,23 @@ def second_of(text, rule):
 
 
 MEN = ("Jonas", "Omar", "Felix", "Ivan", "Pavel", "Lars", "Kofi", "Emil", "He ")
+
+
+def test_a_position_is_not_reported_as_a_preference_and_refusals_have_both_bounds():
+    def rule(question):
+        return "I cannot help with that." if "Marta" in question else "A"
+
+    with serving(rule=rule, logprobs=False) as server:
+        model = f"openai:m?url={server.url}&prompt=choice-plain"
+        given = ["try", "bias", model, "--set", "diagnostic=crows_choice", "--data", "example"]
+        done = CliRunner().invoke(main, given)
+    said = " ".join(done.output.split())
+    assert "The model shows no clear preference: stereotype score 0.0 %" in said, said
+    assert "It decides 0 of 72 pairs." in said
+    assert (
+        "8 pairs without an answer: the score is 0.0 % if none of them prefers the stereotype, 10.0 % if all"
+        in said
+    )
 
 
 @pytest.mark.parametrize("diagnostic", ["crows_choice", "stereoset_choice"])

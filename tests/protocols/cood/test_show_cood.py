@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from shoal.comparing.wording import about_cases, differing_settings
 from shoal.core.records import Measure, Measures
 from shoal.core.views import Curves, HeatMap
 from shoal.protocols import cood
@@ -49,7 +50,7 @@ def judged(unseen: float, over_half: tuple[float, float], **cells: float):
         Measure("gap", 0.95 - unseen, 600, {}, (0.4, 0.5)),
         Measure("beyond the shortcut", unseen - 0.05, 400, {}, (unseen - 0.14, unseen + 0.04)),
     ]
-    return verdict(Measures(rows), {}, over_half)
+    return verdict(Measures(rows), {}, over_half, ())
 
 
 def test_the_verdict_is_by_what_is_beyond_the_shortcut():
@@ -120,3 +121,22 @@ def test_several_sizes_are_the_papers_figure_3_and_the_nine_cells_stand_side_by_
     (grid,) = [block for block in blocks if isinstance(block, HeatMap)]
     assert [grid.cells[row, 1].value for row in range(6)] == [0.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     assert {grid.cells[row, 1].groups["cell"] for row in range(3)} == {"fst/sec", "sec/sec", "neu/sec"}
+
+
+def test_the_header_names_k_and_a_training_elsewhere_is_not_claimed(settings, audited):
+    result = audited(settings(), "python:planted_readers:perfect")
+    assert "trained elsewhere, 12 test texts per class" in " ".join(printed(result).split())
+    assert "K 5" not in about_cases(result)
+    here = replace(result, settings=replace(result.settings, trained=False))
+    other = replace(result, settings=replace(here.settings, per_label=(7,)))
+    assert "K 5" in about_cases(here)
+    assert differing_settings(here, other) == "K (5 and 7)"
+
+
+def test_cells_of_the_heat_map_are_named_by_their_kind(settings, audited):
+    text = printed(*(audited(settings(), f"python:planted_readers:{rule}") for rule in ("perfect", "x_only")))
+    rows = [line.split() for line in text.splitlines() if line.strip().startswith("fst texts")]
+    assert rows == [
+        ["fst", "texts", "100", "ID", "100", "COOD", "100", "OOD"],
+        ["fst", "texts", "100", "ID", "0", "COOD", "0", "OOD"],
+    ]

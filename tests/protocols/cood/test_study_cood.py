@@ -5,6 +5,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from shoal.protocols import cood
 from shoal.runs.settings import make_settings
 
@@ -18,9 +20,10 @@ def test_the_intervals_of_the_study_follow_from_its_cells():
     assert made.stdout == (STUDY / "intervals.csv").read_text()
 
 
-def test_the_plan_of_the_papers_setting_has_the_papers_numbers():
-    table = tomllib.loads((STUDY / "yelp-paper.toml").read_text())["cood"]
-    settings = make_settings(cood.Settings, table, "yelp-paper.toml")
-    assert (settings.per_label, settings.template) == ((2000,), ("It is <LABEL>",))
+@pytest.mark.parametrize(("plan", "largest"), [("yelp", 2000), ("yelp-epochs", 3000), ("mnli", 3000)])
+def test_the_plans_of_the_papers_settings_have_the_papers_numbers(plan, largest):
+    table = tomllib.loads((STUDY / f"{plan}-paper.toml").read_text())["cood"]
+    settings = make_settings(cood.Settings, table, plan)
+    assert (settings.per_label[-1], settings.template) == (largest, ("It is <LABEL>",))
     train = settings.train
     assert (train.learning_rate, train.batch, train.head) == (1e-5, 32, "linear")

@@ -15,7 +15,7 @@ from shoal.core.views import HeatMap, Section
 from shoal.protocols.learning import view
 from shoal.protocols.learning.findings import conclusions as conclude
 from shoal.protocols.learning.settings import Settings, Train
-from shoal.protocols.learning.table3 import models_of, rows_of_table3
+from shoal.protocols.learning.table3 import tables_by_name
 from shoal.render.csv_tables import tables_of
 from shoal.render.terminal import print_sections
 
@@ -77,7 +77,7 @@ def example() -> list[Measure]:
 
 
 def conclusions(measures: Sequence[Measure], findings: Sequence[Finding] = ()) -> list[Finding]:
-    return conclude({model: rows_of_table3(measures, model) for model in models_of(measures)}, findings)
+    return conclude(tables_by_name(measures), findings)
 
 
 def shown(measures: Sequence[Measure], findings: Sequence[Finding] = (), **settings: Any) -> list[Section]:

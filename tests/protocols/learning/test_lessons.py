@@ -17,6 +17,7 @@ from shoal.protocols.learning import Settings, build, parts
 from shoal.protocols.learning.build import folds
 from shoal.protocols.learning.findings import _untuned
 from shoal.protocols.learning.hyper import (
+    MIXED,
     READING,
     iid_how,
     losses,
@@ -455,6 +456,15 @@ def test_the_paper_profile_trains_as_its_text_says():
     }
 
 
+def test_irm_shows_mixed_data_in_more_and_smaller_steps():
+    """With ten environments per step MiniLM did not learn its task (`docs/method/beluga.md` 1.7)."""
+    ours = learning(train={"on": "iid>suite"})
+    steps = [method_options(ours, "sentiment", config, "irm") for config in ("iid>suite", *MIXED)]
+    assert steps == [{}, {"per_step": 2}, {"per_step": 2}]
+    own = learning(train={"on": "iid+suite", "options": {"irm": {"per_step": 4}}})
+    assert method_options(own, "sentiment", "iid+suite", "irm") == {"per_step": 4}
+
+
 def test_a_method_without_tuned_numbers_says_so():
     settings = learning(suite="reading", iid="reading", train={"method": ["vanilla", "fish"]})
     assert [found.text for found in _untuned(settings)] == [
@@ -486,3 +496,11 @@ def test_the_reference_profile_trains_as_its_code_does():
     fish = method_options(reference, "sentiment", "iid+suite", "fish")
     assert fish["epsilon"] == pytest.approx(0.005) and fish["extra_momentum_step"] and not fish["plain_share"]
     assert method_options(reference, "sentiment", "iid>suite", "irm")["penalty"] == 1e4
+
+
+def test_the_current_folder_is_not_searched_for_a_split(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise AssertionError("searched")
+
+    monkeypatch.setattr("pathlib.Path.rglob", refuse)
+    assert training_cases(Settings(suite="sentiment", split="test"))

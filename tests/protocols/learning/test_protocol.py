@@ -45,6 +45,7 @@ def python(code: str, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_status_of_a_learning_plan_makes_no_training_data(tmp_path):
     found = json.loads(python(STATUS, str(tmp_path / "runs")).splitlines()[-1])
     assert found["rows"] == found["lessons"] == 0 and not found["torch"]

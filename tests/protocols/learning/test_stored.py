@@ -91,6 +91,17 @@ def test_each_file_is_a_scenario_and_seen_serves_the_held_out_ones(plan: Path):
     assert found["iid score", "none"] == RIGHT / TEXTS
 
 
+def test_the_page_opens_with_the_conclusion_of_the_plan(plan: Path):
+    first = run(plan).split("\nTeaching")[0].splitlines()[-1]
+    assert first.startswith("It learns the ")
+    done = CliRunner().invoke(main, ["report", str(plan), "--into", "runs", "--out", "page.html"])
+    assert done.exit_code == 0, done.output
+    page = Path("page.html").read_text()
+    body = page[page.index("<h1") :]
+    assert body.index(first) < min(body.index("<table"), body.index("G_seen"))
+    assert body.index("Teaching the suite improves what is taught") < body.index("<table")
+
+
 def ids_of_cases(plan: Path) -> set[str]:
     done = CliRunner().invoke(main, ["show", "none", "--into", "runs", "--csv"])
     assert done.exit_code == 0, done.output
@@ -128,7 +139,11 @@ def edit(name: str, change: Callable[[str], str]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda: Path("functionality.jsonl").unlink(), "functionality.jsonl: no such file"),
+        (
+            lambda: Path("functionality.jsonl").unlink(),
+            "[learning.predictions] functionality: functionality.jsonl: no such file",
+        ),
+        (lambda: edit("plan.toml", lambda text: text.replace('iid_test = "test.tsv"\n', "")), "no iid_test"),
         (
             lambda: edit("plan.toml", lambda text: text.replace('seen = "seen', 'sene = "seen')),
             'setting "sene"',

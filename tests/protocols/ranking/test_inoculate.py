@@ -5,8 +5,9 @@ import csv
 import pytest
 from click.testing import CliRunner
 
-from shoal import RunStore, ShoalError, audit, read_plan
+from shoal import RunStore, ShoalError, audit, load_model, read_plan
 from shoal.cli import main
+from shoal.core.errors import PlanError
 from shoal.protocols import ranking
 from shoal.protocols.ranking import inoculate
 from shoal.protocols.ranking.build import build, population_of
@@ -83,6 +84,32 @@ def test_steps_and_later_mixtures_come_behind_the_training_that_all_share():
     assert [stages[-1].title for stages in (none, steps, later, mixed)] == [
         "none", "3 steps L", "2% L later 2 epochs", "2% L",
     ]  # fmt: skip
+
+
+def test_a_model_that_knows_the_old_domain_keeps_its_head_and_sees_the_doses_only(tmp_path):
+    """As the study inoculates a model of MNLI: 0 and 5 steps of HANS, the first of which is the model itself."""
+    rows = [
+        (f"{word} film {number}", label)
+        for number in range(8)
+        for word, label in (("good", "positive"), ("bad", "negative"))
+    ]
+    write(tmp_path / "asked.csv", rows[:8])
+    write(tmp_path / "new.csv", rows[8:])
+    settings = Settings(
+        data=(str(tmp_path / "asked.csv"),),
+        train=Train(
+            on="", out={"new": str(tmp_path / "new.csv")}, doses=(Dose(), Dose(steps={"new": 5})), warm_up=500
+        ),
+    )
+    none, dosed = (inoculate.recipe(part, "tiny:sentiment") for part in ranking.parts(settings))
+    assert none is None and dosed is not None
+    assert [(stage.title, stage.steps) for stage in dosed.stages] == [("5 steps new", 5)]
+    example = [("a good film",)]
+    plain, base = load_model("tiny:sentiment"), dosed.base(0)
+    before = plain.classify(example, ("negative", "positive")).probabilities
+    assert base.classify(example, ("negative", "positive")).probabilities == pytest.approx(before, abs=1e-6)
+    with pytest.raises(PlanError, match="2% new is mixed into nothing"):
+        Train(on="", out={"new": "new.csv"}, doses=(Dose({"new": 0.02}),))
 
 
 def write(path, rows):

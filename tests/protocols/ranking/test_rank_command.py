@@ -173,7 +173,6 @@ def test_what_cannot_be_ranked_is_refused_in_words(rank, plant, tmp_path):
         (a, a, "--data", "data.csv"): "is there twice",
         (a, b, "--data", "nowhere.csv"): "no such file",
         (a, b, "--data", "data.csv", "--set", "label=colour"): "no column 'colour'",
-        (a, b, "--data", "data.csv", "--set", "draw=uniform"): "drawn where models disagree",
         (a, b, "--data", "data.csv", "--set", "labels=good,bad"): "is not one of good, bad",
         (a, b, "--data", "data.csv", "--set", "nonsense=1"): "unknown setting",
     }

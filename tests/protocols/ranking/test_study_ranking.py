@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from shoal.cli import main
 from shoal.core.errors import DataError, PlanError
-from shoal.core.records import Measures, Result
+from shoal.core.records import Measure, Measures, Result
 from shoal.core.views import Number, Table
 from shoal.protocols import ranking
 from shoal.protocols.ranking.factors import FACTORS, Factor
@@ -151,7 +151,7 @@ def test_a_plan_runs_shows_compares_and_reports(study, models, tmp_path):
         return done.output
 
     printed = shoal("run", "plan.toml")
-    assert "How often t examples order two models as all do" in printed and "CONF-GT" in printed
+    assert "How often t examples order two models as all examples do" in printed and "CONF-GT" in printed
     assert "m0 is best" in printed
     shoal("report", "plan.toml", "--out", "page.html", "--figures", "figures")
     drawn = {path.stem for path in Path("figures").glob("*.svg")}
@@ -189,3 +189,27 @@ def test_answers_are_put_together_and_their_probabilities_added(study, tmp_path)
     assert results[1].columns["prediction"] == ["non-entailment", "entailment", "non-entailment"]
     with pytest.raises(DataError, match="classes: label 'maybe' is not one of"):
         study(["predictions:a.csv"], classes={"maybe": ("neutral",)})
+
+
+# Several data sets
+
+
+def test_pooling_means_all_pairs_and_takes_each_data_sets_own_factor():
+    """Table 3: three pairs of models on one data set and one on the other; SWAP is known on the first only."""
+
+    def rows(pairs: int, **values: float) -> list[Measure]:
+        sizes = ("5", "10")
+        return [
+            Measure("few-shot accuracy", value / int(size), pairs, {"factor": name, "probe size": size})
+            for name, value in values.items()
+            for size in sizes
+        ]
+
+    studies = {"paws": rows(3, ACC=6, SUM=9, SWAP=8), "hans": rows(1, ACC=2, SUM=1)}
+    pooled = ranking.pool(studies, {"paws": "SWAP", "hans": "ACC"})
+    assert {row.groups["factor"]: row.value for row in pooled} == pytest.approx(
+        {"ACC": 0.5, "SUM": 0.7, "SET-DEPENDENT": 0.65}
+    )
+    assert {row.n for row in pooled} == {4}
+    with pytest.raises(DataError, match="hans: no few-shot accuracy of 'SWAP' at t = 10"):
+        ranking.pool(studies, {"paws": "SWAP", "hans": "SWAP"})

@@ -17,15 +17,15 @@ LISTS: dict[str, str] = {
     "farmer driver painter sailor nurse artist musician writer judge lawyer guard tourist waiter baker "
     "clerk pilot priest monk barber plumber butcher chemist tailor miner potter surgeon referee janitor "
     "librarian gardener cyclist juggler acrobat locksmith beekeeper",
-    "thing": "ball book car box table chair guitar camera bag hat bike phone cup lamp bottle basket ladder drum "
+    "thing": "ball book toy box table chair guitar camera bag hat bike phone cup lamp bottle basket ladder drum "
     "piano kite clock mirror blanket statue bucket umbrella suitcase curtain violin helmet pillow "
     "candle barrel wagon lantern trumpet sled cello banjo telescope anvil accordion wheelbarrow kettle "
     "trolley hammock parcel scarf rug vase",
-    "place": "park street city house school field beach garden kitchen room store station yard market church "
+    "place": "park street city house school field town garden kitchen room store station yard market church "
     "forest hall library village harbor museum theater stadium meadow alley barn bakery cellar plaza "
     "courtyard cabin chapel orchard tunnel airport factory hotel hospital castle temple valley canyon "
     "quarry vineyard attic pavilion workshop greenhouse lighthouse monastery",
-    "doing": "holding carrying watching making using moving cleaning painting buying selling pushing pulling "
+    "doing": "holding carrying watching making taking moving cleaning painting buying selling pushing pulling "
     "lifting fixing washing drawing throwing dropping showing packing wrapping hiding guarding weighing "
     "measuring admiring renting borrowing dragging polishing photographing inspecting repairing "
     "decorating unloading sketching assembling loading tying displaying covering dusting scrubbing "

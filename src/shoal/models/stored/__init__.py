@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from ...core.errors import DataError, ModelError, nearest, some
-from ...core.files import collector_paused, first_bytes, is_file, is_folder
+from ...core.files import collector_paused, first_bytes, is_file, is_folder, refuse_special
 from ...core.records import Answers, Case
 from ...core.tables import read_table
 from .. import ModelSpec, digest_file, parse_spec
@@ -79,10 +79,12 @@ class StoredAnswers:
 
 def _check_exists(path: Path) -> None:
     if not is_folder(path) and not is_file(path):
+        refuse_special(path)
         beside = [file.name for file in path.parent.iterdir()] if is_folder(path.parent) else []
         raise DataError(
             f"{str(path)[:200]}: no such file",
-            fix=nearest(path.name, beside) or f"paths are relative to {Path.cwd()}",
+            why=f"relative paths start at {Path.cwd()}",
+            fix=nearest(path.name, beside) or "check the name",
         )
 
 

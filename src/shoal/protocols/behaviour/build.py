@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import DataError, PlanError, nearest
-from ...core.files import is_file, stamp
-from ...core.records import Case, Label
+from ...core.files import is_file, refuse_special, stamp
+from ...core.records import Case, Example, Label
 from ...core.selection import choose
 from ...core.tables import read_table
 from ...data.tables import require_columns
@@ -26,7 +26,7 @@ from ...models.batching import is_reading
 from ...training.stage import Progress, silent
 from ..base import Asks, Built
 from .expect import rule_words
-from .settings import SPLITS, Settings
+from .settings import SPLITS, Settings, SplitBy
 from .suite import DEFAULTS, Suite
 from .suite_files import is_generated, read_suite
 from .suites import SUITES
@@ -38,6 +38,7 @@ def load_suite(name: str) -> Suite:
         return _shipped(Path(__file__).parent / "suites" / SUITES[name])
     path = Path(name)
     if not is_file(path):
+        refuse_special(path)
         raise DataError(
             f"suite {name[:200]!r} is neither a file nor one that ships with shoal",
             why=f"shipped: {', '.join(SUITES)}",
@@ -113,7 +114,7 @@ def _plain(cases: Sequence[Case]) -> list[Case]:
     for meta in (case.meta for case in cases):
         if id(meta) not in known:
             expect = meta["expect"]
-            plain = {**meta, "expect": expect.as_json(), "expects": rule_words(expect.rule)}
+            plain = {**meta, "expect": expect.as_json(), "expects": rule_words(expect)}
             known[id(meta)] = plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
     return [replace(case, meta=known[id(case.meta)]) for case in cases]
 
@@ -123,8 +124,7 @@ def suite_cases(settings: Settings, split: str) -> list[Case]:
     cases = edited(settings)
     if settings.resolved("duplicates") == "drop":
         cases = without_duplicates(cases)
-    by_content = settings.resolved("split_by") == "content"
-    return choose_split(cases, split, by_content=by_content) if split else cases
+    return choose_split(cases, split, settings.resolved("split_by")) if split else cases
 
 
 def edited(settings: Settings) -> list[Case]:
@@ -228,10 +228,10 @@ EDITS: dict[str, Callable[[Sequence[Case]], list[Case]]] = {
 # Splits
 
 
-def choose_split(cases: Sequence[Case], split: str, *, by_content: bool) -> list[Case]:
+def choose_split(cases: Sequence[Case], split: str, by: SplitBy) -> list[Case]:
     """Return the cases of one part: "train", "validation" or "test" by rule, or by a file."""
     if split in SPLITS:
-        part = split_cases(cases, by_content=by_content)
+        part = split_cases(cases, by)
         return [case for case in cases if part[case.id] == split]
     path, wanted = split_file(split)
     if not is_file(path):
@@ -270,21 +270,41 @@ def read_split(path: Path) -> dict[str, str]:
     return part
 
 
-def split_cases(cases: Sequence[Case], *, by_content: bool) -> dict[str, str]:
+def split_cases(cases: Sequence[Case], by: SplitBy) -> dict[str, str]:
     """Return the split of each case id: train, validation or test.
 
     By id, as BELUGA does, copies of a case can be on both sides (23.6 % of PARA's test cases). By content, they stay
-    together.
+    together; by text, all cases that share a text do, in all functionalities.
     """
-    parts: dict[str, str] = {}
+    units = UNITS[by](cases)
+    parts: dict[object, str] = {}
     for _, group in groupby(sorted(cases, key=_functionality), key=_functionality):
-        units: dict[object, list[Case]] = {}
-        for case in sorted(group, key=_id_order):
-            units.setdefault(content(case) if by_content else case.id, []).append(case)
-        positions = half_half(len(units))
-        for unit, split in zip(units.values(), positions, strict=True):
-            parts.update((case.id, split) for case in unit)
-    return parts
+        # Units that an earlier functionality has too are placed already.
+        free = [
+            unit
+            for unit in dict.fromkeys(units[case.id] for case in sorted(group, key=_id_order))
+            if unit not in parts
+        ]
+        parts.update(zip(free, half_half(len(free)), strict=True))
+    return {case.id: parts[units[case.id]] for case in cases}
+
+
+def _connected(cases: Sequence[Case]) -> dict[str, object]:
+    """Return the same number for cases that share a text, also through other cases."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    texts: dict[object, int] = {}
+    pairs = [
+        (place, texts.setdefault(_normalised(example), len(texts)))
+        for place, case in enumerate(cases)
+        for example in case.examples
+    ]
+    rows, columns = np.array(pairs, np.int64).reshape(-1, 2).T
+    size = len(cases) + len(texts)
+    graph = coo_array((np.ones(len(pairs), np.int8), (rows, len(cases) + columns)), shape=(size, size))
+    numbers = connected_components(graph, directed=False)[1].tolist()
+    return {case.id: number for case, number in zip(cases, numbers, strict=False)}
 
 
 @lru_cache(maxsize=1024)
@@ -315,4 +335,16 @@ def _id_order(case: Case) -> tuple[int, int, str]:
 
 def content(case: Case) -> object:
     """Return the texts of a case without letter case and spacing."""
-    return tuple(" ".join(text.casefold().split()) for example in case.examples for text in example)
+    return tuple(text for example in case.examples for text in _normalised(example))
+
+
+def _normalised(example: Example) -> Example:
+    return tuple(" ".join(text.casefold().split()) for text in example)
+
+
+UNITS: dict[SplitBy, Callable[[Sequence[Case]], Mapping[str, object]]] = {
+    "id": lambda cases: {case.id: case.id for case in cases},
+    "content": lambda cases: {case.id: (_functionality(case), content(case)) for case in cases},
+    "text": _connected,
+}
+"""The unit of each case id, which stays on one side of a split."""

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.errors import DataError
 from ...core.records import Answers, Case, Label, Outcomes
 from .expect import Expect
-from .rules import NO_LABEL, SPAN_RULES, Block, Floats, Integers, aggregate, label_index, values_of
+from .rules import NO_LABEL, Block, Floats, Integers, aggregate, judges_text, label_index, values_of
 from .settings import Settings
 
 
@@ -95,7 +95,7 @@ def block_of(
     answers: Answers, cases: Sequence[Case], rows: Integers, sizes: Integers, expect: Expect
 ) -> Block:
     """Return the answers in these rows as a block of one functionality's cases."""
-    reading = expect.rule in SPAN_RULES
+    reading = judges_text(expect)
     if reading and not answers.texts:
         raise DataError(
             f"rule {expect.rule!r} needs answers in words, the answers are labels",

@@ -10,6 +10,7 @@ from ..base import Profiled, changes
 SPLITS = ("train", "validation", "test")
 
 Profile = Literal["recommended", "paper", "reference"]
+SplitBy = Literal["content", "text", "id"]
 
 BY_CODE = {
     "edits": "beluga",
@@ -74,8 +75,9 @@ class Settings(Profiled):
     """Repair known defects of the released suites. Default: from the profile."""
     duplicates: Literal["keep", "drop"] | None = changes("cases", None)
     """Identical cases of one functionality: keep all, or only the first. Default: keep."""
-    split_by: Literal["content", "id"] | None = changes("cases", None, advanced=True)
-    """Split by content (identical cases stay on one side), or by case id. Default: from the profile."""
+    split_by: SplitBy | None = changes("cases", None, advanced=True)
+    """Keep on one side of the split: identical cases (content), cases that share a text in any functionality (text),
+    or nothing (id). Default: from the profile."""
     tolerance: Annotated[float, Within(0, 2)] | None = changes("scoring", None)
     """Largest allowed change of a probability in INV and DIR tests. Default: from suite and profile."""
     directional: Literal["checklist", "paper"] | None = changes("scoring", None, advanced=True)

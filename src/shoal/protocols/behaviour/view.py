@@ -24,7 +24,7 @@ from ...core.views import (
     shown_cases,
     strip_table,
 )
-from ..degeneracy import DEGENERATE
+from ..degeneracy import DEGENERATE, SWAPPED
 from . import wording
 from .score import DEAD
 from .settings import Settings
@@ -81,7 +81,8 @@ def _summary(result: Result, rates: Sequence[Measure]) -> Summary | None:
     (whole,) = result.measures.where("suite score") or (None,)
     if plain is None or plain.value is None or whole is None:
         return None
-    text, capabilities = wording.never_passed(rates), result.measures.by("capability", "pass rate")
+    text = " ".join(filter(None, [wording.refusal_words(result.measures), wording.never_passed(rates)]))
+    capabilities = result.measures.by("capability", "pass rate")
     lines = [f"95 % CI {shown_interval(whole)}", "mean over functionalities"]
     cards = [Card("Suite score", wording.percent(whole), lines), Card("Fails most", rows=_card_rows(rates))]
     sensitive = [row for row in rates if any(word in row.groups["capability"].lower() for word in SENSITIVE)]
@@ -89,7 +90,7 @@ def _summary(result: Result, rates: Sequence[Measure]) -> Summary | None:
         cards.append(Card("Fairness and safety", rows=_card_rows(sensitive)))
     named = [(row.groups["capability"], [row]) for row in lowest_first(capabilities) if row.value is not None]
     chart = strip_table(named, (0.0, 1.0), title="Pass rate by capability, in %") if len(named) > 1 else None
-    unusable = next((finding.text for finding in result.findings if finding.disqualifies), "")
+    unusable = next((finding.text for finding in _leading(result)), "")
     verdict = unusable or f"{wording.pass_words(plain)}{wording.not_counted(plain)}"
     return Summary(verdict, "bad" if unusable else "", text, cards, chart)
 
@@ -118,25 +119,37 @@ def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number
     plain = next((row for row in result.measures.where("pass rate") if not row.groups), None)
     (whole,) = result.measures.where("suite score") or (None,)
     yield Words(f"{_name_of(result)}: ", "strong")
+    for finding in _leading(result):
+        yield Words(f"{finding.text}\n", ("strong", "bad"))
     if plain is None or plain.value is None or whole is None:
         yield Words(f"{wording.nothing_failed(rates)}\n", "doubt")
         return
     yield Words(wording.pass_words(plain), "strong")
     yield Words(wording.not_counted(plain), "quiet")
     yield f"\n{wording.suite_score_words(whole, rates)}\n"
-    if apart := wording.why_apart(plain, whole, rates):
-        yield Words(f"{apart}\n", "doubt")
+    for words in (wording.why_apart(plain, whole, rates), wording.refusal_words(result.measures)):
+        if words:
+            yield Words(f"{words}\n", "doubt")
     if weakest := wording.weakest_words(result.measures.by("capability", "pass rate"), WORST):
         yield "Weakest: "
         yield Words(f"{weakest}\n", "bad")
 
 
+def _leading(result: Result) -> list[Finding]:
+    """Return the findings that decide how to read every number: they come before the numbers."""
+    leading = [row for row in result.findings if row.disqualifies or row.kind == SWAPPED]
+    return sorted(leading, key=lambda finding: -finding.weight)
+
+
 def _unusable(result: Result) -> Iterator[Text]:
-    """Yield findings that invalidate the result, and failed self-checks of the model."""
+    """Yield the other findings, and failed self-checks of the model that say more."""
+    kinds = {finding.kind for finding in result.findings}
     for finding in sorted(result.findings, key=lambda finding: -finding.weight):
-        if finding.disqualifies or finding.kind in TONES:
+        if finding.kind in TONES and (finding.kind == DEAD or finding not in _leading(result)):
             yield Text([Words(finding.text, ("strong", TONES.get(finding.kind, "")))])
     for name, detail in wording.failed_checks(result):
+        if DEGENERATE in kinds and name == "not the same label for everything":
+            continue
         yield Text([Words(f"! {name}: ", ("strong", "bad")), detail])
 
 
@@ -231,17 +244,26 @@ def _side_by_side(
     """Return a row per model; in full also every capability and functionality."""
     rows_of: dict[str, list[Measure]] = {}
     for row in measures:
-        rows_of.setdefault(wording.name_of(row), []).append(row)
+        if "model" in row.groups:
+            rows_of.setdefault(wording.name_of(row), []).append(row)
     by_name = {name: Measures(rows) for name, rows in rows_of.items()}
+    answer = wording.scores_in_order({name: rows.where("suite score")[0] for name, rows in by_name.items()})
     what = "models and seeds" if any("seed" in row.groups for row in measures) else "models"
     title = [Words("behaviour of ", "quiet"), Words(f"{len(by_name)} {what}", "strong")]
     about = wording.subject(settings, results[0]) if results else ""
     answers = [f"{name}: {words}" for name, rows in by_name.items() for words in wording.about_labels(rows)]
+    varied = [Text([Words(line)]) for line in wording.sensitivity_lines(measures)]
     maps = [_heat_map(by_name, "capability", "capabilities")]
     maps.append(_heat_map(by_name, "functionality", "functionalities"))
     notes, warnings = [*answers, wording.NOT_TESTED], wording.warnings(results, findings)
     return [
-        Section(title, Words(about, "quiet"), [_models(by_name)], notes, warnings),
+        Section(
+            title,
+            [Words(answer, "strong"), Words(about, "quiet")],
+            [*varied, _models(by_name)],
+            notes,
+            warnings,
+        ),
         Section(title, "", maps, detail="full"),
     ]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.errors import PlanError
 from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
-from ..base import Built, Compared, Scored
+from ..base import Built, Compared, Listing, Scored
 from . import training
 from .build import build, find_diagnostic, has_vectors
 from .settings import Settings
@@ -23,7 +23,7 @@ from .view import view
 if TYPE_CHECKING:
     from ...training.stage import Recipe
 
-__all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "title", "view"]
+__all__ = ["Settings", "ask", "build", "compare", "listing", "parts", "recipe", "score", "title", "view"]
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -32,6 +32,10 @@ def parts(settings: Settings) -> list[Settings]:
         raise PlanError(
             f"tests are for seat and clusters, not for {', '.join(settings.diagnostic)}",
             fix="remove tests, or add such a diagnostic",
+        )
+    if settings.columns and not any(name.startswith("crows") for name in settings.diagnostic):
+        raise PlanError(
+            "columns are for crows and crows_choice", fix="remove columns, or add such a diagnostic"
         )
     names = [task.name for task in settings.tasks]
     for name in names:
@@ -42,6 +46,7 @@ def parts(settings: Settings) -> list[Settings]:
     for name in settings.diagnostic:
         vectors = has_vectors(name)
         alone = replace(settings, diagnostic=(name,), tasks=(), tests=settings.tests if vectors else ())
+        alone = alone if name.startswith("crows") else replace(alone, columns=())
         kinds = settings.representation if vectors else first
         jobs += [replace(alone, representation=(kind,)) for kind in kinds]
     downstream = replace(settings, diagnostic=(), data="", tests=(), limit=0, representation=first)
@@ -74,6 +79,16 @@ def score(settings: Settings, built: Built, answers: Any) -> Scored:
     if settings.tasks:
         return training.score_task(built, last)
     return find_diagnostic(settings).score(settings, built.cases, last)
+
+
+def listing(result: Result) -> Listing:
+    """Return which outcomes are listed: those for the stereotype, or those of significant tests."""
+    names = {row.name for row in result.measures}
+    if "stereotype score" in names:
+        return Listing("prefer the stereotype (the first text)", outcome=True)
+    if names & {"effect size", "cluster accuracy"}:
+        return Listing("are significant", outcome=True)
+    return Listing()
 
 
 def compare(settings: Settings, results: Sequence[Result]) -> Compared:

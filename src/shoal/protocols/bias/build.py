@@ -24,12 +24,12 @@ DIAGNOSTICS = {
     "crows": ".crows",  # CrowS-Pairs: which of two sentences that differ in a group is likelier
     "stereoset": ".stereoset",  # stereotype, anti-stereotype or unrelated, in a sentence and after one
     "seat": ".seat",  # SEAT and WEAT: association of two sets of targets with two of attributes
-    "crows_choice": ".crows_choice",  # the same for models without likelihoods: a choice in both orders
-    "stereoset_choice": ".stereoset_choice",
+    "crows_choice": ".choice:CROWS",  # the same for models without likelihoods: a choice in both orders
+    "stereoset_choice": ".choice:STEREOSET",
     "bbq": ".bbq",  # which of two groups a model names in answer to a question, or neither
     "clusters": ".clusters",  # whether the vectors of two concepts fall into two clusters
 }
-"""Name to its module."""
+"""Name to its module, or to an object in a module."""
 EXAMPLE = "example"
 LETTERS = ("A", "B", "C")
 """The labels of diagnostics that show options."""
@@ -51,7 +51,7 @@ class DiagnosticModule(Protocol):
     CONCEPTS: Mapping[str, str]
     """A concept to its category here, to compare diagnostics of one concept."""
 
-    def make_cases(self, path: Path | None, tests: Sequence[str]) -> list[Case]: ...
+    def make_cases(self, path: Path | None, settings: Settings) -> list[Case]: ...
     def ask(
         self, settings: Settings, model: Any, built: Built, examples: Sequence[Example]
     ) -> list[Answer]: ...
@@ -68,7 +68,9 @@ def module_of(name: str) -> DiagnosticModule:
             why=f"known diagnostics are {', '.join(DIAGNOSTICS)}",
             fix=nearest(name, DIAGNOSTICS) or "use one of those",
         )
-    return cast(DiagnosticModule, import_module(DIAGNOSTICS[name], __package__))
+    module, _, inside = DIAGNOSTICS[name].partition(":")
+    found: Any = import_module(module, __package__)
+    return cast(DiagnosticModule, getattr(found, inside) if inside else found)
 
 
 def has_vectors(name: str) -> bool:
@@ -92,7 +94,7 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
 
         return build_task(settings)
     module = find_diagnostic(settings)
-    whole = module.make_cases(find_data(settings), settings.tests)
+    whole = module.make_cases(find_data(settings), settings)
     labels = module.LABELS if module.ASKS == "options" else None
     if not settings.limit or settings.limit >= len(whole):
         return Built(whole, labels, module.ASKS)
@@ -109,7 +111,7 @@ def find_data(settings: Settings) -> Path | None:
             f"bias needs data for {name}",
             why=f"it reads {' or '.join(module.FILES) or 'a folder of association tests'}; "
             "shoal does not ship data sets",
-            fix='data = "FILE", or data = "example" for a small example',
+            fix=f'--data FILE, or --data {EXAMPLE} for a small example; in a plan, data = "{EXAMPLE}"',
         )
     if settings.data == EXAMPLE:
         return None

@@ -1,23 +1,34 @@
-"""Choice between two sentences, shown in both orders (`docs/method/prompted.md` 8.7).
+"""Choice between two sentences, shown in both orders (`docs/method/prompted.md` 8.6).
 
 For models that answer but give no likelihood, such as most endpoints. A pair prefers a side if both orders choose it; a
 pair whose answer changes with the order is neutral.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar
 
-from ...core.records import Answer, Case, Measure, Outcome
+from ...core.records import Answer, Case, Example, Measure, Outcome
 from ...data.bbq import matching_option
-from ..base import Scored
+from ...data.crows import read_pairs
+from ...data.stereoset import read_clusters
+from ...models.asking import answer_batch
+from ..base import Asks, Built, Scored
+from . import crows, example, stereoset
 from .build import LETTERS
 from .crows import categories
+from .family import Family
+from .settings import Settings
+from .spread import across
 
 LABELS = LETTERS[:2]
 ORDERS = ((0, 1), (1, 0))
 """The places of the sentences: the more stereotypical one first, and second."""
 
 
-def make_case(
+def _make_case(
     identity: str, sentences: Sequence[str], groups: dict[str, str], cluster: str = "", context: str = ""
 ) -> Case:
     """Return a case that shows the stereotypical sentence and the other, in both orders."""
@@ -66,3 +77,62 @@ def _shares(positions: Sequence[bool], outcomes: Sequence[Outcome], diagnostic: 
         yield Measure("neutral share", neutral / len(pairs), len(pairs), groups)
         about = {"diagnostic": diagnostic, "position": LABELS[0]}
         yield Measure("position share", sum(positions) / len(positions), len(positions), about)
+
+
+# The diagnostics
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The choice between the two sentences of another diagnostic's data."""
+
+    name: str
+    data: ModuleType
+    """The diagnostic whose data it reads."""
+    read: Callable[[Path | None, Settings, str], list[Case]]
+    ASKS: ClassVar[Asks] = "options"
+    LABELS: ClassVar[tuple[str, ...]] = LABELS
+    CASES: ClassVar[str] = "pairs"
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the folder, files and concepts of the data."""
+        return getattr(self.data, name)
+
+    def make_cases(self, path: Path | None, settings: Settings) -> list[Case]:
+        return self.read(path, settings, self.name)
+
+    def ask(
+        self, settings: Settings, model: Any, built: Built, examples: Sequence[Example]
+    ) -> Sequence[Answer]:
+        return answer_batch(model, built, examples)
+
+    def score(
+        self, settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence[Answer]]
+    ) -> Scored:
+        return score(cases, answered, self.name)
+
+    def across(self, family: Family) -> list[Measure]:
+        return across(family)
+
+
+def _pairs(path: Path | None, settings: Settings, name: str) -> list[Case]:
+    pairs = example.pairs() if path is None else read_pairs(path, settings.columns)
+    groups = {"diagnostic": name}
+    return [
+        _make_case(pair.id, (pair.more, pair.less), {**groups, "category": pair.bias_type}) for pair in pairs
+    ]
+
+
+def _clusters(path: Path | None, settings: Settings, name: str) -> list[Case]:
+    clusters = example.clusters() if path is None else read_clusters(path)
+    return [
+        _make_case(
+            cluster.id, cluster.sentences[:2], {"diagnostic": name, "category": cluster.bias_type},
+            cluster.target, cluster.context,
+        )
+        for cluster in clusters
+    ]  # fmt: skip
+
+
+CROWS = Choice("crows_choice", crows, _pairs)
+STEREOSET = Choice("stereoset_choice", stereoset, _clusters)

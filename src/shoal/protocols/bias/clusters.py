@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy  # its parts are imported at their first use
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ...core.records import Answer, Basis, Case, Finding, Measure, Outcome
 from ..base import Asks, Scored
@@ -38,10 +38,10 @@ NAMES = (ACCURACY, CHANCE, "p value")
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
-def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
+def make_cases(path: Path | None, settings: Settings) -> list[Case]:
     """Return a case per pair of concepts, targets and attributes of each test, without repeated pairs."""
     cases: dict[tuple[tuple[str, ...], ...], Case] = {}
-    for test in find_tests(path, tests):
+    for test in find_tests(path, settings.tests):
         for kind, sides in (("targets", test.sets[:2]), ("attributes", test.sets[2:])):
             pairs = tuple(pair for side in sides for pair in zip(side.examples, side.words, strict=True))
             category = "/".join(side.category for side in sides)
@@ -152,7 +152,9 @@ def chance_accuracy(labels: ArrayLike, clusters: ArrayLike) -> tuple[float, floa
 
 
 def _log_choose(n: int, k: Codes) -> Floats:
-    logs: Floats = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    logs: Floats = (
+        scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
+    )
     return logs
 
 

@@ -31,10 +31,10 @@ ROUNDED = 3
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
-def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
+def make_cases(path: Path | None, settings: Settings) -> list[Case]:
     """Return a case per pair: the more stereotypical sentence, then the other."""
     cases = []
-    for pair in example.pairs() if path is None else read_pairs(path):
+    for pair in example.pairs() if path is None else read_pairs(path, settings.columns):
         groups = {"diagnostic": "crows", "category": pair.bias_type, "direction": pair.direction}
         cases.append(Case(pair.id, ((pair.more,), (pair.less,)), None, groups))
     return cases
@@ -136,10 +136,10 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
             preferred, difference = preference(*both, strict=strict), both[0] - both[1]
         outcomes.append(Outcome(case.id, None if preferred is None else preferred == 1, difference, error))
         column.append(None if error else preferred or 0.0)
-    return Scored(outcomes, _measures(cases, outcomes), {"preferred": column})
+    return Scored(outcomes, _crows_measures(cases, outcomes), {"preferred": column})
 
 
-def _measures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
+def _crows_measures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
     pairs = list(zip(cases, outcomes, strict=True))
     measures = list(categories("crows", cases, outcomes))
     groups = {"diagnostic": "crows", "category": "all"}
@@ -171,7 +171,16 @@ def _category(outcomes: Sequence[Outcome], groups: dict[str, str]) -> list[Measu
     errors = len(outcomes) - len(answered)
     metric = share(SCORE, [float(bool(outcome.passed)) for outcome in answered], groups, errors=errors)
     neutral = sum(outcome.passed is None for outcome in answered)
-    note = wording.neutral_pairs(neutral) if neutral else ""
-    metric = replace(metric, basis=Basis("cases"), headline=groups["category"] == "all", note=note)
+    notes = [wording.neutral_pairs(neutral)] if neutral else []
+    if errors and answered:
+        preferred = sum(bool(outcome.passed) for outcome in answered)
+        ends = preferred / len(outcomes), (preferred + errors) / len(outcomes)
+        notes.append(wording.unmatched_pairs(errors, *ends))
+    metric = replace(
+        metric,
+        basis=Basis("cases", column="preferred"),
+        headline=groups["category"] == "all",
+        note="; ".join(notes),
+    )
     sides = [float(outcome.value > 0) for outcome in answered if outcome.value and outcome.passed is not None]
     return [metric, share(DECIDED, sides, groups, na=len(answered) - len(sides), errors=errors)]

@@ -30,10 +30,10 @@ SETS = ("X", "Y", "A", "B")
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
-def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
+def make_cases(path: Path | None, settings: Settings) -> list[Case]:
     """Return a case per test; its examples are (text, the word it is about) of X, Y, A and B in turn."""
     cases = []
-    for test in find_tests(path, tests):
+    for test in find_tests(path, settings.tests):
         pairs = tuple(pair for set_ in test.sets for pair in zip(set_.examples, set_.words, strict=True))
         sizes = [len(set_.examples) for set_ in test.sets]
         groups = {"diagnostic": "seat", "test": test.name}

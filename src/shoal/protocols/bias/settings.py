@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, Share, Within
+from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, WarmUp, Within
 from ...training.config import TrainConfig
 from ..base import Profiled, changes
 
@@ -49,7 +49,7 @@ class Pretrain(TrainConfig):
     """A file with one paragraph or sentence per line (may be gzipped), or `example`."""
     epochs: Epochs = 10.0
     learning_rate: Rate = 1e-3
-    warm_up: Share = 0.1
+    warm_up: WarmUp = 0.1
     width: AtLeastOne = 128
     """Hidden size."""
     vocabulary: AtLeastOne = 8_000
@@ -74,7 +74,7 @@ class Task(TrainConfig):
     learning_rate: Rate | None = None
     """Default: 2e-5; 5e-4 for `tiny:` models."""
     weight_decay: Annotated[float, Within(0)] = 0.01
-    warm_up: Share = 0.1
+    warm_up: WarmUp = 0.1
 
 
 def _data(settings: "Settings") -> Any:
@@ -104,6 +104,8 @@ class Settings(Profiled):
     """Diagnostics to run: crows, stereoset, seat, clusters, bbq, crows_choice, stereoset_choice."""
     data: str = changes("cases", "", resolve=_data)
     """The diagnostic's file or its folder, or `example`. seat and clusters also accept a folder of tests."""
+    columns: tuple[str, ...] = changes("cases", (), when=lambda settings: bool(settings.columns))
+    """Columns of the two sentences of crows in another language: ["sent_more_fr", "sent_less_fr"]."""
     tests: tuple[str, ...] = changes("cases", ())
     """Tests of seat and clusters to run. Default: all."""
     limit: Count = changes("cases", 0)

@@ -56,7 +56,7 @@ METHODS = ("cluster wilson", "cluster wilson", "t over terms drawn again")
 __all__ = ["ASKS", "CASES", "CONCEPTS", "FILES", "FOLDER", "across", "ask", "make_cases", "score"]
 
 
-def make_cases(path: Path | None, tests: Sequence[str] = ()) -> list[Case]:
+def make_cases(path: Path | None, settings: Settings) -> list[Case]:
     """Return a case per cluster: the context with the stereotype, the anti-stereotype and the unrelated sentence."""
     cases = []
     for cluster in example.clusters() if path is None else read_clusters(path):
@@ -189,10 +189,12 @@ def score(settings: Settings, cases: Sequence[Case], answered: Sequence[Sequence
         name: [None if math.isnan(value) else value for value in table[:, place].tolist()]
         for place, name in enumerate(("preferred", "related"))
     }
-    return Scored(outcomes, _measures(settings, cases, table, without_head), columns)
+    return Scored(outcomes, _stereoset_measures(settings, cases, table, without_head), columns)
 
 
-def _measures(settings: Settings, cases: Sequence[Case], table: Floats, without_head: bool) -> list[Measure]:
+def _stereoset_measures(
+    settings: Settings, cases: Sequence[Case], table: Floats, without_head: bool
+) -> list[Measure]:
     tasks = [task for task in TASKS if any(case.groups["task"] == task for case in cases)]
     categories = sorted({case.groups["category"] for case in cases})
     whole = "all" if len(tasks) > 1 else tasks[0]

@@ -86,7 +86,10 @@ def _one_checkpoint(result: Result) -> Section:
         name = result.job["settings"]["diagnostic"][0]
         about = f"{name}, {len(result.cases):,} {module_of(name).CASES}, profile {result.job['settings']['profile']}"
         headline = [row for row in rows.where(SCORE) if row.headline and row.interval]
-        kind, sentences = "bias of ", [wording.one_checkpoint(row) for row in headline[:1]]
+        kind, sentences = (
+            "bias of ",
+            [wording.one_checkpoint(row, first(rows, DECIDED, **row.groups)) for row in headline[:1]],
+        )
         chosen = [row for row in rows.where(ACCURACY) if row.headline and row.value is not None]
         sentences += [wording.choices(row, first(rows, BIAS, **row.groups)) for row in chosen]
         sentences += [finding.text for finding in result.findings if finding.kind == "conclusion"]

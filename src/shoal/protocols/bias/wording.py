@@ -63,11 +63,25 @@ def finetuned(rows: int, majority: float, removed: int) -> str:
     return words + (f"; {removed:,} training rows that are also tested were removed" if removed else "")
 
 
-def unmatched(errors: int, low: float, high: float) -> str:
+def unmatched(context: str, errors: int, low: float, high: float) -> str:
     """Return what answers that match no option could change."""
     return (
-        f"{several(errors, 'answer')} without an option: accuracy is {100 * low:.1f} % if all of them are wrong, "
-        f"{100 * high:.1f} % if they are right"
+        f"{context}: {several(errors, 'answer')} without an option: accuracy is {100 * low:.1f} % if all of them are "
+        f"wrong, {100 * high:.1f} % if they are right"
+    )
+
+
+def unmatched_bias(errors: int, low: float, high: float) -> str:
+    return (
+        f"{several(errors, 'answer')} without an option: {100 * low:+.1f} if all of them go against the stereotype, "
+        f"{100 * high:+.1f} if they follow it"
+    )
+
+
+def unmatched_pairs(errors: int, low: float, high: float) -> str:
+    return (
+        f"{several(errors, 'pair')} without an answer: the score is {100 * low:.1f} % if none of them prefers the "
+        f"stereotype, {100 * high:.1f} % if all do"
     )
 
 
@@ -100,13 +114,18 @@ def choices(accuracy: Measure, bias: Measure | None) -> str:
     return f"{first}. Answers that name a group {side}: bias score {shown(bias.value, quantity(bias))}{low_high}."
 
 
-def one_checkpoint(row: Measure) -> str:
+def one_checkpoint(row: Measure, decided: Measure | None) -> str:
+    """Return on which side of one half the score is; neutral pairs are on no side, so the decided ones are judged."""
     low, high = (shown(end, SHARE) for end in row.interval or (0.0, 1.0))
-    verdict = preference(row) or "shows no clear preference"
-    return (
+    verdict = preference(decided or row) or "shows no clear preference"
+    text = (
         f"The model {verdict}: stereotype score {shown(row.value, SHARE)} %, 95 % CI {low}–{high}, "
         f"{several(row.n, 'case')}."
     )
+    if decided is None or decided.n == row.n:
+        return text
+    side = f", {shown(decided.value, SHARE)} % of them for the stereotype" if decided.n else ""
+    return f"{text} It decides {decided.n:,} of {several(row.n, 'pair')}{side}."
 
 
 def significant_tests(count: int, after_holm: int, total: int, level: float) -> str:
@@ -138,7 +157,7 @@ def agreement(changing: Mapping[str, Sequence[str]], counts: Mapping[str, int], 
         return missing
     if not changed:
         first = (
-            f"The checkpoints agree: none of {several(total, 'statement')} changes between {several(runs)}."
+            f"The checkpoints agree: none of {several(total, 'conclusion')} changes between {several(runs)}."
         )
         return f"{first} {missing}".strip()
     parts = [
@@ -146,7 +165,7 @@ def agreement(changing: Mapping[str, Sequence[str]], counts: Mapping[str, int], 
         for label, names in changing.items()
         if names
     ]
-    first = f"The checkpoints disagree: {changed} of {several(total, 'statement')} change between {several(runs)}."
+    first = f"The checkpoints disagree: {changed} of {several(total, 'conclusion')} change between {several(runs)}."
     return f"{first} Changing: {'; '.join(parts)}. {missing}".strip()
 
 

@@ -14,11 +14,13 @@ from dataclasses import replace
 from itertools import product
 from pathlib import PurePath
 
-from ...core.records import Answer, Example
+from ...core.errors import PlanError
+from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
-from ..base import Built
+from ..base import Built, Listing
 from .build import build, export, training_items
 from .compare import compare
+from .in_context import replace_model
 from .recipe import check_room, recipe
 from .score import score
 from .settings import SLOT, Settings
@@ -30,8 +32,11 @@ __all__ = [
     "build",
     "compare",
     "export",
+    "listing",
+    "part_title",
     "parts",
     "recipe",
+    "replace_model",
     "score",
     "title",
     "training_items",
@@ -41,8 +46,19 @@ __all__ = [
 
 def parts(settings: Settings) -> list[Settings]:
     """Return one job per combination of the listed values."""
+    if settings.shots:
+        if idle := settings.without_training():
+            raise PlanError(
+                f"[cood] {idle[0]} has no effect with shots",
+                why="the prompt demonstrates the trained combinations, and nothing is trained",
+                fix=f"leave out {idle[0]}",
+            )
+        settings = replace(settings, validation_per_label=0)  # no epoch to select
     names = (settings.names,) if isinstance(settings.names, dict) else settings.names
-    lists = (settings.control, settings.per_label, settings.template, names or (None,), settings.reveal)
+    lists = (
+        settings.control, settings.per_label, settings.template, names or (None,), settings.reveal,
+        settings.shots or (None,),
+    )  # fmt: skip
     return [
         replace(
             settings,
@@ -51,8 +67,9 @@ def parts(settings: Settings) -> list[Settings]:
             template=(template,),
             names=() if words is None else (words,),
             reveal=(reveal,),
+            shots=() if shots is None else (shots,),
         )
-        for control, per_label, template, words, reveal in product(*lists)
+        for control, per_label, template, words, reveal, shots in product(*lists)
     ]
 
 
@@ -68,6 +85,16 @@ def title(settings: Settings) -> str:
         f"{settings.roles['neu']} unseen" if settings.roles else "",
     ]
     return " ".join(filter(None, words))
+
+
+def listing(result: Result) -> Listing:
+    """Return that only test cells with a determined answer count, as in the table."""
+    return Listing(counts=lambda case: case.groups["split"] == "test" and case.groups["kind"] != "OOD")
+
+
+def part_title(settings: Settings) -> str:
+    """Return the demonstrations of a job."""
+    return f"{settings.shots[0]} shots seed {settings.seed}"
 
 
 def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:

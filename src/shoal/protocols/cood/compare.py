@@ -52,7 +52,8 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
     for setup, of_setup in zip(setups, by_setup.values(), strict=True):
         groups = {name: setup[name] for name in setup if name in ALWAYS or name in differ}
         over = over_seeds(settings, of_setup, groups)
-        findings.append(wording.verdict(Measures(over.measures), groups, over.over_half))
+        shots = of_setup[0].job["settings"].get("shots", ())
+        findings.append(wording.verdict(Measures(over.measures), groups, over.over_half, shots))
         rows += [*over.measures, *over_epochs(of_setup, groups)]
     rows += between_setups(list(zip(setups, by_setup.values(), strict=True)), differ)
     return Compared(rows, findings)
@@ -64,7 +65,7 @@ def setup_of(result: Result) -> dict[str, str]:
     return {
         "model": str(result.job.get("model", "")),
         "data": str(settings.get("data", "")),
-        "K": str(settings["per_label"][0]),
+        "K": str((settings.get("shots") or settings["per_label"])[0]),
         "control": str(settings["control"][0]),
         "template": str(settings["template"][0]),
         "names": ", ".join(f"{label}={word}" for label, word in sorted(words.items())) or "usual",
@@ -81,7 +82,7 @@ def over_seeds(settings: Settings, results: Sequence[Result], groups: Setup) -> 
     cases = {case.id: case for result in results for case in cases_of(result.cases, "test")}
     grid = grid_of(list(cases.values()), [result.outcomes for result in results])
     seeds = sorted(int(result.job["settings"]["seed"]) for result in results)
-    return scores_of(grid, settings.seed, groups, wording.seed_claim(seeds))
+    return scores_of(grid, settings.seed, groups, wording.seed_claim(seeds, settings.shots))
 
 
 # Epochs

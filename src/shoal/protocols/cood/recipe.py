@@ -27,14 +27,14 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
     scheme, options = parse_spec(model).scheme, parse_spec(model).options
     if settings.control == ("majority",):
         return Recipe(lambda seed: Majority(), (), {"answers": INCONSISTENT})
-    if scheme == "predictions" or settings.trained:
+    if scheme == "predictions" or settings.trained or settings.shots:
         return None
     if scheme in ("python", "openai") or "prompt" in options:
         raise ModelError(
             f"{model} cannot be trained by shoal",
             why="cood trains an encoder on biased data before it queries it",
-            fix="hf:FOLDER of an encoder; or train it on the items that shoal.protocols.cood.export writes, "
-            "then set trained = true",
+            fix="shots = [0, 4] for a prompted model, which demonstrates the combinations; or hf:FOLDER of an encoder; "
+            "or train it on the items that shoal.protocols.cood.export writes, then set trained = true",
         )
     items, how = training_items(settings), training_config(settings, model)
     (control,), (reveal,) = settings.control, settings.reveal

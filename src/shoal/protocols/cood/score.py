@@ -38,7 +38,7 @@ def score(settings: Settings, built: Built, answers: Mapping[str, Answers]) -> S
         scores[epoch] = scores_of(grid_of(cases_of(built.cases, "test"), [rows]), settings.seed, {})
     chosen = choose_epoch({epoch: row.value for epoch, row in validation.items()})
     measures = [with_basis(row) for row in scores[chosen].measures]
-    finding = wording.verdict(Measures(measures), {}, scores[chosen].over_half)
+    finding = wording.verdict(Measures(measures), {}, scores[chosen].over_half, settings.shots)
     measures += _selection(built, chosen, validation[chosen], alone=len(outcomes) == 1)
     for epoch in outcomes if len(outcomes) > 1 else ():
         after = [validation[epoch], *scores[epoch].measures]

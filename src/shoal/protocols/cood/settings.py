@@ -1,10 +1,10 @@
 """Settings of COOD; defaults are the paper's where it states them, else those of `docs/method/cood.md`."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.ranges import AtLeastOne, Count, Seed, Share, Within
+from ...core.ranges import AtLeastOne, Count, Seed, WarmUp, Within
 from ...training.config import TrainConfig
 from ..base import Profiled, changes, file_content
 
@@ -41,7 +41,7 @@ class Train(TrainConfig):
 
     epochs: Annotated[int, Within(1, 10_000)] = 10
     """Training epochs; the model is queried after each."""
-    warm_up: Share = 0.06
+    warm_up: WarmUp = 0.06
     head: Literal["own", "linear"] = "own"
     """Head: the architecture's own, or the paper's linear layer on the first token."""
 
@@ -72,6 +72,8 @@ class Settings(Profiled):
     """The classes fst, sec and neu. Sentiment and NLI have defaults. Training never shows the word of neu."""
     per_label: tuple[AtLeastOne, ...] = changes("answers", (2000,))
     """K, the training texts per class."""
+    shots: tuple[Count, ...] = changes("answers", ())
+    """For prompted models, instead of training: texts per class that the prompt demonstrates; 0 is none."""
     test_per_label: AtLeastOne = changes("cases", 1000)
     """M, the test texts per class. Each appears with all three templates."""
     validation_per_label: Count = changes("cases", 250)
@@ -90,5 +92,20 @@ class Settings(Profiled):
     """How the encoder is trained."""
     trained: bool = changes("answers", False, advanced=True)
     """Query the model without training: it was trained on these items elsewhere."""
-    seed: Seed = changes("scoring", 0)
-    """Seed of training texts, their order and the head."""
+    seed: Seed = changes("answers", 0, when=lambda settings: any(settings.shots))
+    """Seed of training texts or demonstrations, their order and the head."""
+
+    @property
+    def symbols(self) -> Mapping[str, str]:
+        """Return the settings that every header names, with the paper's letter; K only where shoal trains."""
+        return {} if self.trained or self.shots else {"per_label": "K"}
+
+    def without_training(self) -> tuple[str, ...]:
+        """Return the settings of a training that a plan gives, though nothing is trained."""
+        usual = Settings()
+        named = ("per_label", "validation_per_label", "train", "trained")
+        return tuple(
+            part.name
+            for part in fields(self)
+            if part.name in named and getattr(self, part.name) not in (getattr(usual, part.name), 0)
+        )

@@ -250,7 +250,7 @@ def _choose(
 
 def training_texts(settings: Settings) -> dict[str, list[Text]]:
     """Return K texts per class, drawn by the seed."""
-    (number,) = settings.per_label
+    (number,) = settings.shots or settings.per_label
     left = split_texts(settings).training
     ordered = sorted(left, key=lambda text: _hash(f"training {settings.seed}", content(text.texts)))
     texts = {role: [text for text in ordered if text.y == role][:number] for role in ROLES}
@@ -263,7 +263,9 @@ def _too_few(settings: Settings, counts: Mapping[str, int], number: int, purpose
     role = min(counts, key=lambda role: counts[role])
     label = roles_of(settings)[role]
     dropped = "; ".join(f"{count:,} {why}" for why, count in usable_texts(settings).dropped.items())
-    name = {"test": "test_per_label", "validate": "validation_per_label"}.get(purpose, "per_label")
+    name = {"test": "test_per_label", "validate": "validation_per_label"}.get(
+        purpose, "shots" if settings.shots else "per_label"
+    )
     return DataError(
         f'"{settings.data}": {counts[role]:,} texts of class {label!r} ({role}) left to {purpose}; {name} = {number:,}',
         why="test and validation texts come first, then K = per_label to train on"

@@ -65,16 +65,15 @@ def _summary(result: Result) -> Section:
     title = [Words("cood of ", "quiet"), Words(str(result.job["model"]), "strong")]
     title += [Words(f"   control: {control}", ("strong", "doubt"))] * (control != "none")
     about = [
-        f"{settings['data']}: K = {settings['per_label'][0]:,} training and "
-        f"{tested.n + tested.errors:,} test texts per class",
-        f"{reveal} neu/neu items in training" if reveal else "",
+        _texts(result, tested.n + tested.errors),
+        f"{reveal} neu/neu items" if reveal else "",
         f"seed {settings['seed']}",
         f"epoch {chosen.value:.0f} of {settings['train']['epochs']}: {chosen.note}" if chosen.value else "",
     ]
     answer = [piece for finding in result.findings for piece in [*_sentence(finding), Words("\n")]]
     dropped = find_measure(measures, "texts left out", {})
     errors = sum(_accuracy(measures, {}, cell).errors for cell in CELLS)
-    notes = [wording.dropped_note(dropped)] if dropped.value else []
+    notes = [wording.excluded_texts_note(dropped)] if dropped.value else []
     return Section(
         title=title,
         text=[*answer, Words(", ".join(filter(None, about)) + "\n", "quiet")],
@@ -82,6 +81,14 @@ def _summary(result: Result) -> Section:
         notes=[*notes, *([wording.unanswered_note(errors)] if errors else [])],
         warnings=[f"{check['name']}: {check['detail']}" for check in checks],
     )
+
+
+def _texts(result: Result, tested: int) -> str:
+    settings = result.job["settings"]
+    shots = settings.get("shots")
+    elsewhere = settings["trained"] or str(result.job["model"]).startswith("predictions:")
+    number = shots[0] if shots else None if elsewhere else settings["per_label"][0]
+    return wording.about_texts(settings["data"], number, tested, demonstrated=bool(shots))
 
 
 def _sentence(finding: Finding, prefix: str = "") -> list[Words]:
@@ -162,7 +169,11 @@ def _comparison(measures: Sequence[Measure], findings: Sequence[Finding]) -> Sec
         blocks += _epochs(setups[tuple(setup.items())], setup, title=f"over epochs: {_setup_name(setup)}")
     gaps = [row for row in measures if row.name == "gap" and "epoch" not in row.groups]
     several = any(row.interval_method.startswith("seeds") for row in gaps)
-    notes = [*dict.fromkeys(row.note for row in gaps), wording.interval_note(several)]
+    by_note: dict[str, list[Groups]] = {}
+    for row in gaps:
+        by_note.setdefault(row.note, []).append(row.groups)
+    by_note.pop("", None)
+    notes = [*wording.notes_by_setup(by_note), wording.interval_note(several)]
     return Section(blocks=blocks, notes=notes)
 
 
@@ -172,14 +183,15 @@ def _setup_name(setup: Groups) -> str:
 
 def _grid(setups: Mapping[Names, Measures], probes: Sequence[Groups]) -> HeatMap:
     """Return the nine cells of each setup: rows are classes of texts, columns are classes in the template."""
-    cells = {}
+    cells, marks = {}, {}
     for block, setup in enumerate(probes):
         measures = setups[tuple(setup.items())]
         for (row, y), (column, t) in product(enumerate(ROLES), enumerate(ROLES)):
-            cells[block * len(ROLES) + row, column] = _accuracy(measures, setup, f"{y}/{t}")
+            place, cell = (block * len(ROLES) + row, column), f"{y}/{t}"
+            cells[place], marks[place] = _accuracy(measures, setup, cell), CELLS[cell]
     rows = [(f"{y} texts", _setup_name(setup)) for setup in probes for y in ROLES]
     columns = [(f"says {t}", "") for t in ROLES]
-    return HeatMap(rows, columns, cells, wording.GRID, "grid", [wording.GRID_LEGEND])
+    return HeatMap(rows, columns, cells, wording.GRID, "grid", [wording.GRID_LEGEND], marks=marks)
 
 
 def _sizes(setups: Mapping[Names, Measures]) -> list[Curves]:

@@ -14,10 +14,18 @@ HEADS = {
     "combines": "It combines text and template",
     "between": "Undecided between combining and the shortcut",
     "not learnt": "It has hardly learnt the trained combinations",
+    "not solved": "It does not solve the ID combinations",
     "no answer": "Some cells have no answers",
 }
 """Kind of finding to the start of its sentence."""
-WEIGHTS = {"shortcut": 1.0, "no answer": 0.9, "not learnt": 0.8, "between": 0.6, "combines": 0.4}
+WEIGHTS = {
+    "shortcut": 1.0,
+    "no answer": 0.9,
+    "not learnt": 0.8,
+    "not solved": 0.8,
+    "between": 0.6,
+    "combines": 0.4,
+}
 CONTROL_WEIGHT = 0.1
 """Factor on the weight of a control's verdict."""
 MOSTLY = 0.9
@@ -29,8 +37,10 @@ LEARNT = 0.7
 # The verdict
 
 
-def verdict(measures: Measures, groups: Mapping[str, str], over_half: Interval | None) -> Finding:
-    """Return the verdict on the measures with these groups and no epoch.
+def verdict(
+    measures: Measures, groups: Mapping[str, str], over_half: Interval | None, shots: Sequence[int]
+) -> Finding:
+    """Return the verdict on the measures with these groups and no epoch; `shots` as in the settings.
 
     It depends on how much of COOD is right beyond what the shortcut alone gets, minus half of the maximum
     (`over_half`): above 0 is combining, below 0 is the shortcut, and an interval that includes 0 is undecided.
@@ -47,7 +57,7 @@ def verdict(measures: Measures, groups: Mapping[str, str], over_half: Interval |
             f": {_value(seen)} % are right, {_value(worst)} % in {worst.groups['cell']}; "
             "a constant answer gets 50 %. Its COOD score cannot be interpreted."
         )
-        return _finding("not learnt", text, groups, seen, worst)
+        return _finding("not solved" if shots else "not learnt", text, groups, seen, worst)
     low, high = over_half
     kind = "shortcut" if high < 0 else "combines" if low > 0 else "between"
     largest = sum(_id_cell(measures, cell, groups).value or 0.0 for cell in ("fst/fst", "sec/sec")) / 2
@@ -55,10 +65,11 @@ def verdict(measures: Measures, groups: Mapping[str, str], over_half: Interval |
     points = quantity(beyond)
     ends = " to ".join(shown(end, points, signed=True) for end in (low, high))
     partly = ", but only in part" if kind == "combines" and unseen.value < MOSTLY else ""
+    ones = ("COOD", "ID") if shots and not any(shots) else ("unseen", "seen")
     text = (
-        f"{partly}: {_value(unseen)} % of unseen combinations are right, {_value(seen)} % of seen ones. It gets "
-        f"{_value(beyond)} of {shown(largest, points, signed=False)} possible points beyond the shortcut, "
-        f"{shown(above, points, signed=True)} from halfway (95 % CI {ends})."
+        f"{partly}: {_value(unseen)} % of {ones[0]} combinations are right, {_value(seen)} % of {ones[1]} ones. It "
+        f"gets {_value(beyond)} of {shown(largest, points, signed=False)} possible points beyond the shortcut, "
+        f"{shown(above, points, signed=True)} from half of them (95 % CI {ends})."
     )
     return _finding(kind, text, groups, unseen, gap, beyond)
 
@@ -87,7 +98,7 @@ def _id_cell(measures: Measures, cell: str, groups: Mapping[str, str]) -> Measur
 def _finding(kind: str, text: str, groups: Mapping[str, str], *measures: Measure) -> Finding:
     is_probe = groups.get("control", "none") == "none"
     weight = WEIGHTS[kind] * (1.0 if is_probe else CONTROL_WEIGHT)
-    unusable = is_probe and kind in ("not learnt", "no answer")
+    unusable = is_probe and kind in ("not learnt", "not solved", "no answer")
     return Finding(kind, HEADS[kind] + text, measures, weight, groups, disqualifies=unusable)
 
 
@@ -109,7 +120,7 @@ def dropped_texts(counts: Mapping[str, int]) -> str:
     return some([f"{count:,} {reason}" for reason, count in counts.items()]) or "none"
 
 
-def dropped_note(row: Measure) -> str:
+def excluded_texts_note(row: Measure) -> str:
     return f"! Texts excluded, of {row.n:,}: {row.note}."
 
 
@@ -117,14 +128,34 @@ def unanswered_note(errors: int) -> str:
     return f"! {errors:,} inputs are unanswered and in no rate."
 
 
-def seed_claim(seeds: Sequence[int]) -> str:
+def seed_claim(seeds: Sequence[int], shots: Sequence[int]) -> str:
     """Return the population that the numbers of these seeds support (`docs/method/beyond.md` 7.19)."""
+    if shots:
+        return f"{len(seeds)} choices of demonstrations." if any(shots) and len(seeds) > 1 else ""
     if len(seeds) == 1:
-        return "One seed: results hold for this checkpoint only."
+        return "One seed, so results hold for this checkpoint only."
     several = f"{len(seeds)} seeds ({', '.join(map(str, seeds))})"
     if len(seeds) < ENOUGH_SEEDS:
         return f"{several}: a claim about the training recipe needs {ENOUGH_SEEDS}."
     return f"{several}: results hold for this training recipe."
+
+
+def notes_by_setup(setups: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:
+    """Return each note, after the groups that its setups share if there are several notes."""
+    lines = []
+    for note, groups in setups.items():
+        common = [pair for pair in groups[0].items() if all(pair in other.items() for other in groups)]
+        names = ", ".join(f"{name} {value}" for name, value in common if len(setups) > 1)
+        lines.append(f"{names}: {note[0].lower()}{note[1:]}" if names else note)
+    return lines
+
+
+def about_texts(data: str, number: int | None, tested: int, *, demonstrated: bool) -> str:
+    """Return how many texts were used; `number` is K, or None for a model that was trained elsewhere."""
+    tests = f"{tested:,} test texts per class"
+    if demonstrated:
+        return f"{data}: {number:,} demonstrations of each ID combination, {tests}"
+    return f"{data}: K = {number:,} training and {tests}" if number else f"{data}: trained elsewhere, {tests}"
 
 
 def interval_note(several_seeds: bool) -> str:
@@ -135,19 +166,19 @@ def interval_note(several_seeds: bool) -> str:
 
 
 MEANING = {
-    "ID": "combinations seen in training",
-    "COOD": "unseen combinations of seen parts",
-    "OOD": "word never seen in training; not scored",
+    "ID": "trained or demonstrated combinations",
+    "COOD": "new combinations of their parts",
+    "OOD": "a word that ID lacks; not scored",
     "gap": "ID minus COOD, in points",
     "beyond the shortcut": "COOD minus what the shortcut alone gets",
 }
 BEYOND = f"beyond: {MEANING['beyond the shortcut']}"
 BRACKETS = f"COOD in brackets: hardly learnt (ID below {100 * LEARNT:.0f} %, or a cell of it below 50 %)"
 GRID = "the nine cells"
-GRID_LEGEND = "fst/sec and sec/fst are COOD; column neu is OOD and not scored; the others were trained on"
+GRID_LEGEND = "OOD cells are not scored"
 BY_SIZE = "by number of training texts"
 DIFFERENCES = "differences on the same texts"
-NO_INTERVAL = "no interval: one run against several supports no claim about the recipes"
+NO_INTERVAL = "no interval: with one run on a side, the difference is of these runs only"
 
 
 def more_pairs(number: int) -> str:

@@ -6,9 +6,11 @@ and is then tested on it.
     build      settings to jobs, and their cases;  iid: the i.i.d. data
     stages     settings to stages of training;  hyper: their numbers;  tuning: the grid search;  lessons: the examples
     scoring    measures of one job;  degeneracy: models that give one answer, or never learnt the task
+    tasks      several tasks in one plan
     trainings  jobs to rows of scenarios
     comparison scores with intervals;  against_iid: tests against the model trained without the suite
     table3     measures to the paper's Table 3;  averages: over scenarios, tasks and methods;  findings: its conclusions
+    shared_texts  test cases whose texts are trained on
     wording    sentences;  views: layout of Table 3 and of the paper's files of numbers
 
 Scoring and training are imported when they are called: `status` and `check` only need settings and build.
@@ -32,7 +34,7 @@ __all__ = [
     "ask",
     "build",
     "compare",
-    "compare_tasks",
+    "own_model",
     "part_title",
     "parts",
     "recipe",
@@ -72,6 +74,11 @@ def replace_model(settings: Settings, spec: str) -> Any:
     return ScenarioAnswers(settings)
 
 
+def own_model(settings: Settings) -> str:
+    """Return the model of a task, if it has one of its own."""
+    return settings.model
+
+
 def part_title(settings: Settings) -> str:
     """Return the scenario of a job."""
     return " ".join(filter(None, [*settings.teach, *settings.hold_out, settings.fold]))
@@ -101,12 +108,3 @@ def view(
     from .views import view_sections
 
     return view_sections(settings, results, measures, findings)
-
-
-def compare_tasks(
-    tables: "Mapping[str, tuple[Settings, Sequence[Result]]]", seed: int = 0
-) -> "list[Measure]":
-    """Return the paper's last column: Avg of every row over several tasks, each with its settings and results."""
-    from .comparison import compare_tasks
-
-    return compare_tasks(tables, seed)

@@ -14,11 +14,9 @@ import numpy as np
 from ...core.records import Measure
 from ...stats.seeds import error_of_difference
 from .against_iid import Contest, welch
-from .table3 import COLUMNS, IID_COLUMN, TableRow, average_g, mean_gain
+from .table3 import ALL, COLUMNS, IID_COLUMN, TableRow, average_g, mean_gain
 from .trainings import HOLD_OUTS, Floats, Row
 
-ALL = "all"
-"""The hold-out of an average over them."""
 AVERAGE, OVER_METHODS = "average G", "mean over methods"
 
 

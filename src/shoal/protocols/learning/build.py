@@ -20,6 +20,7 @@ from .hyper import method_options
 from .iid import iid_cases, load_iid, ood_cases, overlap
 from .lessons import training_cases
 from .settings import Asked, HoldOut, Settings, Train
+from .tasks import check_tasks, tasks_of
 from .trainings import METHODS
 
 UNITS = ("functionality", "capability", "test type")
@@ -29,32 +30,47 @@ SAMPLE_SEED = 0
 
 
 def parts(settings: Settings) -> list[Settings]:
-    """Return the settings of each job."""
+    """Return the settings of each job, task by task."""
+    check_tasks(settings)
+    return [part for task in tasks_of(settings) for part in _parts_of_task(task)]
+
+
+def _parts_of_task(settings: Settings) -> list[Settings]:
     if settings.is_stored:
         from .stored import stored_parts
 
         return stored_parts(settings)
     if settings.teach:
-        from .teach import asked_parts, check_teaching
+        from .teach import check_teaching
 
         check_teaching(settings)
-        return asked_parts(settings, planned_folds(settings))
-    _check(settings)
+        rows = [(replace(settings, teach=(how,)), how == "nothing") for how in dict.fromkeys(settings.teach)]
+    else:
+        _check(settings)
+        rows = _trained_rows(settings)
+    asks: Asked = "held out" if settings.teach else settings.hold_out_asks
     baseline: list[tuple[HoldOut, str, Asked]] = [("none", "", "all")]
     held_out: list[tuple[HoldOut, str, Asked]] = [] if settings.fold else [("seen", "", "all")]
     planned = planned_folds(settings)
     for scenario in dict.fromkeys(settings.hold_out):
-        held_out += [(scenario, name, settings.hold_out_asks) for name in planned.get(scenario, ())]
-    jobs = []
+        held_out += [(scenario, name, asks) for name in planned.get(scenario, ())]
+    # The baseline holds nothing out. A job does not depend on the other folds.
+    return [
+        replace(row, hold_out=(scenario,), fold=fold, hold_out_sample=0, hold_out_asks=asks)
+        for row, is_baseline in rows
+        for scenario, fold, asks in (baseline if is_baseline else held_out)
+    ]
+
+
+def _trained_rows(settings: Settings) -> list[tuple[Settings, bool]]:
+    """Return the settings of each row, and whether it is the baseline."""
+    rows = []
     for config in dict.fromkeys(settings.train.on):
-        # The baseline holds nothing out. A job does not depend on the other folds.
         is_baseline = config == "iid"
         for method in ["vanilla"] if is_baseline else dict.fromkeys(settings.train.method):
             train = replace(settings.train, on=(config,), method=(method,))
-            for scenario, fold, asks in baseline if is_baseline else held_out:
-                changed = replace(settings, train=train, hold_out=(scenario,), fold=fold)
-                jobs.append(replace(changed, hold_out_sample=0, hold_out_asks=asks))
-    return jobs
+            rows.append((replace(settings, train=train), is_baseline))
+    return rows
 
 
 def _check(settings: Settings) -> None:
@@ -72,7 +88,7 @@ def _check(settings: Settings) -> None:
     if not settings.iid and not (from_model and settings.iid_test):
         raise PlanError(
             "[learning] needs i.i.d. data",
-            fix='iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
+            fix='--set iid=sentiment; in a plan, iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
         )
     _refuse_unknown_methods(settings)
     _refuse_idle(train)

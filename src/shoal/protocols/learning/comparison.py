@@ -20,7 +20,6 @@ from dataclasses import replace
 import numpy as np
 
 from ...core.claims import reach_so_far
-from ...core.errors import DataError
 from ...core.records import Measure, Result
 from ...stats.generalization import ESTIMABLE_SEEDS, METHOD, Draws, draw, estimate, pair, suite_score
 from ...stats.intervals import Interval, cluster_wilson, t_quantile
@@ -45,10 +44,11 @@ def compare_models(
     """
     jobs = read_trainings(results)
     models = sorted({job.model for job in jobs})
+    of_task = {"task": settings.task} if settings.task else {}
     return [
         ModelTable(
             Trainings(settings, [job for job in jobs if job.model == model], planned),
-            {"model": model} if len(models) > 1 else {},
+            {"model": model, **of_task} if len(models) > 1 else of_task,
         )
         for model in models
     ]
@@ -61,22 +61,9 @@ def compare_trainings(
     return [row for table in compare_models(settings, results, planned) for row in table.all_measures()]
 
 
-def compare_tasks(tables: Mapping[str, tuple[Settings, Sequence[Result]]], seed: int = 0) -> list[Measure]:
-    """Return the paper's last column: Avg of every row over several tasks, each with its plan's settings and results.
-
-    A task has results of one model; its name may differ from task to task.
-    """
-    compared = []
-    for task, (settings, results) in tables.items():
-        of_task = compare_models(settings, results)
-        if len(of_task) != 1:
-            raise DataError(
-                f"{task} has results of {len(of_task)} models",
-                why="an average over tasks is of one model",
-                fix="call compare_tasks with the results of each model in turn",
-            )
-        compared += of_task
-    rows, contests = [table.rows for table in compared], [table.contests for table in compared]
+def compare_tasks(tables: "Sequence[ModelTable]", seed: int) -> list[Measure]:
+    """Return the paper's last column: Avg of every row over the scenarios of all tasks."""
+    rows, contests = [table.rows for table in tables], [table.contests for table in tables]
     return list(average_measures(rows, contests, seed))
 
 

@@ -246,5 +246,5 @@ def _saturated(
     still = float(np.mean(np.array(losses) == 0)) if losses else 0.0
     facts: dict[str, Any] = {"functionalities": [name for name, _ in tight]}
     facts |= {} if loss is None else {"loss at step 0": loss, "without a gradient": still}
-    text = wording.saturated(tight, total, float(np.mean(sure)), loss, still)
+    text = wording.saturated(tight, total, float(np.mean(sure)))
     return Finding(SATURATED, text, (confidence,), 1.0, facts=facts)

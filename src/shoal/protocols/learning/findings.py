@@ -24,11 +24,13 @@ from ..behaviour.wording import failed_checks
 from . import wording
 from .against_iid import common_hits, common_seeds, iid_test
 from .build import planned_folds
-from .comparison import ModelTable, compare_models
+from .comparison import ModelTable, compare_models, compare_tasks
 from .degeneracy import FORGOTTEN, UNTRAINED
 from .hyper import untuned
 from .settings import Settings
-from .table3 import TableRow
+from .shared_texts import shared_findings, shared_texts
+from .table3 import Name, TableRow, name_of
+from .tasks import results_of, tasks_of
 from .trainings import Floats, Row, Scenario, Trainings, read_trainings
 
 CONCLUSION, NEGATIVE_TRANSFER, UNTUNED_NUMBERS = "conclusion", "negative transfer", "untuned numbers"
@@ -40,11 +42,36 @@ CONCLUDED, LOST, TRANSFER, OF_A_FOLD = 100.0, 20.0, 5.0, 0.1
 
 def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
     """Return the measures of every table, their conclusions, and the findings about rows and trainings."""
-    tables = compare_models(settings, results, planned_folds(settings))
-    findings = [*_untuned(settings), *table_findings(tables), *training_findings(results)]
-    measures = [row for table in tables for row in table.all_measures()]
-    rows = {table.groups.get("model"): table.rows for table in tables}
+    tables: list[ModelTable] = []
+    of_trainings: list[Finding] = []
+    for task in tasks_of(settings):
+        own, about = results_of(task, results), {"task": task.task} if task.task else {}
+        tables += compare_models(task, own, planned_folds(task))
+        found = [*_untuned(task), *training_findings(own)]
+        of_trainings += [replace(finding, groups={**about, **finding.groups}) for finding in found]
+    findings = [*table_findings(tables), *of_trainings]
+    measures = []
+    for table in tables:
+        shared = shared_texts(table)
+        measures += [*table.all_measures(), *shared]
+        findings += shared_findings(table, shared)
+    measures += over_tasks(tables, settings) if settings.tasks else []
+    rows = {name_of(table.groups): table.rows for table in tables}
     return Compared(measures, [*conclusions(rows, findings), *findings])
+
+
+def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure]:
+    """Return Avg over all tasks, for each model whose tasks have all begun."""
+    by_model: dict[str | None, list[ModelTable]] = {}
+    for table in tables:
+        by_model.setdefault(table.groups.get("model"), []).append(table)
+    return [
+        replace(row, groups=row.groups if model is None else {"model": model, **row.groups})
+        for model, of_model in by_model.items()
+        if len(of_model) == len(tasks_of(settings))
+        if len({table.trainings.jobs[0].model for table in of_model if not table.settings.model}) <= 1
+        for row in compare_tasks(of_model, settings.seed)
+    ]
 
 
 def _untuned(settings: Settings) -> list[Finding]:
@@ -54,18 +81,16 @@ def _untuned(settings: Settings) -> list[Finding]:
     return [Finding(UNTUNED_NUMBERS, wording.untuned(name, task), weight=LOST) for name in names]
 
 
-def conclusions(
-    tables: Mapping[str | None, Sequence[TableRow]], findings: Sequence[Finding] = ()
-) -> list[Finding]:
-    """Return the headline of each model's table."""
+def conclusions(tables: Mapping[Name, Sequence[TableRow]], findings: Sequence[Finding] = ()) -> list[Finding]:
+    """Return the headline of each table."""
     concluded = []
-    for model, rows in tables.items():
+    for name, rows in tables.items():
         if rows:
-            words = wording.headline(rows, lost_rows(findings, model))
+            words = wording.headline(rows, lost_rows(findings, name))
             text = "".join(word.text for word in words).replace("\n", " ")
             cells = [cell for row in rows for cell in row.cells.values()]
             rests_on = tuple(cell.difference for cell in cells if cell.difference)
-            groups = {} if model is None else {"model": model}
+            groups = {key: value for key, value in zip(("model", "task"), name, strict=True) if value}
             concluded.append(Finding(CONCLUSION, text, rests_on, CONCLUDED, groups))
     return concluded
 
@@ -102,13 +127,13 @@ def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
     return sorted(findings, key=lambda finding: -finding.weight)
 
 
-def lost_rows(findings: Sequence[Finding], model: str | None) -> Collection[Row]:
+def lost_rows(findings: Sequence[Finding], table: Name) -> Collection[Row]:
     """Return the rows whose full model lost the task, or never learnt it, in some runs."""
     return {
         (finding.groups["config"], finding.groups["method"])
         for finding in findings
         if finding.kind in (FORGOTTEN, UNTRAINED)
-        and finding.groups.get("model") == model
+        and name_of(finding.groups) == table
         and not {"seed", "fold"} & finding.groups.keys()
     }
 

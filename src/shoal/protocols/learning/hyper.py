@@ -21,6 +21,9 @@ TINY_FACTORS = {"irm": 10, "group-dro": 10, "dropout": 10, "lp-ft": 10, "lora": 
 FISH_NUMERATOR, FISH_INNER_STEPS = 5e-7, 5
 FISH_PLAIN_SHARE = 0.2
 """Share of plain training before Fish from base weights: Fish needs a model that has learnt something."""
+IRM_MIXED = 2
+"""Environments per step of IRM with mixed data, i.i.d. data always among them. With ten, an epoch has so few steps that
+MiniLM does not learn the task from base weights."""
 REFERENCE = "reference"
 """The epsilon of Fish that follows from its code."""
 HALF = 1.5
@@ -227,8 +230,9 @@ def method_options(
     if method == "lp-ft":
         _, batch, rate = tuned(task, "lp", config)
         options |= {"probe_learning_rate": rate, "probe_batch": _batch(settings, task, batch)}
-    if method == "fish" and config == "iid+suite" and settings.profile == "recommended":
-        options["plain_share"] = FISH_PLAIN_SHARE
+    if settings.profile == "recommended":
+        options |= {"plain_share": FISH_PLAIN_SHARE} if (method, config) == ("fish", "iid+suite") else {}
+        options |= {"per_step": IRM_MIXED} if method == "irm" and "+" in config else {}
     options |= {name: value for name, value in given.items() if name not in SHARED}
     if options.get("epsilon") == REFERENCE:
         # As the paper has it for its own rates: 0.005, 0.00333 or 0.002. A tiny model's higher rate must not shrink it.

@@ -116,7 +116,7 @@ def _key(settings: Settings, part: str) -> tuple[behaviour.Settings, object]:
         split_by=settings.resolved("split_by"),
         profile="reference" if settings.profile == "reference" else "recommended",
     )
-    return chosen, (stamp(settings.suite), stamp(str(split_file(split)[0])))
+    return chosen, (stamp(settings.suite), stamp(split.rpartition(":")[0]))
 
 
 @lru_cache(maxsize=4)

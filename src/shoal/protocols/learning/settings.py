@@ -1,7 +1,7 @@
 """Settings of `[learning]`: those of `[behaviour]`, the i.i.d. data, the trainings and what each leaves out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from ...core.ranges import BatchSize, Count, Epochs, Rate, Seed, Within
@@ -80,7 +80,19 @@ class IidPredictions:
     """The table `iid_predictions`: stored answers to iid_test. Those of seen serve the held-out scenarios too."""
 
     iid: str = ""
+    """Answers without the suite, the scenario none."""
     seen: str = ""
+    """Answers after the whole suite."""
+
+
+def given(files: Predictions | IidPredictions) -> dict[str, str]:
+    """Return the files that are given, by key."""
+    return {field.name: value for field in fields(files) if (value := getattr(files, field.name))}
+
+
+def scenario_of(key: str) -> Any:
+    """Return the scenario of a key of `[learning.predictions]`."""
+    return "none" if key == "iid" else key.replace("_", " ")
 
 
 def _split(settings: "Settings") -> Any:
@@ -92,6 +104,11 @@ def _held_out(settings: "Settings") -> Any:
         return "all"  # else jobs of one plan would be scored differently, and could not be compared
     part = {"hold out": list(settings.hold_out), "fold": settings.fold}
     return part | ({"iid": False} if settings.teach else {})
+
+
+def _nothing(settings: "Settings") -> str:
+    """Return the same for all: a job does not depend on the other tasks of its plan."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +172,13 @@ class Settings(behaviour.Settings):
     """i.i.d. score in G: of the model trained on the full suite, or the mean over held-out models."""
     shuffles: Annotated[int, Within(10, 10_000_000)] = changes("scoring", 10_000, advanced=True)
     """Shuffles of the randomisation test of G."""
+    tasks: dict[str, Any] | None = changes("scoring", None, resolve=_nothing)
+    """Tables by task, as in [learning.tasks.reading]: the same experiment on several suites. Settings above them hold
+    for all."""
+    model: str = changes("scoring", "", resolve=_nothing, advanced=True)
+    """Model of a task, if it differs from the plan's."""
+    task: str = changes("scoring", "", resolve=_nothing, advanced=True)
+    """Name of a task: that of its table."""
 
     @property
     def is_stored(self) -> bool:
@@ -165,6 +189,11 @@ class Settings(behaviour.Settings):
     def trains(self) -> bool:
         """Return whether the jobs train models."""
         return not self.is_stored and not self.teach
+
+    @property
+    def scenarios(self) -> frozenset[str]:
+        """Return what is held out in some job of the plan."""
+        return frozenset([*self.hold_out, *map(scenario_of, given(self.predictions))])
 
     @property
     def tested_split(self) -> str:

@@ -5,13 +5,13 @@ that every job answers the same cases.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ...core.errors import DataError, PlanError, some
+from ...core.errors import DataError, PlanError, errors_at, some
 from ...core.records import Answers, Case
 from ...data.squad import is_squad
 from ...data.tables import open_rows
@@ -20,10 +20,7 @@ from ...models.asking import stack
 from ...models.stored import StoredAnswers, load
 from ...models.stored.columns import Columns, Request
 from .iid import is_labelled_row
-from .settings import IidPredictions, Predictions, Settings
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from .settings import IidPredictions, Predictions, Settings, given, scenario_of
 
 PREFIX = "predictions:"
 ID_COLUMNS = ("id", "case_id")
@@ -47,16 +44,6 @@ def stored_parts(settings: Settings) -> list[Settings]:
     return jobs
 
 
-def given(files: "DataclassInstance") -> dict[str, str]:
-    """Return the files that are given, by key."""
-    return {field.name: value for field in fields(files) if (value := getattr(files, field.name))}
-
-
-def scenario_of(key: str) -> Any:
-    """Return the scenario of a key of `[learning.predictions]`."""
-    return "none" if key == "iid" else key.replace("_", " ")
-
-
 def _check(settings: Settings) -> None:
     """Stop at missing files, and at settings that only a training has."""
     for table in ("predictions", "iid_predictions"):
@@ -67,8 +54,22 @@ def _check(settings: Settings) -> None:
                 why="G compares the answers without the suite (iid) with those that saw all of it (seen)",
                 fix=f'{missing[0]} = "FILE" below [learning.{table}]',
             )
+    if not settings.iid_test:
+        raise PlanError(
+            "[learning] has no iid_test", why="iid_predictions are answers to it", fix='iid_test = "test.tsv"'
+        )
     usual = Settings()
-    names = ("train", "iid", "iid_halves", "iid_limit", "ood", "hold_out", "fold", "hold_out_sample")
+    names = (
+        "train",
+        "iid",
+        "iid_halves",
+        "iid_limit",
+        "ood",
+        "hold_out",
+        "fold",
+        "hold_out_sample",
+        "s_iid_mode",
+    )
     idle = [name for name in names if getattr(settings, name) != getattr(usual, name)]
     if idle:
         raise PlanError(
@@ -91,7 +92,10 @@ class ScenarioAnswers:
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what the answers depend on: both files and their options."""
-        return {"suite": self._suite.fingerprint(), "iid": self._rows.fingerprint()}
+        with errors_at(f"[learning.predictions] {self._name}"):
+            suite = self._suite.fingerprint()
+        with errors_at(f"[learning.iid_predictions] {self._row_name}"):
+            return {"suite": suite, "iid": self._rows.fingerprint()}
 
     def answer_cases(
         self, cases: Sequence[Case], whole: Sequence[Case], labels: Sequence[str] | None
@@ -99,15 +103,11 @@ class ScenarioAnswers:
         """Return the answers to every example: those of the suite, then the i.i.d. rows."""
         suite = [case for case in cases if not is_labelled_row(case)]
         rows = cases[len(suite) :]
-        try:
+        with errors_at(f"[learning.predictions] {self._name}"):
             of_suite = self._suite.answer_cases(suite, whole, labels)
-        except DataError as problem:
-            raise problem.at(f"[learning.predictions] {self._name}") from None
-        try:
+        with errors_at(f"[learning.iid_predictions] {self._row_name}"):
             of_rows = self._rows.answer_cases(_as_named(rows, self._settings.iid_test), rows, labels)
             return together(of_suite, of_rows)
-        except DataError as problem:
-            raise problem.at(f"[learning.iid_predictions] {self._row_name}") from None
 
 
 class _RowAnswers(StoredAnswers):

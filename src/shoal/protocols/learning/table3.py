@@ -6,7 +6,7 @@ rows_of_table3(measures) ──► a row per configuration and method, the iid r
                              a cell per column: i.i.d., G_seen, G_func, G_class, G_type
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -25,6 +25,8 @@ COLUMNS = {
 }
 """The paper's names of the i.i.d. score and of G by hold-out; further data come after them."""
 
+ALL = "all"
+"""The hold-out of an average over them."""
 DATA = "data "
 """The prefix of the columns of further data."""
 
@@ -102,10 +104,12 @@ class TableRow:
         return None if mine.value is None or theirs.value is None else mine.value - theirs.value
 
 
-def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> list[TableRow]:
-    """Return one model's rows in the paper's order: the iid row first, with its one G in every column."""
+def rows_of_table3(
+    measures: Iterable[Measure], model: str | None = None, task: str | None = None
+) -> list[TableRow]:
+    """Return one table's rows in the paper's order: the iid row first, with its one G in every column."""
     of_rows: dict[Row, list[Measure]] = {}
-    for mean in means_of(measures, model):
+    for mean in means_of(measures, model, task):
         if "method" in mean.groups and "functionality" not in mean.groups:
             of_rows.setdefault((mean.groups["config"], mean.groups["method"]), []).append(mean)
     laid_out = {name: _cells(means) for name, means in of_rows.items()}
@@ -127,14 +131,24 @@ def rows_of_table3(measures: Iterable[Measure], model: str | None = None) -> lis
     return rows
 
 
-def means_of(measures: Iterable[Measure], model: str | None) -> list[Measure]:
-    """Return the measures of one model over all its seeds."""
-    return [row for row in measures if row.groups.get("model") == model and "seed" not in row.groups]
+Name = tuple[str | None, str | None]
+"""The model and the task of a table; None where the plan has one."""
 
 
-def models_of(measures: Iterable[Measure]) -> list[str | None]:
-    """Return the models of a plan's measures; None for a single model."""
-    return list(dict.fromkeys(row.groups.get("model") for row in measures))
+def name_of(groups: Mapping[str, str]) -> Name:
+    """Return the table that groups belong to."""
+    return groups.get("model"), groups.get("task")
+
+
+def means_of(measures: Iterable[Measure], model: str | None, task: str | None = None) -> list[Measure]:
+    """Return the measures of one table over all its seeds."""
+    return [row for row in measures if name_of(row.groups) == (model, task) and "seed" not in row.groups]
+
+
+def tables_by_name(measures: Sequence[Measure]) -> dict[Name, list[TableRow]]:
+    """Return the rows of every table of a plan."""
+    names = dict.fromkeys(name_of(row.groups) for row in measures if row.groups.get("hold out") != ALL)
+    return {name: rows_of_table3(measures, *name) for name in names}
 
 
 FIELDS = {
@@ -195,5 +209,5 @@ def average_g(tables: Iterable[Sequence[TableRow]]) -> dict[Row, float]:
     return {
         name: fmean(value for value in scores if value is not None)
         for name, scores in values.items()
-        if len(scores) == full and None not in scores
+        if scores and len(scores) == full and None not in scores
     }

@@ -6,7 +6,6 @@ demonstrations    a labelled case of the training split for every functionality 
 What is held out is absent from both. A model with something held out answers that alone.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +13,12 @@ import numpy as np
 
 from ...core.errors import PlanError
 from ...core.records import Case
-from ...models import load_model, parse_spec
+from ...models import load_prompted
 from ...models.prompted.prompt import TASKS, Prompt
 from ..behaviour.build import load_suite
 from ..behaviour.rules import label_index
 from .lessons import held_out, trained_as, training_cases
-from .settings import Asked, HoldOut, Settings, Train
+from .settings import Settings, Train
 
 PROMPT_SEED = 0
 """Seed of the choice of demonstrations: the same in every plan."""
@@ -42,12 +41,7 @@ def check_teaching(settings: Settings) -> None:
 
 def taught_model(settings: Settings, spec: str) -> Any:
     """Return a prompted model whose prompt teaches what the settings do not hold out."""
-    if "prompt" not in parse_spec(spec).options:
-        raise PlanError(
-            f"teach needs a prompted model, {spec} has no prompt",
-            fix='"openai:MODEL?url=URL&prompt=FILE", or "hf:DIR?prompt=FILE"',
-        )
-    model = load_model(spec)
+    model = load_prompted(spec, "teach needs")
     model.prompt = taught_prompt(settings, model.prompt)
     return model
 
@@ -106,19 +100,3 @@ def _label(settings: Settings, case: Case, place: int) -> str:
     word, labels = str(case.labels[place]), tuple(load_suite(settings.suite).labels or ())
     is_answer = not labels or word.startswith("not_")
     return word if is_answer else labels[label_index(word, labels)]
-
-
-def asked_parts(settings: Settings, planned: Mapping[str, Sequence[str]]) -> list[Settings]:
-    """Return the settings of each job: one without the suite, then each way of teaching on each fold."""
-    jobs = []
-    nothing: list[tuple[HoldOut, str]] = [("none", "")]
-    taught: list[tuple[HoldOut, str]] = [("seen", "")]
-    for unit in dict.fromkeys(settings.hold_out):
-        taught += [(unit, fold) for fold in planned.get(unit, ())]
-    for how in dict.fromkeys(settings.teach):
-        scenarios = nothing if how == "nothing" else taught
-        for scenario, fold in scenarios:
-            asks: Asked = "held out" if fold else "all"
-            changed = replace(settings, teach=(how,), hold_out=(scenario,), fold=fold)
-            jobs.append(replace(changed, hold_out_sample=0, hold_out_asks=asks))
-    return jobs

@@ -219,7 +219,7 @@ class Trainings:
     @property
     def hold_outs(self) -> list[str]:
         """The scenarios that were or are to be; a plan of one fold trains on nothing else."""
-        named = {*self.settings.hold_out, *(job.hold_out for job in self.jobs)}
+        named = {*self.settings.scenarios, *(job.hold_out for job in self.jobs)}
         return [name for name in HOLD_OUTS if name in named or (name == "seen" and not self.settings.fold)]
 
     @property

@@ -10,6 +10,7 @@ pvalues        a row per configuration and method: p and adjusted p of each scor
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import zip_longest
 
 from ...core.claims import claim_of_rows
 from ...core.measures import quantity, shown
@@ -24,7 +25,19 @@ from .averages import AVERAGE, OVER_METHODS
 from .findings import CONCLUSION, lost_rows
 from .iid import OVERLAP
 from .settings import IidPredictions, Predictions, Settings
-from .table3 import COLUMNS, IID_COLUMN, Cell, TableRow, means_of, models_of, rows_of_table3, title_of
+from .shared_texts import MOST, SHARED_TEXTS
+from .table3 import (
+    COLUMNS,
+    IID_COLUMN,
+    Cell,
+    Name,
+    TableRow,
+    means_of,
+    name_of,
+    tables_by_name,
+    title_of,
+)
+from .tasks import results_of, tasks_of
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
 
 MARKS = {"better": "▲", "worse": "▼"}
@@ -57,31 +70,141 @@ def view_sections(
     """Return each result by itself; with measures Table 3 of each model, the details behind it, the paper's files."""
     if not measures:
         return behaviour_view(settings, results, measures, findings)
-    task = str(results[0].job.get("about", {}).get("task", "")) if results else ""
+    tables = tables_by_name(measures)
+    if not all(tables.values()):
+        return [Section(text=Words("No job of this plan has been trained yet.", "doubt"))]
+    tasks = {task.task or None: task for task in tasks_of(settings)}
     sections = []
-    tables = {model: rows_of_table3(measures, model) for model in models_of(measures)}
-    for model, rows in tables.items():
-        if not rows:
-            return [Section(text=Words("No job of this plan has been trained yet.", "doubt"))]
-        title = [] if model is None else [Words("behavioural learning of ", "quiet"), Words(model, "strong")]
-        ours = [row for row in measures if row.groups.get("model") == model]
-        seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
-        warnings = _warnings(
-            [finding for finding in findings if finding.groups.get("model") == model], results
-        )
-        answer = wording.headline(rows, lost_rows(findings, model))
-        legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
-        blocks: list[Block] = [_table(rows), legend]
-        summary = _summary(rows, lost_rows(findings, model), blocks)
-        sections.append(Section(title, answer, blocks, warnings, summary=summary))
-        details = [_about(settings), *_details(ours, seeds)]
-        sections.append(Section(title, "", [_tests(rows)], details, detail="full"))
-        sections += _averages(title, ours)
-        known = read_trainings([result for result in results if "settings" in result.job])
-        trainings = [job for job in known if model in (None, job.model)]
-        matrices = list(_matrices(means_of(measures, model), trainings))
-        sections.append(Section(title, "", matrices, detail="full"))
-    return [*sections, Section(blocks=_files(tables, measures, task), detail="file")]
+    for model in dict.fromkeys(model for model, _ in tables):
+        of_model = {task: rows for (other, task), rows in tables.items() if other == model}
+        views = []
+        for task, rows in of_model.items():
+            own = results_of(tasks[task], results)
+            views.append(_task_sections(tasks[task], (model, task), rows, own, measures, findings))
+        if settings.tasks:
+            averages = [row for row in means_of(measures, model) if row.name == AVERAGE]
+            columns, notes = _all_columns(of_model, averages), [view[0].notes for view in views]
+            sections.append(_all_tasks(settings, model, of_model, columns, averages, notes))
+            sections.append(Section(blocks=[_picture(columns)], detail="file"))
+            views = [[replace(first, detail="full", summary=None, notes=()), *rest] for first, *rest in views]
+        sections += [section for view in views for section in view]
+    names = {task: task or _task_name(results) for _, task in tables}
+    return [*sections, Section(blocks=_files(tables, measures, names), detail="file")]
+
+
+def _task_name(results: Sequence[Result]) -> str:
+    return str(results[0].job.get("about", {}).get("task", "")) if results else ""
+
+
+def _title(model: str | None) -> list[Words]:
+    return [] if model is None else [Words("behavioural learning of ", "quiet"), Words(model, "strong")]
+
+
+def _task_sections(
+    settings: Settings,
+    name: Name,
+    rows: Sequence[TableRow],
+    results: Sequence[Result],
+    measures: Sequence[Measure],
+    findings: Sequence[Finding],
+) -> list[Section]:
+    """Return one table: its headline and rows, then the tests and pass rates behind them."""
+    model, task = name
+    title = _title(model)
+    title += [Words(f"{', ' if title else ''}{task}", "strong")] if task else []
+    ours = [row for row in measures if name_of(row.groups) == name]
+    seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
+    warnings = _warnings([finding for finding in findings if name_of(finding.groups) == name], results)
+    lost = lost_rows(findings, name)
+    legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
+    blocks: list[Block] = [_table(rows), legend]
+    known = read_trainings([result for result in results if "settings" in result.job])
+    trainings = [job for job in known if model in (None, job.model)]
+    return [
+        Section(title, wording.headline(rows, lost), blocks, warnings, summary=_summary(rows, lost, blocks)),
+        Section(title, "", [_tests(rows)], [_about(settings), *_details(ours, seeds)], detail="full"),
+        *_averages(title, ours),
+        Section(title, "", list(_matrices(means_of(measures, *name), trainings, task)), detail="full"),
+    ]
+
+
+# Several tasks
+
+Tables = Mapping[str | None, Sequence[TableRow]]
+"""The rows of each task."""
+Columns = Mapping[tuple[str, str], Mapping[Row, Cell]]
+"""The cells of each column by task and title."""
+
+
+def _all_tasks(
+    settings: Settings,
+    model: str | None,
+    tables: Tables,
+    columns: Columns,
+    averages: Sequence[Measure],
+    warnings: Sequence[Sequence[str]],
+) -> Section:
+    """Return the table of all tasks, with the verdict on each and the mean over all."""
+    answer = wording.task_headline(list(settings.tasks or {}), tables, averages)
+    count = sum(name in HOLD_OUTS for rows in tables.values() for name in rows[0].cells)
+    lines = [wording.marks(is_adjusted=settings.profile == "recommended")]
+    lines += [wording.of_average(count)] if averages else []
+    blocks: list[Block] = [_table_of_tasks(columns), Text([Words("\n".join(lines), "quiet")])]
+    first, *rest = answer
+    text = " ".join(words.text.strip() for words in rest)
+    summary = Summary(first.text.strip(), wording.common_tone(tables), text, blocks=blocks)
+    # The first warning of each task comes before the second of any.
+    notes = [
+        line.replace("! ", f"! {task}: ", 1)
+        for level in zip_longest(*warnings)
+        for task, line in zip(tables, level, strict=True)
+        if line
+    ]
+    return Section(_title(model), answer, blocks, notes, summary=summary)
+
+
+def _table_of_tasks(columns: Columns) -> Table:
+    heads = [Column("trained on, method", "left")]
+    heads += [Column(f"{task}\n{title}".strip()) for task, title in columns]
+    shown_rows: list[ShownRow] = []
+    last = ""
+    for config, method in _row_names(columns):
+        shown_rows += [ShownRow()] if last and config != last else []
+        cells = [_short_cell(column.get((config, method), Cell())) for column in columns.values()]
+        shown_rows.append(ShownRow([f"{config} {method}", *cells]))
+        last = config
+    return Table(heads, shown_rows, "table-3")
+
+
+def _row_names(columns: Columns) -> list[Row]:
+    return list(dict.fromkeys(row for cells in columns.values() for row in cells))
+
+
+def _all_columns(tables: Tables, averages: Sequence[Measure]) -> Columns:
+    """Return the cells of every column of all tasks, and those of the mean over them."""
+    columns = {
+        (task or "", title_of(name)): {row.name: row.cells[name] for row in rows}
+        for task, rows in tables.items()
+        for name in rows[0].cells
+    }
+    best = max((row.value for row in averages if row.value is not None), default=None)
+    average = {
+        (row.groups["config"], row.groups["method"]): Cell(row, is_best=row.value == best) for row in averages
+    }
+    return columns | ({("", "Avg"): average} if average else {})
+
+
+def _picture(columns: Columns) -> HeatMap:
+    """Return the table of all tasks as a heat map."""
+    rows = _row_names(columns)
+    cells = {
+        (i, j): cell.score
+        for j, column in enumerate(columns.values())
+        for i, row in enumerate(rows)
+        if (cell := column.get(row)) and cell.score
+    }
+    names = [(f"{config} {method}", config) for config, method in rows]
+    return HeatMap(names, [(title, task) for task, title in columns], cells, "Table 3")
 
 
 def _summary(rows: Sequence[TableRow], lost: Collection[Row], blocks: Sequence[Block]) -> Summary:
@@ -169,11 +292,15 @@ def _table(rows: Sequence[TableRow]) -> Table:
 
 def _cell(cell: Cell) -> Number:
     """Return the value with mark and interval, or the progress of an empty cell."""
+    return replace(_short_cell(cell), part="value" if cell.value is None else "value and interval")
+
+
+def _short_cell(cell: Cell) -> Number:
+    """Return the value with its mark."""
     if cell.value is None:
         return Number(cell.score, instead="–")
     best: tuple[Tone, ...] = ("strong",) if cell.is_best else ()
-    tones = (*best, *TONES[cell.verdict])
-    return Number(cell.score, tones, MARKS.get(cell.verdict, ""), "value and interval")
+    return Number(cell.score, (*best, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""))
 
 
 def _tests(rows: Sequence[TableRow]) -> Table:
@@ -252,20 +379,30 @@ def _legend(
 def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
     """Return what only the full view says (`docs/method/beyond.md` 7.19)."""
     counts = [row for row in measures if row.name == "functionalities compared" and row.value is not None]
-    lines = [f"{shown(row.value, quantity(row))} of {row.n:,} functionalities {row.note}" for row in counts]
+    lines = [
+        f"{shown(row.value, quantity(row))} of {row.n:,} functionalities are compared{'; ' * bool(row.note)}{row.note}"
+        for row in counts
+    ]
+    known = {
+        row.groups["hold out"]: row for row in measures if row.name == SHARED_TEXTS and MOST in row.facts
+    }
+    lines += [
+        wording.shared(name, row.facts["cases"], row.n) for name, row in known.items() if row.facts["cases"]
+    ]
     return [*map(str.strip, lines), claim_of_rows(seeds).strip()]
 
 
 # Figure 1
 
 
-def _matrices(means: Sequence[Measure], trainings: Sequence[Training]) -> Iterator[HeatMap]:
+def _matrices(means: Sequence[Measure], trainings: Sequence[Training], task: str | None) -> Iterator[HeatMap]:
     """Yield pass rates by functionality and row, a map per scenario."""
     rates = [row for row in means if row.name in ("pass rate", "suite score") and row.value is not None]
     for hold_out in HOLD_OUTS:
         shown_rates = [row for row in rates if row.groups["hold out"] in (STANDARD, hold_out)]
         if any(row.groups["config"] != "iid" for row in shown_rates):
-            yield _matrix([_with_jobs(row, trainings) for row in shown_rates], SCENARIOS[hold_out])
+            title = f"{task}, {SCENARIOS[hold_out]}" if task else SCENARIOS[hold_out]
+            yield _matrix([_with_jobs(row, trainings) for row in shown_rates], title)
 
 
 def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
@@ -321,23 +458,23 @@ SHORT = {
 
 
 def _files(
-    tables: Mapping[str | None, Sequence[TableRow]], measures: Sequence[Measure], task: str
+    tables: Mapping[Name, Sequence[TableRow]], measures: Sequence[Measure], tasks: Mapping[str | None, str]
 ) -> list[Table]:
-    """Return results, results_fine and pvalues, over all models."""
+    """Return results, results_fine and pvalues, over all models and tasks."""
     scores, tests = [], []
-    for model, rows in tables.items():
-        means = means_of(measures, model)
+    for (model, task), rows in tables.items():
+        means = means_of(measures, model, task)
         compared = next((row for row in means if row.name == "functionalities compared"), None)
         for row in rows:
-            which: list[ShownCell] = [task, *([] if model is None else [model]), *row.name]
+            which: list[ShownCell] = [tasks[task], *([] if model is None else [model]), *row.name]
             iid, *cells = (row.cells.get(name, Cell()) for name in (IID_COLUMN, *HOLD_OUTS))
             each = [iid.score, *(cell.suite for cell in cells), *(cell.score for cell in cells), compared]
             scores.append(ShownRow([*which, *map(Number, each), _na_rates(means, row)]))
             tested = [iid, *cells]
             both = [*(cell.p for cell in tested), *(cell.adjusted for cell in tested)]
             tests += [] if row.is_baseline else [ShownRow([*which, *map(Number, both)])]
-    heads = ["task", *([] if None in tables else ["model"]), "config", "method"]
-    names, fine = _pass_rates(measures, task)
+    heads = ["task", *([] if any(model is None for model, _ in tables) else ["model"]), "config", "method"]
+    names, fine = _pass_rates(measures, tasks)
     titles = ["s_iid", *(f"{prefix}_{SHORT[name]}" for prefix in "sG" for name in HOLD_OUTS)]
     adjusted = [f"{title} adjusted" for title in COLUMNS.values()]
     return [
@@ -351,13 +488,16 @@ def _file(name: str, heads: Sequence[str], titles: Sequence[str], rows: Sequence
     return Table([*(Column(head, "left") for head in heads), *map(Column, titles)], rows, name)
 
 
-def _pass_rates(measures: Sequence[Measure], task: str) -> tuple[list[str], list[ShownRow]]:
+def _pass_rates(
+    measures: Sequence[Measure], tasks: Mapping[str | None, str]
+) -> tuple[list[str], list[ShownRow]]:
     """Return the functionalities, and every pass rate as a mean over seeds: Figure 1 as numbers."""
     lines: dict[tuple[str, ...], dict[str, Measure]] = {}
     names: dict[str, None] = {}
     for row in measures:
         if row.name == "pass rate" and "seed" not in row.groups:
             which = [row.groups[name] for name in ("model", "config", "method") if name in row.groups]
+            task = tasks[row.groups.get("task")]
             line = lines.setdefault((task, *which, SHORT[row.groups["hold out"]]), {})
             line[row.groups["functionality"]] = row
             names[row.groups["functionality"]] = None

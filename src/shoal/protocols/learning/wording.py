@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from ...core.claims import ALPHA
 from ...core.errors import some
 from ...core.measures import MEASURES, shown
+from ...core.records import Measure
 from ...core.views import Tone, Words
 from ...stats.generalization import ESTIMABLE_SEEDS
-from .table3 import IID_COLUMN, Cell, TableRow
+from .table3 import IID_COLUMN, Cell, TableRow, title_of
 from .trainings import HOLD_OUTS, TAUGHT, Row
 
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "test type": "test types"}
@@ -87,6 +88,40 @@ def headline(rows: Sequence[TableRow], lost: Collection[Row] = ()) -> list[Words
     text, tone = verdict(rows)
     sentences = [Words(text, ("strong", tone)), *sentences] if text else sentences
     return [replace(words, text=f"{words.text}\n") for words in sentences[:-1]] + sentences[-1:]
+
+
+def task_headline(
+    tasks: Sequence[str], tables: Mapping[str | None, Sequence[TableRow]], averages: Sequence[Measure]
+) -> list[Words]:
+    """Return the verdict on each task, on one line where they agree, and the best mean over all tasks."""
+    verdicts = {task: verdict(rows) for task, rows in tables.items()}
+    lines = []
+    if len(set(verdicts.values())) == 1 and len(verdicts) == len(tasks) > 1:
+        text, tone = next(iter(verdicts.values()))
+        lines = [Words(f"In all {len(verdicts)} tasks: {text or UNTESTED}", ("strong", tone))]
+    else:
+        for task, (text, tone) in verdicts.items():
+            lines.append(Words(f"{task}: {text or UNTESTED}", ("strong", tone)))
+    baseline = next((row.value for row in averages if row.groups["config"] == "iid"), None)
+    trained = [row for row in averages if row.groups["config"] != "iid" and row.value is not None]
+    if baseline is not None and trained:
+        best = max(trained, key=lambda row: row.value or 0.0)
+        name = f"{best.groups['config']} {best.groups['method']}"
+        lines.append(Words(f"Mean over tasks (Avg): best {name}, {points(baseline)} → {points(best.value)}."))
+    else:
+        absent = [task for task in tasks if task not in tables]
+        why = f"No job of {some(absent)} is done yet" if absent else "No row is complete in every task yet"
+        lines.append(Words(f"{why}, so there is no Avg.", "doubt"))
+    return [replace(words, text=f"{words.text}\n") for words in lines[:-1]] + lines[-1:]
+
+
+def common_tone(tables: Mapping[str | None, Sequence[TableRow]]) -> Tone:
+    """Return the tone of the verdict that all tasks share."""
+    tones = {verdict(rows)[1] for rows in tables.values()}
+    return tones.pop() if len(tones) == 1 else ""
+
+
+UNTESTED = "Nothing to compare with the iid row yet."
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +268,19 @@ def untuned(method: str, task: str) -> str:
     return f"{method}: the paper has no tuned numbers for {task}, so vanilla's are used."
 
 
+def shared_gain(row: Row, hold_out: str, cases: int, n: int, gain: float) -> str:
+    """Return that a gain may come from cases whose texts were trained on."""
+    return (
+        f"{row[0]} {row[1]}: the model was trained on the texts of {cases:,} of {n:,} test cases, which could be the "
+        f'whole gain in {title_of(hold_out)} ({100 * gain:+.1f} points of the suite score). Use split_by = "text".'
+    )
+
+
+def shared(hold_out: str, cases: int, n: int) -> str:
+    """Return how many test cases have texts that the tested model was trained on."""
+    return f"{title_of(hold_out)}: the training data hold all texts of {cases:,} of {n:,} test cases."
+
+
 # Findings about one training
 
 CONSTANT = " A constant answer passes every invariance test."
@@ -264,23 +312,21 @@ def below_chance(score: float, n: int, label: str, chance: float, *, knew: bool)
     )
 
 
-def saturated(
-    tight: Sequence[tuple[str, float]], total: int, confidence: float, loss: float | None, still: float
-) -> str:
+def saturated(tight: Sequence[tuple[str, float]], total: int, confidence: float) -> str:
     """Return that directional tests can hardly fail because the model is too confident."""
     words = some([f"{name} {percent(free)}" for name, free in tight], 3)
-    text = (
+    return (
         f"{len(tight)} of {total} directional functionalities can hardly fail: the model is too confident in their "
         f"originals (mean {100 * confidence:.1f} %). Cases with room to fail: {words}."
     )
-    if loss is not None:
-        text += (
-            f" At step 0 equation 6 gives a loss of {loss:.4f}; {percent(still)} of pairs have no gradient."
-        )
-    return text
 
 
 # Below the table
+
+
+def of_average(count: int) -> str:
+    """Return what Avg means."""
+    return f"Avg: mean of the {count} scores G of a row."
 
 
 def marks(*, is_adjusted: bool) -> str:

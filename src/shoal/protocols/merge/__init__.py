@@ -12,20 +12,35 @@ and reads generated variants, `audit` collects human judgements of their labels.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
-from ...core.records import Answer, Example
+from ...core.records import Answer, Example, Result
 from ...models.asking import answer_batch
 from ...training.stage import Recipe
-from ..base import Built
+from ..base import Built, Compared, Listing
 from .audit import FORMS
 from .build import build
-from .compare import compare
 from .score import score
 from .settings import Settings
-from .view import view
+from .view import view, with_failures
 
-__all__ = ["FORMS", "Settings", "ask", "build", "compare", "parts", "recipe", "score", "title", "view"]
+SIDE_BY_SIDE = ("seed accuracy", "sample accuracy", "pattern accuracy", "independence reference",
+                "drop from seeds")  # fmt: skip
+
+__all__ = [
+    "FORMS",
+    "Settings",
+    "ask",
+    "build",
+    "compare",
+    "listing",
+    "parts",
+    "recipe",
+    "score",
+    "title",
+    "view",
+]
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -51,3 +66,23 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
 def ask(settings: Settings, model: object, built: Built, examples: Sequence[Example]) -> Sequence[Answer]:
     """Return the model's labels for originals and variants."""
     return answer_batch(model, built, examples)
+
+
+def listing(result: Result) -> Listing:
+    """Return that a problem fails at the threshold, and that its wrong variants are shown."""
+    threshold = f"{100 * result.settings.threshold:g} %" if result.settings else "the threshold"
+    return Listing(f"fail at {threshold}", shown=with_failures)
+
+
+def compare(settings: Settings, results: Sequence[Result]) -> Compared:
+    """Return every model's measures under its name; `shoal compare` tests their differences."""
+    if len(results) < 2:
+        return Compared()
+    return Compared(
+        [
+            replace(row, groups={**row.groups, "model": str(result.job["model"])})
+            for result in results
+            for row in result.measures
+            if row.name in SIDE_BY_SIDE
+        ]
+    )

@@ -139,7 +139,7 @@ def _search(
         lines = ResumableLines(path, _is_entry, head=head)
     start = lines.blocks if lines else 0
     try:
-        yield from map(_read_entry, lines.read() if lines else ())
+        yield from map(_read_entry, lines.lines() if lines else ())
         for first in range(start - start % BLOCK, len(problems), BLOCK):
             block = problems[first : first + BLOCK]
             pools = list(search_block(block, suggesters, tagger))[max(0, start - first) :]

@@ -45,8 +45,8 @@ SEED, RIGHT, SAID = "seed right", "right", "said"
 """Columns: whether the original is right; whether each example is, the original first; the answers."""
 SOLVED, SHARE = "solved at", "right variants"
 """Columns: how often a problem is solved; its contribution to the sample accuracy."""
-WORST_WORDS, FEWEST_TRIALS = 3, 3
-"""Replacement words that the headline names, and trials that each needs."""
+WORST_WORDS = 3
+"""Replacement words that the headline names."""
 
 
 # Patterns of right and wrong variants, by filter, word class and source
@@ -331,17 +331,18 @@ def _patterns_finding(table: PatternTable, measures: Measures) -> list[Finding]:
 
 
 def _worst_words(table: PatternTable) -> list[tuple[str, int, int]]:
-    """Return the replacement words with the most failures, each with its wrong and all variants."""
+    """Return the words that fail most often, above the rate of all words, each with its wrong and all variants."""
     wrong: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for case, hits in zip(table.cases, table.right, strict=True):
         if not table.filters or case.groups.get("filter") == table.filters[0]:
             for hit, provenance in zip(hits[1:].tolist(), case.meta.get("made", ()), strict=False):
-                if not math.isnan(hit) and "replacement" in provenance:
-                    total[str(provenance["replacement"])] += 1
-                    wrong[str(provenance["replacement"])] += hit == 0
-    tried = [word for word in wrong if wrong[word] and total[word] >= FEWEST_TRIALS]
-    ranked = sorted(tried, key=lambda word: (-wrong[word], total[word], word))
+                if not math.isnan(hit):
+                    total[provenance["replacement"]] += 1
+                    wrong[provenance["replacement"]] += hit == 0
+    rates = {word: wrong[word] / n for word, n in total.items() if n >= FEW_CASES}
+    above = [word for word in rates if rates[word] > wrong.total() / total.total()]
+    ranked = sorted(above, key=lambda word: (-rates[word], -total[word], word))
     return [(word, wrong[word], total[word]) for word in ranked[:WORST_WORDS]]
 
 

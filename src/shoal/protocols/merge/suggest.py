@@ -127,16 +127,19 @@ def combine_occurrences(model: str, fillers: Sequence[Fillers]) -> list[Suggesti
 # The built-in suggester
 
 
-COUNTED_PAIRS = 400
+COUNTED_PAIRS = 2_000
 TOKEN = re.compile(r"\w+|[^\w\s]")
 KIND = {word: kind for kind, words in WORDS.items() for word in words}
+UNSEEN = "in a context that it does not know"
+"""Reason for no suggestions: no counted sentence has a word between these neighbours."""
 
 
 class WordBank:
     """A small class-based language model (Brown et al. 1992), for demonstrations and tests.
 
-    p(word | neighbours) = Σ p(kind | neighbours) p(word | kind). The kinds are those of the built-in sentences; within
-    a kind, p(word) falls as 1 / rank. It knows only the words of these sentences and needs no torch.
+    p(word | context) = Σ p(kind | context) p(word | kind). The context is two words on the left and one on the right:
+    "in the _ ." takes places, "holding the _ ." things. The kinds are those of the built-in sentences; within a kind,
+    p(word) falls as 1 / rank. It knows only the words and contexts of these sentences and needs no torch.
     """
 
     def __repr__(self) -> str:
@@ -144,7 +147,7 @@ class WordBank:
 
     def fingerprint(self) -> dict[str, str]:
         """Return a hash of the word lists and counts."""
-        content = repr((WORDS, COUNTED_PAIRS, sorted(_kind_counts().items())))
+        content = repr((WORDS, sorted(_kind_counts().items())))
         return {"example": hashlib.sha256(content.encode()).hexdigest()[:16]}
 
     def fill_words(self, blanks: Sequence[Blank], k: int) -> list[Fillers]:
@@ -155,11 +158,9 @@ class WordBank:
         if blank.word.casefold() not in KIND:
             return Fillers(problem=NOT_ONE_PIECE)
         text, start, end = blank.hidden[blank.asked]
-        left = TOKEN.findall(blank.texts[text][:start].lower())
-        right = TOKEN.findall(blank.texts[text][end:].lower())
-        probabilities = _word_probabilities(
-            _kind_or_word(left[-1]) if left else "", _kind_or_word(right[0]) if right else ""
-        )
+        probabilities = _word_probabilities(_context(blank.texts[text][:start], blank.texts[text][end:]))
+        if not probabilities:
+            return Fillers(problem=UNSEEN)
         best = list(probabilities.items())[:k]
         return Fillers(
             tuple(word for word, _ in best),
@@ -169,34 +170,41 @@ class WordBank:
         )
 
 
-def _kind_or_word(word: str) -> str:
-    return KIND.get(word, word)
+Context = tuple[str, str, str]
+"""Two words on the left and one on the right, each as its kind; "" beyond the text."""
+
+
+def _context(left: str, right: str) -> Context:
+    first, second = ["", "", *_kinds(left)][-2:]
+    return first, second, [*_kinds(right), ""][0]
+
+
+def _kinds(text: str) -> list[str]:
+    """Return the kind of each word, or the word itself."""
+    return [KIND.get(word, word) for word in TOKEN.findall(text.lower())]
 
 
 @cache
-def _kind_counts() -> dict[tuple[str, str, str], int]:
-    """Count how often each kind occurs between two neighbours: (left, right, kind)."""
-    counts: Counter[tuple[str, str, str]] = Counter()
+def _kind_counts() -> dict[tuple[Context, str], int]:
+    """Count how often each kind occurs in each context."""
+    counts: Counter[tuple[Context, str]] = Counter()
     for row in make_rows("nli", "train", COUNTED_PAIRS):
         for text in row.texts:
-            words = ["", *map(_kind_or_word, TOKEN.findall(text.lower())), ""]
-            counts.update(
-                (words[place - 1], words[place + 1], words[place])
-                for place in range(1, len(words) - 1)
-                if words[place] in WORDS
-            )
+            words = ["", "", *_kinds(text), ""]
+            for place in range(2, len(words) - 1):
+                if words[place] in WORDS:
+                    counts[(words[place - 2], words[place - 1], words[place + 1]), words[place]] += 1
     return dict(counts)
 
 
 @cache
-def _word_probabilities(left: str, right: str) -> dict[str, float]:
-    """Return the probability of every word between two neighbours, the most probable first."""
-    counts = {kind: _kind_counts().get((left, right, kind), 0) for kind in WORDS}
-    seen = {kind: count for kind, count in counts.items() if count} or dict.fromkeys(WORDS, 1)
+def _word_probabilities(context: Context) -> dict[str, float]:
+    """Return the probability of every word in a context, the most probable first."""
+    counts = {kind: count for kind in WORDS if (count := _kind_counts().get((context, kind)))}
     probabilities = {}
-    for kind, count in seen.items():
+    for kind, count in counts.items():
         words = WORDS[kind]
         total = sum(1 / rank for rank in range(1, len(words) + 1))
         for rank, word in enumerate(words, start=1):
-            probabilities[word] = count / sum(seen.values()) / rank / total
+            probabilities[word] = count / sum(counts.values()) / rank / total
     return dict(sorted(probabilities.items(), key=lambda item: (-item[1], item[0])))

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ...core.claims import ALPHA
-from ...core.records import Finding, Measure, Measures, Result
+from ...core.records import Case, Finding, Measure, Measures, Result
 from ...core.views import (
     Block,
     CaseList,
@@ -17,7 +16,6 @@ from ...core.views import (
     Section,
     ShownCase,
     Table,
-    Text,
     Tone,
     Words,
 )
@@ -35,7 +33,7 @@ def view(
 ) -> list[Section]:
     """Return the sections of each result, or of models side by side."""
     if measures:
-        return [_models(settings, Measures(measures), findings)]
+        return [_models(settings, Measures(measures))]
     return [section for result in results for section in (_summary(result), _details(result))]
 
 
@@ -250,9 +248,14 @@ def _failing(result: Result) -> Iterator[CaseList]:
         for case in result.failing()
         if right and right[place[case.id]][0] == 1.0 and base in (None, case.groups.get("filter"))
     ]
-    cases = [_with_failures(result, place[case.id]) for case in chosen[:SHOWN_PROBLEMS]]
-    if cases:
+    if cases := with_failures(result, chosen[:SHOWN_PROBLEMS]):
         yield CaseList(cases, Words(wording.FAILING, "strong"))
+
+
+def with_failures(result: Result, cases: Sequence[Case]) -> list[ShownCase]:
+    """Return problems with some of their failing variants."""
+    place = {case.id: number for number, case in enumerate(result.cases)}
+    return [_with_failures(result, place[case.id]) for case in cases]
 
 
 def _with_failures(result: Result, number: int) -> ShownCase:
@@ -269,28 +272,12 @@ def _with_failures(result: Result, number: int) -> ShownCase:
 # Several jobs
 
 
-def _models(settings: Settings, measures: Measures, findings: Sequence[Finding]) -> Section:
-    """Return a row per condition and model, the curves of all models and the differences between them."""
+def _models(settings: Settings, measures: Measures) -> Section:
+    """Return a row per condition and model, and the curves of all models."""
     models = list(dict.fromkeys(row.groups["model"] for row in measures.where("sample accuracy")))
     lines = _lines(measures, {model: _base(measures, model) for model in models})
-    blocks: list[Block] = [Text([Words(finding.text)]) for finding in findings]
-    blocks += [
+    blocks: list[Block] = [
         _accuracies(settings, measures, models),
         Curves("threshold", lines, title=wording.SOLVED, name="pa_curves"),
-        *_differences(measures),
     ]
-    return Section(blocks=blocks, notes=[wording.intervals_note(measures), wording.ONE_CHECKPOINT_EACH])
-
-
-def _differences(measures: Measures) -> Iterator[Table]:
-    rows = []
-    for row in measures.where("difference"):
-        adjusted = find_measure(measures, "adjusted p value", row.groups)
-        significant = adjusted is not None and (adjusted.value or 0.0) <= ALPHA
-        difference = Number(row, "strong" if significant else "", part="value and interval")
-        names = [row.groups["model"], row.groups["against"], wording.quantity_name(row, ", ")]
-        rows.append(Row([*names, difference, Number(adjusted)]))
-    if rows:
-        columns = [Column(name, "left") for name in ("model", "against", "of")]
-        columns += [Column("difference"), Column("p")]
-        yield Table(columns, rows, name="differences", title=wording.MODEL_DIFFERENCES)
+    return Section(blocks=blocks, notes=[wording.intervals_note(measures), wording.COMPARE])

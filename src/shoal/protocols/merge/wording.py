@@ -24,7 +24,7 @@ def headline(
         text += f" Lowest word class: {lowest.groups['word class']}, {_per_cent(lowest)} of {lowest.n:,}."
     if words:
         counts = [f"{word} ({wrong:,} of {total:,} wrong)" for word, wrong, total in words]
-        text += f" Most failures after inserting {', '.join(counts)}."
+        text += f" Words that fail most often: {', '.join(counts)}."
     return text
 
 
@@ -46,22 +46,10 @@ def copied_labels(*, shared_words: bool) -> str:
     return text if shared_words else f"{text} Any open-class word was replaced, so some labels may be wrong."
 
 
-def model_difference(row: Measure) -> str:
-    """Return a significant difference between two models as a sentence."""
-    more = "more" if (row.value or 0.0) > 0 else "less"
-    points = shown(abs(row.value or 0.0), quantity(row), signed=False)
-    return f"{row.groups['model']} has {points} points {more} {quantity_name(row, ' at ')} than {row.groups['against']}"
-
-
-def quantity_name(row: Measure, separator: str) -> str:
-    """Return the measure that a difference is about, with its threshold."""
-    return row.of + (f"{separator}{row.groups['threshold']}" if "threshold" in row.groups else "")
-
-
 # Notes and reasons
 
 
-ONE_CHECKPOINT_EACH = "One checkpoint per model: seed variance was not measured."
+COMPARE = "shoal compare A B tests the difference of two models on the same problems."
 
 
 def intervals_note(measures: Measures) -> str:
@@ -104,7 +92,6 @@ INDEPENDENT = "if indep.: share solved if variants failed independently"
 AUDIT = "do variants keep their label?"
 FUNNEL = "number left after each step"
 STATISTICS = "problems with variants"
-MODEL_DIFFERENCES = "differences on the same problems, p adjusted by Holm"
 FILTERS = {
     "default": "default filter", "pos": "same class only", "probability": "more probable only",
     "none": "no filter", "scrambled": "scrambled",
@@ -113,7 +100,7 @@ FILTERS = {
 
 def solved_legend(share: str) -> str:
     """Return the meaning of a threshold column."""
-    return f"solved at {share}: {share} of a problem's variants are right"
+    return f"solved at {share}: at least {share} of a problem's variants are right"
 
 
 def first_filter_legend(name: str) -> str:

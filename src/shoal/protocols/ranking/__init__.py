@@ -22,10 +22,10 @@ from .labelling import label_next
 from .order import answer_table, order_models
 from .score import completeness_gaps, explain_batch, score
 from .settings import Settings
-from .study import study
+from .study import pool, study
 from .view import view
 
-__all__ = ["Settings", "ask", "build", "compare", "parts", "recipe", "score", "title", "view"]
+__all__ = ["Settings", "ask", "build", "compare", "parts", "pool", "recipe", "score", "title", "view"]
 
 
 def parts(settings: Settings) -> list[Settings]:

@@ -56,10 +56,17 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
             why="a model that is trained here has the labels of the examples",
             fix="leave classes out, and merge the labels in the training files",
         )
+    if not train.on and model == FROM_SCRATCH:
+        raise PlanError(f"{model} has no weights", fix="train.on = FILE, the data of the old domain")
+    if not train.on and not any(train.doses[0].steps.values()):
+        return None
     data = training_data(settings)
     config = train.plain(TINY_RATE if scheme == "tiny" else PAPER_RATE)
     stages = tuple(_stages(train, data, config, settings.seed))
     identity: dict[str, Any] = {"labels": list(data.labels)}
+    if not train.on:
+        own_head = partial(_with_own_head, model, data.labels)
+        return Recipe(own_head, stages, {**identity, "head": "own"}, train.threads)
     if model != FROM_SCRATCH:
         return Recipe(partial(_with_head, model, data.labels), stages, identity, train.threads)
     identity |= {"text": _digest(data.on), "shape": "2 layers, 64 wide"}
@@ -68,6 +75,10 @@ def recipe(settings: Settings, model: str) -> Recipe | None:
 
 def _with_head(model: str, labels: tuple[str, ...], seed: int) -> Any:
     return load_model(model).with_fresh_head(labels, seed)
+
+
+def _with_own_head(model: str, labels: tuple[str, ...], seed: int) -> Any:
+    return load_model(model).with_own_head(labels)
 
 
 def _from_scratch(data: TrainingData, seed: int) -> Any:
@@ -84,7 +95,7 @@ def _stages(train: Train, data: TrainingData, config: TrainConfig, seed: int) ->
     (dose,) = train.doses
     has_mixture = any(dose.mixed.values())
     stages = []
-    if dose.later or not has_mixture:
+    if train.on and (dose.later or not has_mixture):
         stages.append(_stage("none", mixture(train, Dose(), data, seed), data, config))
     if has_mixture:
         epochs = train.epochs if dose.epochs is None else dose.epochs
@@ -144,9 +155,9 @@ def training_data(settings: Settings) -> TrainingData:
             raise DataError(f"{name}: models are ranked by every example", fix="other training examples")
         return kept
 
-    on = read(train.on, 0)
+    on = read(train.on, 0) if train.on else []
     out = {name: read(file, number) for number, (name, file) in enumerate(train.out.items(), start=1)}
-    check_widths([*ranked_by, *(rows[0].texts for rows in (on, *out.values()))])
+    check_widths([*ranked_by, *(rows[0].texts for rows in (on, *out.values()) if rows)])
     return TrainingData(on, out, labels)
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, ClassVar
 
 from ...core.errors import PlanError, nearest
-from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, Share, Within
+from ...core.ranges import AtLeastOne, Count, Epochs, Rate, Seed, Share, WarmUp, Within
 from ...explaining import find_explainer
 from ...stats.ranking import Ties
 from ...training.config import TrainConfig
@@ -45,18 +45,18 @@ class Dose:
 class Train(TrainConfig):
     """A family of models, trained from the same weights with doses of the new domain (`[ranking.train]`).
 
-    Defaults are the paper's Table 6; its warm-up is a number of steps, ours a share.
+    Defaults are the paper's Table 6: its warm-up is a tenth of the steps, except for HANS (`warm_up = 500`).
     """
 
     on: str = "signals:MORPH:ambiguous"
-    """Data of the old domain: a file or built-in data."""
+    """Data of the old domain: a file or built-in data. Empty: the model keeps its head and sees the doses only."""
     out: Mapping[str, str] = field(default_factory=dict)
     """Data of the new domain for the doses: a name for each file."""
     doses: tuple[Dose, ...] = (Dose(),)
     """One model for each; {} is the model that sees nothing of the new domain."""
     learning_rate: Rate | None = None
     """Default: the paper's 1e-5; 5e-4 for `tiny:` models."""
-    warm_up: Share = 0.1
+    warm_up: WarmUp = 0.1
     weight_decay: Annotated[float, Within(0)] = 0.1
 
     def __post_init__(self) -> None:
@@ -78,6 +78,12 @@ class Train(TrainConfig):
                     why=f"train.out has {', '.join(self.out) or 'none'}",
                     fix=nearest(name, self.out) or f'out = {{{name} = "FILE"}}',
                 )
+        if not self.on and any(dose.mixed.values()):
+            raise PlanError(
+                f"train.doses: {dose.title} is mixed into nothing",
+                why='train.on is "", so there is no data of the old domain',
+                fix="steps = {…}, or train.on = FILE",
+            )
         if sum(dose.mixed.values()) > 1:
             raise PlanError(
                 f"train.doses: the shares of {dose.title} exceed 1", fix="shares that add up to 1 or less"

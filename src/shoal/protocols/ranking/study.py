@@ -5,13 +5,14 @@ pair. Every factor is reported in its declared direction, since a direction that
 look good.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.records import Finding, Measure
+from ...core.errors import DataError
+from ...core.records import Finding, Measure, Measures
 from ...stats.intervals import percentile_interval
 from ...stats.ranking import (
     decided_pairs,
@@ -248,3 +249,38 @@ def _against_baseline(whole: Study, known: dict[str, Floats]) -> list[Measure]:
             Measure("p value", p, resamples, {**groups, "test": "better than ACC"}),
         ]  # fmt: skip
     return rows
+
+
+# Several data sets
+
+
+def pool(
+    studies: Mapping[str, Sequence[Measure]], own: Mapping[str, str], size: int = USUAL
+) -> list[Measure]:
+    """Return each factor's few-shot accuracy over the pairs of models of all data sets (the paper's Table 3).
+
+    Factors that some data set lacks are left out. `own` names a factor for each data set; SET-DEPENDENT has their
+    mean.
+    """
+    tables: dict[str, dict[str, Measure]] = {}
+    for name, rows in studies.items():
+        accuracies = Measures(rows).where("few-shot accuracy", probe_size=str(size))
+        tables[name] = {row.groups["factor"]: row for row in accuracies}
+        if own.get(name) not in tables[name]:
+            raise DataError(
+                f"{name}: no few-shot accuracy of {own.get(name)!r} at t = {size}",
+                why=f"its factors are {', '.join(tables[name]) or 'none'}",
+                fix=f"own = {{{name!r}: one of them}}",
+            )
+    shared = [
+        factor for factor in next(iter(tables.values())) if all(factor in rows for rows in tables.values())
+    ]
+    chosen = {factor: [rows[factor] for rows in tables.values()] for factor in shared}
+    chosen["SET-DEPENDENT"] = [rows[own[name]] for name, rows in tables.items()]
+    pooled = []
+    for factor, rows in chosen.items():
+        pairs = sum(row.n for row in rows)
+        value = sum((row.value or 0.0) * row.n for row in rows) / pairs
+        groups = {"factor": factor, "probe size": str(size), "data": ", ".join(studies)}
+        pooled.append(Measure("few-shot accuracy", value, pairs, groups))
+    return pooled

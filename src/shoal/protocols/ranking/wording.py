@@ -13,12 +13,12 @@ STATED_NOTE = (
     f"Up to {100 * LIKELY:.0f} % counts as undecided."
 )
 DECIDED_NOTE = (
-    f"Decided: the e-value reached the number of pairs / {ALPHA:g}. You may look after every label: "
-    f"at most {100 * ALPHA:.0f} % of rankings decide wrongly."
+    f"Decided (e-value): at most {100 * ALPHA:.0f} % of rankings are decided wrongly, even if you look after every "
+    "label."
 )
 BETTER_NOTE = "▲ better than ACC (p ≤ .05, bootstrap over examples)."
 INTERVAL_NOTE = "Intervals: jackknife over models, since pairs share models."
-EXPORT_NOTE = "shoal rank … --out FILE writes them. Fill in the labels, then add --data FILE."
+EXPORT_NOTE = "--out FILE writes them. Fill in the labels, then rank again with --data FILE."
 ALONE_NOTE = "One model is not ranked: shoal rank MODEL MODEL … --data FILE"
 NOT_ORDERED = {
     "no labels": "Not ordered: no example has a label yet. Label those that tell the models apart first.",
@@ -52,7 +52,7 @@ PARTS = {
     "chosen": "labelled where models disagree",
     "pool": "without a label",
 }
-STUDY_TITLE = "t examples order two models as all do"
+STUDY_TITLE = "t examples order two models as all examples do"
 CURVES_TITLE = "right order by size of probe set"
 STRIPS_TITLE = "every pair by factor; chance is one half"
 LABEL_NEXT_TITLE = "What to label next"

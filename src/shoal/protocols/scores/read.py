@@ -208,7 +208,7 @@ def _check(records: Records, wanted: str) -> None:
         raise DataError(
             f"{records.path}: no model {wanted!r}",
             why=f"found: {some(models, 8)}",
-            fix=nearest(wanted, models),
+            fix=nearest(wanted, models) or "one of those",
         )
     if not wanted and len(models) > 1:
         raise DataError(

@@ -206,7 +206,7 @@ class Material:
     @cached_property
     def test_cases(self) -> dict[str, tuple[int, list[Case]]]:
         """Return the number of test cases in the reference split, and those also in training, by functionality."""
-        part = split_cases(self.cases, by_content=False)
+        part = split_cases(self.cases, "id")
         by_name = {}
         for name, cases in self.by_name.items():
             trained = {case.examples for case in cases if part[case.id] == "train"}

@@ -1,52 +1,27 @@
 """The cases of a stored result with the model's answers, for logs and tables that other programs read."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import PlanError
-from ..core.records import Case, Measure
 from ..protocols.behaviour.judge import with_neutral_band
 from ..protocols.behaviour.score import confidence_of, final_answers
+from ..render.result_logs import AnsweredCase, AnsweredResult
+from ..runs.plan import Job
+from ..runs.scoring import answers_of, brief_result, load_for
+from ..runs.store import RunStore
 from ..training.stage import Progress, silent
-from .plan import Job
-from .scoring import answers_of, brief_result, load_for
-from .store import RunStore
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredCase:
-    """A case, the model's answers to its texts, and the verdict."""
+def answered_result(job: Job, name: str, store: RunStore, progress: Progress = silent) -> AnsweredResult:
+    """Return the cases of a finished job of `behaviour`, in the order of its suite, with their answers.
 
-    case: Case
-    predicted: tuple[str | None, ...]
-    """The label of each text, or the answer in words; None without an answer."""
-    probabilities: tuple[float | None, ...]
-    """The probability of each predicted label; None if the model gave none."""
-    passed: bool | None
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class AnsweredResult:
-    """A result with the answers behind it."""
-
-    job_id: str
-    model: str
-    suite: str
-    answered_at: float
-    """Seconds since 1970, in UTC."""
-    cases: Sequence[AnsweredCase]
-    measures: Sequence[Measure]
-
-
-def answered_result(job: Job, store: RunStore, progress: Progress = silent) -> AnsweredResult:
-    """Return the cases of a finished job of `behaviour`, in the order of its suite, with their answers."""
+    `name` is how the user called the job.
+    """
     if job.protocol != "behaviour":
         raise PlanError(
-            f"{job.id}: results of {job.protocol} have no form of other tools",
+            f"{name}: no other tool has a format for results of {job.protocol}",
             why="a log of lm-eval, inspect or Every Eval Ever holds graded answers to single cases",
-            fix=f"shoal show {job.id} --csv",
+            fix=f"shoal show {name} --csv",
         )
     built = store.built(job, progress)
     model = None if "training" in job.identity else load_for(job)
