@@ -95,7 +95,7 @@ def read_records(spec: str) -> Records:
             fix=f"remove {idle!r}",
         )
     groups: dict[str, list[str]] = {name: [] for name in options.get("group", "").split(",") if name}
-    records, alike = Records(parsed, path, log and log.log, groups=groups), Alike()
+    records, alike = Records(parsed, path, log.log if log else None, groups=groups), Alike()
     wanted = options.get("model", "")
     with collector_paused():
         for number, row, sample in log.samples() if log else graded_samples(path, options):
