@@ -112,7 +112,10 @@ def _lm_eval_sample(number: int, row: AnsweredCase) -> dict[str, Any]:
         "doc_id": number,
         "doc": doc,
         "target": _expected(row),
-        "arguments": [["\n".join(texts), ""] for texts in row.case.examples],
+        "arguments": {
+            f"gen_args_{place}": {"arg_0": "\n".join(texts), "arg_1": ""}
+            for place, texts in enumerate(row.case.examples)
+        },
         "resps": [[answer] for answer in _answers(row)],
         "filtered_resps": _answers(row),
         "filter": "none",

@@ -5,7 +5,6 @@ import json
 import shutil
 import struct
 import zipfile
-import zlib
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ import shoal
 from shoal.cli import main
 from shoal.core.errors import DataError, MissingExtra
 from shoal.data.logs import LOGS, open_log
-from shoal.data.logs.archives import Members
 from shoal.models import load_model
 from shoal.protocols.behaviour.build import load_suite
 from shoal.protocols.scores import graded_results
@@ -294,22 +292,6 @@ def test_a_zip_bomb_is_refused_while_it_unfolds(tmp_path):
     path = archive(tmp_path / "a.eval", members)
     with pytest.raises(DataError, match="times as large"):
         graded_results([f"scores:{path}"])
-
-
-def test_a_member_in_zstandard_is_what_was_compressed(tmp_path):
-    zstandard = pytest.importorskip("zstandard")
-    content = json.dumps(sample(1)).encode() * 50
-    path = tmp_path / "a.zip"
-    packed = zstandard.compress(content)
-    with zipfile.ZipFile(path, "w") as stream:
-        stream.writestr("samples/1_epoch_1.json", packed)
-    raw = bytearray(path.read_bytes())
-    for start, method, crc, size in ((0, 8, 14, 22), (raw.rindex(b"PK\x01\x02"), 10, 16, 24)):
-        raw[start + method : start + method + 2] = struct.pack("<H", 93)
-        raw[start + crc : start + crc + 4] = struct.pack("<I", zlib.crc32(content))
-        raw[start + size : start + size + 4] = struct.pack("<I", len(content))
-    path.write_bytes(raw)
-    assert Members(path).read("samples/1_epoch_1.json") == content
 
 
 def test_a_workbook_and_a_plain_table_are_not_logs(tmp_path):

@@ -111,20 +111,7 @@ def test_missing_samples_are_said_by_compare_and_by_gate(tmp_path):
     assert code == 3 and "no answer to 1 of 4 cases" in output and "the baseline lacks" in output
 
 
-def test_a_regression_fails_the_gate_and_an_equal_result_passes(tmp_path):
-    a = write(tmp_path / "a.jsonl", graded({str(n): 1 for n in range(20)}))
-    b = write(tmp_path / "b.jsonl", graded({str(n): int(n > 4) for n in range(20)}))
-    (tmp_path / "g.toml").write_text("[[rule]]\nno_worse_than_baseline_by = 0.02\n")
-    rules = ["--rules", tmp_path / "g.toml", "--baseline", a]
-    assert run("gate", a, *rules)[0] == 0
-    code, output = run("gate", b, *rules)
-    assert code == 3 and "5 newly failing, 0 fixed" in output
-
-
-def test_a_sample_that_is_there_twice_is_an_error_unless_its_runs_differ(tmp_path):
-    rows = [*graded({"1": 1, "2": 0}), *graded({"1": 0})]
-    with pytest.raises(DataError, match="'1' is there twice"):
-        graded_results([write(tmp_path / "a.jsonl", rows)])
+def test_a_sample_may_be_there_once_in_each_run(tmp_path):
     rows = [*graded({"1": 1, "2": 0}, epoch=1), *graded({"1": 0, "2": 0}, epoch=2)]
     (result,) = graded_results([write(tmp_path / "a.jsonl", rows)])
     assert result.measures[0].value == 0.25 and result.measures[0].n == 2
@@ -151,6 +138,25 @@ def test_epochs_are_the_runs_of_a_comparison(tmp_path):
     row = shoal.compare(a, b).overall
     assert row.runs == (3, 3) and row.difference == pytest.approx(2 / 6 - 5 / 6)
     assert "runs" in run("compare", a, b)[1]
+
+
+CELLS = st.dictionaries(
+    st.tuples(st.integers(0, 5), st.integers(1, 3)), st.sampled_from([0, 1, 0.5, None]), min_size=1
+).filter(lambda cells: any(score is not None for score in cells.values()))
+
+
+@given(cells=CELLS, order=st.randoms(use_true_random=False))
+@settings(max_examples=40)
+def test_epochs_with_gaps_count_every_answer_whatever_the_order(tmp_path_factory, cells, order):
+    rows = [{"id": name, "epoch": epoch, "score": score} for (name, epoch), score in cells.items()]
+    order.shuffle(rows)
+    (result,) = graded_results([write(tmp_path_factory.mktemp("graded") / "a.jsonl", rows)])
+    known = {name: [s for (n, _), s in cells.items() if n == name and s is not None] for name, _ in cells}
+    means = [sum(scores) / len(scores) for scores in known.values() if scores]
+    answers = len(known) * len({epoch for _, epoch in cells})
+    assert result.job["about"]["errors"] == answers - sum(map(len, known.values()))
+    assert (result.measures[0].n, result.measures[0].errors) == (len(means), len(known) - len(means))
+    assert result.measures[0].value == pytest.approx(sum(means) / len(means))
 
 
 def test_a_score_that_is_not_finite_is_an_error(tmp_path):

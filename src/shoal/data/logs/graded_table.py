@@ -69,6 +69,7 @@ def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int
         if key in (None, "") or key != key:
             raise DataError(f"{path}, {table.unit} {number}: no id in {identity!r}", fix="?id=COLUMN")
         key = json.dumps(key, ensure_ascii=False, sort_keys=True) if isinstance(key, dict | list) else key
+        said = [as_text(row.get(name)) if name else "" for name in (text, target, answer)]
         error = as_text(row.get("error"))
         graded = {} if error else {name: _cell(value_at(row, name)) for name in scores}
         yield (
@@ -77,10 +78,12 @@ def graded_samples(path: Path, options: Mapping[str, str]) -> Iterator[tuple[int
             Sample(
                 str(key),
                 graded,
-                *(as_text(row.get(name)) if name else "" for name in (text, target, answer)),
-                as_text(value_at(row, run)) if run else "",
-                as_text(row.get(model)) if model else "",
-                error or ("" if any(value is not None for value in graded.values()) else "no score"),
+                text=said[0],
+                target=said[1],
+                answer=said[2],
+                run=as_text(value_at(row, run)) if run else "",
+                model=as_text(row.get(model)) if model else "",
+                error=error or ("" if any(value is not None for value in graded.values()) else "no score"),
             ),
         )
 

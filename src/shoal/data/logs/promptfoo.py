@@ -35,11 +35,11 @@ def _rows(results: Iterable[Any]) -> Iterator[Any]:
         test = json.dumps([row.get("vars"), case.get("assert"), case.get("metadata")], sort_keys=True)
         copies[key := (row["promptIdx"], test)] += 1
         numbered.append((row, tests.setdefault(test, len(tests)), copies[key]))
-    for row, test, repeat in numbered:
+    for row, place, repeat in numbered:
         prompt = as_text((row.get("prompt") or {}).get("label")) or f"prompt {row['promptIdx']}"
         model = f"{_provider(row)}, {prompt}" if several else _provider(row)
         is_repeated = max(copies.values()) > 1
-        about = {"testIdx": test, "repeat": str(repeat)} if is_repeated else {}
+        about = {"testIdx": place, "repeat": str(repeat)} if is_repeated else {}
         yield {**row, **about, "model": model}
 
 

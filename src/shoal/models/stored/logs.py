@@ -24,7 +24,7 @@ def read_log(request: Request) -> Columns:
     choices = common_choices(log)
     columns = Columns(request.path, log.unit, column_names=choices)
     seen: dict[str, tuple[str, str]] = {}
-    texts = []
+    texts: list[str] = []
     for number, sample, question in questions(log):
         answered = lettered(question, choices)
         same = sample.run, answered.answer

@@ -95,7 +95,7 @@ def read_records(spec: str) -> Records:
             fix=f"remove {idle!r}",
         )
     groups: dict[str, list[str]] = {name: [] for name in options.get("group", "").split(",") if name}
-    records, alike = Records(parsed, path, log and log.log, groups=groups), Alike()
+    records, alike = Records(parsed, path, log.log if log else None, groups=groups), Alike()
     wanted = options.get("model", "")
     with collector_paused():
         for number, row, sample in log.samples() if log else graded_samples(path, options):
@@ -305,7 +305,7 @@ def as_columns(records: Records, metric: str) -> Graded:
     ungraded = np.argwhere(np.isnan(values)).tolist()
     errors = {(row, run): reasons.get((row, run), NOT_GRADED) for row, run in ungraded}
     firsts = np.unique(cells, return_index=True)[1].tolist()
-    answers = [records.answers[at] for at in firsts]
+    answers = records.answers if len(rows) == len(scores) else [records.answers[at] for at in firsts]
     texts, targets, *groups = (
         _in_each_run(records, column, cells, len(rows))
         for column in (records.texts, records.targets, *records.groups.values())
