@@ -69,7 +69,8 @@ def test_a_comparison_has_a_line_per_setup_and_marks_what_was_not_learnt(setting
     results += [audited(settings(per_label=(2,)), "python:planted_readers:always_1")]
     text = printed(*results)
     assert "(100.0)" in text and "COOD in brackets" in text
-    assert "2 seeds (0, 1): a claim about the training recipe needs 5." in text
+    assert "\n2 seeds (0, 1): a claim about the training recipe needs 5." in text
+    assert "K 2: one seed, so results hold for this checkpoint only." in text
     assert "results hold for this training recipe" not in text
 
 
@@ -88,7 +89,7 @@ def test_pairs_of_setups_stand_side_by_side_and_what_is_sure_is_marked(settings,
     sure, alone = (next(line for line in lines if line.split()[:3] == ["K", *pair])
                    for pair in (["5", "2"], ["3", "2"]))  # fmt: skip
     assert "+100.0 ▲" in sure and "▲" not in alone
-    assert "no interval: one run against several supports no claim about the recipes" in lines
+    assert "no interval: with one run on a side, the difference is of these runs only" in lines
 
 
 def test_every_cell_of_every_job_stands_in_the_csv(settings, audited):
