@@ -202,7 +202,12 @@ def gate_command(
 )
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance to detect the drop.")
 @click.option("--differing", type=float, help="Share of cases on which the models differ.")
-@click.option("--row", default="", metavar="NAME", help="A row of compare; by default the headline, such as suite score.")
+@click.option(
+    "--row",
+    default="",
+    metavar="NAME",
+    help="A row of compare; by default the headline, such as suite score.",
+)
 @options.inputs
 @options.LABELS
 @options.INTO

@@ -92,9 +92,7 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
         verdicts += judged
     usable = Rule(measure=USABLE, at_least=1.0)
     dead = [
-        Verdict(
-            usable, Measure(USABLE, None, 0, {"check": finding.kind}), "error", None, finding.text
-        )
+        Verdict(usable, Measure(USABLE, None, 0, {"check": finding.kind}), "error", None, finding.text)
         for finding in unusable(result)
     ]
     return [*dead, *verdicts]

@@ -248,7 +248,12 @@ def _rest(comparison: Comparison, hints: Hints, *, full: bool) -> list[Block]:
         names = [f"{row.name} {wording.difference_text(row)}, {wording.missing_interval(row)}" for row in few]
         lines.append(Words(f"Not tested over templates: {some(names, 6)}"))
     if hidden and not full:
-        lines.append(Words(f"{hidden} more without a clear change {'is' if hidden == 1 else 'are'} not shown: {hints.rows}", "quiet"))
+        lines.append(
+            Words(
+                f"{hidden} more without a clear change {'is' if hidden == 1 else 'are'} not shown: {hints.rows}",
+                "quiet",
+            )
+        )
     return [Text([line]) for line in lines]
 
 

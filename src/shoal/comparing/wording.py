@@ -53,7 +53,9 @@ def about_cases(result: Result) -> str:
         return f"metric {metric}, {len(result.cases):,} samples"
     settings = result.settings
     symbols = getattr(settings, "symbols", {})
-    named = {} if settings is None else differing(settings) | {name: getattr(settings, name) for name in symbols}
+    named = (
+        {} if settings is None else differing(settings) | {name: getattr(settings, name) for name in symbols}
+    )
     words = [
         f"{symbols.get(name, name)} {_setting(value) if isinstance(value, tuple) else PurePath(str(value)).name}"
         for name, value in named.items()
@@ -81,7 +83,8 @@ def differing_settings(a: Result, b: Result) -> str:
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     symbols = {**getattr(a.settings, "symbols", {}), **getattr(b.settings, "symbols", {})}
     return ", ".join(
-        f"{symbols.get(name, name)} ({_setting(old.get(name))} and {_setting(new.get(name))})" for name in names
+        f"{symbols.get(name, name)} ({_setting(old.get(name))} and {_setting(new.get(name))})"
+        for name in names
     )
 
 

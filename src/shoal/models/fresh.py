@@ -86,7 +86,9 @@ class Untrained:
         return {"unmade": self.name}
 
     def refuse(self) -> ModelError:
-        return ModelError(f"{self.name} has no weights yet", why="shoal has to train it first", fix=self.needs)
+        return ModelError(
+            f"{self.name} has no weights yet", why="shoal has to train it first", fix=self.needs
+        )
 
 
 def make_linear(network: Any, name: str) -> None:

@@ -148,7 +148,9 @@ class RunStore:
             raise StoreError(
                 f"{self.folder}: {count} called {name!r}",
                 why=f"jobs: {', '.join((matching or known)[:8])}" if known else "the store has no jobs",
-                fix=f"a longer part of the name, such as {matching[0][-8:]}" if matching else "shoal status PLAN",
+                fix=f"a longer part of the name, such as {matching[0][-8:]}"
+                if matching
+                else "shoal status PLAN",
             )
         return matching[0]
 

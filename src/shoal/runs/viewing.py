@@ -73,7 +73,10 @@ def failing_sections(result: Result, only: Sequence[str] = (), *, every: bool = 
         cases = failing[group]
         shown = cases if every else cases[:FAILURES]
         more = [f"{len(cases) - len(shown):,} more: --all"] if len(shown) < len(cases) else []
-        title: Cell = [Words(group or "all cases", "strong"), f": {len(cases):,} of {totals[group]:,} {listing.words}"]
+        title: Cell = [
+            Words(group or "all cases", "strong"),
+            f": {len(cases):,} of {totals[group]:,} {listing.words}",
+        ]
         blocks.append(CaseList(listing.shown(result, shown), title, legend=more))
     errors = [result.outcomes[position] for position in positions if result.outcomes[position].error]
     lines = [
@@ -88,7 +91,9 @@ def _listed(result: Result, positions: Sequence[int], outcome: bool) -> list[Cas
     """Return the cases with this outcome, the clearest first."""
     if not outcome:
         return result.failing_among(positions)
-    passed = [(result.outcomes[place].value or 0.0, place) for place in positions if result.outcomes[place].passed]
+    passed = [
+        (result.outcomes[place].value or 0.0, place) for place in positions if result.outcomes[place].passed
+    ]
     return [result.cases[place] for _, place in sorted(passed, key=lambda pair: (-pair[0], pair[1]))]
 
 

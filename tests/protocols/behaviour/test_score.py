@@ -226,7 +226,10 @@ def test_what_is_read_through_the_band_says_so_with_the_models_own_probability()
     assert (whole.facts["band"], whole.facts["band of"]) == ("inclusive", "positive")
     mapped = replace(answers, label_map={"POS": "positive", "negative": "negative"})
     (whole,) = Measures(scored(suite.cases, mapped).measures).where("suite score")
-    assert whole.facts["label map"] == {"POS": "positive"} and "labels were renamed: POS → positive" in whole.note
+    assert (
+        whole.facts["label map"] == {"POS": "positive"}
+        and "labels were renamed: POS → positive" in whole.note
+    )
     bare = scored(suite.cases, Answers(("negative", "positive"), (p > 0.5).astype(int)))
     (whole,) = Measures(bare.measures).where("suite score")
     assert "band" not in whole.facts and "it can never be neutral" in whole.note
@@ -247,7 +250,9 @@ def test_a_model_that_answers_nothing_is_dead_and_one_that_answers_something_is_
     assert not scored(suite.cases, one_hot(0, 1, 1, errors={2: "late"})).findings
 
 
-@pytest.mark.parametrize(("answers", "is_swapped"), [((0, 2, 0), True), ((2, 0, 2), False), ((0, 0, 0), False)])
+@pytest.mark.parametrize(
+    ("answers", "is_swapped"), [((0, 2, 0), True), ((2, 0, 2), False), ((0, 0, 0), False)]
+)
 def test_labels_may_be_swapped_if_plain_tests_of_both_fail_with_the_other_label(answers, is_swapped):
     tests = {"praise": 2, "blame_is_negative": 0, "negated_praise": 0}
     suite = suite_of(
@@ -262,7 +267,9 @@ def test_labels_may_be_swapped_if_plain_tests_of_both_fail_with_the_other_label(
         shown = Result({"protocol": "behaviour", "model": "m", "settings": {"suite": "toy"}}, suite.cases,
                        result.outcomes, Measures(result.measures), findings=result.findings)  # fmt: skip
         first = "".join(getattr(piece, "text", piece) for piece in view(None, [shown], (), ())[0].text)
-        assert first.startswith("m on suite toy: Labels may be swapped: praise and blame_is_negative fail nearly")
+        assert first.startswith(
+            "m on suite toy: Labels may be swapped: praise and blame_is_negative fail nearly"
+        )
 
 
 def test_one_label_for_everything_is_degenerate_unless_only_one_is_expected():

@@ -257,7 +257,13 @@ def _side_by_side(
     maps.append(_heat_map(by_name, "functionality", "functionalities"))
     notes, warnings = [*answers, wording.NOT_TESTED], wording.warnings(results, findings)
     return [
-        Section(title, [Words(answer, "strong"), Words(about, "quiet")], [*varied, _models(by_name)], notes, warnings),
+        Section(
+            title,
+            [Words(answer, "strong"), Words(about, "quiet")],
+            [*varied, _models(by_name)],
+            notes,
+            warnings,
+        ),
         Section(title, "", maps, detail="full"),
     ]
 

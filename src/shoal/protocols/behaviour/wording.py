@@ -63,7 +63,8 @@ CAVEATS: dict[str, Callable[[Facts], str]] = {
     "no confidences": lambda facts: "the predictions have no confidences: tests of confidence do not apply",
     "left out": lambda facts: f"Left out, because no case applies: {', '.join(facts['left out'])}",
     "label map": lambda facts: (
-        "the model's labels were renamed: " + ", ".join(f"{name} → {label}" for name, label in facts["label map"].items())
+        "the model's labels were renamed: "
+        + ", ".join(f"{name} → {label}" for name, label in facts["label map"].items())
     ),
 }
 """Fact to its words, the most important first."""
@@ -215,8 +216,8 @@ def why_apart(plain: Measure, whole: Measure, rates: Sequence[Measure]) -> str:
 
     row = max(known, key=pull)
     return (
-        f"Pass rate and suite score differ because the suite score counts each functionality once: {row.groups['functionality']} "
-        f"({passes_of(row):,} of {row.n:,} pass) "
+        f"Pass rate and suite score differ because the suite score counts each functionality once: "
+        f"{row.groups['functionality']} ({passes_of(row):,} of {row.n:,} pass) "
         f"weighs 1/{len(known)}, with {100 * row.n / plain.n:.1f} % of the cases."
     )
 

@@ -145,8 +145,12 @@ def notes_by_setup(setups: Mapping[str, Sequence[Mapping[str, str]]]) -> list[st
     every = [groups.items() for own in setups.values() for groups in own]
     lines = []
     for note in sorted(setups, key=lambda note: -len(setups[note])):
-        shared = [pair for pair in setups[note][0].items() if all(pair in own.items() for own in setups[note])]
-        names = ", ".join(f"{key} {value}" for key, value in shared if not all((key, value) in own for own in every))
+        shared = [
+            pair for pair in setups[note][0].items() if all(pair in own.items() for own in setups[note])
+        ]
+        names = ", ".join(
+            f"{key} {value}" for key, value in shared if not all((key, value) in own for own in every)
+        )
         lines.append(f"{names}: {note[0].lower()}{note[1:]}" if names and lines else note)
     return lines
 

@@ -28,7 +28,19 @@ from .view import view, with_failures
 SIDE_BY_SIDE = ("seed accuracy", "sample accuracy", "pattern accuracy", "independence reference",
                 "drop from seeds")  # fmt: skip
 
-__all__ = ["FORMS", "Settings", "ask", "build", "compare", "listing", "parts", "recipe", "score", "title", "view"]
+__all__ = [
+    "FORMS",
+    "Settings",
+    "ask",
+    "build",
+    "compare",
+    "listing",
+    "parts",
+    "recipe",
+    "score",
+    "title",
+    "view",
+]
 
 
 def parts(settings: Settings) -> list[Settings]:
