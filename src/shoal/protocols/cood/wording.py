@@ -143,7 +143,7 @@ def seed_claim(seeds: Sequence[int], shots: Sequence[int]) -> str:
 def notes_by_setup(setups: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:
     """Return the note of most setups, then each other one after the groups that only its setups share."""
     every = [groups.items() for own in setups.values() for groups in own]
-    lines = []
+    lines: list[str] = []
     for note in sorted(setups, key=lambda note: -len(setups[note])):
         shared = [
             pair for pair in setups[note][0].items() if all(pair in own.items() for own in setups[note])
