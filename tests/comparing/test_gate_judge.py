@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 from scipy.stats import binom
 
-from shoal import Measure, Measures, Result
+from shoal import Finding, Measure, Measures, Result
 from shoal.comparing.gate import judge
 from shoal.comparing.rules import Rule, read_rules
+from shoal.comparing.view import gate_verdict
 from shoal.core.errors import DataError, PlanError
 from shoal.core.records import Basis
 
@@ -233,3 +234,15 @@ def test_a_rate_below_its_limit_that_is_met_says_why(make):
     rule = Rule({"functionality": "*"}, at_least=0.15, judge="upper bound")
     (verdict,) = judge([rule], make({"f": [1] * 7 + [0] * 53}))
     assert verdict.is_met and verdict.reason == "7 of 60 pass; below the limit, but that may be chance"
+
+
+def test_a_gate_counts_the_rules_of_its_file_and_names_what_would_accept_an_undefined_group(make):
+    rules = [Rule({"functionality": "none"}, at_least=0.5), Rule({"functionality": "f"}, at_least=0.5)]
+    result = make({"f": [1] * 20, "none": [None] * 20})
+    verdicts = judge(rules, result)
+    assert verdicts[0].reason.endswith("; allow_undefined = true in the rule accepts this")
+    result = replace(result, findings=[Finding("degenerate", "One answer.", disqualifies=True)])
+    assert gate_verdict(judge(rules, result)) == (
+        "Gate not met: the model is unusable; 1 of 2 rules failed",
+        False,
+    )

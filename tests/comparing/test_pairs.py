@@ -306,3 +306,10 @@ def test_templates_that_only_one_side_has_outcomes_for_are_the_unit_in_both_orde
     a, b = result(hits, templates), result({**hits, "a1": [1] * 8}, templates)
     there, back = (one(*pair, replace(FEW, over="templates")) for pair in ((a, b), (b, a)))
     assert [(own.p, own.templates) for own in there.rows] == [(own.p, own.templates) for own in back.rows]
+
+
+def test_sides_that_differ_in_a_setting_are_told_so_where_their_cases_differ(make):
+    a, b = make({"f": [1, 1]}), make({"f": [1, 1]}, settings={"limit": 2})
+    b = replace(b, cases=[replace(case, examples=(("other",),)) for case in b.cases])
+    with pytest.raises(DataError, match=r"A and B differ in limit \(0 and 2\), and so in their cases"):
+        compare([a], [b])

@@ -4,6 +4,9 @@ import ast
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from shoal.cli import main
 
 SOURCE = Path(__file__).parents[2] / "src" / "shoal"
 ERRORS = {"DataError", "ModelError", "PlanError", "ShoalError", "StoreError"}
@@ -31,3 +34,19 @@ def test_an_error_without_a_remedy_would_be_seen():
     assert without_remedy('DataError("no", why="x")') == [1]
     assert without_remedy('DataError("no", fix=nearest(a, b))') == [1]
     assert without_remedy('DataError("no", fix=nearest(a, b) or "x")') == []
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        ("try bias tiny:masked", "try: --data FILE, or --data example"),
+        ("try bias tiny:masked --data example", "try: --set pretrain.text=example"),
+        ("try learning tiny:sentiment --set iid=sentiment", "try: --set train.on=iid, or"),
+        ("help cood", "try: shoal list settings cood"),
+        ("check texts.jsonl", "with answers in it, the file is a model: predictions:texts.jsonl"),
+    ],
+)
+def test_a_remedy_can_be_typed(command, remedy, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("texts.jsonl").write_text('{"functionality": "f", "case_id": "1", "example_idx": 0, "text": "a"}\n')
+    assert remedy in " ".join(CliRunner().invoke(main, command.split()).output.split())

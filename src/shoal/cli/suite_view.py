@@ -72,7 +72,8 @@ def suite_sections(description: dict[str, Any], hygiene: Hygiene) -> list[Sectio
     size = f"{description['cases']:,} cases, {description['examples']:,} examples, {number}"
     labels = ", ".join(description["labels"] or ()) or "not named"
     text = f"{description['suite']}: {size}; labels: {labels}"
-    return [Section(text=text, blocks=[Table(columns, rows)]), *_hygiene_sections(hygiene)]
+    answer: list[Words | str] = [f"{text}\n", *_hygiene_count(hygiene)]
+    return [Section(text=answer, blocks=[Table(columns, rows)]), *_hygiene_sections(hygiene)]
 
 
 def case_sections(suite: Suite, each: int) -> list[Section]:
@@ -96,9 +97,10 @@ def _expected(case: Case, suite: Suite) -> str:
     return label_words(replace(case, meta={"labels": suite.labels}), label)
 
 
-def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
+def _hygiene_count(hygiene: Hygiene) -> list[Words | str]:
+    """Return the number of errors and warnings."""
     if not hygiene.findings:
-        return [Section(text=Words(f"Hygiene: {len(CHECKS)} checks, no problem.", "good"))]
+        return [Words(f"Hygiene: {len(CHECKS)} checks, no problem.", "good")]
     counts = [(len(hygiene.of(severity)), severity) for severity in SEVERITIES]
     pieces: list[Words | str] = [Words("Hygiene: ", "strong")]
     for position, (n, severity) in enumerate(pair for pair in counts if pair[0]):
@@ -106,6 +108,12 @@ def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
             ", " if position else "",
             Words(f"{n:,} {severity}{'s' if n > 1 else ''}", TONES[severity]),
         ]
+    return [*pieces, " (below)."]
+
+
+def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
+    if not hygiene.findings:
+        return []
     kinds: dict[str, list[Finding]] = {}
     for finding in hygiene.findings:
         kinds.setdefault(finding.kind, []).append(finding)
@@ -116,11 +124,7 @@ def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
     shares = [f"{label} {100 * n / labels:.0f} %" for label, n in hygiene.labels.items()]
     notes += [f"Expected labels: {', '.join(shares)}"] if shares else []
     notes += ["Every finding: shoal check FILE --json"] if shortened else []
-    return [
-        Section(
-            text=pieces, blocks=[block for found in kinds.values() for block in _kind(found)], notes=notes
-        )
-    ]
+    return [Section(blocks=[block for found in kinds.values() for block in _kind(found)], notes=notes)]
 
 
 def _kind(findings: Sequence[Finding]) -> list[Block]:

@@ -49,7 +49,7 @@ def swapped(cases: Sequence[Case], answers: Answers) -> Iterator[Finding]:
         return
     tests = _confusion_by_test(cases, answers)
     every = sum(tests.values(), Counter[tuple[str, str]]())
-    inverted = {}
+    inverted: dict[tuple[str, str], str] = {}
     for name, counts in tests.items():
         (pair, count), total = counts.most_common(1)[0], counts.total()
         if len(set(pair)) == 2 and total >= ENOUGH and count >= NEARLY_ALL * total:

@@ -11,8 +11,6 @@ from typing import Literal
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
-REPEATED = 0.65
-"""The share of the width that columns of names may take in every block; else only the first is repeated."""
 COMFORTABLE, LONG_WORD, SHORT_WORD = 24, 40, 16
 """Characters: columns of words shrink to the first; words break from the second on, or, if need be, from the third."""
 SEPARATORS = "_-/."
@@ -61,6 +59,8 @@ class Grid:
     gap: int = 2
     repeated: int = 1
     """The number of columns that every block repeats."""
+    most: float = 1.0
+    """The share of the width that these may take; of wider ones only the first is repeated."""
 
 
 def lay_out(grid: Grid, width: int) -> list[Text]:
@@ -101,7 +101,7 @@ def _need(columns: Sequence[ShownColumn], gap: int, longest: int = LONG_WORD) ->
 def _blocks(grid: Grid, width: int) -> Iterator[list[ShownColumn]]:
     """Yield the columns in as few blocks as possible; each repeats the first ones."""
     first = list(grid.columns[: grid.repeated])
-    if _need(first, grid.gap, SHORT_WORD) > REPEATED * width:
+    if _need(first, grid.gap, SHORT_WORD) > grid.most * width:
         first = first[:1]
     block: list[ShownColumn] = []
     for column in grid.columns[len(first) :]:

@@ -267,7 +267,7 @@ def _comparison(results: Sequence[Result]) -> Comparison | None:
 def _summary(results: Mapping[str, Result], conclusions: Sequence[Finding]) -> Summary:
     """Return the first conclusion, or the overall number; the headline measures as cards; and one chart."""
     verdict, _, text = SENTENCE_END.sub("\n", conclusions[0].text if conclusions else "", 1).partition("\n")
-    alone = {name: result for name, result in results.items() if not _trains(result)}
+    alone = {name: result for name, result in results.items() if len(results) == 1 or not _trains(result)}
     headlines = {
         name: [row for row in result.measures if row.headline and is_defined(row)]
         for name, result in alone.items()

@@ -174,7 +174,7 @@ def grid_of(table: Table) -> Grid:
     numbers = [i for i, column in enumerate(table.columns) if column.align == "right"]
     names = max(1, numbers[0]) if numbers else 1
     columns = [_column(column, i, rows) for i, column in enumerate(table.columns)]
-    return Grid(columns, above, repeated=names)
+    return Grid(columns, above, repeated=names, most=0.65)
 
 
 def _column(column: Column, position: int, rows: Sequence[Row]) -> ShownColumn:

@@ -178,7 +178,9 @@ def test_models_stand_side_by_side_with_score_and_worst_functionality():
     together = compare(results[0].settings, results)
     sections = view(results[0].settings, results, together.measures, together.findings)
     text = shown(sections)
-    assert text.startswith("behaviour of 2 models\nsuite small.jsonl")
+    assert text.startswith(
+        "behaviour of 2 models\nHighest suite score: a, 100.0 %; lowest: b, 83.3 %.\nsuite small.jsonl"
+    )
     (good,) = [line.split() for line in text.splitlines() if line.startswith("a ")]
     (bad,) = [line.split() for line in text.splitlines() if line.startswith("b ")]
     assert good[1] == "100.0" and "praise" not in good

@@ -70,7 +70,9 @@ def test_a_comparison_has_a_line_per_setup_and_marks_what_was_not_learnt(setting
     results += [audited(settings(per_label=(2,)), "python:planted_readers:always_1")]
     text = printed(*results)
     assert "(100.0)" in text and "COOD in brackets" in text
-    assert "2 seeds (0, 1): a claim about the training recipe needs 5." in " ".join(text.split())
+    words = " ".join(text.split())
+    assert "2 seeds (0, 1): a claim about the training recipe needs 5." in words
+    assert "K 2: one seed, so results hold for this checkpoint only." in words
     assert "results hold for this training recipe" not in text
 
 

@@ -217,8 +217,8 @@ def why_apart(plain: Measure, whole: Measure, rates: Sequence[Measure]) -> str:
 
     row = max(known, key=pull)
     return (
-        f"Pass rate and suite score differ because the suite score counts each functionality once: {row.groups['functionality']} "
-        f"({passes_of(row):,} of {row.n:,} pass) "
+        f"Pass rate and suite score differ because the suite score counts each functionality once: "
+        f"{row.groups['functionality']} ({passes_of(row):,} of {row.n:,} pass) "
         f"weighs 1/{len(known)}, with {100 * row.n / plain.n:.1f} % of the cases."
     )
 

@@ -141,12 +141,17 @@ def seed_claim(seeds: Sequence[int], shots: Sequence[int]) -> str:
 
 
 def notes_by_setup(setups: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:
-    """Return each note, after the groups that its setups share if there are several notes."""
-    lines = []
-    for note, groups in setups.items():
-        common = [pair for pair in groups[0].items() if all(pair in other.items() for other in groups)]
-        names = ", ".join(f"{name} {value}" for name, value in common if len(setups) > 1)
-        lines.append(f"{names}: {note[0].lower()}{note[1:]}" if names else note)
+    """Return the note of most setups, then each other one after the groups that only its setups share."""
+    every = [groups.items() for own in setups.values() for groups in own]
+    lines: list[str] = []
+    for note in sorted(setups, key=lambda note: -len(setups[note])):
+        shared = [
+            pair for pair in setups[note][0].items() if all(pair in own.items() for own in setups[note])
+        ]
+        names = ", ".join(
+            f"{key} {value}" for key, value in shared if not all((key, value) in own for own in every)
+        )
+        lines.append(f"{names}: {note[0].lower()}{note[1:]}" if names and lines else note)
     return lines
 
 

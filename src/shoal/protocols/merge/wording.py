@@ -32,7 +32,7 @@ def _count_and_share(row: Measure) -> str:
     """Return the count with its share; only share and n if a mean over draws gives no whole number."""
     count = (row.value or 0.0) * row.n
     if abs(count - round(count)) > 1e-9:
-        return f"{_per_cent(row)} of {row.n:,}"
+        return f"on average over the draws {_per_cent(row)} of {row.n:,}"
     return f"{round(count):,} of {row.n:,} ({_per_cent(row)})"
 
 

@@ -109,13 +109,14 @@ def _examples(result: Result) -> str:
 
 def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding]) -> Section:
     accuracies = rows.where("accuracy")
-    blocks: list[Block] = [Text(_sentence(finding)) for finding in findings if finding.kind != NEXT]
+    answer, *others = [_sentence(finding) for finding in findings if finding.kind != NEXT] or [[]]
+    blocks: list[Block] = [Text(sentence) for sentence in others]
     has_order = bool(rows.where("probability better"))
     if has_order:
         blocks.append(_order_table(rows, accuracies))
     return Section(
         title=[Words("ranking of ", "quiet"), Words(f"{len(accuracies)} models", "strong")],
-        text=Words(_examples(results[0]), "quiet"),
+        text=[*answer, *(["\n"] if answer else []), Words(_examples(results[0]), "quiet")],
         blocks=blocks,
         notes=[wording.STATED_NOTE, wording.DECIDED_NOTE] if has_order else [],
         warnings=[
