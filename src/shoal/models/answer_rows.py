@@ -1,5 +1,6 @@
 """Answers as rows, which the store keeps one by one, and as columns, which scoring reads."""
 
+import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -21,6 +22,17 @@ NO_ANSWER = "no answer"
 """Key in an answer's details: the model's reply is not one of the labels."""
 FLAGS = ("low mass", "truncated")
 """Keys in an answer's details: the labels have little probability; another label may be hidden."""
+
+
+QUOTED = json.encoder.encode_basestring
+ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+"""Shared: creating an encoder takes as long as encoding a line."""
+
+
+def answer_line(row: Answer) -> str:
+    """Return an answer as a line of the store; the mark only if there is one."""
+    plain = {"example_id": row.example_id, "kind": row.kind, "data": row.data, "error": row.error}
+    return ENCODE({**plain, "mark": row.mark} if row.mark else plain) + "\n"
 
 
 class NoAnswerError(DataError):
@@ -74,6 +86,32 @@ class AnswerRows(Sequence[Answer]):
         if self.ids != questions.ids or not np.array_equal(questions.rows, np.arange(len(self))):
             return None
         return replace(columns, confidences=None, facts={}, unparsed=frozenset())
+
+    def lines(self, part: slice) -> Iterator[str]:
+        """Yield some rows as lines of the store.
+
+        Rows of labels alone, which are the many of stored predictions, become text without becoming objects.
+        """
+        answers, ids = self.answers, self.ids[part]
+        vectors, confidences = answers.probabilities, answers.confidences
+        given = [column[part] for column in (vectors, confidences) if column is not None]
+        is_plain = not (answers.errors or answers.texts or answers.details) and part.start > self._first
+        if not is_plain or any(np.isnan(column).any() for column in given):
+            yield from map(answer_line, self[part])
+            return
+        names = list(map(QUOTED, answers.labels))
+        ends, kind = [""] * len(ids), "label"
+        if vectors is not None:
+            kind = "probabilities"
+            form = ", ".join(f"{name.replace('%', '%%')}: %r" for name in names)
+            ends = [f', "probabilities": {{{form % tuple(row)}}}' for row in vectors[part].tolist()]
+        elif confidences is not None:
+            ends = [f', "confidence": {confidence!r}' for confidence in confidences[part].tolist()]
+        for identity, code, end in zip(
+            map(QUOTED, ids), answers.predictions[part].tolist(), ends, strict=True
+        ):
+            data = f'{{"label": {names[code]}{end}}}'
+            yield f'{{"example_id": {identity}, "kind": "{kind}", "data": {data}, "error": ""}}\n'
 
     def _rows(self, part: slice) -> Iterator[Answer]:
         """Yield some rows. Converting a block of a column at a time is ten times as fast as row by row."""
@@ -169,13 +207,13 @@ class _Places:
     """Finds the row that answers each question."""
 
     def __init__(self, questions: Questions) -> None:
-        self._questions = questions
+        self._questions, self._ids = questions, list(questions.ids)
         self._rows = np.full(len(questions.ids), -1, np.int64)
         self._numbers: dict[str, int] = {}  # question ids to positions, filled once rows are out of order
         self._count = 0
 
     def add(self, example_id: str) -> None:
-        ids, number = self._questions.ids, self._count
+        ids, number = self._ids, self._count
         if number >= len(ids) or ids[number] != example_id:
             self._numbers = self._numbers or {name: place for place, name in enumerate(ids)}
             number = self._numbers.get(example_id, -1)

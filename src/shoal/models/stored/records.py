@@ -6,12 +6,15 @@ nested JSON.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from ...core.errors import DataError, nearest, some
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import DataError, errors_at, nearest, some
 from ...core.files import Alike
 from ...data.paths import has_path, paths_in, value_at
 from ..labels import Spellings
@@ -25,7 +28,13 @@ OURS = {*IDS, "functionality", "example_idx", "error", ""}
 HEAD = 20
 """Rows that decide which columns hold the text."""
 
+ROWS_AT_ONCE = 4096
+
 Row = Mapping[str, Any]
+
+
+class UnusualError(Exception):
+    """A row needs a closer look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +83,14 @@ def read_records(request: Request, records: Records) -> Columns:
     columns.numbered = is_json and not request.options.label
     columns.ordered = is_json and request.options.probabilities is None
     columns.number_names = records.label_names
-    add = _adder(columns, records, fields)
-    for number, row in chain(head, rows):
-        try:
-            add(number, row)
-            for name, texts in columns.texts.items():
-                texts.append(text_in(row, name))
-        except DataError as problem:
-            raise problem.at(f"{request.path}, {records.unit} {number}") from None
+    add, rows = _adder(columns, records, fields), chain(head, rows)
+    for block in _blocks(rows):
+        if not _add_block(columns, records, fields, block):
+            for number, row in block:
+                with errors_at(f"{request.path}, {records.unit} {number}"):
+                    add(number, row)
+        for name, texts in columns.texts.items():
+            texts.extend(text_in(row, name) for _, row in block)
     return columns
 
 
@@ -186,6 +195,80 @@ def _refuse_overlooked(request: Request, names: Sequence[str], first: Row) -> No
             why=f"the suite's labels are {str(request.labels) or 'without names'}",
             fix=f"?probabilities={','.join(shares)}&labels=NAME,NAME in the same order, or ?probabilities=no",
         )
+
+
+# Many rows
+
+
+def _blocks(rows: Iterator[tuple[int, Row]]) -> Iterator[list[tuple[int, Row]]]:
+    """Yield the rows by the block; rows before one that cannot be read come first, so that their errors do."""
+    problem: DataError | None = None
+    while problem is None:
+        block: list[tuple[int, Row]] = []
+        try:
+            block.extend(islice(rows, ROWS_AT_ONCE))
+        except DataError as error:
+            problem = error
+        if not block:
+            break
+        yield block
+    if problem is not None:
+        raise problem
+
+
+def _add_block(columns: Columns, records: Records, fields: Fields, block: Sequence[tuple[int, Row]]) -> bool:
+    """Add rows column by column; return False, and add none, if a row is not valid or not of the usual form."""
+    rows, is_table = [row for _, row in block], records.columns is not None
+    try:
+        groups = _cells(rows, "functionality", str, type(None))
+        identities = list(map(str, _cells(rows, fields.identity, str, int)))
+        examples = [cell or 0 for cell in _cells(rows, "example_idx", int, type(None))]
+        answers = _cells(rows, fields.answer, str, int, type(None)) if fields.answer else [None] * len(rows)
+        values, widths = _values(rows, records, fields)
+    except (UnusualError, DataError, OverflowError):
+        return False
+    needs_vectors = None in answers
+    has_error = not is_table and any(row.get("error") for row in rows)
+    if has_error or not all(identities) or min(examples) < 0:
+        return False
+    if needs_vectors and (min(widths) < 2 or (is_table and fields.answer)):
+        return False
+    columns.lines.extend(number for number, _ in block)
+    columns.groups.extend(group or None for group in columns.alike.each(groups))
+    columns.identities.extend(identities)
+    columns.examples.extend(examples)
+    columns.predictions.extend(columns.alike.each(answers))
+    columns.numbers.frombytes(values.tobytes())
+    columns.widths.extend(widths)
+    return True
+
+
+def _cells(rows: Sequence[Row], name: str, *kinds: type) -> list[Any]:
+    """Return a column; raise UnusualError if a value has another type."""
+    cells = [row.get(name) for row in rows]
+    if "." in name or not set(map(type, cells)) <= set(kinds):
+        raise UnusualError
+    return cells
+
+
+def _values(
+    rows: Sequence[Row], records: Records, fields: Fields
+) -> tuple[NDArray[np.float64], Sequence[int]]:
+    """Return the confidences or probabilities of all rows end to end, and how many each row has."""
+    names = fields.probabilities
+    if len(names) == 1:
+        cells = _cells(rows, names[0], list, str, int, float, type(None))
+        found = set(map(type, cells))
+        if found == {type(None)}:
+            return np.zeros(0), [0] * len(rows)
+        if found == {list}:
+            flat = list(chain.from_iterable(cells))
+            if not set(map(type, flat)) <= {int, float}:
+                raise UnusualError
+            return np.array(flat, np.float64), list(map(len, cells))
+    cells = [cell for name in names for cell in _cells(rows, name, str, int, float)]
+    numbers = [number_from(cell, decimal_comma=records.decimal_comma) for cell in cells]
+    return np.array(numbers, np.float64).reshape(len(names), len(rows)).T.ravel(), [len(names)] * len(rows)
 
 
 # One row
