@@ -446,6 +446,21 @@ def read_toml(path: Path, looks: str) -> dict[str, Any]:
 # Many rows
 
 
+class Cells:
+    """The cells of rows by column; a row without a column has None in it."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._rows, keys = rows, set(map(tuple, rows))
+        # Rows with the same columns, as nearly always, are turned around at once.
+        values = zip(*map(dict.values, rows), strict=True) if len(keys) == 1 else ()  # type: ignore[arg-type]
+        self._columns = dict(zip(keys.pop(), values, strict=True)) if len(keys) == 1 else None
+
+    def column(self, name: str) -> Sequence[Any]:
+        if self._columns is None:
+            return [row.get(name) for row in self._rows]
+        return self._columns.get(name) or (None,) * len(self._rows)
+
+
 class Alike:
     """Keeps one copy of each recurring text."""
 

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,13 +129,11 @@ def check_answers(answers: Answers, cases: Sequence[Case], labels: Sequence[str]
         return []
     words = _words(answers)
     table = CaseTable.of(cases)
-    every = list(zip(table.group_values("test type"), table.labels, table.sizes.tolist(), strict=True))
-    names = {kind: _expected(*kind, labels or answers.labels) for kind in set(every)}
-    expected = list(chain.from_iterable(names[kind] for kind in every))
-    marked = [
-        (word, label) for word, label in zip(words, expected, strict=True) if word and label in answers.labels
-    ]
-    predicted, right = [word for word, _ in marked], [label for _, label in marked]
+    columns = (table.group_values("test type"), table.labels, table.sizes.tolist())
+    names = {kind: _expected(*kind, labels or answers.labels) for kind in set(zip(*columns, strict=True))}
+    expected = list(chain.from_iterable(map(names.__getitem__, zip(*columns, strict=True))))
+    marked = [bool(word) and label in answers.labels for word, label in zip(words, expected, strict=True)]
+    predicted, right = list(compress(words, marked)), list(compress(expected, marked))
     return [_check_varied(words, right), check_label_order(predicted, right, answers.labels)]
 
 

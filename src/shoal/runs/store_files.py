@@ -185,8 +185,8 @@ def is_whole(path: Path) -> bool:
 
 # Answers
 
-BLOCK = 10_000
-"""Answers written at a time: stored predictions arrive as one batch."""
+BLOCK = 1_000
+"""Lines written at a time: stored predictions arrive as one batch."""
 
 
 class PartialAnswers:

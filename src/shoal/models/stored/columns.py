@@ -92,8 +92,8 @@ class Columns:
 
     def check(self) -> None:
         """Raise for the first row whose numbers are not probabilities."""
-        numbers, widths = np.array(self.numbers), np.array(self.widths)
-        owners = np.repeat(np.arange(len(widths)), widths)
+        numbers, widths = np.frombuffer(self.numbers), np.frombuffer(self.widths, np.int64)
+        owners = np.repeat(np.arange(len(widths), dtype=np.int32), widths)
         outside = owners[~((numbers >= -OUTSIDE) & (numbers <= 1 + OUTSIDE))]
         sums = np.bincount(owners, weights=numbers, minlength=len(widths))
         uneven = np.flatnonzero((widths > 1) & (np.abs(sums - 1) > TOLERANCE))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import DataError, errors_at, nearest, some
-from ...core.files import Alike
+from ...core.files import Alike, Cells
 from ...data.paths import has_path, paths_in, value_at
 from ..labels import Spellings
 from .columns import Columns, Key, Prediction, Request, not_a_probability, number_from, shown
@@ -28,7 +28,8 @@ OURS = {*IDS, "functionality", "example_idx", "error", ""}
 HEAD = 20
 """Rows that decide which columns hold the text."""
 
-ROWS_AT_ONCE = 4096
+ROWS_AT_ONCE = 256
+"""Few enough for the processor's cache."""
 
 Row = Mapping[str, Any]
 
@@ -218,17 +219,19 @@ def _blocks(rows: Iterator[tuple[int, Row]]) -> Iterator[list[tuple[int, Row]]]:
 
 def _add_block(columns: Columns, records: Records, fields: Fields, block: Sequence[tuple[int, Row]]) -> bool:
     """Add rows column by column; return False, and add none, if a row is not valid or not of the usual form."""
-    rows, is_table = [row for _, row in block], records.columns is not None
+    cells, is_table = Cells([row for _, row in block]), records.columns is not None
     try:
-        groups = _cells(rows, "functionality", str, type(None))
-        identities = list(map(str, _cells(rows, fields.identity, str, int)))
-        examples = [cell or 0 for cell in _cells(rows, "example_idx", int, type(None))]
-        answers = _cells(rows, fields.answer, str, int, type(None)) if fields.answer else [None] * len(rows)
-        values, widths = _values(rows, records, fields)
+        groups = _column(cells, "functionality", str, type(None))
+        identities = list(map(str, _column(cells, fields.identity, str, int)))
+        examples = [number or 0 for number in _column(cells, "example_idx", int, type(None))]
+        answers = (
+            _column(cells, fields.answer, str, int, type(None)) if fields.answer else [None] * len(block)
+        )
+        values, widths = _values(cells, len(block), records, fields)
     except (UnusualError, DataError, OverflowError):
         return False
     needs_vectors = None in answers
-    has_error = not is_table and any(row.get("error") for row in rows)
+    has_error = not is_table and any(cells.column("error"))
     if has_error or not all(identities) or min(examples) < 0:
         return False
     if needs_vectors and (min(widths) < 2 or (is_table and fields.answer)):
@@ -243,32 +246,32 @@ def _add_block(columns: Columns, records: Records, fields: Fields, block: Sequen
     return True
 
 
-def _cells(rows: Sequence[Row], name: str, *kinds: type) -> list[Any]:
+def _column(cells: Cells, name: str, *kinds: type) -> Sequence[Any]:
     """Return a column; raise UnusualError if a value has another type."""
-    cells = [row.get(name) for row in rows]
-    if "." in name or not set(map(type, cells)) <= set(kinds):
+    values = cells.column(name)
+    if "." in name or not set(map(type, values)) <= set(kinds):
         raise UnusualError
-    return cells
+    return values
 
 
 def _values(
-    rows: Sequence[Row], records: Records, fields: Fields
+    cells: Cells, rows: int, records: Records, fields: Fields
 ) -> tuple[NDArray[np.float64], Sequence[int]]:
     """Return the confidences or probabilities of all rows end to end, and how many each row has."""
     names = fields.probabilities
     if len(names) == 1:
-        cells = _cells(rows, names[0], list, str, int, float, type(None))
-        found = set(map(type, cells))
-        if found == {type(None)}:
-            return np.zeros(0), [0] * len(rows)
-        if found == {list}:
-            flat = list(chain.from_iterable(cells))
+        column = _column(cells, names[0], list, str, int, float, type(None))
+        kinds = set(map(type, column))
+        if kinds == {type(None)}:
+            return np.zeros(0), [0] * rows
+        if kinds == {list}:
+            flat = list(chain.from_iterable(column))
             if not set(map(type, flat)) <= {int, float}:
                 raise UnusualError
-            return np.array(flat, np.float64), list(map(len, cells))
-    cells = [cell for name in names for cell in _cells(rows, name, str, int, float)]
-    numbers = [number_from(cell, decimal_comma=records.decimal_comma) for cell in cells]
-    return np.array(numbers, np.float64).reshape(len(names), len(rows)).T.ravel(), [len(names)] * len(rows)
+            return np.array(flat, np.float64), list(map(len, column))
+    flat = [cell for name in names for cell in _column(cells, name, str, int, float)]
+    numbers = [number_from(cell, decimal_comma=records.decimal_comma) for cell in flat]
+    return np.array(numbers, np.float64).reshape(len(names), rows).T.ravel(), [len(names)] * rows
 
 
 # One row

@@ -91,15 +91,17 @@ def said(cases: Sequence[Case], answers: Answers, shown: Answers) -> list[list[s
 
 def _label_words(answers: Answers, shown: Answers) -> list[str]:
     """Return each label with its probability; equal ones are one text."""
-    chances = [f"{chance:.2f}" for chance in confidence_of(answers).tolist()]
-    parts = zip(answers.predictions.tolist(), shown.predictions.tolist(), chances, strict=True)
-    words: dict[tuple[int, int, str], str] = {}
-    for part in (every := list(parts)):
-        if part not in words:
-            name, label = answers.labels[part[0]], shown.labels[part[1]]
-            text = with_chance(name, part[2])
-            words[part] = text if label == name else f"{label} ({text})"
-    return [words[part] for part in every]
+    columns = (answers.predictions, shown.predictions, confidence_of(answers))
+    texts: dict[tuple[int, int, str], str] = {}
+    words = []
+    for code, other, chance in zip(*(column.tolist() for column in columns), strict=True):
+        key = code, other, f"{chance:.2f}"
+        if key not in texts:
+            name, label = answers.labels[code], shown.labels[other]
+            text = with_chance(name, key[2])
+            texts[key] = text if label == name else f"{label} ({text})"
+        words.append(texts[key])
+    return words
 
 
 def confidence_of(answers: Answers) -> Floats:

@@ -87,10 +87,11 @@ class Suite:
         self.cases = CaseTable(examples=self._examples)
         self.descriptions: dict[str, str] = {}
         self._headings: dict[str, Heading] = {}
-        self._ids: set[str] = set()
+        self._ids: set[str] | None = set()
+        """The ids of the cases; None while nobody adds any."""
         self._known_labels: set[Label] = set()
         self._clusters: dict[str, str] = {}
-        self._labels: dict[tuple[Label, ...], tuple[Label, ...]] = {}
+        self._labels: dict[tuple[Label, ...] | None, tuple[Label, ...] | None] = {}
         self._texts = 0
         """Texts per example: one or two; 0 before the first case."""
 
@@ -185,7 +186,7 @@ class Suite:
     def add_case(self, functionality: str, case_id: str, made: Case) -> None:
         """Add a case to its functionality, checked against the suite's labels and the rule's needs."""
         identity = f"{functionality}/{case_id}"
-        if identity in self._ids:
+        if identity in self._known_ids():
             raise DataError(
                 f"case {case_id!r} of {functionality!r} is there twice", fix="give each case its own id"
             )
@@ -201,16 +202,18 @@ class Suite:
 
     def add_columns(self, columns: "NewCases") -> bool:
         """Add cases that have examples, all of this width; return False, and add none, if one is not valid."""
-        identities = set(columns.identities)
         if columns.width not in (1, 2) or self._texts not in (0, columns.width):
-            return False
-        if len(identities) < len(columns.identities) or not self._ids.isdisjoint(identities):
             return False
         kinds = set(zip(columns.functionalities, columns.labels, columns.sizes, strict=True))
         try:
             for name, labels, size in kinds:
                 self._check_labels(labels, size, self._headings[name].meta["expect"])
         except DataError:
+            return False
+        known = self._known_ids()
+        known.update(columns.identities)
+        if len(known) < len(self.cases) + len(columns.identities):  # one is there twice
+            self._ids = None
             return False
         self._append(columns)
         return True
@@ -222,20 +225,24 @@ class Suite:
                 Heading(heading.groups, {**heading.meta, **meta}) if meta else heading
                 for heading, meta in zip(headings, columns.metas, strict=True)
             ]
-        labels = [labels and self._shared_labels(labels) for labels in columns.labels]
-        self._ids.update(columns.identities)
+        for labels in set(columns.labels) - self._labels.keys():
+            self._known_labels.update(labels or ())
+        self._known_ids().update(columns.identities)
         self._texts = columns.width
         self._examples.extend(columns.texts, columns.sizes, columns.width)
         self.cases.ids.extend(columns.identities)
-        self.cases.labels.extend(labels)
+        self.cases.labels.extend(map(self._labels.setdefault, columns.labels, columns.labels))
         self.cases.headings.extend(headings)
         self.cases.clusters.extend(map(self._clusters.setdefault, columns.clusters, columns.clusters))
 
-    def _shared_labels(self, labels: tuple[Label, ...]) -> tuple[Label, ...]:
-        if labels not in self._labels:
-            self._labels[labels] = labels
-            self._known_labels.update(labels)
-        return self._labels[labels]
+    def _known_ids(self) -> set[str]:
+        if self._ids is None:
+            self._ids = set(self.cases.ids)
+        return self._ids
+
+    def close(self) -> None:
+        """Free what only adding cases needs."""
+        self._ids = None
 
     def infer_labels(self) -> None:
         """Name the labels after the cases if they have names."""

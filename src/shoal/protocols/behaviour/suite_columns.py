@@ -4,10 +4,11 @@ A block with a row of another form, valid or not, is left to `suite_files`, whic
 of an error.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
+from ...core.files import Cells
 from ...core.records import Label
 from .suite import NewCases
 
@@ -24,25 +25,25 @@ class UnusualError(Exception):
     """A row needs a closer look."""
 
 
-def usual_columns(rows: Sequence[Mapping[str, Any]], *, blank_texts: bool) -> NewCases:
+def usual_columns(cells: Cells, *, blank_texts: bool) -> NewCases:
     """Return the rows as columns; raise UnusualError if one of them is not of the usual form."""
-    names = _column(rows, "functionality", str)
-    ids = list(map(str, _column(rows, "case_id", str, int)))
+    names = _column(cells, "functionality", str)
+    ids = list(map(str, _column(cells, "case_id", str, int)))
     _require(all(name.strip() for name in set(names)) and all(map(str.strip, ids)))
-    examples = _column(rows, "examples", list)
+    examples = _column(cells, "examples", list)
     sizes = list(map(len, examples))
     texts, width = _texts(list(chain.from_iterable(examples)))
     _require(all(sizes) and (blank_texts or all(map(str.strip, texts))))
-    metas = [row.get("meta") for row in rows]
+    metas = cells.column("meta")
     return NewCases(
         names,
         [f"{name}/{identity}" for name, identity in zip(names, ids, strict=True)],
         texts,
         sizes,
         width,
-        _labels(_column(rows, "labels", str, int, list, type(None)), sizes),
-        [cluster or "" for cluster in _column(rows, "cluster", str, type(None))],
-        [{"details": meta} if meta else {} for meta in metas] if any(metas) else [{}] * len(rows),
+        _labels(_column(cells, "labels", str, int, list, type(None)), sizes),
+        [cluster or "" for cluster in _column(cells, "cluster", str, type(None))],
+        [{"details": meta} if meta else {} for meta in metas] if any(metas) else [{}] * len(names),
     )
 
 
@@ -51,8 +52,8 @@ def _require(fact: bool) -> None:
         raise UnusualError
 
 
-def _column(rows: Sequence[Mapping[str, Any]], name: str, *kinds: type) -> list[Any]:
-    values = [row.get(name) for row in rows]
+def _column(cells: Cells, name: str, *kinds: type) -> Sequence[Any]:
+    values = cells.column(name)
     _require(set(map(type, values)) <= set(kinds))
     return values
 

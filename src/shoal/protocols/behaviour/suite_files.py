@@ -12,7 +12,7 @@ from runpy import run_path
 from typing import Any, get_args
 
 from ...core.errors import DataError, ShoalError, errors_at, some
-from ...core.files import collector_paused, writing
+from ...core.files import Cells, collector_paused, writing
 from ...core.records import Case, Example, Label, TestType
 from ...core.text import csv_lines, is_formula
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
@@ -23,7 +23,8 @@ from .suite import DEFAULTS, Suite, label_names, labels_of, shortened
 from .suite_columns import FIELDS, UnusualError, usual_columns
 from .template_suites import is_sheet, is_yaml, read_sheet_suite, read_template_suite
 
-ROWS_AT_ONCE = 4096
+ROWS_AT_ONCE = 256
+"""Few enough for the processor's cache: 4,096 take twice as long."""
 SHARED = ("capability", "type", "expect", "direction")
 """Fields that all rows of a functionality have in common."""
 
@@ -142,6 +143,7 @@ def suite_from_rows(
             suite.infer_labels()
     if found.templated:
         suite.infer_clusters()
+    suite.close()
     return suite
 
 
@@ -151,10 +153,13 @@ def _add_block(
     """Add rows column by column; return False, and add none, if a row is not valid or not of the usual form."""
     firsts: dict[str, Mapping[str, Any]] = {}
     try:
-        columns = usual_columns(rows, blank_texts=blank_texts)
-        abouts = list(zip(*([row.get(name) for row in rows] for name in SHARED), strict=True))
-        firsts = dict(zip(reversed(columns.functionalities), reversed(rows), strict=True))
-        firsts = {name: row for name, row in firsts.items() if name not in opened}
+        columns = usual_columns(cells := Cells(rows), blank_texts=blank_texts)
+        abouts = list(zip(*map(cells.column, SHARED), strict=True))
+        if not opened.keys() >= set(columns.functionalities):
+            firsts = dict(zip(reversed(columns.functionalities), reversed(rows), strict=True))
+            firsts = {
+                name: firsts[name] for name in dict.fromkeys(columns.functionalities) if name not in opened
+            }
         for name, row in firsts.items():
             _open_functionality(suite, name, row)
             opened[name] = tuple([row.get(field) for field in SHARED])
