@@ -1,6 +1,7 @@
 """A request to read a predictions file, and its content as columns, before they are matched with the cases."""
 
 import math
+import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,7 +78,7 @@ class Columns:
         if key is not None:
             self.groups.append(key.group)
             self.identities.append(key.identity)
-            self.examples.append(key.example)
+            self.examples.append(min(key.example, sys.maxsize))
 
     def add_error(self, line: int, message: str, key: Key) -> None:
         """Add an example without an answer."""

@@ -6,6 +6,7 @@ nested JSON.
 """
 
 import json
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -223,7 +224,7 @@ def _add_block(columns: Columns, records: Records, fields: Fields, block: Sequen
     try:
         groups = _column(cells, "functionality", str, type(None))
         identities = list(map(str, _column(cells, fields.identity, str, int)))
-        examples = [number or 0 for number in _column(cells, "example_idx", int, type(None))]
+        examples = array("q", [number or 0 for number in _column(cells, "example_idx", int, type(None))])
         answers = (
             _column(cells, fields.answer, str, int, type(None)) if fields.answer else [None] * len(block)
         )
