@@ -92,7 +92,7 @@ def case_sections(suite: Suite, each: int) -> list[Section]:
 
 def _expected(case: Case, suite: Suite) -> str:
     if not case.labels:
-        return rule_words(case.meta["expect"].rule)
+        return rule_words(case.meta["expect"])
     label = case.labels[0]
     return label_words(replace(case, meta={"labels": suite.labels}), label)
 

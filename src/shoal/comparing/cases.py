@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import DataError, some
 from ..core.records import Case, CaseColumns, Finding, Measure, Result, verdicts_of
+from ..models import variant_of
 from ..protocols.base import identity
 from ..stats.resampling import errors_of, hits_of
 
@@ -160,8 +161,10 @@ class Sides:
         hits: Sequence[Floats],
         clusters: Integers | None = None,
         failed: Sequence[NDArray[np.bool_]] | None = None,
+        *,
+        by_prompt: bool = False,
     ) -> None:
-        self.hits = hits
+        self.hits, self.by_prompt = hits, by_prompt
         self.failed = failed or [np.zeros(side.shape, bool) for side in hits]
         self.runs = hits[0].shape[1], hits[1].shape[1]
         common = np.logical_not(np.isnan(np.column_stack(self.hits)).any(axis=1))
@@ -173,11 +176,12 @@ class Sides:
 
     @property
     def several(self) -> bool:
-        return sum(self.runs) > 2
+        """Whether the run is the unit; the same prompts on both sides are not drawn again, so the case is."""
+        return sum(self.runs) > 2 and not self.by_prompt
 
     def case_by_case(self) -> "Sides":
         """Return the same, every case by itself."""
-        return Sides(self.hits, None, self.failed)
+        return Sides(self.hits, None, self.failed, by_prompt=self.by_prompt)
 
 
 def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Sides:
@@ -191,7 +195,22 @@ def sides_of(a: Sequence[Result], b: Sequence[Result], column: str = "") -> Side
         runs = list(zip(results, orders, strict=True))
         hits.append(np.column_stack([_hits(run, column)[order] for run, order in runs]))
         failed.append(np.column_stack([errors_of(verdicts_of(run.outcomes))[order] for run, order in runs]))
-    return Sides(hits, clusters_of(cases), failed)
+    return Sides(hits, clusters_of(cases), failed, by_prompt=same_prompts(a, b))
+
+
+def same_prompts(a: Sequence[Result], b: Sequence[Result]) -> bool:
+    """Return whether both sides are one model each under the same prompts; raise if only some are the same."""
+    sides = [[variant_of(str(result.job.get("model", ""))) for result in side] for side in (a, b)]
+    prompts = [{variant[0] for variant in side if variant} for side in sides]
+    if max(map(len, prompts)) < 2:
+        return False
+    if sorted(sides[0]) != sorted(sides[1]):
+        raise DataError(
+            "A and B were not asked with the same prompts",
+            why=f"A: {some(sorted(prompts[0]), 5)}; B: {some(sorted(prompts[1]), 5)}",
+            fix="the same prompts, orders and seeds on both sides",
+        )
+    return len(set(sides[0])) == len(sides[0])
 
 
 def _same_settings(a: Sequence[Result], b: Sequence[Result]) -> None:

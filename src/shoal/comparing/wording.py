@@ -10,7 +10,7 @@ from ..core.errors import some
 from ..core.measures import quantity, shown, shown_interval, shown_p, unit_word
 from ..core.records import Measure, Result
 from ..protocols.base import differing
-from .cases import EXCUSED_CHECKS, TEMPLATES
+from .cases import EXCUSED_CHECKS, TEMPLATES, same_prompts
 from .rows import Row
 
 if TYPE_CHECKING:
@@ -183,6 +183,8 @@ def caveats(comparison: "Comparison") -> list[str]:
         lines.append(f"! Tests apply to different shares of the cases: {some(names, NAMED)}.")
     if min(len(comparison.a), len(comparison.b)) == 1 < max(len(comparison.a), len(comparison.b)):
         lines.append("! One run against several: the test is by case, for these runs only.")
+    elif same_prompts(comparison.a, comparison.b):
+        lines.append(f"Paired by prompt: the mean over {len(comparison.a)} prompts of each case.")
     elif comparison.several_seeds and min(len(comparison.a), len(comparison.b)) < ENOUGH_SEEDS:
         lines.append(
             f"! Fewer than {ENOUGH_SEEDS} runs a side: small differences between recipes stay hidden."
@@ -215,12 +217,13 @@ def _percent(row: Row, side: int) -> str:
 
 def claim(comparison: "Comparison") -> str:
     """Return the population that intervals, tests and marks speak about (`docs/method/beyond.md` 7.19)."""
-    if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1:
+    by_prompt = same_prompts(comparison.a, comparison.b)
+    if comparison.several_seeds and min(len(comparison.a), len(comparison.b)) > 1 and not by_prompt:
         return f"new runs of these recipes on these cases ({len(comparison.a)} and {len(comparison.b)} runs)"
     if _metric(comparison.a[0]):
         return "new samples like these, these answers"
     new = "new templates" if comparison.choices.over == TEMPLATES else "new cases from the same templates"
-    return f"{new}, these checkpoints"
+    return f"{new}, these {f'{len(comparison.a)} prompts' if by_prompt else 'checkpoints'}"
 
 
 def provenance(comparison: "Comparison") -> list[str]:

@@ -298,11 +298,16 @@ def to_read(sections: Sequence[Section]) -> list[Section]:
     return [section for section in sections if section.detail != "file"]
 
 
+LABEL = "its label"
+"""Stands for the label of a case in the words of a rule that takes it as an argument."""
+
+
 def expected_words(case: Case) -> str:
     """Return the name of a case's label, or its rule in words."""
-    if case.labels:
-        return label_words(case, case.labels[0])
-    return str(case.meta.get("expects", ""))
+    rule, label = str(case.meta.get("expects", "")), label_words(case, case.labels[0]) if case.labels else ""
+    if LABEL in rule:
+        return rule.replace(LABEL, label)
+    return label or rule
 
 
 def label_words(case: Case, label: int | str) -> str:
@@ -311,8 +316,8 @@ def label_words(case: Case, label: int | str) -> str:
     if str(label).startswith("not_") and label not in (names or ()):
         return f"anything but {label_words(case, str(label).removeprefix('not_'))}"
     if str(label).isdecimal():
-        label = int(label)
-    return str(names[label]) if names and isinstance(label, int) and label < len(names) else str(label)
+        return str(names[int(label)]) if names and int(label) < len(names) else str(label)
+    return str(label)
 
 
 def shown_cases(result: Result, cases: Sequence[Case]) -> list[ShownCase]:

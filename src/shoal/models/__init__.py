@@ -142,6 +142,20 @@ def is_prompted(spec: str) -> bool:
     return bool(checkpoint.config.get("is_encoder_decoder")) or HFModel(checkpoint).language_model == "causal"
 
 
+VARIED = ("prompt", "order", "seed")
+"""Options of a prompted model that may change its answers although the question is the same."""
+
+
+def variant_of(spec: str) -> tuple[str, ...]:
+    """Return prompt, order and seed of a prompted model; empty for other models.
+
+    >>> variant_of("hf:llm?prompt=sentiment-plain&order=1"), variant_of("hf:bert")
+    (('sentiment-plain', '1', '0'), ())
+    """
+    options = parse_spec(spec).options if "prompt=" in spec else {}
+    return tuple(options.get(name, "0") for name in VARIED) if "prompt" in options else ()
+
+
 def is_remote(spec: str) -> bool:
     """Return whether a model is behind an endpoint."""
     return parse_spec(spec).scheme == "openai"

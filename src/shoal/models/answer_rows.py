@@ -22,6 +22,8 @@ NO_ANSWER = "no answer"
 """Key in an answer's details: the model's reply is not one of the labels."""
 FLAGS = ("low mass", "truncated")
 """Keys in an answer's details: the labels have little probability; another label may be hidden."""
+SAID = "said"
+"""Key in an answer's details: the reply, from which the label was read unless `mass` is there."""
 
 
 QUOTED = json.encoder.encode_basestring
@@ -248,11 +250,13 @@ class _Columns:
         self._cuts: list[int] = []
         self._flags = dict.fromkeys(FLAGS, 0)
         self._unparsed: set[int] = set()
+        self._read = 0
         self._taken: list[dict[str, Any]] = []
 
     def append(self, row: Answer) -> None:
         place = self._count
         self._count += 1
+        self._read += isinstance(row.data, dict) and SAID in row.data and "mass" not in row.data
         if row.error:
             self._errors[place] = row.error
             if isinstance(row.data, dict) and NO_ANSWER in row.data:
@@ -309,7 +313,8 @@ class _Columns:
             probabilities,
             confidences,
             errors=self._errors,
-            facts={**about, "asked": self._count} if about else {},
+            facts=({**about, "asked": self._count} if about else {})
+            | ({"read": self._read} if self._read else {}),
             label_map={name: label for taken in self._taken for name, label in taken["labels"].items()},
             band=any(taken["band"] for taken in self._taken),
             unparsed=frozenset(self._unparsed),

@@ -35,7 +35,7 @@ from .settings import make_settings
 if TYPE_CHECKING:
     from ..training.stage import Recipe
 
-TOP = ("models", "prompts", "seeds", "groups", "resources")
+TOP = ("models", "prompts", "orders", "seeds", "groups", "resources")
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +305,7 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
             f"{where}: no protocol", why=f"known: {', '.join(PROTOCOLS)}", fix="a table such as [behaviour]"
         )
     groups = _groups(table.get("groups", {}), where)
-    models = _prompted(_models(table.get("models", {}), where), table.get("prompts", []), where)
+    models = _prompted(_models(table.get("models", {}), where), table, where)
     models |= {spec: spec for group in groups.values() for spec in group.models}
     if not models:
         raise PlanError(f"{where}: no models", fix='models = ["predictions:answers.jsonl"]')
@@ -360,8 +360,13 @@ def _models(value: Any, where: str) -> dict[str, str]:
     return {name: _spec(name, table, where) for name, table in value.items()}
 
 
-def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str]:
-    """Return the models, prompted ones once per prompt."""
+def _prompted(models: dict[str, str], table: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Return the models, prompted ones once per prompt and per order of its labels."""
+    prompts, orders = table.get("prompts", []), table.get("orders", [])
+    if not isinstance(orders, list) or len(set(map(str, orders))) < len(orders):
+        raise PlanError(
+            f"{where}: orders = {orders!r}", why="different numbers from 0", fix="orders = [0, 1]"
+        )
     if not isinstance(prompts, list) or not all(isinstance(prompt, str) for prompt in prompts):
         raise PlanError(
             f"{where}: prompts = {prompts!r}",
@@ -372,12 +377,19 @@ def _prompted(models: dict[str, str], prompts: Any, where: str) -> dict[str, str
         raise PlanError(f"{where}: a prompt is listed twice", fix="list each prompt once")
     made: dict[str, str] = {}
     for name, spec in models.items():
-        applicable = prompts if prompts and is_prompted(spec) else []
-        if applicable and "prompt" in parse_spec(spec).options:
-            raise PlanError(f"{where}: both model {name} and the plan name prompts", fix="keep one of them")
-        made |= {f"{name} {prompt}": with_option(spec, "prompt", prompt) for prompt in applicable} or {
-            name: spec
-        }
+        variants = {name: spec}
+        for option, values in (("prompt", prompts), ("order", orders)):
+            applicable = values if values and is_prompted(spec) else []
+            if applicable and option in parse_spec(spec).options:
+                raise PlanError(
+                    f"{where}: both model {name} and the plan name {option}s", fix="keep one of them"
+                )
+            variants = {
+                f"{known} {value}": with_option(former, option, str(value))
+                for known, former in variants.items()
+                for value in applicable
+            } or variants
+        made |= variants
     return made
 
 

@@ -29,7 +29,7 @@ from .. import ModelSpec, check_options
 from .client import Client, FailedError, RateLimiter, RefusedError, event_loop, require_library, run
 from .likelihood import LOW_MASS, from_first_tokens, one_begins_another
 from .prompt import OPTIONS as PROMPT_OPTIONS
-from .prompt import Message, Prompt, answer_mode, make_prompt, max_tokens, read_prompt
+from .prompt import Message, Prompt, answer_mode, make_prompt, max_tokens, prompt_of
 from .replies import PromptAnswers, Reply, no_answer, text_reply, without_thinking
 from .response import Completion
 from .spending import Spending, estimated_tokens, spec_price
@@ -61,7 +61,7 @@ def load(spec: ModelSpec) -> "Endpoint":
     if not spec.options.get("prompt"):
         raise ModelError(f"{spec.who}: no prompt", fix="prompt=FILE, or one of shoal list prompts")
     require_library()
-    return Endpoint(spec, read_prompt(spec.options["prompt"]))
+    return Endpoint(spec, prompt_of(spec))
 
 
 def write(spec: ModelSpec, request: str, tokens: int) -> str:

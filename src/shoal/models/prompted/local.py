@@ -24,7 +24,7 @@ from ..hf import HFModel
 from ..loaded import BEGINS_WITH
 from . import likelihood
 from .likelihood import LOW_MASS
-from .prompt import Message, Prompt, answer_mode, joiner, max_tokens, read_prompt
+from .prompt import Message, Prompt, answer_mode, joiner, max_tokens, prompt_of
 from .replies import PromptAnswers, Reply, text_reply
 
 OPEN, CLOSE = "\ue000", "\ue001"
@@ -35,7 +35,7 @@ TODAY = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 
 
 def load(spec: ModelSpec, model: HFModel) -> "PromptedModel":
-    return PromptedModel(model, read_prompt(spec.options["prompt"]), spec)
+    return PromptedModel(model, prompt_of(spec), spec)
 
 
 # Encoding

@@ -1,6 +1,6 @@
 """Read a prompt file, or a prompt of the package by name, and render it for an example.
 
-    task = "text"                        # text, pair or reading: the variables of the template
+    task = "text"                        # text, pair, reading or reply: the variables of the template
     system = "You label film reviews."   # optional
     user = "Review: {{ text }} Sentiment:"
     [labels]                             # the suite's label = the word that the model should say
@@ -19,8 +19,9 @@ Reading the file raises for unknown names and for texts that the prompt never sh
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,16 @@ TASKS: dict[str, tuple[str, ...]] = {
     "text": ("text",),
     "pair": ("first", "second"),
     "reading": ("context", "question"),
+    "reply": ("text",),
 }
 """Task to the variables for an example's texts."""
-OPTIONS = ("prompt", "mode", "max_tokens")
+OPTIONS = ("prompt", "order", "mode", "max_tokens")
 """Options of every prompted model."""
 LOCAL_OPTIONS = (*OPTIONS, "chat", "date")
-MAX_TOKENS, READING_TOKENS = 16, 32
+IN_WORDS = ("reading", "reply")
+"""Tasks without labels; a reply is kept whole, of the answer to a question the first line."""
+MAX_TOKENS = {"reading": 32, "reply": 256}
+USUAL_TOKENS = 16
 KEYS = ("task", "system", "user", "instruction", "unanswerable", "labels", "shots")
 WAYS = ("plain", "polite", "question", "expert", "letters")
 PROMPTS: dict[str, str] = {
@@ -51,6 +56,7 @@ PROMPTS: dict[str, str] = {
     **{f"choice-{way}": "two sentences: A or B" for way in (*WAYS[:-1], "brief")},
     **{f"options-{way}": "a question with three options: A, B or C" for way in (*WAYS[:-1], "brief")},
     **{f"reading-{way}": "a passage and a question" for way in (*WAYS[:-1], "brief")},
+    "reply-plain": "a text as it is, for free answers",
 }
 """The prompts that ship with shoal; the five of a task and language are paraphrases."""
 FOLDER = Path(__file__).parent / "prompts"
@@ -179,17 +185,47 @@ class Prompt:
     """The reply for a question that the passage does not answer."""
     lesson: str = ""
     """What the model is taught: plain text after the system message."""
+    order: int = 0
+    """The label that is listed first."""
+
+    @property
+    def in_words(self) -> bool:
+        """Whether the answer is a text, not a label."""
+        return self.task in IN_WORDS
 
     @property
     def verbalisers(self) -> tuple[str, ...]:
         """The words that the model should say, in the order of the labels."""
         return tuple(self.labels.values())
 
+    @property
+    def listed(self) -> list[str]:
+        """The labels in the order in which the prompt lists them."""
+        labels = list(self.labels)
+        return labels[self.order :] + labels[: self.order]
+
+    def with_order(self, order: int) -> "Prompt":
+        """Return the prompt with another label listed first; raise if it lists none, or each by its letter."""
+        texts, letters = self.user + self.system, any(len(word) == 1 for word in self.verbalisers)
+        if "labels" not in texts or letters or re.search(r"labels\s*\[\s*\d", texts):
+            raise ModelError(
+                f"prompt {self.name}: order={order}",
+                why="it does not list its labels, or gives each a place of its own",
+                fix="a prompt with {{ labels | join(', ') }}, or remove order",
+            )
+        if order >= len(self.labels):
+            raise ModelError(
+                f"prompt {self.name}: order={order}", why=f"it has {len(self.labels)} labels", fix="order=1"
+            )
+        return replace(self, order=order)
+
     @cached_property
     def digest(self) -> str:
         """A hash of the content, without comments and name."""
-        content = {key: value for key, value in asdict(self).items() if key not in ("name", "lesson")}
-        content |= {"lesson": self.lesson} if self.lesson else {}
+        content = {
+            key: value for key, value in asdict(self).items() if key not in ("name", "lesson", "order")
+        }
+        content |= {key: value for key in ("lesson", "order") if (value := getattr(self, key))}
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     def messages(self, example: Example) -> list[Message]:
@@ -219,7 +255,7 @@ class Prompt:
         return self._render("user", inputs).lstrip("\n")
 
     def _reply(self, shot: Mapping[str, str]) -> str:
-        return shot["answer"] or self.unanswerable if self.task == "reading" else self.labels[shot["label"]]
+        return shot["answer"] or self.unanswerable if self.in_words else self.labels[shot["label"]]
 
     @cached_property
     def _templates(self) -> dict[str, Template]:
@@ -238,7 +274,11 @@ class Prompt:
     def _render(self, part: str, inputs: Mapping[str, str]) -> str:
         try:
             return self._templates[part].render(
-                {"labels": list(self.verbalisers), "instruction": self.instruction, **inputs}
+                {
+                    "labels": [self.labels[name] for name in self.listed],
+                    "instruction": self.instruction,
+                    **inputs,
+                }
             )
         except Exception as problem:
             why = str(problem) if isinstance(problem, TemplateError) else exception_text(problem)
@@ -257,6 +297,12 @@ def joiner(text: str) -> str:
 # Reading prompt files
 
 
+def prompt_of(spec: ModelSpec) -> Prompt:
+    """Return the prompt of a spec, with its labels in the order of the spec."""
+    prompt, order = read_prompt(spec.options["prompt"]), spec.whole("order", 0, 0)
+    return prompt.with_order(order) if order else prompt
+
+
 def read_prompt(name: str) -> Prompt:
     """Read a prompt from a file, or one of the package's prompts."""
     path = FOLDER / f"{name}.toml" if name in PROMPTS and not Path(name).exists() else Path(name)
@@ -273,18 +319,18 @@ def read_prompt(name: str) -> Prompt:
 
 
 def answer_mode(spec: ModelSpec, prompt: Prompt, modes: Sequence[str], usual: str) -> str:
-    """Return the mode of a spec; reading generates texts."""
-    mode = spec.one_of("mode", modes, "generate" if prompt.task == "reading" else usual)
-    if prompt.task == "reading" and mode != "generate":
+    """Return the mode of a spec; answers in words are generated."""
+    mode = spec.one_of("mode", modes, "generate" if prompt.in_words else usual)
+    if prompt.in_words and mode != "generate":
         raise ModelError(
-            f"{spec.who}: mode={mode} for reading", why="reading has no labels", fix="remove mode"
+            f"{spec.who}: mode={mode} for {prompt.task}", why="it has no labels", fix="remove mode"
         )
     return mode
 
 
 def max_tokens(spec: ModelSpec, prompt: Prompt) -> int:
     """Return the most tokens of an answer: the option, or the default for the task."""
-    return spec.whole("max_tokens", READING_TOKENS if prompt.task == "reading" else MAX_TOKENS, 1)
+    return spec.whole("max_tokens", MAX_TOKENS.get(prompt.task, USUAL_TOKENS), 1)
 
 
 def make_prompt(table: Mapping[str, Any], name: str) -> Prompt:
@@ -343,9 +389,9 @@ def _check_shown(prompt: Prompt) -> None:
 
 
 def _labels(given: Any, task: str, where: str) -> dict[str, str]:
-    if task == "reading":
+    if task in IN_WORDS:
         if given:
-            raise ModelError(f"{where}: [labels] for reading", why="its answers are texts", fix="remove them")
+            raise ModelError(f"{where}: [labels] for {task}", why="its answers are texts", fix="remove them")
         return {}
     words = list(given.values()) if isinstance(given, Mapping) else []
     are_words = all(isinstance(word, str) and word and word == word.strip() for word in words)
@@ -360,7 +406,7 @@ def _labels(given: Any, task: str, where: str) -> dict[str, str]:
 
 
 def _shots(given: Any, task: str, labels: Mapping[str, str], where: str) -> tuple[Mapping[str, str], ...]:
-    keys = {*TASKS[task], "answer" if task == "reading" else "label"}
+    keys = {*TASKS[task], "answer" if task in IN_WORDS else "label"}
     if not isinstance(given, list):
         raise ModelError(f"{where}: shots = {given!r}", fix="a line [[shots]] before each shot")
     for number, shot in enumerate(given, start=1):
@@ -371,7 +417,7 @@ def _shots(given: Any, task: str, labels: Mapping[str, str], where: str) -> tupl
                 why="a shot has exactly these keys, each a text",
                 fix=some(sorted(keys)),
             )
-        if task != "reading" and shot["label"] not in labels:
+        if task not in IN_WORDS and shot["label"] not in labels:
             known = ", ".join(labels)
             raise ModelError(
                 f"{where}, shot {number}: label {shot['label']!r}", why=f"known: {known}", fix=known

@@ -1,7 +1,7 @@
 """Parse a model's replies and turn them into answers (`docs/method/prompted.md` 8.3).
 
-Parsing tries in this order: the reply is a verbaliser; it begins with one; a short reply contains exactly one, without
-a negation before it.
+Parsing tries in this order: the reply is a verbaliser; it begins with one; a short reply that does not refuse contains
+exactly one, without a negation before it.
 """
 
 import re
@@ -15,6 +15,7 @@ from ...core.errors import ModelError, some
 from ...core.records import Answers, Example
 from ..answer_rows import NO_ANSWER
 from ..labels import extreme_labels, in_suite_order, matches, respell
+from ..refusals import REFUSES, is_refusal
 from .likelihood import Floats
 from .prompt import Prompt
 
@@ -56,23 +57,23 @@ class PromptAnswers:
 
     def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
         """Return a label of the suite for each example, with probabilities if the mode gives them."""
-        self._check_task(reading=False)
+        self._check_task(in_words=False)
         to_answers([], self.prompt, labels, repr(self))  # raises for wrong labels before a request is paid
         return to_answers(self.replies(examples), self.prompt, labels, repr(self))
 
     def extract(self, examples: Sequence[Example]) -> Answers:
         """Return answers to questions, in the model's own words."""
-        self._check_task(reading=True)
+        self._check_task(in_words=True)
         return to_answers(self.replies(examples), self.prompt, None, repr(self))
 
-    def _check_task(self, *, reading: bool) -> None:
+    def _check_task(self, *, in_words: bool) -> None:
         """Raise if the prompt's task does not fit the suite."""
-        if (self.prompt.task == "reading") != reading:
+        if self.prompt.in_words != in_words:
             raise ModelError(
                 f"{self!r}: prompt {self.prompt.name} is for {self.prompt.task}",
-                why="the suite is one of reading comprehension" if reading else "the suite has labels",
-                fix='a prompt with task = "reading"'
-                if reading
+                why="the suite expects answers in words" if in_words else "the suite has labels",
+                fix='prompt=reply-plain, or a prompt with task = "reply" or "reading"'
+                if in_words
                 else 'a prompt with task = "text" or "pair", and [labels]',
             )
 
@@ -88,12 +89,15 @@ def text_reply(said: str, prompt: Prompt, **details: Any) -> Reply:
     answer = without_thinking(said)
     if answer is None:
         return no_answer("the thinking never ended", **kept)
-    if prompt.task == "reading":
-        return Reply(text=_first_line(answer, prompt), details=kept)
+    if prompt.in_words:
+        return Reply(
+            text=answer.strip() if prompt.task == "reply" else _first_line(answer, prompt), details=kept
+        )
     label = parse(answer, prompt.verbalisers)
     if label is None:
+        why = f"is not one of {', '.join(prompt.verbalisers)}"
         shown = answer.strip() if len(answer) <= SHOWN else f"{answer.strip()[:SHOWN]}…"
-        return no_answer(f"{shown!r} is not one of {', '.join(prompt.verbalisers)}", **kept)
+        return no_answer(f"{REFUSES}: {shown!r}" if is_refusal(answer) else f"{shown!r} {why}", **kept)
     return Reply(label, details=kept)
 
 
@@ -108,7 +112,7 @@ def to_answers(replies: Sequence[Reply], prompt: Prompt, labels: Sequence[str] |
     """Return replies as columns, with the suite's labels in its order."""
     errors = {row: reply.error for row, reply in enumerate(replies) if reply.error}
     details = [reply.details for reply in replies]
-    if prompt.task == "reading":
+    if prompt.in_words:
         texts = [reply.text for reply in replies]
         return Answers((), np.zeros(len(replies), np.int64), texts=texts, errors=errors, details=details)
     theirs = _suite_names(prompt, labels, who)
@@ -124,7 +128,7 @@ def to_answers(replies: Sequence[Reply], prompt: Prompt, labels: Sequence[str] |
         np.array(codes, np.int64),
         probabilities,
         errors=errors,
-        label_map=dict(zip(prompt.verbalisers, theirs, strict=True)),
+        label_map={prompt.labels[label]: theirs[list(prompt.labels).index(label)] for label in prompt.listed},
         band=tuple(names) == extreme_labels(labels or ()),
         details=details,
     )
@@ -145,7 +149,7 @@ def _suite_names(prompt: Prompt, labels: Sequence[str] | None, who: str) -> tupl
 
 
 def parse(said: str, verbalisers: Sequence[str]) -> int | None:
-    """Return the index of the verbaliser in a reply; None for no answer."""
+    """Return the index of the verbaliser in a reply; None for no answer, such as a refusal that names a label."""
     bare = stripped(said)
     long = sorted((v.casefold(), at) for at, v in enumerate(verbalisers) if len(v) > 1)
     long.sort(key=lambda pair: -len(pair[0]))
@@ -157,7 +161,7 @@ def parse(said: str, verbalisers: Sequence[str]) -> int | None:
     for letter, at in letters:
         if bare == letter or (bare.startswith(letter) and bare[1] in AFTER_A_LETTER):
             return at
-    if len(text) > LONGEST_TEXT or len(text.split()) > LONGEST:
+    if len(text) > LONGEST_TEXT or len(text.split()) > LONGEST or is_refusal(said):
         return None
     occurrences = list(_occurrences(text, long))
     denied = any(_is_negated(text[:start]) for start, _ in occurrences)

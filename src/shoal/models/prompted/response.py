@@ -56,7 +56,8 @@ def read_completion(raw: bytes, key: str) -> Completion:
     body = read_json(raw, key)
     try:
         choice = body["choices"][0]
-        content = choice["message"]["content"]
+        message = choice["message"]
+        content = message["content"] or message.get("refusal")
         if not isinstance(content, str | None):
             raise TypeError("content is not a text")
         first_tokens = _first_tokens(choice.get("logprobs"))

@@ -20,6 +20,7 @@ from ...models.asking import answer_batch
 from ..base import Built, Compared
 from .build import build
 from .score import score
+from .sensitivity import sensitivity
 from .settings import Settings
 from .view import view
 
@@ -58,4 +59,4 @@ def compare(settings: Settings, results: Sequence[Result]) -> Compared:
             which["seed"] = str(result.job["settings"]["seed"])
         measures += [replace(row, groups={**which, **row.groups}) for row in result.measures]
         findings += [replace(finding, groups={**which, **finding.groups}) for finding in result.findings]
-    return Compared(measures, findings)
+    return Compared([*measures, *sensitivity(results)], findings)

@@ -109,7 +109,7 @@ def built_suite(
 def _plain(meta: Mapping[str, Any]) -> dict[str, Any]:
     """Return a case's meta with plain values, as the store keeps them."""
     expect = meta["expect"]
-    plain = {**meta, "expect": expect.as_json(), "expects": rule_words(expect.rule)}
+    plain = {**meta, "expect": expect.as_json(), "expects": rule_words(expect)}
     return plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
 
 

@@ -3,12 +3,17 @@
 `rules` holds the rules themselves.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from ...core.errors import DataError
+from ...core.views import LABEL
+from .text_rules import rule_text
 
+Given = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
+"""An expectation in Python: a rule, `{rule: argument}`, or a list of them that must all hold."""
 Aggregate = Literal["all", "all_except_first"]
 DEEPEST = 8
 """Nesting of "and" and "or"."""
@@ -25,6 +30,13 @@ class Expect:
     """When a case does not apply, for example "original pred is neutral"; several are joined by ";"."""
     parts: tuple["Expect", ...] = ()
     """The rules that "and" and "or" combine."""
+    argument: str = ""
+    """The argument of a rule on free answers, as JSON; empty if it is the case's label."""
+
+    @property
+    def value(self) -> Any:
+        """Return the argument; None if it is the case's label."""
+        return json.loads(self.argument) if self.argument else None
 
     @classmethod
     def parse(cls, row: Any, default: "Expect | None", depth: int = 1) -> "Expect":
@@ -34,10 +46,11 @@ class Expect:
                 f"expect must be an object with a rule, found {row!r}",
                 fix='{"rule": "pred_equals_label"}; all rules: shoal list rules',
             )
-        unknown = sorted(set(row) - {"rule", "tolerance", "aggregate", "filter", "rules"})
+        unknown = sorted(set(row) - {"rule", "value", "tolerance", "aggregate", "filter", "rules"})
         if unknown:
             raise DataError(
-                f"expect: unknown key {unknown[0]!r}", fix="one of rule, tolerance, aggregate, filter, rules"
+                f"expect: unknown key {unknown[0]!r}",
+                fix="one of rule, value, tolerance, aggregate, filter, rules",
             )
         base = default or cls("", 0.1, "all_except_first")
         # The published table writes one rule with its aggregation behind it.
@@ -57,12 +70,25 @@ class Expect:
                 fix='"rules": [{"rule": "pred_not_0"}, {"rule": "pred_not_1"}]',
             )
         parts = tuple([cls.parse(part, default, depth + 1) for part in rules])
-        return cls(rule_name(rule), float(tolerance), how, str(row.get("filter") or ""), parts)
+        argument = as_argument(row.get("value"))
+        return cls(rule_name(rule), float(tolerance), how, str(row.get("filter") or ""), parts, argument)
+
+    @classmethod
+    def of(cls, given: Given, base: "Expect") -> "Expect":
+        """Return an expectation that is written in Python; the rest is taken from `base`."""
+        parts = []
+        for entry in [given] if isinstance(given, str | Mapping) else given:
+            rules = entry if isinstance(entry, Mapping) else {entry: None}
+            parts += [replace(base, rule=rule_name(r), argument=as_argument(v)) for r, v in rules.items()]
+        if not parts:
+            raise DataError("expect is empty", fix='expect={"contains": "Paris"}')
+        return parts[0] if len(parts) == 1 else replace(base, rule="and", parts=tuple(parts))
 
     def as_json(self) -> dict[str, Any]:
         """Return the `expect` object of a suite file."""
         row: dict[str, Any] = {"rule": self.rule, "tolerance": self.tolerance, "aggregate": self.aggregate}
         row |= {"filter": self.na_if} if self.na_if else {}
+        row |= {"value": self.value} if self.argument else {}
         return row | ({"rules": [part.as_json() for part in self.parts]} if self.parts else {})
 
 
@@ -84,15 +110,28 @@ def rule_name(words: str) -> str:
     return DIRECTIONS.get(words, (words, None))[0]
 
 
-def rule_words(rule: str) -> str:
-    """Return a rule in plain words.
+def as_argument(value: Any) -> str:
+    """Return the argument of a rule as JSON; empty for None."""
+    try:
+        return "" if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    except TypeError:
+        raise DataError(f"expect: {value!r:.80} is not a text, number, list or table", fix="a text") from None
 
-    >>> rule_words("conf_of_original_pred_not_higher"), rule_words("pred_not_0")
+
+def rule_words(expect: Expect) -> str:
+    """Return an expectation in plain words.
+
+    >>> rule_words(Expect("conf_of_original_pred_not_higher")), rule_words(Expect("pred_not_0"))
     ('not more confident', 'pred not 0')
+    >>> rule_words(Expect.of({"contains": "Paris", "max_words": 9}, Expect("")))
+    'a text with "Paris", at most 9 words'
     """
     known = {name: words for words, (name, _) in DIRECTIONS.items()}
     known["same_pred_or_conf_change_within_tol"] = "the same answer"
-    return known.get(rule, rule.replace("_", " "))
+    if expect.parts:
+        return (", " if expect.rule == "and" else " or ").join(map(rule_words, expect.parts))
+    on_text = rule_text(expect.rule, LABEL if expect.value is None else expect.value)
+    return on_text or known.get(expect.rule, expect.rule.replace("_", " "))
 
 
 def check_tolerance(tolerance: Any) -> None:

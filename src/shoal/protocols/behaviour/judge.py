@@ -10,7 +10,7 @@ from ...core.case_table import CaseTable, by_group
 from ...core.errors import DataError
 from ...core.records import Answers, Case, Label, Outcomes
 from .expect import Expect
-from .rules import NO_LABEL, SPAN_RULES, Block, Floats, Integers, aggregate, label_index, values_of
+from .rules import NO_LABEL, Block, Floats, Integers, aggregate, judges_text, label_index, values_of
 from .settings import Settings
 
 
@@ -89,7 +89,7 @@ def block_of(
     answers: Answers, table: CaseTable, members: Integers, rows: Integers, sizes: Integers, expect: Expect
 ) -> Block:
     """Return the answers in these rows as a block: those to one functionality's cases, the members of the table."""
-    reading = expect.rule in SPAN_RULES
+    reading = judges_text(expect)
     if reading and not answers.texts:
         raise DataError(
             f"rule {expect.rule!r} needs answers in words, the answers are labels",

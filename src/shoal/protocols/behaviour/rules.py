@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import DataError, nearest, some
+from ...core.records import Label
 from .expect import DIRECTIONS, Aggregate, Expect, check_tolerance
 from .perturb import change_word
+from .text_rules import TEXT_RULES, f1_limit, normalised
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -271,8 +273,38 @@ def same_answer_substituted(block: Block, expect: Expect, slack: float) -> Float
     return _agreement(block.texts, wanted)
 
 
+# Free answers (2.5)
+
+
+def text_rule(block: Block, expect: Expect, slack: float) -> Floats:
+    """The answer passes a test of its text; without an argument, the test is about the case's label."""
+    make = TEXT_RULES[expect.rule]
+    if expect.argument:
+        test = make(expect.value)
+        return _passes(test(text) for text in block.texts)
+    tests = {label: make(label) for label in set(block.expected_texts)}
+    return _passes(tests[label](text) for label, text in zip(block.expected_texts, block.texts, strict=True))
+
+
+def same_text(block: Block, expect: Expect, slack: float) -> Floats:
+    """The same normalised answer as to the original."""
+    texts = list(map(normalised, block.texts))
+    return _agreement(texts, [texts[row] for row in block.original])
+
+
+def similar_text(block: Block, expect: Expect, slack: float) -> Floats:
+    """The token F1 with the answer to the original is at least the argument."""
+    pairs = ((text, block.texts[row]) for text, row in zip(block.texts, block.original, strict=True))
+    above = np.array([token_f1(*pair) for pair in pairs]) - f1_limit(expect.value)
+    return np.where(above >= -slack, 1.0, above)
+
+
+def _passes(tests: Iterable[bool]) -> Floats:
+    return np.array([1.0 if passed else -1.0 for passed in tests])
+
+
 def _agreement(given: Iterable[str], wanted: Iterable[str]) -> Floats:
-    return np.array([1.0 if a == b else -1.0 for a, b in zip(given, wanted, strict=True)])
+    return _passes(a == b for a, b in zip(given, wanted, strict=True))
 
 
 def edge_strip(answer: str) -> str:
@@ -340,6 +372,9 @@ RULES: dict[str, Rule] = {
     "squad_normalise": normalised_answer,
     "exact_string_equal_to_original_answer": same_answer,
     "answer_equals_original_answer_after_same_substitution": same_answer_substituted,
+    "same_text": same_text,
+    "token_f1": similar_text,
+    **dict.fromkeys(TEXT_RULES, text_rule),
     "and": both,
     "or": either,
 }
@@ -357,6 +392,7 @@ RIGHT_ANSWERS = {"exact_string_equal", "string_equal_after_edge_strip", "squad_n
 SPAN_RULES = RIGHT_ANSWERS | {
     "exact_string_equal_to_original_answer",
     "answer_equals_original_answer_after_same_substitution",
+    *("same_text", "token_f1", *TEXT_RULES),
 }
 NEED_LABELS = RIGHT_ANSWERS | {"pred_equals_label", "pred_equals_label_except_label1_means_not_0"}
 
@@ -433,10 +469,15 @@ def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
             or "shoal list rules",
         )
     check_tolerance(expect.tolerance)
+    _check_argument(expect)
     if expect.rule in ("and", "or") and len(expect.parts) < 2:
         raise DataError(
             f'rule {expect.rule!r} needs two or more rules under "rules"',
             fix='"rules": [{"rule": "pred_not_0"}, {"rule": "pred_not_1"}]',
+        )
+    if len(set(map(judges_text, expect.parts))) > 1:
+        raise DataError(
+            "expect: rules on labels and on texts together", fix="a model gives labels or texts, not both"
         )
     for condition in conditions(expect):
         if not CONDITION.fullmatch(condition):
@@ -454,6 +495,16 @@ def check_expect(expect: Expect, labels: Sequence[str] | None) -> None:
         check_expect(part, labels)
 
 
+def _check_argument(expect: Expect) -> None:
+    """Raise if the argument of a rule does not fit it."""
+    if expect.rule == "token_f1":
+        f1_limit(expect.value)
+    elif expect.argument and expect.rule in TEXT_RULES:
+        TEXT_RULES[expect.rule](expect.value)
+    elif expect.argument:
+        raise DataError(f"rule {expect.rule!r} takes no argument", fix=f"expect: {expect.rule}")
+
+
 def labels_named(expect: Expect) -> list[str]:
     """Return the labels in a rule's name and conditions."""
     in_rule = [re.fullmatch(pattern, expect.rule) for pattern in PATTERNS if expect.rule not in RULES]
@@ -465,7 +516,27 @@ def labels_named(expect: Expect) -> list[str]:
 
 def needs_labels(expect: Expect) -> bool:
     """Return whether the rule needs labels."""
-    return expect.rule in NEED_LABELS or any(map(needs_labels, expect.parts))
+    about_label = expect.rule in TEXT_RULES and not expect.argument
+    return about_label or expect.rule in NEED_LABELS or any(map(needs_labels, expect.parts))
+
+
+def judges_text(expect: Expect) -> bool:
+    """Return whether the rule is about answers in words."""
+    return expect.rule in SPAN_RULES or any(map(judges_text, expect.parts))
+
+
+def judges_free_text(expect: Expect) -> bool:
+    """Return whether the rule is about free answers: an answer to a question about a passage is not free."""
+    free = {"same_text", "token_f1", *TEXT_RULES}
+    return expect.rule in free or any(map(judges_free_text, expect.parts))
+
+
+def check_label(expect: Expect, label: Label) -> None:
+    """Raise if a label cannot be the argument of the rules that take it."""
+    for part in expect.parts:
+        check_label(part, label)
+    if expect.rule in TEXT_RULES and not expect.argument:
+        TEXT_RULES[expect.rule](label)
 
 
 def conditions(expect: Expect) -> list[str]:

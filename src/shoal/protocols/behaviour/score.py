@@ -11,13 +11,15 @@ import numpy as np
 from ...core.case_table import CaseTable, by_group
 from ...core.claims import ENOUGH_TEMPLATES
 from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome, verdicts_of
+from ...models.answer_rows import NO_ANSWER as REPLY_UNREAD
+from ...models.refusals import REFUSES, is_refusal
 from ...stats.intervals import cluster_wilson, macro_wilson, wilson
 from ...stats.resampling import cluster_table, errors_of, hits_of, macro_mean, sharing
 from ..base import Built, Scored
 from ..degeneracy import DEGENERATE, degenerate
 from .changes import changes
-from .judge import judge, lacks_neutral, rows_of, with_neutral_band
-from .rules import Floats, Integers
+from .judge import expect_of, judge, lacks_neutral, rows_of, with_neutral_band
+from .rules import Floats, Integers, judges_free_text
 from .settings import Settings
 from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, change_words, dead_words, note_of
 
@@ -25,6 +27,8 @@ SAID = "said"
 """The column with the model's answers to the examples of each case."""
 CHANGE = "change"
 """The column with the change of each failing INV or DIR case, in words."""
+REFUSED = "refused"
+"""The column with 1 for each case in which the model refuses to answer."""
 CHOSEN = ("chosen", "not asked")
 """Facts of building if only a part of the suite is queried."""
 DEAD = "dead"
@@ -50,13 +54,40 @@ def score_suite(
     without: Mapping[str, str] | None = None,
 ) -> Scored:
     """Return outcomes and measures of the suite's cases; `without` names groups of the result that no mean covers."""
-    outcomes = judge(settings, cases, answers)
+    outcomes, refused = judge(settings, cases, answers), refusals(cases, answers)
     facts = about_answers(settings, cases, answers) | {name: about[name] for name in CHOSEN if name in about}
-    measures = measure(cases, outcomes, facts, without or {})
+    measures = [*measure(cases, outcomes, facts, without or {}), *refusal_rate(refused)]
     shown = with_neutral_band(answers, cases, settings.resolved("band"))
     findings = [*dead(outcomes), *degenerate(cases, shown, set(shown.labels) - set(answers.labels))]
     moved = [change and change_words(change) for change in changes(settings, cases, answers, shown, outcomes)]
-    return Scored(outcomes, measures, {SAID: said(cases, answers, shown), CHANGE: moved}, findings)
+    columns: dict[str, Sequence[Any]] = {
+        SAID: said(cases, answers, shown),
+        CHANGE: moved,
+        **({REFUSED: refused} if refused else {}),
+    }
+    return Scored(outcomes, measures, columns, findings)
+
+
+def refusals(cases: Sequence[Case], answers: Answers) -> list[int]:
+    """Return for each case whether the model refuses to answer an example of it; empty if it gives no replies."""
+    rows = {row for row, text in enumerate(answers.texts) if is_refusal(text)}
+    rows |= {row for row, why in answers.errors.items() if why.startswith(f"{REPLY_UNREAD}: {REFUSES}")}
+    if not (
+        rows or answers.facts.get("read") or any(judges_free_text(expect_of(case)) for case in cases[:1])
+    ):
+        return []
+    ends = np.cumsum(CaseTable.of(cases).sizes)
+    owners = set(np.searchsorted(ends, sorted(rows), side="right").tolist())
+    return [int(place in owners) for place in range(len(cases))]
+
+
+def refusal_rate(refused: Sequence[int]) -> list[Measure]:
+    """Return the share of cases in which the model refuses to answer, whatever their outcome."""
+    n, basis = len(refused), Basis("cases", column=REFUSED)
+    if not n:
+        return []
+    count = sum(refused)
+    return [Measure("refusal rate", count / n, n, {}, wilson(count, n), "wilson", basis=basis)]
 
 
 def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -> dict[str, Any]:
@@ -69,6 +100,9 @@ def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -
         neutral = cases[0].meta["labels"][1]
         banded = {"band": settings.resolved("band"), "band of": answers.labels[1], "neutral": neutral}
         facts |= {"never": neutral} if answers.probabilities is None else banded
+    listed = list(answers.label_map.values())
+    if len(cases) and listed != list(cases[0].meta.get("labels") or listed):
+        facts["listed"] = listed
     renamed = {name: label for name, label in answers.label_map.items() if name != label}
     return facts | ({"label map": renamed} if renamed else {})
 

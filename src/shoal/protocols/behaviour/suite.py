@@ -17,8 +17,8 @@ from ...core.errors import DataError, errors_at, nearest, some
 from ...core.records import Case, Example, Label, TestType
 from ...data.missing import is_missing
 from ...data.templates import templates
-from .expect import DIRECTIONS, Expect, rule_name
-from .rules import SPAN_RULES, check_expect, is_number, needs_labels
+from .expect import DIRECTIONS, Expect, Given
+from .rules import check_expect, check_label, is_number, judges_text, needs_labels
 
 DEFAULTS = {
     "MFT": Expect("pred_equals_label", aggregate="all"),
@@ -113,28 +113,35 @@ class Suite:
 
     # Writing a suite in Python
 
-    def minimum(self, *bare: object, capability: str = "", expect: str = "pred_equals_label") -> "Definition":
-        """Decorate a function that yields labelled cases: each prediction must equal its label (MFT)."""
-        return self._definition(bare, capability, "MFT", replace(DEFAULTS["MFT"], rule=rule_name(expect)))
+    def minimum(
+        self, *bare: object, capability: str = "", expect: Given = "pred_equals_label"
+    ) -> "Definition":
+        """Decorate a function that yields labelled cases: each prediction must equal its label (MFT).
+
+        For free answers, `expect` has rules with arguments: `{"contains": "Paris", "max_words": 20}`.
+        """
+        return self._definition(bare, capability, "MFT", Expect.of(expect, DEFAULTS["MFT"]))
 
     def invariance(
-        self, *bare: object, capability: str = "", expect: str = "", tolerance: float = 0.1
+        self, *bare: object, capability: str = "", expect: Given = "", tolerance: float = 0.1
     ) -> "Definition":
-        """Decorate a function that yields originals with variants: the prediction must not change (INV)."""
-        default = DEFAULTS["INV"]
-        rule = rule_name(expect) or default.rule
-        return self._definition(bare, capability, "INV", replace(default, rule=rule, tolerance=tolerance))
+        """Decorate a function that yields originals with variants: the prediction must not change (INV).
+
+        For free answers, `expect` is "same_text" or `{"token_f1": 0.8}`.
+        """
+        default = replace(DEFAULTS["INV"], tolerance=tolerance)
+        return self._definition(bare, capability, "INV", Expect.of(expect or default.rule, default))
 
     def directional(
-        self, *bare: object, capability: str = "", expect: str = "", tolerance: float = 0.1, na_if: str = ""
+        self, *bare: object, capability: str = "", expect: Given = "", tolerance: float = 0.1, na_if: str = ""
     ) -> "Definition":
         """Decorate a function that yields originals with variants: confidence may only move one way (DIR).
 
         `expect` is one of "not more confident", "not less confident", "not more positive", "not more negative", or a
         rule. `na_if` is the filter of cases that do not apply, such as "original pred is neutral".
         """
-        rule = Expect(rule_name(expect), tolerance, "all_except_first", na_if)
-        return self._definition(bare, capability, "DIR", rule)
+        base = Expect("", tolerance, "all_except_first", na_if)
+        return self._definition(bare, capability, "DIR", Expect.of(expect, base))
 
     def _definition(
         self, bare: tuple[object, ...], capability: str, test_type: TestType, expect: Expect
@@ -171,13 +178,26 @@ class Suite:
     ) -> None:
         """Open a functionality; its cases share these groups and this expectation."""
         check_expect(expect, self.labels)
+        self._check_kind(expect)
         direction = direction or next((d for r, d in DIRECTIONS.values() if r == expect.rule), None)
         meta: dict[str, Any] = {"expect": expect}
         meta |= {"labels": self.labels} if self.labels else {}
         meta |= {"direction": direction} if direction else {}
-        meta |= {"reading": True} if expect.rule in SPAN_RULES else {}
+        meta |= {"reading": True} if judges_text(expect) else {}
         groups = {"functionality": name, "capability": capability, "test type": test_type}
         self._headings[name] = Heading(groups, meta)
+
+    def _check_kind(self, expect: Expect) -> None:
+        """Raise if one functionality is about labels and another about texts: a model gives one or the other."""
+        kinds = {judges_text(expect), *("reading" in heading.meta for heading in self._headings.values())}
+        kinds |= {False} if self.labels else set()
+        if len(kinds) > 1:
+            raise DataError(
+                f"rule {expect.rule!r} in a suite whose other tests expect "
+                f"{'labels' if judges_text(expect) else 'texts'}",
+                why="a model gives labels or texts, not both",
+                fix="two suites; one of texts has no labels, and its INV tests expect same_text or token_f1",
+            )
 
     def drop_functionality(self, name: str) -> None:
         """Close a functionality again that has no case."""
@@ -350,7 +370,9 @@ class Suite:
                     fix="a text or a whole number; for a table, name its values with --labels",
                 )
             # In reading comprehension a label is any answer.
-            if label not in self._known_labels and expect.rule not in SPAN_RULES:
+            if judges_text(expect):
+                check_label(expect, label)
+            elif label not in self._known_labels:
                 self._check_label(label)
 
     def _check_label(self, label: Label) -> None:

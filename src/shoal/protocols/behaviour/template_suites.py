@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -27,10 +28,12 @@ from ...core.errors import DataError, nearest
 from ...core.records import Case
 from ...data.placed import Placed, PlacedError, column_name, errors_in, read_yaml, sheet_rows
 from ...data.tables import open_rows
-from .expect import DIRECTIONS
-from .filling import Filled, Template, fill, slot_lists
+from .expect import DIRECTIONS, Expect, Given
+from .filling import Filled, Template, fill, fill_one, slot_lists, slot_names
 from .lexicons import LEXICONS, word_list
+from .rules import check_expect
 from .suite import Definition, Suite, case
+from .text_rules import plain_schema
 from .variants import Words, read_template, variants_of
 
 SUITE_FIELDS = ("suite", "task", "language", "labels", "version", "words", "suggested", "tests")
@@ -172,6 +175,8 @@ def _add_row(test: dict[str, Placed], row: dict[str, Placed]) -> None:
             test[field] = Placed([*former.value, entry], former.where)
         elif name == "label":
             continue
+        elif name == "expect" and (":" in cell.text("expect") or "expect" in test):
+            _add_rule(test, cell)
         elif name in test and test[name].value != cell.value:
             raise cell.error(
                 f"{name} changes from {test[name].value!r} to {cell.value!r} within a functionality",
@@ -181,9 +186,22 @@ def _add_row(test: dict[str, Placed], row: dict[str, Placed]) -> None:
             test[name] = cell
 
 
+def _add_rule(test: dict[str, Placed], cell: Placed) -> None:
+    """Add a rule to those of a functionality; a rule without an argument may only be repeated."""
+    rule, former = _with_argument(cell), test.get("expect", Placed([], cell.where))
+    rules = former.value if isinstance(former.value, list) else [former]
+    if isinstance(rule.value, str) and rules and rule.value not in [part.value for part in rules]:
+        raise cell.error(
+            f"expect changes to {rule.value!r} within a functionality",
+            "the same in every row, or only in the first",
+        )
+    if rule.value not in [part.value for part in rules]:
+        test["expect"] = Placed([*rules, rule], former.where)
+
+
 def _with_argument(cell: Placed) -> Placed:
-    """Return a perturbation of a cell such as `typo: 3` as a name with its argument."""
-    name, colon, argument = cell.text("perturb").partition(":")
+    """Return a cell such as `typo: 3` as a name with its argument."""
+    name, colon, argument = cell.text("a cell").partition(":")
     return Placed({name.strip(): Placed(argument.strip(), cell.where)}, cell.where) if colon else cell
 
 
@@ -263,7 +281,7 @@ def _add_test(suite: Suite, name: str, test: Placed, words: Words) -> None:
             if kind != "MFT" and ("perturb" in fields or "variants" in fields):
                 yield from _perturbed_case(entry, fields, words, rng)
             else:
-                yield _written_case(entry, fields.get("label"), kind, words)
+                yield _written_case(entry, fields, kind, words)
 
     cases.__name__ = name
     cases.__doc__ = fields["description"].text("description") if "description" in fields else ""
@@ -272,12 +290,12 @@ def _add_test(suite: Suite, name: str, test: Placed, words: Words) -> None:
 
 
 def _minimum(suite: Suite, fields: Mapping[str, Placed], test: Placed) -> Definition:
-    rule = fields["expect"].text("expect") if "expect" in fields else "pred_equals_label"
+    rule = _expect(fields["expect"]) if "expect" in fields else "pred_equals_label"
     return suite.minimum(capability=_capability(fields), expect=rule)
 
 
 def _invariance(suite: Suite, fields: Mapping[str, Placed], test: Placed) -> Definition:
-    rule = fields["expect"].text("expect") if "expect" in fields else ""
+    rule = _expect(fields["expect"]) if "expect" in fields else ""
     return suite.invariance(capability=_capability(fields), expect=rule, tolerance=_tolerance(fields))
 
 
@@ -287,10 +305,32 @@ def _directional(suite: Suite, fields: Mapping[str, Placed], test: Placed) -> De
             "DIR does not say which way confidence may move", f"expect: one of {', '.join(DIRECTIONS)}"
         )
     na_if = fields["na_if"].text("na_if") if "na_if" in fields else ""
-    rule = fields["expect"].text("expect")
-    return suite.directional(
-        capability=_capability(fields), expect=rule, tolerance=_tolerance(fields), na_if=na_if
-    )
+    rule, tolerance = _expect(fields["expect"]), _tolerance(fields)
+    return suite.directional(capability=_capability(fields), expect=rule, tolerance=tolerance, na_if=na_if)
+
+
+def _expect(entry: Placed) -> Given:
+    """Return a rule by name, or rules with arguments, which are checked here: an error names the rule's own place."""
+    if isinstance(entry.value, str):
+        return entry.text("expect")
+    rules: list[str | dict[str, Any]] = []
+    for part in entry.value if isinstance(entry.value, list) else [entry]:
+        if isinstance(part.value, str):
+            rules.append(part.text("expect"))
+            continue
+        for name, argument in part.table("expect").items():
+            rule = {name: plain_schema(_plain(argument)) if name == "json" else _plain(argument)}
+            with errors_in(argument.where):
+                check_expect(Expect.of(rule, Expect("")), None)
+            rules.append(rule)
+    return rules
+
+
+def _plain(entry: Placed) -> Any:
+    """Return texts, lists and tables without their places."""
+    if isinstance(entry.value, dict):
+        return {name: _plain(part) for name, part in entry.value.items()}
+    return [_plain(part) for part in entry.value] if isinstance(entry.value, list) else entry.value
 
 
 KINDS: Mapping[str, Callable[[Suite, Mapping[str, Placed], Placed], Definition]] = {
@@ -338,7 +378,7 @@ def _filled_cases(name: str, fields: Mapping[str, Placed], words: Words, kind: s
             if kind == "MFT" or variants:
                 case_count += 1
                 examples = [_example(texts) for texts in (filled.texts, *variants)]
-                yield case(*examples, label=pattern.label, cluster=filled.source)
+                yield case(*examples, label=_filled_label(pattern.label, filled), cluster=filled.source)
     if filled_count < sample:
         raise where.error(
             f"{name}: sample asks for {sample:,} cases, the words make {filled_count:,}",
@@ -346,6 +386,13 @@ def _filled_cases(name: str, fields: Mapping[str, Placed], words: Words, kind: s
         )
     if not case_count:
         raise where.error(f"{name}: no case is left", "other templates, words or perturbations")
+
+
+def _filled_label(label: str | None, filled: Filled) -> str | None:
+    """Return a label with the words of the case in its slots: the label of a free answer may have them."""
+    if label is None or not set(slot_names(label)) <= set(filled.words):
+        return label
+    return fill_one(label, filled.words)[0]
 
 
 def _seed(fields: Mapping[str, Placed]) -> int:
@@ -413,9 +460,9 @@ def _label(label: Placed | None, words: Words) -> str | None:
     return name
 
 
-def _written_case(entry: Placed, label: Placed | None, kind: str, words: Words) -> Case:
+def _written_case(entry: Placed, fields: Mapping[str, Placed], kind: str, words: Words) -> Case:
     """Return a case that is written out: a text, an original with its variants, or either with its own label."""
-    own = _label(label, words)
+    own = _label(fields.get("label"), words)
     if isinstance(entry.value, dict):
         table = entry.table("a case", ("text", "variants", "label"))
         if "text" not in table:
@@ -430,7 +477,7 @@ def _written_case(entry: Placed, label: Placed | None, kind: str, words: Words) 
     if kind != "MFT" and len(texts) < 2:
         raise entry.error("an original without a variant", '["The room was great.", "The rooom was great."]')
     with errors_in(entry.where):
-        if kind == "MFT" and own is None:
+        if kind == "MFT" and own is None and "expect" not in fields:
             raise entry.error("no label", "label: negative")
         return case(*texts, label=own)
 

@@ -81,7 +81,8 @@ def _summary(result: Result, rates: Sequence[Measure]) -> Summary | None:
     (whole,) = result.measures.where("suite score") or (None,)
     if plain is None or plain.value is None or whole is None:
         return None
-    text, capabilities = wording.never_passed(rates), result.measures.by("capability", "pass rate")
+    text = " ".join(filter(None, [wording.refusal_words(result.measures), wording.never_passed(rates)]))
+    capabilities = result.measures.by("capability", "pass rate")
     lines = [f"95 % CI {shown_interval(whole)}", "mean over functionalities"]
     cards = [Card("Suite score", wording.percent(whole), lines), Card("Fails most", rows=_card_rows(rates))]
     sensitive = [row for row in rates if any(word in row.groups["capability"].lower() for word in SENSITIVE)]
@@ -124,8 +125,9 @@ def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number
     yield Words(wording.pass_words(plain), "strong")
     yield Words(wording.not_counted(plain), "quiet")
     yield f"\n{wording.suite_score_words(whole, rates)}\n"
-    if apart := wording.why_apart(plain, whole, rates):
-        yield Words(f"{apart}\n", "doubt")
+    for words in (wording.why_apart(plain, whole, rates), wording.refusal_words(result.measures)):
+        if words:
+            yield Words(f"{words}\n", "doubt")
     if weakest := wording.weakest_words(result.measures.by("capability", "pass rate"), WORST):
         yield "Weakest: "
         yield Words(f"{weakest}\n", "bad")
@@ -231,17 +233,19 @@ def _side_by_side(
     """Return a row per model; in full also every capability and functionality."""
     rows_of: dict[str, list[Measure]] = {}
     for row in measures:
-        rows_of.setdefault(wording.name_of(row), []).append(row)
+        if "model" in row.groups:
+            rows_of.setdefault(wording.name_of(row), []).append(row)
     by_name = {name: Measures(rows) for name, rows in rows_of.items()}
     what = "models and seeds" if any("seed" in row.groups for row in measures) else "models"
     title = [Words("behaviour of ", "quiet"), Words(f"{len(by_name)} {what}", "strong")]
     about = wording.subject(settings, results[0]) if results else ""
     answers = [f"{name}: {words}" for name, rows in by_name.items() for words in wording.about_labels(rows)]
+    varied = [Text([Words(line)]) for line in wording.sensitivity_lines(measures)]
     maps = [_heat_map(by_name, "capability", "capabilities")]
     maps.append(_heat_map(by_name, "functionality", "functionalities"))
     notes, warnings = [*answers, wording.NOT_TESTED], wording.warnings(results, findings)
     return [
-        Section(title, Words(about, "quiet"), [_models(by_name)], notes, warnings),
+        Section(title, Words(about, "quiet"), [*varied, _models(by_name)], notes, warnings),
         Section(title, "", maps, detail="full"),
     ]
 

@@ -186,6 +186,14 @@ def not_counted(row: Measure) -> str:
     return na + (f", {row.errors:,} unanswered" if row.errors else "")
 
 
+def refusal_words(measures: Measures) -> str:
+    """Return how many cases the model refuses to answer; empty if there are none."""
+    row = next(iter(measures.where("refusal rate")), None)
+    if row is None or not row.value:
+        return ""
+    return f"The model refuses to answer in {passes_of(row):,} of {row.n:,} cases ({percent(row)})."
+
+
 def suite_score_words(whole: Measure, rates: Sequence[Measure]) -> str:
     """Return the suite score with its interval and the number of functionalities behind it."""
     count = sum(row.value is not None for row in rates)
@@ -264,6 +272,41 @@ def failed_checks(result: Result) -> list[tuple[str, str]]:
 def name_of(row: Measure | Finding) -> str:
     """Return a model's name, with its seed where there are several."""
     return " seed ".join(row.groups[key] for key in ("model", "seed") if key in row.groups)
+
+
+BECAUSE = {"prompt": "the wording", "order": "the order of the labels", "seed": "the seed"}
+LEVELS = {"prompt": "prompts", "order": "orders", "seed": "seeds"}
+
+
+def sensitivity_lines(measures: Sequence[Measure]) -> list[str]:
+    """Return what each prompted model's answers vary with, and which labels and positions it prefers."""
+    by_family: dict[str, list[Measure]] = {}
+    for row in measures:
+        if "family" in row.groups:
+            by_family.setdefault(row.groups["family"], []).append(row)
+    return [f"{name}: {'; '.join(_sensitivity(Measures(rows)))}." for name, rows in by_family.items()]
+
+
+def _sensitivity(rows: Measures) -> Iterator[str]:
+    changed = [
+        f"in {percent(row)} {'of cases ' * (not place)}with {BECAUSE[factor]} "
+        f"({row.facts['levels']} {LEVELS[factor]})"
+        for place, row in enumerate(rows.where("changed answers"))
+        if (factor := row.groups["factor"])
+    ]
+    yield f"answers change {' and '.join(changed)}"
+    for row in rows.where("sd over runs"):
+        low, high = (shown(row.facts[end], RATE) for end in ("low", "high"))
+        yield f"suite score {low} – {high} over {LEVELS[row.groups['factor']]} (SD {shown(row.value, RATE)})"
+    labels = [row for row in rows.where("label share") if row.value is not None]
+    if labels:
+        row = max(labels, key=lambda row: (row.value or 0.0) - row.facts["expected"])
+        expected = shown(row.facts["expected"], RATE)
+        yield f"it answers {row.groups['label']} in {percent(row)} of labelled examples (expected {expected} %)"
+    if places := rows.where("position share"):
+        row = max(places, key=lambda row: row.value or 0.0)
+        even = shown(1 / len(places), RATE)
+        yield f"the label listed at place {row.groups['position']} gets {percent(row)} of the answers (even: {even} %)"
 
 
 def warnings(results: Sequence[Result], findings: Sequence[Finding]) -> list[str]:
