@@ -14,7 +14,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from .records import Case, Example, Label
+from .records import Case, Example, Label, Lazy
 
 Integers = NDArray[np.int64]
 
@@ -80,6 +80,7 @@ class CaseTable(Sequence[Case]):
     @classmethod
     def of(cls, cases: Sequence[Case]) -> "CaseTable":
         """Return cases as a table; a table is returned as it is."""
+        cases = unwrapped(cases)
         if isinstance(cases, CaseTable):
             return cases
         rows = list(cases)
@@ -119,8 +120,9 @@ class CaseTable(Sequence[Case]):
             yield Case(identity, examples, labels, heading.groups, cluster, heading.meta)
 
     def __eq__(self, other: object) -> bool:
-        is_other = isinstance(other, Sequence) and len(other) == len(self)
-        return self is other or (is_other and all(map(eq, self, other)))
+        if self is other or not isinstance(other, Sequence):
+            return self is other
+        return len(self) == len(other) and all(map(eq, self, other))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -133,7 +135,7 @@ class CaseTable(Sequence[Case]):
         cluster: str,
     ) -> None:
         self.ids.append(identity)
-        self.examples.append(examples)
+        self.examples.append(examples)  # type: ignore[union-attr]  # a table of our own, not a suite's
         self.labels.append(labels)
         self.headings.append(heading)
         self.clusters.append(cluster)
@@ -143,9 +145,13 @@ class CaseTable(Sequence[Case]):
         at = list(places)
         if len(at) == len(self) and at == list(range(len(self))):
             return self
-        columns = (self.ids, self.examples, self.labels, self.headings, self.clusters)
-        ids, examples, labels, headings, clusters = ([column[place] for place in at] for column in columns)
-        return CaseTable(ids, examples, labels, headings, clusters)
+        return CaseTable(
+            [self.ids[place] for place in at],
+            [self.examples[place] for place in at],
+            [self.labels[place] for place in at],
+            [self.headings[place] for place in at],
+            [self.clusters[place] for place in at],
+        )
 
     def with_meta(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> "CaseTable":
         """Return the cases with another meta; the function is called once for each that differs."""
@@ -186,6 +192,17 @@ class CaseTable(Sequence[Case]):
         codes: dict[str | int, int] = {}
         numbers = (codes.setdefault(cluster or at, len(codes)) for at, cluster in enumerate(self.clusters))
         return np.fromiter(numbers, np.int64, len(self))
+
+
+def unwrapped(cases: Sequence[Case]) -> Sequence[Case]:
+    """Return cases that are read at the first access as what they are."""
+    return cases.rows if isinstance(cases, Lazy) else cases
+
+
+def ids_of(cases: Sequence[Case]) -> Iterable[str]:
+    """Return the id of each case."""
+    cases = unwrapped(cases)
+    return cases.ids if isinstance(cases, CaseTable) else (case.id for case in cases)
 
 
 def by_group(cases: Sequence[Case], name: str) -> dict[str, Integers]:

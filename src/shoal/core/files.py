@@ -40,6 +40,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 
 
+T = TypeVar("T")
 Raw = TypeVar("Raw")
 Row = TypeVar("Row")
 
@@ -286,7 +287,7 @@ def _plain_objects(lines: Sequence[str]) -> Sequence[dict[str, Any]] | None:
     pyarrow take 1.4 s.
     """
     try:
-        pairs = list(map(_DECODER.scan_once, lines, repeat(0)))
+        pairs = list(map(_SCAN, lines, repeat(0)))
     except (ValueError, RecursionError):
         return None
     # A blank line ends `map` early.
@@ -417,6 +418,7 @@ def refuse_constant(text: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(parse_constant=refuse_constant)
+_SCAN: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -470,8 +472,9 @@ class Alike:
     def text(self, text: str) -> str:
         return str(self._known.setdefault(text, text))
 
-    def each(self, texts: Sequence[str]) -> Iterator[str]:
-        """Yield the first copy of each text."""
+    def each(self, texts: Iterable[T]) -> Iterator[T]:
+        """Yield the first copy of each text; among them may be numbers and None, but no True, which equals 1."""
+        texts = list(texts)
         return map(self._known.setdefault, texts, texts)
 
     def texts(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
