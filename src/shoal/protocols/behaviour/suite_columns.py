@@ -61,7 +61,7 @@ def _column(cells: Cells, name: str, *kinds: type) -> Sequence[Any]:
 def _texts(examples: Sequence[Any]) -> tuple[Sequence[str], int]:
     """Return the texts of examples of one form, end to end, and how many each example has."""
     kinds = set(map(type, examples))
-    _require(len(kinds) == 1)
+    _require(len(kinds) == 1 and kinds <= {str, dict, list})
     texts, width = examples, 1
     if kinds == {dict}:
         fields = FIELDS.get(next(iter(examples[0]), ""), ())
