@@ -7,7 +7,7 @@ else sees a sequence of cases.
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, repeat
+from itertools import accumulate
 from operator import eq
 from typing import Any, overload
 
@@ -170,11 +170,6 @@ class CaseTable(Sequence[Case]):
         if isinstance(self.examples, Examples):
             return self.examples.sizes
         return np.fromiter(map(len, self.examples), np.int64, len(self))
-
-    def flat_labels(self) -> Iterator[Label | None]:
-        """Yield the label of each example; None where there is none."""
-        pairs = zip(self.labels, self.sizes.tolist(), strict=True)
-        return chain.from_iterable(labels or repeat(None, size) for labels, size in pairs)
 
     def distinct_headings(self) -> tuple[list[Heading], Integers]:
         """Return the headings in order of first appearance, and the number of each case's."""

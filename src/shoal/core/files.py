@@ -448,6 +448,10 @@ def read_toml(path: Path, looks: str) -> dict[str, Any]:
 # Many rows
 
 
+class UnusualError(Exception):
+    """Rows need a closer look, one by one."""
+
+
 class Cells:
     """The cells of rows by column; a row without a column has None in it."""
 
@@ -457,10 +461,15 @@ class Cells:
         values = zip(*map(dict.values, rows), strict=True) if len(keys) == 1 else ()  # type: ignore[arg-type]
         self._columns = dict(zip(keys.pop(), values, strict=True)) if len(keys) == 1 else None
 
-    def column(self, name: str) -> Sequence[Any]:
+    def column(self, name: str, *kinds: type) -> Sequence[Any]:
+        """Return a column; with `kinds`, raise UnusualError if a value has another type."""
         if self._columns is None:
-            return [row.get(name) for row in self._rows]
-        return self._columns.get(name) or (None,) * len(self._rows)
+            values: Sequence[Any] = [row.get(name) for row in self._rows]
+        else:
+            values = self._columns.get(name) or (None,) * len(self._rows)
+        if kinds and not set(map(type, values)) <= set(kinds):
+            raise UnusualError
+        return values
 
 
 class Alike:

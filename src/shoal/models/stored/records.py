@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import DataError, errors_at, nearest, some
-from ...core.files import Alike, Cells
+from ...core.files import Alike, Cells, UnusualError
 from ...data.paths import has_path, paths_in, value_at
 from ..labels import Spellings
 from .columns import Columns, Key, Prediction, Request, not_a_probability, number_from, shown
@@ -33,10 +33,6 @@ ROWS_AT_ONCE = 256
 """Few enough for the processor's cache."""
 
 Row = Mapping[str, Any]
-
-
-class UnusualError(Exception):
-    """A row needs a closer look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,14 +216,14 @@ def _blocks(rows: Iterator[tuple[int, Row]]) -> Iterator[list[tuple[int, Row]]]:
 
 def _add_block(columns: Columns, records: Records, fields: Fields, block: Sequence[tuple[int, Row]]) -> bool:
     """Add rows column by column; return False, and add none, if a row is not valid or not of the usual form."""
+    if any("." in name for name in (fields.identity, fields.answer, *fields.probabilities)):
+        return False  # they may be paths
     cells, is_table = Cells([row for _, row in block]), records.columns is not None
     try:
-        groups = _column(cells, "functionality", str, type(None))
-        identities = list(map(str, _column(cells, fields.identity, str, int)))
-        examples = array("q", [number or 0 for number in _column(cells, "example_idx", int, type(None))])
-        answers = (
-            _column(cells, fields.answer, str, int, type(None)) if fields.answer else [None] * len(block)
-        )
+        groups = cells.column("functionality", str, type(None))
+        identities = list(map(str, cells.column(fields.identity, str, int)))
+        examples = array("q", [number or 0 for number in cells.column("example_idx", int, type(None))])
+        answers = cells.column(fields.answer, str, int, type(None)) if fields.answer else [None] * len(block)
         values, widths = _values(cells, len(block), records, fields)
     except (UnusualError, DataError, OverflowError):
         return False
@@ -247,21 +243,13 @@ def _add_block(columns: Columns, records: Records, fields: Fields, block: Sequen
     return True
 
 
-def _column(cells: Cells, name: str, *kinds: type) -> Sequence[Any]:
-    """Return a column; raise UnusualError if a value has another type."""
-    values = cells.column(name)
-    if "." in name or not set(map(type, values)) <= set(kinds):
-        raise UnusualError
-    return values
-
-
 def _values(
     cells: Cells, rows: int, records: Records, fields: Fields
 ) -> tuple[NDArray[np.float64], Sequence[int]]:
     """Return the confidences or probabilities of all rows end to end, and how many each row has."""
     names = fields.probabilities
     if len(names) == 1:
-        column = _column(cells, names[0], list, str, int, float, type(None))
+        column = cells.column(names[0], list, str, int, float, type(None))
         kinds = set(map(type, column))
         if kinds == {type(None)}:
             return np.zeros(0), [0] * rows
@@ -270,7 +258,7 @@ def _values(
             if not set(map(type, flat)) <= {int, float}:
                 raise UnusualError
             return np.array(flat, np.float64), list(map(len, column))
-    flat = [cell for name in names for cell in _column(cells, name, str, int, float)]
+    flat = [cell for name in names for cell in cells.column(name, str, int, float)]
     numbers = [number_from(cell, decimal_comma=records.decimal_comma) for cell in flat]
     return np.array(numbers, np.float64).reshape(len(names), rows).T.ravel(), [len(names)] * rows
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from ...core.files import Cells
+from ...core.files import Cells, UnusualError
 from ...core.records import Label
 from .suite import NewCases
 
@@ -21,16 +21,12 @@ FIELDS = {
 """The names of an example's texts in a suite file, by the first of them."""
 
 
-class UnusualError(Exception):
-    """A row needs a closer look."""
-
-
 def usual_columns(cells: Cells, *, blank_texts: bool) -> NewCases:
     """Return the rows as columns; raise UnusualError if one of them is not of the usual form."""
-    names = _column(cells, "functionality", str)
-    ids = list(map(str, _column(cells, "case_id", str, int)))
+    names = cells.column("functionality", str)
+    ids = list(map(str, cells.column("case_id", str, int)))
     _require(all(name.strip() for name in set(names)) and all(map(str.strip, ids)))
-    examples = _column(cells, "examples", list)
+    examples = cells.column("examples", list)
     sizes = list(map(len, examples))
     texts, width = _texts(list(chain.from_iterable(examples)))
     _require(all(sizes) and (blank_texts or all(map(str.strip, texts))))
@@ -41,8 +37,8 @@ def usual_columns(cells: Cells, *, blank_texts: bool) -> NewCases:
         texts,
         sizes,
         width,
-        _labels(_column(cells, "labels", str, int, list, type(None)), sizes),
-        [cluster or "" for cluster in _column(cells, "cluster", str, type(None))],
+        _labels(cells.column("labels", str, int, list, type(None)), sizes),
+        [cluster or "" for cluster in cells.column("cluster", str, type(None))],
         [{"details": meta} if meta else {} for meta in metas] if any(metas) else [{}] * len(names),
     )
 
@@ -50,12 +46,6 @@ def usual_columns(cells: Cells, *, blank_texts: bool) -> NewCases:
 def _require(fact: bool) -> None:
     if not fact:
         raise UnusualError
-
-
-def _column(cells: Cells, name: str, *kinds: type) -> Sequence[Any]:
-    values = cells.column(name)
-    _require(set(map(type, values)) <= set(kinds))
-    return values
 
 
 def _texts(examples: Sequence[Any]) -> tuple[Sequence[str], int]:

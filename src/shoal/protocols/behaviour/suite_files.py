@@ -12,7 +12,7 @@ from runpy import run_path
 from typing import Any, get_args
 
 from ...core.errors import DataError, ShoalError, errors_at, some
-from ...core.files import Cells, collector_paused, writing
+from ...core.files import Cells, UnusualError, collector_paused, writing
 from ...core.records import Case, Example, Label, TestType
 from ...core.text import csv_lines, is_formula
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
@@ -20,7 +20,7 @@ from ...data.invalid import first_few
 from .expect import DIRECTIONS, Expect
 from .rules import SPAN_RULES
 from .suite import DEFAULTS, Suite, label_names, labels_of, shortened
-from .suite_columns import FIELDS, UnusualError, usual_columns
+from .suite_columns import FIELDS, usual_columns
 from .template_suites import is_sheet, is_yaml, read_sheet_suite, read_template_suite
 
 ROWS_AT_ONCE = 256
