@@ -92,10 +92,13 @@ def _match_by_id(columns: Columns, cases: CaseTable, whole: CaseTable) -> NDArra
         numbers[row] = places.numbers.get(full_id(columns.key(row), row) or "", -1)
     examples = np.array(columns.examples)
     known = np.flatnonzero((numbers >= 0) & (examples < places.sizes[numbers]))
-    row_at = np.full(places.total, -1)
     targets = places.starts[numbers[known]] + examples[known]
-    row_at[targets[::-1]] = known[::-1]  # the first row of each example
-    _refuse_repeated(columns, known[row_at[targets] != known], row_at, targets, known)
+    _, firsts = np.unique(targets, return_index=True)
+    if len(firsts) < len(known):
+        again = np.setdiff1d(np.arange(len(known)), firsts)[0]
+        raise _repeated(columns, int(known[again]), int(known[targets == targets[again]][0]))
+    row_at = np.full(places.total, -1)
+    row_at[targets] = known
     if len(known) < len(numbers):
         raise _unknown(columns, np.setdiff1d(np.arange(len(numbers)), known).tolist(), places)
     rows = row_at[places.of_cases(cases)]
@@ -115,22 +118,12 @@ def _is_in_order(columns: Columns, cases: CaseTable) -> bool:
     return is_same and len(np.unique(hashes)) == len(cases)
 
 
-def _refuse_repeated(
-    columns: Columns,
-    repeated: NDArray[np.int64],
-    row_at: NDArray[np.int64],
-    targets: NDArray[np.int64],
-    known: NDArray[np.int64],
-) -> None:
-    """Raise for the first row whose example an earlier row answers."""
-    if len(repeated):
-        row = int(repeated[0])
-        first = row_at[targets[np.searchsorted(known, row)]]
-        raise DataError(
-            f"{columns.where(row)}: {columns.key(row)} is predicted twice",
-            why=f"first on {columns.unit} {columns.lines[first]}",
-            fix="keep one of them",
-        )
+def _repeated(columns: Columns, row: int, first: int) -> DataError:
+    return DataError(
+        f"{columns.where(row)}: {columns.key(row)} is predicted twice",
+        why=f"first on {columns.unit} {columns.lines[first]}",
+        fix="keep one of them",
+    )
 
 
 class _FullIds:
