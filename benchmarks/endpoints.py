@@ -3,8 +3,9 @@
     python benchmarks/endpoints.py [--requests 1000] [--delay 0.02] [--repeats 3]
 
 The server runs in a process of its own and answers after a fixed delay. shoal sends the requests of a job, parses and
-stores every answer; the bare loop sends the same bodies and keeps the texts. Both take turns. Also: CPU time per
-request, and for the whole command `shoal run` the seconds until the first request and until its end.
+stores every answer; the bare loop sends the same bodies and keeps the texts. They take turns, AsyncOpenAI with them if
+it is installed. Also: CPU time per request, and for the whole command `shoal run` the seconds until the first request
+and until its end. The table of docs/speed.md gets the rows of 1,000 requests.
 """
 
 import argparse
@@ -19,8 +20,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from speed import record
 
 ANSWER = json.dumps(
     {
@@ -100,6 +104,25 @@ def bare(url: str, bodies: list[bytes], concurrency: int) -> None:
                         f"{url}/chat/completions", data=body, headers=headers
                     ) as response:
                         texts.append((await response.json())["choices"][0]["message"]["content"])
+
+            await asyncio.gather(*(worker() for _ in range(concurrency)))
+        return texts
+
+    assert len(asyncio.run(main())) == len(bodies)
+
+
+def through_openai(url: str, bodies: list[bytes], concurrency: int) -> None:
+    """The client of OpenAI, with so many workers."""
+    from openai import AsyncOpenAI
+
+    async def main() -> list[str]:
+        texts, waiting = [], iter(bodies)
+        async with AsyncOpenAI(base_url=url, api_key="none") as client:
+
+            async def worker() -> None:
+                for body in waiting:
+                    reply = await client.chat.completions.create(**json.loads(body))
+                    texts.append(reply.choices[0].message.content)
 
             await asyncio.gather(*(worker() for _ in range(concurrency)))
         return texts
@@ -216,7 +239,14 @@ def main() -> None:
             for _ in range(chosen.repeats):
                 rows["bare aiohttp"].append(timed(lambda: bare(url, bodies, concurrency)))  # noqa: B023
                 rows["shoal, asking"].append(timed(through_shoal(folder, concurrency)))
+                if find_spec("openai"):
+                    client = timed(lambda: through_openai(url, bodies, concurrency))  # noqa: B023
+                    rows.setdefault("AsyncOpenAI", []).append(client)
             best = min(wall for wall, _ in rows["bare aiohttp"])
+            hand, ours = ([wall for wall, _ in rows[way]] for way in ("bare aiohttp", "shoal, asking"))
+            if chosen.requests == 1000:
+                work = f"1,000 requests of {chosen.delay * 1000:g} ms, concurrency {concurrency}"
+                record("endpoints", work, ours, "aiohttp", hand, versions=f"aiohttp {aiohttp.__version__}")
             for name, pairs in rows.items():
                 walls, cpus = [wall for wall, _ in pairs], [cpu for _, cpu in pairs]
                 print(
@@ -227,6 +257,10 @@ def main() -> None:
             for name, seconds in zip(
                 ("first request", "whole command"), zip(*commands, strict=True), strict=True
             ):
+                if chosen.requests == 1000:
+                    record(
+                        "endpoints", f"`run` with 1,000 requests, {name}, concurrency {concurrency}", seconds
+                    )
                 print(
                     f"{concurrency:11}  {'shoal run: ' + name:26}{min(seconds):9.3f}{statistics.median(seconds):9.3f}"
                 )

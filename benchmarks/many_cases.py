@@ -1,7 +1,7 @@
 """A made-up suite of many cases with two predictions files, taken through every verb: seconds and peak memory of each.
 
     python benchmarks/many_cases.py            a million cases
-    python benchmarks/many_cases.py 10000 100000 1000000   and how it grows, as docs/speed.md has it
+    python benchmarks/many_cases.py 10000 100000 1000000   and how it grows
     python benchmarks/many_cases.py --jobs 10000   a plan of many jobs instead: check, and status of none done
     python benchmarks/many_cases.py --folder DIR --verb run   one verb, with what earlier calls left in that folder
 
@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from speed import record
 
 LABELS = ("negative", "neutral", "positive")
 RULES = """
@@ -139,6 +140,13 @@ def print_many_cases(count: int, kept: Path | None = None, only: str = "") -> di
             if not verb.startswith(only):
                 continue
             taken = costs[verb] = cost(folder, *arguments)
+            if count == 1_000_000:
+                record(
+                    "many_cases",
+                    f"1,000,000 cases, {verb}",
+                    [taken.passed],
+                    memory=f"{taken.megabytes:.0f} MB",
+                )
             at_most = f"{goal + ', ' if goal else ''}1,000 MB"
             print(
                 f"{verb:<24} {taken.passed:8.1f} {taken.seconds:8.1f} {taken.megabytes:9.0f} MB   {at_most}",

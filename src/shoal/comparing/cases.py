@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.case_table import CaseTable, unwrapped
 from ..core.errors import DataError, some
 from ..core.records import Case, CaseColumns, Finding, Measure, Result, verdicts_of
 from ..models import variant_of
@@ -145,9 +146,8 @@ class CaseIndex:
 
 
 def _group_values(cases: Sequence[Case], key: str) -> Iterable[str | None]:
-    if isinstance(cases, CaseColumns):
-        return cases.group_values(key)
-    return (case.groups.get(key) for case in cases)
+    columns = cases if isinstance(cases, CaseColumns) else CaseTable.of(cases)
+    return columns.group_values(key)
 
 
 # Both sides on the same cases
@@ -268,7 +268,7 @@ def _order_of(first: Result, result: Result, side: str, runs: int, number: int) 
     """Return where in a result each of these cases is; an error that names what differs if its cases are others."""
     who = f"{side} (seed {number + 1})" if runs > 1 else side
     cases = first.cases
-    if result.cases is cases:
+    if unwrapped(result.cases) is unwrapped(cases):
         return np.arange(len(cases))
     place = {case.id: position for position, case in enumerate(result.cases)}
     missing = [case.id for case in cases if case.id not in place]
@@ -329,8 +329,7 @@ def mean_bounds(runs: Sequence[Result], column: str) -> tuple[float, float]:
 
 def clusters_of(cases: Sequence[Case]) -> NDArray[np.int64] | None:
     """Return clusters as numbers; None where every case is its own. A case without one is its own cluster."""
-    if isinstance(cases, CaseColumns) or not any(case.cluster for case in cases):
+    if isinstance(cases, CaseColumns) and not isinstance(cases, CaseTable):
         return None
-    codes: dict[str | int, int] = {}
-    numbers = (codes.setdefault(case.cluster or at, len(codes)) for at, case in enumerate(cases))
-    return np.fromiter(numbers, np.int64, len(cases))
+    table = CaseTable.of(cases)
+    return table.cluster_codes() if any(table.clusters) else None

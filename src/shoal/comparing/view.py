@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..core.case_table import ids_of
 from ..core.errors import some
 from ..core.measures import quantity, shown, shown_p
 from ..core.records import Basis, Case, Measure, Result
@@ -285,8 +286,13 @@ def _shown(
     comparison: Comparison, changes: Sequence[tuple[Case, bool]], *, marked: bool = False
 ) -> list[ShownCase]:
     """Return changed cases with each side's answers, if the results keep them."""
+    wanted = {case.id for case, _ in changes}
     answers: list[dict[str, Sequence[str]]] = [
-        dict(zip((case.id for case in side.cases), side.columns.get("said", ()), strict=False))
+        {
+            name: said
+            for name, said in zip(ids_of(side.cases), side.columns.get("said", ()), strict=False)
+            if name in wanted
+        }
         for side in (comparison.a[0], comparison.b[0])
         if not comparison.several_seeds
     ]

@@ -14,9 +14,9 @@ import os
 import re
 import tomllib
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from itertools import count, repeat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count, islice, repeat
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn, TextIO, TypeVar
 
@@ -26,6 +26,8 @@ LONGEST_LINE = 8 * 2**20
 """Bytes. A longer line means another kind of file, and would fill the memory."""
 LARGEST_WHOLE = 256 * 2**20
 """Bytes of a file that must be read whole, such as a JSON array."""
+CHUNK = 2**16
+"""Bytes of lines that are decoded at a time."""
 LONGEST_SHEET = 1_048_576
 """Rows of an Excel sheet; a damaged one may claim more."""
 DEEPEST = 100
@@ -38,6 +40,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 
 
+T = TypeVar("T")
 Raw = TypeVar("Raw")
 Row = TypeVar("Row")
 
@@ -53,6 +56,33 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
             if not raw:
                 return
             yield number, _decode(raw, path, number)
+
+
+def line_blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines of `read_lines` by the block, each block with the number of its first line.
+
+    From a block with an error on, a block is one line of `read_lines`, so that the error names its line.
+    """
+    number, rest = 1, b""
+    with suppress(DataError, *BROKEN_GZIP), _open(path) as stream:
+        while chunk := stream.read(CHUNK):
+            whole, newline, rest = (rest + chunk).rpartition(b"\n")
+            if max(len(whole), len(rest)) > LONGEST_LINE:
+                break
+            if newline:
+                lines = _split(whole, path, number)
+                yield number, lines
+                number += len(lines)
+        else:
+            yield number, _split(rest, path, number) if rest else []
+            return
+    for at, line in islice(read_lines(path), number - 1, None):
+        yield at, [line]
+
+
+def _split(raw: bytes, path: Path, first: int) -> list[str]:
+    lines = _text(raw.removeprefix(BOM) if first == 1 else raw, path, first).split("\n")
+    return [line.rstrip("\r") for line in lines] if b"\r" in raw else lines
 
 
 def first_bytes(path: Path, size: int) -> bytes:
@@ -248,8 +278,31 @@ ROWS = "one JSON object on each line, or one array of objects"
 
 def read_json_lines(path: Path, on_invalid: OnInvalid | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object of a JSON Lines file with its line number; blank lines are skipped."""
-    lines = ((number, line) for number, line in read_lines(path) if line and not line.isspace())
-    return valid_rows(lines, _object_on_line, f"{path}, line", on_invalid)
+    for first, lines in line_blocks(path):
+        rows = _plain_objects(lines)
+        if rows is None:
+            numbered = ((at, line) for at, line in enumerate(lines, first) if line and not line.isspace())
+            yield from valid_rows(numbered, _object_on_line, f"{path}, line", on_invalid)
+        else:
+            yield from enumerate(rows, first)
+
+
+def _plain_objects(lines: Sequence[str]) -> Sequence[dict[str, Any]] | None:
+    """Return the objects on these lines; None if one of them needs a closer look.
+
+    The scanner of the standard library, called without its wrapper, takes 0.8 s for a million cases; orjson and
+    pyarrow take 1.4 s.
+    """
+    try:
+        pairs = list(map(_SCAN, lines, repeat(0)))
+    except (ValueError, RecursionError):
+        return None
+    # A blank line ends `map` early.
+    if [end for _, end in pairs] != list(map(len, lines)) or {type(row) for row, _ in pairs} - {dict}:
+        return None
+    if any("\\u" in line or line.count("{") + line.count("[") > DEEPEST for line in lines):
+        return None
+    return [row for row, _ in pairs]
 
 
 def valid_rows(
@@ -373,6 +426,7 @@ def refuse_constant(text: str) -> NoReturn:
 
 _DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 _NAN_IS_NULL = json.JSONDecoder(parse_constant=lambda text: None if text == "NaN" else refuse_constant(text))
+_SCAN: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -402,6 +456,30 @@ def read_toml(path: Path, looks: str) -> dict[str, Any]:
 # Many rows
 
 
+class UnusualError(Exception):
+    """Rows need a closer look, one by one."""
+
+
+class Cells:
+    """The cells of rows by column; a row without a column has None in it."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._rows, keys = rows, set(map(tuple, rows))
+        # Rows with the same columns, as nearly always, are turned around at once.
+        values = zip(*map(dict.values, rows), strict=True) if len(keys) == 1 else ()  # type: ignore[arg-type]
+        self._columns = dict(zip(keys.pop(), values, strict=True)) if len(keys) == 1 else None
+
+    def column(self, name: str, *kinds: type) -> Sequence[Any]:
+        """Return a column; with `kinds`, raise UnusualError if a value has another type."""
+        if self._columns is None:
+            values: Sequence[Any] = [row.get(name) for row in self._rows]
+        else:
+            values = self._columns.get(name) or (None,) * len(self._rows)
+        if kinds and not set(map(type, values)) <= set(kinds):
+            raise UnusualError
+        return values
+
+
 class Alike:
     """Keeps one copy of each recurring text."""
 
@@ -410,6 +488,11 @@ class Alike:
 
     def text(self, text: str) -> str:
         return str(self._known.setdefault(text, text))
+
+    def each(self, texts: Iterable[T]) -> Iterator[T]:
+        """Yield the first copy of each text; among them may be numbers and None, but no True, which equals 1."""
+        texts = list(texts)
+        return map(self._known.setdefault, texts, texts)
 
     def texts(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the first copy of a tuple of texts; other tuples unchanged, because 1 equals True."""

@@ -96,7 +96,8 @@ class Lazy(Sequence[T]):
         self._length, self._read = length, read
 
     @cached_property
-    def _rows(self) -> Sequence[T]:
+    def rows(self) -> Sequence[T]:
+        """The sequence itself."""
         rows = self._read()
         if len(rows) != self._length:
             raise DataError(
@@ -109,10 +110,10 @@ class Lazy(Sequence[T]):
         return self._length
 
     def __getitem__(self, place: Any) -> Any:
-        return self._rows[place]
+        return self.rows[place]
 
     def __iter__(self) -> Iterator[T]:
-        return iter(self._rows)
+        return iter(self.rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Answers as rows, which the store keeps one by one, and as columns, which scoring reads."""
 
+import json
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -23,6 +24,17 @@ FLAGS = ("low mass", "truncated")
 """Keys in an answer's details: the labels have little probability; another label may be hidden."""
 SAID = "said"
 """Key in an answer's details: the reply, from which the label was read unless `mass` is there."""
+
+
+QUOTED = json.encoder.encode_basestring
+ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+"""Shared: creating an encoder takes as long as encoding a line."""
+
+
+def answer_line(row: Answer) -> str:
+    """Return an answer as a line of the store; the mark only if there is one."""
+    plain = {"example_id": row.example_id, "kind": row.kind, "data": row.data, "error": row.error}
+    return ENCODE({**plain, "mark": row.mark} if row.mark else plain) + "\n"
 
 
 class NoAnswerError(DataError):
@@ -76,6 +88,33 @@ class AnswerRows(Sequence[Answer]):
         if self.ids != questions.ids or not np.array_equal(questions.rows, np.arange(len(self))):
             return None
         return replace(columns, confidences=None, facts={}, unparsed=frozenset())
+
+    def lines(self, part: slice) -> Iterator[str]:
+        """Yield some rows as lines of the store.
+
+        Rows of labels alone, which are the many of stored predictions, become text without becoming objects.
+        """
+        answers, ids, first = self.answers, self.ids[part], self._first
+        if first in range(len(self))[part]:
+            yield from self.lines(slice(part.start, first))
+            yield answer_line(self[first])
+            yield from self.lines(slice(first + 1, part.stop))
+            return
+        vectors, confidences = answers.probabilities, answers.confidences
+        given = [column[part] for column in (vectors, confidences) if column is not None]
+        if answers.errors or answers.texts or answers.details or any(np.isnan(each).any() for each in given):
+            yield from map(answer_line, self[part])
+            return
+        names = [QUOTED(name).replace("%", "%%") for name in answers.labels]
+        kind, more, columns = "label", "", [column.tolist() for column in given]
+        if vectors is not None:
+            kind, columns = "probabilities", vectors[part].T.tolist()
+            more = f', "probabilities": {{{", ".join(f"{name}: %r" for name in names)}}}'
+        elif confidences is not None:
+            more = ', "confidence": %r'
+        form = f'{{"example_id": %s, "kind": "{kind}", "data": {{"label": %s{more}}}, "error": ""}}\n'
+        words = [QUOTED(answers.labels[code]) for code in answers.predictions[part].tolist()]
+        yield from map(form.__mod__, zip(map(QUOTED, ids), words, *columns, strict=True))
 
     def _rows(self, part: slice) -> Iterator[Answer]:
         """Yield some rows. Converting a block of a column at a time is ten times as fast as row by row."""
@@ -171,13 +210,13 @@ class _Places:
     """Finds the row that answers each question."""
 
     def __init__(self, questions: Questions) -> None:
-        self._questions = questions
+        self._questions, self._ids = questions, list(questions.ids)
         self._rows = np.full(len(questions.ids), -1, np.int64)
         self._numbers: dict[str, int] = {}  # question ids to positions, filled once rows are out of order
         self._count = 0
 
     def add(self, example_id: str) -> None:
-        ids, number = self._questions.ids, self._count
+        ids, number = self._ids, self._count
         if number >= len(ids) or ids[number] != example_id:
             self._numbers = self._numbers or {name: place for place, name in enumerate(ids)}
             number = self._numbers.get(example_id, -1)

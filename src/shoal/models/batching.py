@@ -8,11 +8,14 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.records import Case, Example
+from ..core.case_table import CaseTable
+from ..core.records import Case, Example, Lazy
 from .interface import HasTokens, RemoteModel, StoredAnswers
 
 BATCH = 64
@@ -28,7 +31,7 @@ class Questions:
     """The distinct examples of some cases, and the question of each example."""
 
     ids: Sequence[str]
-    examples: list[Example]
+    examples: Sequence[Example]
     rows: NDArray[np.int64]  # (examples of the cases,)
 
 
@@ -36,10 +39,35 @@ def make_questions(model: object, cases: Sequence[Case]) -> Questions:
     """Return every distinct example once, or every example if the model's answers are stored by case."""
     if not isinstance(model, StoredAnswers):
         return distinct(cases)
-    # Named by position: stored answers may differ between equal texts.
-    examples = [example for case in cases for example in case.examples]
-    names = [f"{case.id}#{number}" for case in cases for number in range(len(case.examples))]
-    return Questions(names, examples, np.arange(len(examples)))
+    table = CaseTable.of(cases)
+    names = ExampleNames(table)
+    examples = Lazy(len(names), lambda: list(chain.from_iterable(table.examples)))
+    return Questions(names, examples, np.arange(len(names)))
+
+
+class ExampleNames(Sequence[str]):
+    """The names of examples by their position in a case: stored answers may differ between equal texts."""
+
+    def __init__(self, cases: CaseTable) -> None:
+        self._ids, sizes = cases.ids, cases.sizes
+        self._owners = np.repeat(np.arange(len(sizes)), sizes)
+        self._numbers = np.arange(len(self._owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+    def __len__(self) -> int:
+        return len(self._owners)
+
+    def __getitem__(self, place: Any) -> Any:
+        if not isinstance(place, slice):
+            return f"{self._ids[self._owners[place]]}#{self._numbers[place]}"
+        pairs = zip(self._owners[place].tolist(), self._numbers[place].tolist(), strict=True)
+        return [f"{self._ids[owner]}#{number}" for owner, number in pairs]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ExampleNames):
+            return NotImplemented
+        return self._ids == other._ids and np.array_equal(self._owners, other._owners)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def distinct(cases: Sequence[Case]) -> Questions:

@@ -8,14 +8,15 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import chain, compress, permutations
 
 import numpy as np
 import scipy  # its parts are imported at their first use
 from numpy.typing import NDArray
 
+from ..core.case_table import CaseTable
 from ..core.errors import some
-from ..core.records import Answer, Answers, Case, Example
+from ..core.records import Answer, Answers, Case, Example, Label
 from .answer_rows import answer_columns, take_rows
 from .asking import answer_examples, classify_safely, stack
 from .batching import distinct, example_id, is_reading
@@ -129,11 +130,12 @@ def check_answers(answers: Answers, cases: Sequence[Case], labels: Sequence[str]
     if answers.texts:
         return []
     words = _words(answers)
-    expected = [label for case in cases for label in _expected(case, labels or answers.labels)]
-    marked = [
-        (word, label) for word, label in zip(words, expected, strict=True) if word and label in answers.labels
-    ]
-    predicted, right = [word for word, _ in marked], [label for _, label in marked]
+    table = CaseTable.of(cases)
+    columns = (table.group_values("test type"), table.labels, table.sizes.tolist())
+    names = {kind: _expected(*kind, labels or answers.labels) for kind in set(zip(*columns, strict=True))}
+    expected = list(chain.from_iterable(map(names.__getitem__, zip(*columns, strict=True))))
+    marked = [bool(word) and label in answers.labels for word, label in zip(words, expected, strict=True)]
+    predicted, right = list(compress(words, marked)), list(compress(expected, marked))
     return [_check_varied(words, right), check_label_order(predicted, right, answers.labels)]
 
 
@@ -150,7 +152,8 @@ def labelled(
     """Return examples of minimum functionality tests with a label that the model knows, balanced over labels."""
     by_label: dict[str, dict[Example, None]] = {name: {} for name in known}
     for case in cases:
-        for example, label in zip(case.examples, _expected(case, labels or known), strict=True):
+        names = _expected(case.groups.get("test type"), case.labels, len(case.examples), labels or known)
+        for example, label in zip(case.examples, names, strict=True):
             if label in by_label:
                 by_label[label][example] = None
     each = at_most // max(1, len(known))
@@ -159,12 +162,14 @@ def labelled(
     return [(example, name) for name, examples in chosen.items() for example in examples]
 
 
-def _expected(case: Case, names: Sequence[str]) -> list[str]:
+def _expected(
+    test_type: str | None, labels: tuple[Label, ...] | None, size: int, names: Sequence[str]
+) -> list[str]:
     """Return the expected label of each example of a minimum functionality test, "" in other cases."""
-    labels = case.labels or () if case.groups.get("test type") == "MFT" else ()
+    labels = labels or () if test_type == "MFT" else ()
     known = {str(number): name for number, name in enumerate(names)} | {name: name for name in names}
     expected = [known.get(str(label), str(label)) for label in labels]
-    return [*expected, *[""] * len(case.examples)][: len(case.examples)]
+    return [*expected, *[""] * size][:size]
 
 
 def _ask(
@@ -184,7 +189,7 @@ def _predictions(model: object, examples: Sequence[Example], labels: Sequence[st
 
 def _words(answers: Answers) -> list[str]:
     """Return the answers as words, "" for errors."""
-    words = answers.texts or [answers.labels[code] for code in answers.predictions]
+    words = answers.texts or [answers.labels[code] for code in answers.predictions.tolist()]
     return ["" if row in answers.errors else word for row, word in enumerate(words)]
 
 

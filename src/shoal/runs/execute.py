@@ -69,7 +69,7 @@ def _query(
         done, reported = sum(not row.mark for row in stored.read() if not is_retryable(row)), 0.0
         for rows in missing:
             stored.add(rows)
-            done += sum(not row.mark for row in rows)
+            done += len(rows) if isinstance(rows, AnswerRows) else sum(not row.mark for row in rows)
             if done == source.total or time.monotonic() - reported > BETWEEN_REPORTS:
                 progress("asking", done, source.total)
                 reported = time.monotonic()

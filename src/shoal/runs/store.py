@@ -40,6 +40,7 @@ from filelock import Timeout
 from ..core.errors import DataError, StoreError
 from ..core.files import digest, read_json_lines, sweep, writing
 from ..core.records import NAN, Answer, Lazy
+from ..models.answer_rows import answer_line
 from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
@@ -51,7 +52,6 @@ from .store_files import (
     MemoryAnswers,
     PartialAnswers,
     acquire_lock,
-    answer_line,
     is_answer,
     is_kept,
     is_whole,

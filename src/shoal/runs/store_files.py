@@ -20,19 +20,20 @@ from typing import Any, Self
 
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
+from ..core.case_table import CaseTable, Heading
 from ..core.errors import DataError, StoreError
 from ..core.files import (
     Alike,
     ResumableLines,
     collector_paused,
     digest,
-    json_object,
-    read_lines,
+    read_json_lines,
     refusing,
     replacing,
     writing,
 )
-from ..core.records import Answer, Case, Large, Lazy, as_json, from_json
+from ..core.records import Answer, Example, Label, Large, Lazy, as_json, from_json
+from ..models.answer_rows import ENCODE, QUOTED, AnswerRows, answer_line
 from ..protocols.base import Built
 
 # Cases
@@ -44,10 +45,9 @@ class DamagedError(StoreError):
 
 CASES_FORMAT = 3
 DIGEST = "digest of the lines above"
-SHARED = ("groups", "meta")
 ASKED, WHOLE = "asked", "whole"
-LONG_LINE = 16_384
-"""Characters of a line from which the meta of its case is held compressed in memory."""
+LONG_META = 16_384
+"""Characters from which the meta of a case is held compressed in memory."""
 
 
 def save_built(built: Built, path: Path) -> None:
@@ -59,38 +59,53 @@ def save_built(built: Built, path: Path) -> None:
         "about": built.about,
         "measures": [as_json(measure) for measure in built.measures],
     }
-    content = hashlib.sha256()
+    content, lines = hashlib.sha256(), chain([ENCODE(head)], _case_lines(built))
     with writing(path) as stream:
-        for row in chain([head], _case_rows(built)):
-            line = _encode(row)
-            content.update(_bytes(line))
-            stream.write(line + "\n")
+        while block := "".join(f"{line}\n" for line in islice(lines, BLOCK)):
+            content.update(block.encode("utf-8", "surrogatepass"))
+            stream.write(block)
         stream.write(json.dumps({DIGEST: content.hexdigest()[:16]}) + "\n")
 
 
-def _case_rows(built: Built) -> Iterator[dict[str, Any]]:
-    """Yield every case as a plain object, marked if it is only in `whole` or only in `cases`."""
-    before: dict[str, Any] = {}
-    asked = {case.id: case for case in built.cases}
-    known = {case.id for case in built.whole}
-    for case in built.whole:
-        row, before = _case_row(asked.get(case.id, case), before)
-        yield row if case.id in asked else {**row, "only": WHOLE}
-    for case in built.cases:
-        if case.id not in known:
-            row, before = _case_row(case, before)
-            yield {**row, "only": ASKED}
+def _case_lines(built: Built) -> Iterator[str]:
+    """Yield a line for every case, marked if it is only in `whole` or only in `cases`."""
+    cases, marks = built.cases, [""] * len(built.cases)
+    if built.chosen_from:
+        asked = {case.id: case for case in built.cases}
+        known = {case.id for case in built.whole}
+        cases = [asked.get(case.id, case) for case in built.whole]
+        cases += [case for case in built.cases if case.id not in known]
+        marks = ["" if case.id in asked else WHOLE for case in built.whole]
+        marks += [ASKED] * (len(cases) - len(marks))
+    table, before = CaseTable.of(cases), Heading({}, {})
+    columns = zip(table.ids, table.examples, table.labels, table.clusters, table.headings, marks, strict=True)
+    texts: dict[object, str] = {}
+    for identity, examples, labels, cluster, heading, mark in columns:
+        if len(texts) > BLOCK:  # few differ, or nearly all
+            texts.clear()
+        for key in (id(labels), (id(heading), id(before))):
+            if key not in texts:
+                texts[key] = _shared_text(heading, before) if key != id(labels) else _label_text(labels)
+        cluster_text = f', "cluster": {QUOTED(cluster)}' if cluster else ""
+        mark_text = f', "only": "{mark}"' if mark else ""
+        shared = f"{texts[id(labels)]}{cluster_text}{texts[id(heading), id(before)]}{mark_text}"
+        yield f'{{"id": {QUOTED(identity)}, "examples": {_examples_text(examples)}{shared}}}'
+        before = heading
 
 
-def _case_row(case: Case, before: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    shared = {"groups": case.groups, "meta": case.meta}
-    row: dict[str, Any] = {"id": case.id, "examples": case.examples}
-    row |= {"labels": case.labels} if case.labels is not None else {}
-    row |= {"cluster": case.cluster} if case.cluster else {}
-    for name, value in shared.items():
-        if value is not before.get(name) and dict(value) != before.get(name):
-            row[name] = dict(value)
-    return row, shared
+def _examples_text(examples: Sequence[Example]) -> str:
+    return "[" + ", ".join(["[" + ", ".join(map(QUOTED, texts)) + "]" for texts in examples]) + "]"
+
+
+def _label_text(labels: tuple[Label, ...] | None) -> str:
+    return "" if labels is None else f', "labels": {ENCODE(labels)}'
+
+
+def _shared_text(heading: Heading, before: Heading) -> str:
+    """Return the groups and the meta of a case where they are not those of the case before it."""
+    pairs = {"groups": (heading.groups, before.groups), "meta": (heading.meta, before.meta)}
+    changed = {name: dict(value) for name, (value, earlier) in pairs.items() if dict(value) != earlier}
+    return "".join(f', "{name}": {ENCODE(value)}' for name, value in changed.items())
 
 
 def load_built(path: Path) -> Built:
@@ -105,50 +120,49 @@ def _damaged(path: Path, why: str) -> DamagedError:
     return DamagedError(f"{path}: damaged", why=why, fix=f"rm {path}: shoal builds it again")
 
 
-def _bytes(line: str) -> bytes:
-    return f"{line}\n".encode("utf-8", "surrogatepass")
-
-
 def _load(path: Path) -> Built:
-    lines = read_lines(path)
-    _, first = next(lines, (1, "{}"))
-    head = json_object(first, str(path))
+    rows = read_json_lines(path)
+    head = next(rows, (1, {}))[1]
     if head.get("shoal cases") != CASES_FORMAT:
         raise _damaged(path, "these are not cases of this version of shoal")
-    whole, asked, has_parts = [], [], False
-    shared: dict[str, Any] = {"groups": {}, "meta": {}}
-    content, end, alike = hashlib.sha256(_bytes(first)), "", Alike()
+    whole, asked, has_parts = CaseTable(), CaseTable(), False
+    heading, headings, alike, end = Heading({}, {}), dict[tuple[int, int], Heading](), Alike(), ""
     with collector_paused():
-        for _, line in lines:
-            row = json_object(line, str(path))
+        for _, row in rows:
             if DIGEST in row:
                 end = row[DIGEST]
                 break
-            content.update(_bytes(line))
-            if len(line) > LONG_LINE and "meta" in row:
-                row["meta"] = Large(row["meta"])
-            if "groups" in row:
-                row["groups"] = alike.groups(row["groups"])
-            shared = {name: row.get(name, shared[name]) for name in SHARED}
-            case = _case(row, shared, alike)
-            only = row.get("only")
-            has_parts = has_parts or only is not None
-            if only != ASKED:
-                whole.append(case)
+            groups = alike.groups(row["groups"]) if "groups" in row else heading.groups
+            meta = _meta(row["meta"]) if "meta" in row else heading.meta
+            heading = headings.setdefault((id(groups), id(meta)), Heading(groups, meta))
+            labels = alike.texts(tuple(row["labels"])) if "labels" in row else None
+            examples = tuple([tuple(texts) for texts in row["examples"]])
+            columns = (row["id"], examples, labels, heading, alike.text(row.get("cluster", "")))
+            if (only := row.get("only")) != ASKED:
+                whole.append(*columns)
             if only != WHOLE:
-                asked.append(case)
-    if end != content.hexdigest()[:16]:
+                asked.append(*columns)
+            has_parts = has_parts or only is not None
+    if end != _digest_above(path):
         raise _damaged(path, "the file is incomplete or was changed")
     labels = None if head["labels"] is None else tuple(head["labels"])
     measures = [from_json(measure) for measure in head["measures"]]
     return Built(asked, labels, head["asks"], measures, head["about"], whole if has_parts else ())
 
 
-def _case(row: dict[str, Any], shared: dict[str, Any], alike: Alike) -> Case:
-    examples = tuple([tuple(example) for example in row["examples"]])
-    labels = alike.texts(tuple(row["labels"])) if "labels" in row else None
-    cluster = alike.text(row.get("cluster", ""))
-    return Case(row["id"], examples, labels, shared["groups"], cluster, shared["meta"])
+def _meta(meta: dict[str, Any]) -> Mapping[str, Any]:
+    """Return the meta of a case; large values are held compressed."""
+    return Large(meta) if len(str(meta)) > LONG_META else meta
+
+
+def _digest_above(path: Path) -> str:
+    """Return the digest of all lines but the last."""
+    content, before = hashlib.sha256(), b""
+    with path.open("rb") as stream:
+        for line in stream:
+            content.update(before)
+            before = line
+    return content.hexdigest()[:16]
 
 
 def load_once(path: Path) -> Built:
@@ -171,8 +185,8 @@ def is_whole(path: Path) -> bool:
 
 # Answers
 
-BLOCK = 10_000
-"""Answers written at a time: stored predictions arrive as one batch."""
+BLOCK = 1_000
+"""Lines written at a time: stored predictions arrive as one batch."""
 
 
 class PartialAnswers:
@@ -197,9 +211,14 @@ class PartialAnswers:
 
     def add(self, rows: Sequence[Answer]) -> None:
         for start in range(0, len(rows), BLOCK):
-            block = rows[start : start + BLOCK]
-            self._lines.append(map(answer_line, block))
-            self._errors += sum(bool(row.error) for row in block)
+            part = slice(start, start + BLOCK)
+            if isinstance(rows, AnswerRows):
+                self._lines.append(rows.lines(part))
+            else:
+                self._lines.append(map(answer_line, rows[part]))
+                self._errors += sum(bool(row.error) for row in rows[part])
+        if isinstance(rows, AnswerRows):
+            self._errors += len(rows.answers.errors)
 
     def arrange(self, rows: Sequence[Answer]) -> None:
         """Replace the stored answers by these rows, which are the same answers in another order."""
@@ -268,16 +287,6 @@ def is_answer(row: Answer) -> bool:
     )
 
 
-_encode = json.JSONEncoder(ensure_ascii=False).encode
-"""Shared: creating an encoder takes as long as encoding a line."""
-
-
-def answer_line(row: Answer) -> str:
-    """Return an answer as a line of the file; the mark only if there is one."""
-    plain = {"example_id": row.example_id, "kind": row.kind, "data": row.data, "error": row.error}
-    return _encode({**plain, "mark": row.mark} if row.mark else plain) + "\n"
-
-
 # Columns
 
 VALUES = "values"
@@ -286,7 +295,7 @@ VALUES = "values"
 def write_columns(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     """Write columns of one length, a line each."""
     with writing(path) as stream:
-        stream.writelines(f"{_encode(list(column))}\n" for column in columns.values())
+        stream.writelines(f"{ENCODE(list(column))}\n" for column in columns.values())
 
 
 def stored_column(path: Path, number: int, length: int, missing: float | None = None) -> Lazy[Any]:

@@ -1,6 +1,7 @@
 """A request to read a predictions file, and its content as columns, before they are matched with the cases."""
 
 import math
+import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,7 +50,11 @@ class Columns:
     """The file's own names of its numbers."""
     column_names: tuple[str, ...] = ()
     """The file's names of its columns of probabilities."""
-    keys: list[Key] = field(default_factory=list)  # empty if the order of the rows identifies the examples
+    groups: list[str | None] = field(default_factory=list)
+    identities: list[str] = field(
+        default_factory=list
+    )  # empty if the order of the rows identifies the examples
+    examples: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]
     lines: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]
     predictions: list[Prediction] = field(default_factory=list)  # None: the most probable label
     numbers: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]  # of all rows, end to end
@@ -71,20 +76,25 @@ class Columns:
         self.predictions.append(self.alike.text(prediction) if isinstance(prediction, str) else prediction)
         self.widths.append(len(numbers))
         if key is not None:
-            self.keys.append(key)
+            self.groups.append(key.group)
+            self.identities.append(key.identity)
+            self.examples.append(min(key.example, sys.maxsize))
 
     def add_error(self, line: int, message: str, key: Key) -> None:
         """Add an example without an answer."""
         self.errors[len(self.lines)] = message
         self.add(line, None, (), key)
 
+    def key(self, row: int) -> Key:
+        return Key(self.groups[row], self.identities[row], self.examples[row])
+
     def where(self, row: int) -> str:
         return f"{self.path}, {self.unit} {self.lines[row]}"
 
     def check(self) -> None:
         """Raise for the first row whose numbers are not probabilities."""
-        numbers, widths = np.array(self.numbers), np.array(self.widths)
-        owners = np.repeat(np.arange(len(widths)), widths)
+        numbers, widths = np.frombuffer(self.numbers), np.frombuffer(self.widths, np.int64)
+        owners = np.repeat(np.arange(len(widths), dtype=np.int32), widths)
         outside = owners[~((numbers >= -OUTSIDE) & (numbers <= 1 + OUTSIDE))]
         sums = np.bincount(owners, weights=numbers, minlength=len(widths))
         uneven = np.flatnonzero((widths > 1) & (np.abs(sums - 1) > TOLERANCE))

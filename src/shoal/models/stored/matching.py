@@ -6,7 +6,6 @@ shifted. A column holds the text if it has a usual name, or if most of its first
 text that contains the suite's is a prompt and agrees with it.
 """
 
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -16,6 +15,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.case_table import CaseTable
 from ...core.errors import DataError, nearest
 from ...core.records import Case, Example
 from .columns import Columns, Key, shown
@@ -33,12 +33,12 @@ SHOWN = 3
 
 def match_rows(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
     """Return the row that answers each example of the cases; `whole` is their suite."""
-    match = _match_by_id if columns.keys else _match_by_order
-    rows = match(columns, cases, whole)
-    examples = list(chain.from_iterable(case.examples for case in cases))
+    match = _match_by_id if columns.identities else _match_by_order
+    rows = match(columns, CaseTable.of(cases), CaseTable.of(whole))
     for name, texts in columns.texts.items():
+        examples = chain.from_iterable(case.examples for case in cases)
         carried = (
-            (f"{columns.unit} {columns.lines[row]} ({columns.keys[row]})", texts[row], example)
+            (f"{columns.unit} {columns.lines[row]} ({columns.key(row)})", texts[row], example)
             for row, example in zip(rows.tolist(), examples, strict=True)
         )
         refuse_other_texts(columns.path, name, carried)
@@ -48,30 +48,26 @@ def match_rows(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -
 class _Places:
     """The positions of a suite's examples."""
 
-    def __init__(self, *suites: Sequence[Case]) -> None:
+    def __init__(self, *suites: CaseTable) -> None:
         self.numbers: dict[str, int] = {}
-        counts = array("q")
-        for case in chain(*suites):
-            number = self.numbers.setdefault(case.id, len(counts))
-            if number == len(counts):
-                counts.append(0)
-            counts[number] = len(case.examples)
-        self.sizes = counts
-        self.starts = array("q", [0]) + array("q", np.cumsum(counts))
-        self.total = self.starts.pop()
+        own = [[self.numbers.setdefault(name, len(self.numbers)) for name in suite.ids] for suite in suites]
+        self.sizes = np.zeros(len(self.numbers), np.int64)
+        for suite, numbers in zip(suites, own, strict=True):
+            self.sizes[numbers] = suite.sizes
+        self.total = int(self.sizes.sum())
+        self.starts = np.cumsum(self.sizes) - self.sizes
 
-    def of_cases(self, cases: Sequence[Case]) -> NDArray[np.int64]:
+    def of_cases(self, cases: CaseTable) -> NDArray[np.int64]:
         """Return the positions of the cases' examples."""
-        numbers = np.fromiter((self.numbers[case.id] for case in cases), np.int64, len(cases))
-        sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
-        firsts = np.array(self.starts)[numbers] - (np.cumsum(sizes) - sizes)
-        return np.repeat(firsts, sizes) + np.arange(sizes.sum())
+        numbers = np.fromiter(map(self.numbers.__getitem__, cases.ids), np.int64, len(cases))
+        firsts = self.starts[numbers] - (np.cumsum(cases.sizes) - cases.sizes)
+        return np.repeat(firsts, cases.sizes) + np.arange(cases.sizes.sum())
 
 
-def _match_by_order(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
+def _match_by_order(columns: Columns, cases: CaseTable, whole: CaseTable) -> NDArray[np.int64]:
     """Match lines and examples of the whole suite in order, copies of cases included."""
     places, lines = _Places(whole), len(columns.lines)
-    strangers = [case.id for case in cases if case.id not in places.numbers]
+    strangers = [name for name in cases.ids if name not in places.numbers]
     if lines == places.total and not strangers:
         return places.of_cases(cases)
     raise DataError(
@@ -83,33 +79,51 @@ def _match_by_order(columns: Columns, cases: Sequence[Case], whole: Sequence[Cas
     )
 
 
-def _match_by_id(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -> NDArray[np.int64]:
+def _match_by_id(columns: Columns, cases: CaseTable, whole: CaseTable) -> NDArray[np.int64]:
     """Match rows by the case that each names."""
+    if _is_in_order(columns, cases):
+        return np.arange(len(cases))
     places = _Places(whole) if whole is cases else _Places(whole, cases)
+    pairs = zip(columns.groups, columns.identities, strict=True)
+    names = (name if group is None else f"{group}/{name}" for group, name in pairs)
+    numbers = np.fromiter((places.numbers.get(name, -1) for name in names), np.int64, len(columns.identities))
     full_id = _FullIds(columns, places.numbers)
-    row_at = array("q", [-1]) * places.total
-    sizes, starts = places.sizes, places.starts
-    strangers: list[int] = []
-    for row, key in enumerate(columns.keys):
-        identity = full_id(key, row)
-        number = -1 if identity is None else places.numbers[identity]
-        if number < 0 or key.example >= sizes[number]:
-            strangers.append(row)
-            continue
-        place = starts[number] + key.example
-        if row_at[place] >= 0:
-            raise DataError(
-                f"{columns.where(row)}: {key} is predicted twice",
-                why=f"first on {columns.unit} {columns.lines[row_at[place]]}",
-                fix="keep one of them",
-            )
-        row_at[place] = row
-    if strangers:
-        raise _unknown(columns, strangers, places)
-    rows = np.array(row_at, np.int64)[places.of_cases(cases)]
+    for row in np.flatnonzero(numbers < 0).tolist():
+        numbers[row] = places.numbers.get(full_id(columns.key(row), row) or "", -1)
+    examples = np.array(columns.examples)
+    known = np.flatnonzero((numbers >= 0) & (examples < places.sizes[numbers]))
+    targets = places.starts[numbers[known]] + examples[known]
+    _, firsts = np.unique(targets, return_index=True)
+    if len(firsts) < len(known):
+        again = np.setdiff1d(np.arange(len(known)), firsts)[0]
+        raise _repeated(columns, int(known[again]), int(known[targets == targets[again]][0]))
+    row_at = np.full(places.total, -1)
+    row_at[targets] = known
+    if len(known) < len(numbers):
+        raise _unknown(columns, np.setdiff1d(np.arange(len(numbers)), known).tolist(), places)
+    rows = row_at[places.of_cases(cases)]
     if (rows < 0).any():
         raise _missing(columns, cases, rows, places)
     return rows
+
+
+def _is_in_order(columns: Columns, cases: CaseTable) -> bool:
+    """Return whether the rows are the cases, in their order, each with one example."""
+    if len(columns.identities) != len(cases.ids) or any(columns.examples) or (cases.sizes != 1).any():
+        return False
+    triples = zip(columns.groups, columns.identities, cases.ids, strict=True)
+    is_same = all((name if group is None else f"{group}/{name}") == known for group, name, known in triples)
+    # Equal hashes of different ids only cost the time of the other way.
+    hashes = np.sort(np.fromiter(map(hash, cases.ids), np.int64, len(cases)))
+    return is_same and bool((np.diff(hashes) != 0).all())
+
+
+def _repeated(columns: Columns, row: int, first: int) -> DataError:
+    return DataError(
+        f"{columns.where(row)}: {columns.key(row)} is predicted twice",
+        why=f"first on {columns.unit} {columns.lines[first]}",
+        fix="keep one of them",
+    )
 
 
 class _FullIds:
@@ -150,14 +164,14 @@ class _FullIds:
 
 
 def _unknown(columns: Columns, rows: Sequence[int], places: _Places) -> DataError:
-    first = columns.keys[rows[0]]
+    first = columns.key(rows[0])
     groups = {identity.rpartition("/")[0] for identity in places.numbers}
     group = first.group or first.identity.rpartition("/")[0]
     similar = "" if group in groups else nearest(group, groups)
-    theirs = _listed([columns.keys[row] for row in rows[:SHOWN]], len(rows))
+    theirs = _listed([columns.key(row) for row in rows[:SHOWN]], len(rows))
     return DataError(
         f"{columns.where(rows[0])}: {first} is not in the suite",
-        why=f"{len(rows):,} of {len(columns.keys):,} ids are unknown: {theirs}; {_numbering(columns, places)}",
+        why=f"{len(rows):,} of {len(columns.identities):,} ids are unknown: {theirs}; {_numbering(columns, places)}",
         fix=similar or "shoal export SUITE --out cases.csv writes the suite's ids",
     )
 
@@ -166,7 +180,8 @@ def _missing(columns: Columns, cases: Sequence[Case], rows: NDArray[np.int64], p
     names = [Key(None, case.id, number) for case in cases for number in range(len(case.examples))]
     absent = [names[position] for position in np.flatnonzero(rows < 0)[:SHOWN]]
     count = int((rows < 0).sum())
-    theirs = _listed(columns.keys[:SHOWN], len(columns.keys))
+    count_of_theirs = len(columns.identities)
+    theirs = _listed([columns.key(row) for row in range(min(SHOWN, count_of_theirs))], count_of_theirs)
     return DataError(
         f"{columns.path}: no prediction for {count:,} of {len(rows):,} examples",
         why=f"missing: {_listed(absent, count)}; the file has {theirs}; {_numbering(columns, places)}",
@@ -184,10 +199,10 @@ def _numbering(columns: Columns, places: _Places) -> str:
     ids = _listed([Key(None, name, 0) for name in islice(places.numbers, SHOWN)], len(places.numbers))
     text = f"the suite has {ids}. An id is functionality/case_id"
     ours = _first_number(places.numbers)
-    theirs = _first_number(key.identity for key in columns.keys)
+    theirs = _first_number(columns.identities)
     if ours is not None and theirs is not None and ours != theirs:
         text += f"; case_id begins at {theirs} in the file, at {ours} in the suite"
-    example = min(key.example for key in columns.keys)
+    example = min(columns.examples)
     return f"{text}; example_idx counts from 0" + (f", in the file from {example}" if example else "")
 
 

@@ -73,7 +73,7 @@ def _errors(columns: Columns, rows: NDArray[np.int64]) -> dict[int, str]:
 
 def _width(columns: Columns) -> int:
     """Return the number of probabilities per row, the same in every row that has any."""
-    widths = np.array(columns.widths)
+    widths = np.frombuffer(columns.widths, np.int64)
     width = int(widths.max(initial=0))
     uneven = np.flatnonzero((widths != width) & (widths > 0))
     if len(uneven):
@@ -87,8 +87,8 @@ def _width(columns: Columns) -> int:
 
 def _table(columns: Columns, meaning: Meaning, width: int) -> NDArray[np.float64]:
     """Return one row per answer and one column per label, or one confidence; NaN without probabilities."""
-    widths = np.array(columns.widths)
-    given = np.array(columns.numbers).reshape(-1, max(width, 1))
+    widths = np.frombuffer(columns.widths, np.int64)
+    given = np.frombuffer(columns.numbers).reshape(-1, max(width, 1))
     if width < 2:
         table = np.full((len(widths), 1), np.nan)
         table[widths == 1] = given
@@ -105,7 +105,8 @@ def _codes(columns: Columns, meaning: Meaning, table: NDArray[np.float64]) -> ND
     place = {label: code for code, label in enumerate(meaning.labels)}
     codes: dict[Prediction, int] = {word: place[label] for word, label in meaning.answers.items()}
     codes[None] = -1
-    predictions = np.array([codes[prediction] for prediction in columns.predictions], np.int64)
+    found = map(codes.__getitem__, columns.predictions)
+    predictions = np.fromiter(found, np.int64, len(columns.predictions))
     left = predictions < 0
     if left.any():  # rows with errors get any label, which is never used
         predictions[left] = np.nan_to_num(table[left], nan=0.0).argmax(axis=1)

@@ -6,13 +6,17 @@ nested JSON.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from ...core.errors import DataError, nearest, some
-from ...core.files import Alike
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import DataError, errors_at, nearest, some
+from ...core.files import Alike, Cells, UnusualError
 from ...data.paths import has_path, paths_in, value_at
 from ..labels import Spellings
 from .columns import Columns, Key, Prediction, Request, not_a_probability, number_from, shown
@@ -24,6 +28,9 @@ ANSWERS = ("label", "pred", "prediction", "predicted", "predicted_label", "pred_
 OURS = {*IDS, "functionality", "example_idx", "error", ""}
 HEAD = 20
 """Rows that decide which columns hold the text."""
+
+ROWS_AT_ONCE = 256
+"""Few enough for the processor's cache."""
 
 Row = Mapping[str, Any]
 
@@ -74,14 +81,14 @@ def read_records(request: Request, records: Records) -> Columns:
     columns.numbered = is_json and not request.options.label
     columns.ordered = is_json and request.options.probabilities is None
     columns.number_names = records.label_names
-    add = _adder(columns, records, fields)
-    for number, row in chain(head, rows):
-        try:
-            add(number, row)
-            for name, texts in columns.texts.items():
-                texts.append(text_in(row, name))
-        except DataError as problem:
-            raise problem.at(f"{request.path}, {records.unit} {number}") from None
+    add, rows = _adder(columns, records, fields), chain(head, rows)
+    for block in _blocks(rows):
+        if not _add_block(columns, records, fields, block):
+            for number, row in block:
+                with errors_at(f"{request.path}, {records.unit} {number}"):
+                    add(number, row)
+        for name, texts in columns.texts.items():
+            texts.extend(text_in(row, name) for _, row in block)
     return columns
 
 
@@ -186,6 +193,74 @@ def _refuse_overlooked(request: Request, names: Sequence[str], first: Row) -> No
             why=f"the suite's labels are {str(request.labels) or 'without names'}",
             fix=f"?probabilities={','.join(shares)}&labels=NAME,NAME in the same order, or ?probabilities=no",
         )
+
+
+# Many rows
+
+
+def _blocks(rows: Iterator[tuple[int, Row]]) -> Iterator[list[tuple[int, Row]]]:
+    """Yield the rows by the block; rows before one that cannot be read come first, so that their errors do."""
+    problem: DataError | None = None
+    while problem is None:
+        block: list[tuple[int, Row]] = []
+        try:
+            block.extend(islice(rows, ROWS_AT_ONCE))
+        except DataError as error:
+            problem = error
+        if not block:
+            break
+        yield block
+    if problem is not None:
+        raise problem
+
+
+def _add_block(columns: Columns, records: Records, fields: Fields, block: Sequence[tuple[int, Row]]) -> bool:
+    """Add rows column by column; return False, and add none, if a row is not valid or not of the usual form."""
+    if any("." in name for name in (fields.identity, fields.answer, *fields.probabilities)):
+        return False  # they may be paths
+    cells, is_table = Cells([row for _, row in block]), records.columns is not None
+    try:
+        groups = cells.column("functionality", str, type(None))
+        identities = list(map(str, cells.column(fields.identity, str, int)))
+        examples = array("q", [number or 0 for number in cells.column("example_idx", int, type(None))])
+        answers = cells.column(fields.answer, str, int, type(None)) if fields.answer else [None] * len(block)
+        values, widths = _values(cells, len(block), records, fields)
+    except (UnusualError, DataError, OverflowError):
+        return False
+    needs_vectors = None in answers
+    has_error = not is_table and any(cells.column("error"))
+    if has_error or not all(identities) or min(examples) < 0:
+        return False
+    if needs_vectors and (min(widths) < 2 or (is_table and fields.answer)):
+        return False
+    columns.lines.extend(number for number, _ in block)
+    columns.groups.extend(group or None for group in columns.alike.each(groups))
+    columns.identities.extend(identities)
+    columns.examples.extend(examples)
+    columns.predictions.extend(columns.alike.each(answers))
+    columns.numbers.frombytes(values.tobytes())
+    columns.widths.extend(widths)
+    return True
+
+
+def _values(
+    cells: Cells, rows: int, records: Records, fields: Fields
+) -> tuple[NDArray[np.float64], Sequence[int]]:
+    """Return the confidences or probabilities of all rows end to end, and how many each row has."""
+    names = fields.probabilities
+    if len(names) == 1:
+        column = cells.column(names[0], list, str, int, float, type(None))
+        kinds = set(map(type, column))
+        if kinds == {type(None)}:
+            return np.zeros(0), [0] * rows
+        if kinds == {list}:
+            flat = list(chain.from_iterable(column))
+            if not set(map(type, flat)) <= {int, float}:
+                raise UnusualError
+            return np.array(flat, np.float64), list(map(len, column))
+    flat = [cell for name in names for cell in cells.column(name, str, int, float)]
+    numbers = [number_from(cell, decimal_comma=records.decimal_comma) for cell in flat]
+    return np.array(numbers, np.float64).reshape(len(names), rows).T.ravel(), [len(names)] * rows
 
 
 # One row

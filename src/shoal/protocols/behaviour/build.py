@@ -5,17 +5,17 @@ The split follows BELUGA (`docs/method/beluga.md` 1.2): 50/25/25 by case inside 
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import import_module
 from itertools import groupby
-from operator import is_
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ...core.case_table import CaseTable
 from ...core.errors import DataError, PlanError, nearest
 from ...core.files import is_file, refuse_special, stamp
 from ...core.records import Case, Example, Label
@@ -67,17 +67,17 @@ def build(settings: Settings, progress: Progress = silent) -> Built:
     return built_suite(load_suite(settings.suite), *chosen_cases(settings, settings.split, settings.seed))
 
 
-def chosen_cases(settings: Settings, split: str, seed: int) -> tuple[list[Case], dict[str, Any]]:
+def chosen_cases(settings: Settings, split: str, seed: int) -> tuple[CaseTable, dict[str, Any]]:
     """Return the cases of a split that `only` and `limit` choose, and facts about the choice."""
     in_split = suite_cases(settings, split)
     cases = in_split
     if settings.only and in_split:
-        cases = [in_split[at] for at in choose(in_split, settings.only)]
+        cases = in_split.take(choose(in_split, settings.only))
     about = repeated(settings)
     about |= {"chosen": list(settings.only), "not asked": len(in_split) - len(cases)} if settings.only else {}
     if settings.limit and settings.limit < len(cases):
         chosen = np.random.default_rng(seed).choice(len(cases), settings.limit, replace=False)
-        cases = [cases[position] for position in np.sort(chosen)]
+        cases = cases.take(np.sort(chosen).tolist())
     if not cases:
         raise DataError(
             f"suite {load_suite(settings.suite).name!r} has no case in split {split!r}",
@@ -102,24 +102,19 @@ def built_suite(
     about = {"suite": suite.name, "task": suite.task, "version": suite.version, **(facts or {})}
     asks: Asks = "spans" if is_reading(chosen) else "labels"
     # If nothing was left out or edited, the suite is not stored a second time.
-    same = len(chosen) == len(suite.cases) and all(map(is_, chosen, suite.cases))
-    return Built(
-        _plain(chosen), suite.labels, asks, about=about, chosen_from=() if same else _plain(suite.cases)
-    )
+    whole = () if chosen is suite.cases else suite.cases.with_meta(_plain)
+    plain = CaseTable.of(chosen).with_meta(_plain)
+    return Built(plain, suite.labels, asks, about=about, chosen_from=whole)
 
 
-def _plain(cases: Sequence[Case]) -> list[Case]:
-    """Return the cases with plain values, as the store keeps them; cases that share their meta go on sharing it."""
-    known: dict[int, dict[str, Any]] = {}
-    for meta in (case.meta for case in cases):
-        if id(meta) not in known:
-            expect = meta["expect"]
-            plain = {**meta, "expect": expect.as_json(), "expects": rule_words(expect)}
-            known[id(meta)] = plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
-    return [replace(case, meta=known[id(case.meta)]) for case in cases]
+def _plain(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a case's meta with plain values, as the store keeps them."""
+    expect = meta["expect"]
+    plain = {**meta, "expect": expect.as_json(), "expects": rule_words(expect)}
+    return plain | ({"labels": list(meta["labels"])} if "labels" in meta else {})
 
 
-def suite_cases(settings: Settings, split: str) -> list[Case]:
+def suite_cases(settings: Settings, split: str) -> CaseTable:
     """Return the suite's edited cases of one split; all of them if it is empty."""
     cases = edited(settings)
     if settings.resolved("duplicates") == "drop":
@@ -127,7 +122,7 @@ def suite_cases(settings: Settings, split: str) -> list[Case]:
     return choose_split(cases, split, settings.resolved("split_by")) if split else cases
 
 
-def edited(settings: Settings) -> list[Case]:
+def edited(settings: Settings) -> CaseTable:
     """Return every case of the suite, with the edits of the settings."""
     return EDITS[settings.resolved("edits")](load_suite(settings.suite).cases)
 
@@ -195,31 +190,47 @@ REPAIRS: dict[str, Edit] = {
 """Edits by functionality; only the released suites have these names."""
 
 
-def mend_cases(cases: Iterable[Case], edits: Mapping[str, Edit]) -> list[Case]:
+def mend_cases(cases: Sequence[Case], edits: Mapping[str, Edit]) -> CaseTable:
     """Return the cases with the edits of their functionalities."""
-    return [edits[name](case) if (name := case.groups["functionality"]) in edits else case for case in cases]
+    table = CaseTable.of(cases)
+    if edits.keys().isdisjoint(filter(None, table.group_values("functionality"))):
+        return table
+    return CaseTable.of(
+        [edits[name](case) if (name := case.groups["functionality"]) in edits else case for case in table]
+    )
 
 
-def repaired(cases: Iterable[Case]) -> list[Case]:
+def repaired(cases: Sequence[Case]) -> CaseTable:
     """Return the cases with corrected labels and rules."""
-    normalise = with_rule("squad_normalise")
-    return [
-        normalise(case) if case.meta["expect"].rule == "string_equal_after_edge_strip" else case
-        for case in mend_cases(cases, REPAIRS)
-    ]
+    return mend_cases(cases, REPAIRS).with_meta(_normalised)
 
 
-def without_duplicates(cases: Sequence[Case]) -> list[Case]:
+def _normalised(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+    if meta["expect"].rule != "string_equal_after_edge_strip":
+        return meta
+    return {**meta, "expect": replace(meta["expect"], rule="squad_normalise")}
+
+
+def without_duplicates(cases: Sequence[Case]) -> CaseTable:
     """Return the first of all cases with the same examples and labels in one functionality."""
-    first = {
-        (case.groups["functionality"], case.examples, case.labels): case for case in reversed(list(cases))
-    }
-    kept = set(map(id, first.values()))
-    return [case for case in cases if id(case) in kept]
+    table = CaseTable.of(cases)
+    contents = zip(table.group_values("functionality"), table.examples, table.labels, strict=True)
+    hashes = np.fromiter(map(hash, contents), np.int64, len(table))
+    _, firsts, counts = np.unique(hashes, return_index=True, return_counts=True)
+    if len(firsts) == len(table):
+        return table
+    seen: set[object] = set()
+    repeated = np.isin(hashes, hashes[firsts[counts > 1]])
+    for place in np.flatnonzero(repeated).tolist():
+        case = table[place]
+        content = (case.groups["functionality"], case.examples, case.labels)
+        repeated[place] = content in seen
+        seen.add(content)
+    return table.take(np.flatnonzero(~repeated).tolist())
 
 
-EDITS: dict[str, Callable[[Sequence[Case]], list[Case]]] = {
-    "none": list,
+EDITS: dict[str, Callable[[Sequence[Case]], CaseTable]] = {
+    "none": CaseTable.of,
     "beluga": lambda cases: mend_cases(cases, BELUGA_EDITS),
     "repaired": repaired,
 }
@@ -228,11 +239,12 @@ EDITS: dict[str, Callable[[Sequence[Case]], list[Case]]] = {
 # Splits
 
 
-def choose_split(cases: Sequence[Case], split: str, by: SplitBy) -> list[Case]:
+def choose_split(cases: Sequence[Case], split: str, by: SplitBy) -> CaseTable:
     """Return the cases of one part: "train", "validation" or "test" by rule, or by a file."""
+    table = CaseTable.of(cases)
     if split in SPLITS:
         part = split_cases(cases, by)
-        return [case for case in cases if part[case.id] == split]
+        return table.take(place for place, name in enumerate(table.ids) if part[name] == split)
     path, wanted = split_file(split)
     if not is_file(path):
         raise PlanError(
@@ -240,13 +252,13 @@ def choose_split(cases: Sequence[Case], split: str, by: SplitBy) -> list[Case]:
             fix=nearest(split, SPLITS) or "split=test, split=FILE, or split=FILE:train",
         )
     part = read_split(path)
-    missing = [case.id for case in cases if case.id not in part]
+    missing = [name for name in table.ids if name not in part]
     if missing:
         raise DataError(
             f"{path}: {len(missing):,} cases have no split, the first is {missing[0]!r}",
             fix="a row for each: functionality, case_id, split",
         )
-    return [case for case in cases if part[case.id] == wanted]
+    return table.take(place for place, name in enumerate(table.ids) if part[name] == wanted)
 
 
 def split_file(split: str) -> tuple[Path, str]:
@@ -296,7 +308,7 @@ def _connected(cases: Sequence[Case]) -> dict[str, object]:
 
     texts: dict[object, int] = {}
     pairs = [
-        (place, texts.setdefault(_normalised(example), len(texts)))
+        (place, texts.setdefault(_folded(example), len(texts)))
         for place, case in enumerate(cases)
         for example in case.examples
     ]
@@ -335,10 +347,10 @@ def _id_order(case: Case) -> tuple[int, int, str]:
 
 def content(case: Case) -> object:
     """Return the texts of a case without letter case and spacing."""
-    return tuple(text for example in case.examples for text in _normalised(example))
+    return tuple(text for example in case.examples for text in _folded(example))
 
 
-def _normalised(example: Example) -> Example:
+def _folded(example: Example) -> Example:
     return tuple(" ".join(text.casefold().split()) for text in example)
 
 

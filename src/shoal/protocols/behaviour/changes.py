@@ -5,14 +5,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...core.case_table import CaseTable, by_group
 from ...core.records import Answers, Case, Outcomes
+from ...stats.resampling import hits_of
 from .expect import Expect
-from .judge import as_set, block_of, by_functionality, judges_raw, rows_of_cases
+from .judge import as_set, block_of, judges_raw, rows_of_cases
 from .rules import Block, Floats, label_index, values_of
 from .settings import Settings
 
 SIGNS = {"lower": "−", "less_conf": "−", "higher": "+", "more_conf": "+", "-tol": "−", "tol": "+"}
 """The end of a rule's name, to the direction in which it limits a change."""
+LIMITS = ("positive_shift", "direction ", "conf_of_", "same_pred_or_conf_change_within_tol")
+"""How the rules begin that limit a change of probability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +40,18 @@ def changes(
     Models without probabilities and rules about labels alone have none. `shown` are the answers in the suite's labels.
     """
     made: list[Change | None] = [None] * len(cases)
-    failing = np.array([place for place, letter in enumerate(outcomes.verdicts) if letter == "0"], np.int64)
-    if answers.probabilities is None or not len(failing):
+    if answers.probabilities is None:
         return made
-    sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
-    starts = np.cumsum(sizes) - sizes
-    for members in by_functionality([cases[place] for place in failing]).values():
-        places = failing[members]
-        expect, rows = as_set(cases[places[0]], settings), rows_of_cases(starts[places], sizes[places])
+    table, has_failed = CaseTable.of(cases), hits_of(outcomes.verdicts) == 0
+    starts = np.cumsum(sizes := table.sizes) - sizes
+    for members in by_group(table, "functionality").values():
+        places = members[has_failed[members]]
+        expect = as_set(table[int(members[0])], settings)
+        if not len(places) or not expect.rule.startswith(LIMITS):
+            continue
+        rows = rows_of_cases(starts[places], sizes[places])
         source = answers if judges_raw(expect) else shown
-        block = block_of(source, [cases[place] for place in places], rows, sizes[places], expect)
+        block = block_of(source, table, places, rows, sizes[places], expect)
         values = np.nan_to_num(values_of(block, expect, settings.slack), nan=1.0)
         for place, start, size in zip(places, block.starts, sizes[places], strict=True):
             worst = start + np.argmin(values[start : start + size])
@@ -53,7 +59,7 @@ def changes(
     return made
 
 
-def _change(block: Block, expect: Expect, original: int, row: int) -> Change | None:
+def _change(block: Block, expect: Expect, original: int, row: int) -> Change:
     rule, probabilities = expect.rule, block.probabilities
     assert probabilities is not None
     first, last = 0, probabilities.shape[1] - 1
@@ -68,8 +74,6 @@ def _change(block: Block, expect: Expect, original: int, row: int) -> Change | N
         columns = columns if word == "original_pred" else [label_index(word, block.labels)]
     elif rule == "same_pred_or_conf_change_within_tol":
         sign = "±"
-    elif not rule.startswith("direction "):
-        return None
     before, after = (_value(probabilities[place], columns) for place in (original, row))
     return Change(tuple(block.labels[column] for column in columns), before, after, expect.tolerance, sign)
 

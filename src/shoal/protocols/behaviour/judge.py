@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...core.case_table import CaseTable, by_group
 from ...core.errors import DataError
 from ...core.records import Answers, Case, Label, Outcomes
 from .expect import Expect
@@ -18,7 +19,8 @@ def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcom
 
     An answer that parses as no label but counts as failing (`answers.unparsed`) fails its case, of whatever type.
     """
-    sizes = np.fromiter((len(case.examples) for case in cases), np.int64, len(cases))
+    table = CaseTable.of(cases)
+    sizes = table.sizes
     starts = np.cumsum(sizes) - sizes
     if sizes.sum() != len(answers.predictions):
         raise DataError(
@@ -31,11 +33,11 @@ def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcom
         shown = replace(shown, confidences=np.ones(len(shown.predictions)))
     verdicts = np.full(len(cases), ord("-"), np.uint8)
     values = np.full(len(cases), np.nan)
-    for members in by_functionality(cases).values():
-        expect = as_set(cases[members[0]], settings)
+    for members in by_group(table, "functionality").values():
+        expect = as_set(table[int(members[0])], settings)
         source = raw if judges_raw(expect) else shown
         rows = rows_of_cases(starts[members], sizes[members])
-        block = block_of(source, [cases[position] for position in members], rows, sizes[members], expect)
+        block = block_of(source, table, members, rows, sizes[members], expect)
         by_example = values_of(block, expect, settings.slack)
         if answers.unparsed:
             by_example[np.isin(rows, list(answers.unparsed))] = -1.0
@@ -53,14 +55,6 @@ def judge(settings: Settings, cases: Sequence[Case], answers: Answers) -> Outcom
 def judges_raw(expect: Expect) -> bool:
     """Return whether a rule is about the model's own labels, without a neutral band."""
     return expect.rule.startswith("direction ")
-
-
-def by_functionality(cases: Sequence[Case]) -> dict[str, Integers]:
-    """Return the positions of each functionality's cases, in order."""
-    members: dict[str, list[int]] = {}
-    for position, case in enumerate(cases):
-        members.setdefault(case.groups["functionality"], []).append(position)
-    return {name: np.array(positions) for name, positions in members.items()}
 
 
 def expect_of(case: Case) -> Expect:
@@ -92,9 +86,9 @@ def _cases_with_errors(errors: Mapping[int, str], starts: Integers) -> dict[int,
 
 
 def block_of(
-    answers: Answers, cases: Sequence[Case], rows: Integers, sizes: Integers, expect: Expect
+    answers: Answers, table: CaseTable, members: Integers, rows: Integers, sizes: Integers, expect: Expect
 ) -> Block:
-    """Return the answers in these rows as a block of one functionality's cases."""
+    """Return the answers in these rows as a block: those to one functionality's cases, the members of the table."""
     reading = judges_text(expect)
     if reading and not answers.texts:
         raise DataError(
@@ -102,15 +96,16 @@ def block_of(
             fix="a model that answers questions, or a suite of labels",
         )
     own, starts = rows_of(answers, rows), np.cumsum(sizes) - sizes
-    expected = np.zeros(0, np.int64) if reading else _expected(cases, starts, len(rows), own.labels)
+    labels = [table.labels[place] for place in members.tolist()]
+    expected = np.zeros(0, np.int64) if reading else _expected(labels, sizes, own.labels)
     block = Block(own.labels, starts, own.predictions, own.probabilities, own.confidences, expected)
     if not reading:
         return block
     return replace(
         block,
         texts=own.texts,
-        expected_texts=[str(label) for case in cases for label in case.labels or ()],
-        substitutions=[swap for case in cases for swap in _substitutions(case)],
+        expected_texts=[str(label) for each in labels for label in each or ()],
+        substitutions=[swap for place in members.tolist() for swap in _substitutions(table[place])],
     )
 
 
@@ -134,15 +129,14 @@ def rows_of_cases(starts: Integers, sizes: Integers) -> Integers:
     return rows
 
 
-def _expected(cases: Sequence[Case], starts: Integers, n: int, labels: tuple[str, ...]) -> Integers:
-    codes: dict[Label, int] = {}
-    expected = np.full(n, NO_LABEL)
-    for case, start in zip(cases, starts.tolist(), strict=True):
-        for row, label in enumerate(case.labels or (), start=start):
-            if label not in codes:
-                codes[label] = _label_code(label, labels)
-            expected[row] = codes[label]
-    return expected
+def _expected(
+    labels: Sequence[tuple[Label, ...] | None], sizes: Integers, names: tuple[str, ...]
+) -> Integers:
+    """Return the expected label of each example as a code."""
+    pairs = zip(labels, sizes.tolist(), strict=True)
+    flat = [label for own, size in pairs for label in own or (None,) * size]
+    codes = {label: NO_LABEL if label is None else _label_code(label, names) for label in dict.fromkeys(flat)}
+    return np.fromiter(map(codes.__getitem__, flat), np.int64, len(flat))
 
 
 def _label_code(label: Label, labels: tuple[str, ...]) -> int:

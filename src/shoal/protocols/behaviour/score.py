@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.case_table import CaseTable, by_group
 from ...core.claims import ENOUGH_TEMPLATES
 from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome, verdicts_of
 from ...models.answer_rows import NO_ANSWER as REPLY_UNREAD
@@ -17,8 +18,8 @@ from ...stats.resampling import cluster_table, errors_of, hits_of, macro_mean, s
 from ..base import Built, Scored
 from ..degeneracy import DEGENERATE, degenerate, swapped
 from .changes import changes
-from .judge import by_functionality, expect_of, judge, lacks_neutral, rows_of, with_neutral_band
-from .rules import Floats, judges_free_text
+from .judge import expect_of, judge, lacks_neutral, rows_of, with_neutral_band
+from .rules import Floats, Integers, judges_free_text
 from .settings import Settings
 from .wording import NO_ANSWER, NO_CASE_ANSWERED, NO_CASE_APPLIES, NOTHING, change_words, dead_words, note_of
 
@@ -77,7 +78,7 @@ def refusals(cases: Sequence[Case], answers: Answers) -> list[int]:
         rows or answers.facts.get("read") or any(judges_free_text(expect_of(case)) for case in cases[:1])
     ):
         return []
-    ends = np.cumsum([len(case.examples) for case in cases])
+    ends = np.cumsum(CaseTable.of(cases).sizes)
     owners = set(np.searchsorted(ends, sorted(rows), side="right").tolist())
     return [int(place in owners) for place in range(len(cases))]
 
@@ -95,7 +96,7 @@ def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -
     """Return facts about the answers that a reader of the suite score should know."""
     facts = dict(answers.facts)
     unsure = answers.probabilities is None and answers.confidences is None and not answers.texts
-    if unsure and any(case.groups["test type"] == "DIR" for case in cases):
+    if unsure and "DIR" in by_group(cases, "test type"):
         facts["no confidences"] = True
     if lacks_neutral(answers, cases):
         neutral = cases[0].meta["labels"][1]
@@ -114,21 +115,30 @@ def said(cases: Sequence[Case], answers: Answers, shown: Answers) -> list[list[s
 
     Where the neutral band changes a label (`shown`), the changed label comes first.
     """
-    if answers.texts:
-        words = [text or NOTHING for text in answers.texts]
-    else:
-        chances = confidence_of(answers).tolist()
-        names = [answers.labels[code] for code in answers.predictions.tolist()]
-        words = [with_chance(name, chance) for name, chance in zip(names, chances, strict=True)]
-        labels = names if shown is answers else [shown.labels[code] for code in shown.predictions.tolist()]
-        words = [
-            text if label == name else f"{label} ({text})"
-            for label, name, text in zip(labels, names, words, strict=True)
-        ]
+    words = [text or NOTHING for text in answers.texts] if answers.texts else _label_words(answers, shown)
     for row in answers.errors:
         words[row] = NO_ANSWER
+    sizes = CaseTable.of(cases).sizes
+    if (sizes == 1).all():
+        lists = {word: [word] for word in words}
+        return [lists[word] for word in words]
     rows = iter(words)
-    return [list(islice(rows, len(case.examples))) for case in cases]
+    return [list(islice(rows, size)) for size in sizes.tolist()]
+
+
+def _label_words(answers: Answers, shown: Answers) -> list[str]:
+    """Return each label with its probability; equal ones are one text."""
+    columns = (answers.predictions, shown.predictions, confidence_of(answers))
+    texts: dict[tuple[int, int, str], str] = {}
+    words = []
+    for code, other, chance in zip(*(column.tolist() for column in columns), strict=True):
+        key = code, other, f"{chance:.2f}"
+        if key not in texts:
+            name, label = answers.labels[code], shown.labels[other]
+            text = with_chance(name, key[2])
+            texts[key] = text if label == name else f"{label} ({text})"
+        words.append(texts[key])
+    return words
 
 
 def confidence_of(answers: Answers) -> Floats:
@@ -139,13 +149,13 @@ def confidence_of(answers: Answers) -> Floats:
     return np.full(len(rows), np.nan) if answers.confidences is None else answers.confidences
 
 
-def with_chance(name: str, chance: float) -> str:
-    """Return a label with its probability, if there is one.
+def with_chance(name: str, chance: str) -> str:
+    """Return a label with its probability of two digits, if there is one.
 
-    >>> with_chance("positive", 0.98), with_chance("positive", 1.0), with_chance("positive", float("nan"))
+    >>> with_chance("positive", "0.98"), with_chance("positive", "1.00"), with_chance("positive", "nan")
     ('positive .98', 'positive 1.00', 'positive')
     """
-    return name if chance != chance else f"{name} {f'{chance:.2f}'.removeprefix('0')}"
+    return name if chance == "nan" else f"{name} {chance.removeprefix('0')}"
 
 
 def dead(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
@@ -180,9 +190,11 @@ def measure(
     `about` are facts for the suite score; `without` names groups of the result that no mean covers.
     """
     hits, failed = hits_of(verdicts_of(outcomes)), errors_of(verdicts_of(outcomes))
+    table = CaseTable.of(cases)
+    templates = table.cluster_codes()
     every = [
-        _Tally([cases[place] for place in members.tolist()], hits[members], int(failed[members].sum()))
-        for members in by_functionality(cases).values()
+        _Tally(table, members, hits[members], int(failed[members].sum()), templates[members])
+        for members in by_group(table, "functionality").values()
     ]
     over = Basis("functionality", without=without or {})
     means = [
@@ -209,26 +221,24 @@ def _with_facts(row: Measure, facts: Mapping[str, Any]) -> Measure:
 class _Tally:
     """One functionality's outcomes, counted."""
 
-    def __init__(self, cases: Sequence[Case], hits: Floats, errors: int) -> None:
-        self.groups: Mapping[str, str] = cases[0].groups
+    def __init__(
+        self, table: CaseTable, members: Integers, hits: Floats, errors: int, templates: Integers
+    ) -> None:
+        self.groups: Mapping[str, str] = table.headings[members[0]].groups
         self.n = int((~np.isnan(hits)).sum())
         self.passes = int(np.nansum(hits))
         self.errors = errors
-        self.na = len(cases) - self.n - self.errors
+        self.na = len(hits) - self.n - self.errors
         self.hits = hits
         self.by_case = cluster_table(hits)
-        self.has_templates = any(case.cluster for case in cases)
-        name = self.groups["functionality"] + " "
-        self.templates = [
-            case.cluster or f"{name if not self.has_templates else ''}case {case.id}" for case in cases
-        ]
-        """The template of each case; a case without one is its own template."""
+        self.has_templates = any(table.clusters[place] for place in members.tolist())
+        self.templates = templates
+        """The template of each case as a number; a case without one is its own template."""
 
     @property
     def by_template(self) -> Any:
         """Return passes and cases by template."""
-        codes = {name: code for code, name in enumerate(dict.fromkeys(self.templates))}
-        return cluster_table(self.hits, np.array([codes[name] for name in self.templates]))
+        return cluster_table(self.hits, self.templates)
 
 
 def _left_out(tallies: Sequence[_Tally]) -> dict[str, Any]:
@@ -276,8 +286,8 @@ def _pass_rate(
     passes = sum(tally.passes for tally in known)
     row = replace(row, value=passes / row.n, interval=wilson(passes, row.n), interval_method="wilson")
     hits = np.concatenate([tally.hits for tally in known])
-    names = [name for tally in known for name in tally.templates]
-    return _with_templates(row, known, lambda: cluster_wilson(cluster_table(hits, names)))
+    templates = np.concatenate([tally.templates for tally in known])
+    return _with_templates(row, known, lambda: cluster_wilson(cluster_table(hits, templates)))
 
 
 def _counted(name: str, tallies: Sequence[_Tally], groups: Mapping[str, str], basis: Basis) -> Measure:
@@ -296,9 +306,9 @@ def _with_templates(
     """
     if not any(tally.has_templates for tally in known):
         return row
-    pairs = (pair for tally in known for pair in zip(tally.templates, tally.hits.tolist(), strict=True))
-    sizes = Counter(name for name, hit in pairs if not np.isnan(hit))
-    facts: dict[str, Any] = {"effective templates": row.n**2 / sum(size**2 for size in sizes.values())}
+    judged = np.concatenate([tally.templates[~np.isnan(tally.hits)] for tally in known])
+    sizes = np.unique(judged, return_counts=True)[1].tolist()
+    facts: dict[str, Any] = {"effective templates": row.n**2 / sum(size**2 for size in sizes)}
     basis = replace(row.basis, templates=len(sizes))
     if len(sizes) >= ENOUGH_TEMPLATES and not np.isnan((ends := interval())[0]):
         facts["interval over templates"] = list(ends)

@@ -7,13 +7,13 @@ Written in Python with the decorators below, or read from a file by `suite_files
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from ...core.case_table import CaseTable, Examples, Heading, by_group
 from ...core.errors import DataError, errors_at, nearest, some
-from ...core.files import Alike
 from ...core.records import Case, Example, Label, TestType
 from ...data.missing import is_missing
 from ...data.templates import templates
@@ -83,12 +83,15 @@ class Suite:
         """Whether the order of the labels was given, so that a model may number them."""
         self.task = task
         self.version = version
-        self.cases: list[Case] = []
+        self._examples = Examples()
+        self.cases = CaseTable(examples=self._examples)
         self.descriptions: dict[str, str] = {}
-        self._headings: dict[str, tuple[Mapping[str, str], Mapping[str, Any]]] = {}
-        self._ids: set[str] = set()
+        self._headings: dict[str, Heading] = {}
+        self._ids: set[str] | None = set()
+        """The ids of the cases; None while nobody adds any."""
         self._known_labels: set[Label] = set()
-        self._alike = Alike()
+        self._clusters: dict[str, str] = {}
+        self._labels: dict[tuple[Label, ...] | None, tuple[Label, ...] | None] = {}
         self._texts = 0
         """Texts per example: one or two; 0 before the first case."""
 
@@ -182,11 +185,11 @@ class Suite:
         meta |= {"direction": direction} if direction else {}
         meta |= {"reading": True} if judges_text(expect) else {}
         groups = {"functionality": name, "capability": capability, "test type": test_type}
-        self._headings[name] = (groups, meta)
+        self._headings[name] = Heading(groups, meta)
 
     def _check_kind(self, expect: Expect) -> None:
         """Raise if one functionality is about labels and another about texts: a model gives one or the other."""
-        kinds = {judges_text(expect), *("reading" in meta for _, meta in self._headings.values())}
+        kinds = {judges_text(expect), *("reading" in heading.meta for heading in self._headings.values())}
         kinds |= {False} if self.labels else set()
         if len(kinds) > 1:
             raise DataError(
@@ -202,20 +205,64 @@ class Suite:
 
     def add_case(self, functionality: str, case_id: str, made: Case) -> None:
         """Add a case to its functionality, checked against the suite's labels and the rule's needs."""
-        groups, meta = self._headings[functionality]
         identity = f"{functionality}/{case_id}"
-        if identity in self._ids:
+        if identity in self._known_ids():
             raise DataError(
                 f"case {case_id!r} of {functionality!r} is there twice", fix="give each case its own id"
             )
-        texts = self._check_texts(made)
-        self._check_labels(made, meta["expect"])
-        self._ids.add(identity)
-        self._texts = texts
-        about = {**meta, **made.meta} if made.meta else meta
-        labels = None if made.labels is None else self._alike.texts(made.labels)
-        cluster = self._alike.text(made.cluster)
-        self.cases.append(Case(identity, made.examples, labels, groups, cluster, about))
+        width = self._check_texts(made)
+        self._check_labels(made.labels, len(made.examples), self._headings[functionality].meta["expect"])
+        texts = [text for example in made.examples for text in example]
+        sizes = [len(made.examples)]
+        self._append(
+            NewCases(
+                [functionality], [identity], texts, sizes, width, [made.labels], [made.cluster], [made.meta]
+            )
+        )
+
+    def add_columns(self, columns: "NewCases") -> bool:
+        """Add cases that have examples, all of this width; return False, and add none, if one is not valid."""
+        if columns.width not in (1, 2) or self._texts not in (0, columns.width):
+            return False
+        kinds = set(zip(columns.functionalities, columns.labels, columns.sizes, strict=True))
+        try:
+            for name, labels, size in kinds:
+                self._check_labels(labels, size, self._headings[name].meta["expect"])
+        except DataError:
+            return False
+        known = self._known_ids()
+        known.update(columns.identities)
+        if len(known) < len(self.cases) + len(columns.identities):  # one is there twice
+            self._ids = None
+            return False
+        self._append(columns)
+        return True
+
+    def _append(self, columns: "NewCases") -> None:
+        headings = [self._headings[name] for name in columns.functionalities]
+        if any(columns.metas):
+            headings = [
+                Heading(heading.groups, {**heading.meta, **meta}) if meta else heading
+                for heading, meta in zip(headings, columns.metas, strict=True)
+            ]
+        for labels in set(columns.labels) - self._labels.keys():
+            self._known_labels.update(labels or ())
+        self._known_ids().update(columns.identities)
+        self._texts = columns.width
+        self._examples.extend(columns.texts, columns.sizes, columns.width)
+        self.cases.ids.extend(columns.identities)
+        self.cases.labels.extend(map(self._labels.setdefault, columns.labels, columns.labels))
+        self.cases.headings.extend(headings)
+        self.cases.clusters.extend(map(self._clusters.setdefault, columns.clusters, columns.clusters))
+
+    def _known_ids(self) -> set[str]:
+        if self._ids is None:
+            self._ids = set(self.cases.ids)
+        return self._ids
+
+    def close(self) -> None:
+        """Free what only adding cases needs."""
+        self._ids = None
 
     def infer_labels(self) -> None:
         """Name the labels after the cases if they have names."""
@@ -238,8 +285,9 @@ class Suite:
                 fix='a first line {"label_names": ["negative", "positive"]}; at import, --labels names them all',
             )
         self.labels, self.in_order = names, False
-        for made in self.cases:  # no one else has them yet
-            made.meta["labels"], made.meta["labels in order"] = names, False  # type: ignore[index]
+        # Every heading of a case: those of cases with a meta of their own are copies.
+        for heading in {id(heading): heading for heading in self.cases.headings}.values():
+            heading.meta["labels"], heading.meta["labels in order"] = names, False  # type: ignore[index]
 
     def _refuse_spellings(self, names: Sequence[str]) -> None:
         """Raise if names differ only in case or spaces: they are probably one label."""
@@ -249,9 +297,8 @@ class Suite:
         alike = [group for group in spellings.values() if len(group) > 1]
         if not alike:
             return
-        counts = Counter(
-            str(label).removeprefix("not_") for case in self.cases for label in case.labels or ()
-        )
+        every = (label for labels in self.cases.labels for label in labels or ())
+        counts = Counter(str(label).removeprefix("not_") for label in every)
         groups = (", ".join(f"{name!r} ({counts[name]:,})" for name in group) for group in alike)
         merged = {
             name: max(group, key=lambda name: (counts[name], name.islower()))
@@ -269,15 +316,20 @@ class Suite:
 
     def infer_clusters(self) -> None:
         """Infer the template of each case without a cluster from its original text."""
-        places: dict[str, list[int]] = {}
-        for place, made in enumerate(self.cases):
-            if not made.cluster:
-                places.setdefault(made.groups["functionality"], []).append(place)
-        for members in places.values():
-            numbers = templates([" | ".join(self.cases[place].examples[0]) for place in members])
+        bare = self.cases.take(place for place, cluster in enumerate(self.cases.clusters) if not cluster)
+        named = iter(self._inferred(bare))
+        self.cases.clusters[:] = [cluster or next(named) for cluster in self.cases.clusters]
+
+    @staticmethod
+    def _inferred(cases: CaseTable) -> list[str]:
+        """Return the cluster of each case: the first case that its template looks like."""
+        clusters = [""] * len(cases)
+        for places in by_group(cases, "functionality").values():
+            members = places.tolist()
+            numbers = templates([" | ".join(cases.examples[place][0]) for place in members])
             for place, number in zip(members, numbers, strict=True):
-                cluster = f"like {self.cases[members[number]].id}"
-                self.cases[place] = replace(self.cases[place], cluster=cluster)
+                clusters[place] = f"like {cases.ids[members[number]]}"
+        return clusters
 
     def _check_texts(self, made: Case) -> int:
         """Return the number of texts of each example, the same in every case."""
@@ -299,17 +351,17 @@ class Suite:
             texts = len(example)
         return texts
 
-    def _check_labels(self, made: Case, expect: Expect) -> None:
-        if made.labels is None:
+    def _check_labels(self, labels: tuple[Label, ...] | None, examples: int, expect: Expect) -> None:
+        if labels is None:
             if needs_labels(expect):
                 raise DataError(NO_LABEL, why=f"rule {expect.rule!r} needs one", fix=GIVE_LABEL)
             return
-        if len(made.labels) != len(made.examples):
+        if len(labels) != examples:
             raise DataError(
-                f"{len(made.labels)} labels for {len(made.examples)} examples",
+                f"{len(labels)} labels for {examples} examples",
                 fix="one label for all examples, or one for each",
             )
-        for label in made.labels:
+        for label in labels:
             if isinstance(label, float) and math.isnan(label):
                 raise DataError(NO_LABEL, fix=GIVE_LABEL)
             if isinstance(label, bool) or not isinstance(label, int | str):
@@ -322,7 +374,6 @@ class Suite:
                 check_label(expect, label)
             elif label not in self._known_labels:
                 self._check_label(label)
-        self._known_labels.update(made.labels)
 
     def _check_label(self, label: Label) -> None:
         word = str(label).removeprefix("not_")
@@ -338,6 +389,22 @@ class Suite:
                 f"label {shortened(label)} is not one of {some(names, 12)}",
                 fix=nearest(word, names[:100]) or "give case(..., label=...) one of those labels",
             )
+
+
+@dataclass(frozen=True, slots=True)
+class NewCases:
+    """Cases to add: a value per case, apart from the texts, which are those of all examples end to end."""
+
+    functionalities: Sequence[str]
+    identities: Sequence[str]
+    texts: Sequence[str]
+    sizes: Sequence[int]
+    """Examples per case."""
+    width: int
+    """Texts per example."""
+    labels: Sequence[tuple[Label, ...] | None]
+    clusters: Sequence[str]
+    metas: Sequence[Mapping[str, Any]]
 
 
 Definition = Callable[[Callable[[], Iterator[Case]]], Callable[[], Iterator[Case]]]

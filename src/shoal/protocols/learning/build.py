@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...core.case_table import by_group
 from ...core.errors import PlanError, nearest
 from ...core.records import Case
 from ..base import Built
@@ -205,7 +206,7 @@ def build_cases(settings: Settings) -> Built:
         (scenario,) = settings.hold_out
         chosen = f"{scenario}={settings.fold}"
         # A fold of which the tested split has nothing is tested on everything.
-        cases = [case for case in whole if case.groups[scenario] == settings.fold] or whole
+        cases = whole.take(by_group(whole, scenario).get(settings.fold, np.arange(len(whole))).tolist())
     is_part = len(cases) < len(whole)
     if is_part:
         about |= {"chosen": [chosen], "not asked": len(whole) - len(cases)}
@@ -213,6 +214,6 @@ def build_cases(settings: Settings) -> Built:
     about |= overlap(settings, data)
     rows = [] if is_part and settings.teach else iid_cases(data)
     rows += [] if is_part else ood_cases(settings, data)
-    built = built_suite(suite, cases + rows, about)
+    built = built_suite(suite, [*cases, *rows] if rows else cases, about)
     # A trained model has no stored answers, so the cases that these were chosen from are not needed.
     return replace(built, chosen_from=()) if is_part else built

@@ -85,7 +85,7 @@ def _groups(settings: behaviour.Settings, stamps: object) -> list[tuple[str, dic
 
 def trained_as(cases: Iterable[Case]) -> list[Case]:
     """Return the cases as they are trained, which is not always how they are scored (edit 5)."""
-    return mend_cases(cases, {SYNONYMS: REPAIRS[SYNONYMS]})
+    return list(mend_cases(list(cases), {SYNONYMS: REPAIRS[SYNONYMS]}))
 
 
 def lessons_identity(settings: Settings, part: str = "train") -> dict[str, Any]:

@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ...core.case_table import by_group
 from ...core.records import Answers, Basis, Case, Finding, Measure, Outcome
 from ...stats.intervals import wilson
 from ..base import Built, Scored
-from ..behaviour.judge import by_functionality
 from ..behaviour.rules import label_index, squad_normalise, token_f1
 from ..behaviour.score import DEAD, SAID, dead, final_answers, part_of, said, score_suite
 from ..behaviour.wording import NO_CASE_ANSWERED
@@ -88,7 +88,7 @@ def iid_f1(outcomes: Sequence[Outcome]) -> Measure:
 def ood_scores(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Measure]:
     """Return the share of rows that the model gets right in each further data set."""
     scores = []
-    for name, members in by_functionality(cases).items():
+    for name, members in by_group(cases, "functionality").items():
         basis = Basis("cases", only={"capability": OOD, "functionality": name})
         score = iid_score([outcomes[place] for place in members])
         scores.append(replace(score, name="ood score", groups={"data": name}, basis=basis))
