@@ -63,7 +63,7 @@ def test_a_rule_accepts_the_right_text_only(rule, argument, right, wrong):
 )
 def test_a_wrong_rule_is_refused_in_words(expect, message):
     with pytest.raises(DataError, match=re.escape(message)):
-        Suite("s").minimum(capability="c", expect=expect)(lambda: [case("x", label="1")])
+        Suite("s").minimum(capability="c", expect=expect)(lambda: iter([case("x", label="1")]))
 
 
 def test_patterns_agree_with_re_on_random_texts():
