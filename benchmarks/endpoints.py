@@ -258,7 +258,9 @@ def main() -> None:
                 ("first request", "whole command"), zip(*commands, strict=True), strict=True
             ):
                 if chosen.requests == 1000:
-                    record("endpoints", f"`run` with 1,000 requests, {name}, concurrency {concurrency}", seconds)
+                    record(
+                        "endpoints", f"`run` with 1,000 requests, {name}, concurrency {concurrency}", seconds
+                    )
                 print(
                     f"{concurrency:11}  {'shoal run: ' + name:26}{min(seconds):9.3f}{statistics.median(seconds):9.3f}"
                 )
