@@ -182,8 +182,8 @@ def suite_names(
     raise ModelError(
         f"{who} answers {', '.join(own)}; the suite's labels are {', '.join(labels)}",
         why=_difference(names, labels),
-        fix="a model of this task"
-        + (f"; only if the labels mean the same, {by_name or '?labels= with the names of the suite'}"),
+        fix=(by_name or "?labels= with the suite's names")
+        + ", only if these labels mean the same; else a model of this task",
     )
 
 
