@@ -61,6 +61,7 @@ STAND_INS = {
     "hf:one?": "openai:one?url=http://127.0.0.1:8000/v1&",
     "hf:two?": "openai:two?url=http://127.0.0.1:8000/v1&",
     'merge "openai:': 'merge --limit 3 --set draws=1 "openai:',
+    "predictions:cases.csv?label=reply": "predictions:cases.csv?label=text",
     "openai:MODEL?url=URL": "openai:MODEL?url=http://127.0.0.1:8000/v1",
 }
 
@@ -189,6 +190,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "overall.toml").write_text("[[rule]]\nno_worse_than_baseline_by = 0.02\n")
     (tmp_path / "plan.toml").write_text(PLAN)
     (tmp_path / "cood.toml").write_text(COOD)
+    (tmp_path / "clerk.yaml").write_text(blocks("write-a-suite.md", 'yaml title="clerk.yaml"')[0])
     (tmp_path / "mini.py").write_text(blocks("write-a-suite.md", "python")[0])
     (tmp_path / "rules.toml").write_text(next(b for b in blocks("cood.md", "toml") if "[[rule]]" in b))
     prompt = next(b for b in blocks("llm-endpoint.md", "toml") if "task" in b)

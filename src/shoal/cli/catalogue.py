@@ -82,10 +82,12 @@ def _factors() -> dict[str, str]:
 def _rules() -> dict[str, str]:
     from ..protocols.behaviour.expect import DIRECTIONS
     from ..protocols.behaviour.rules import PATTERNS, RULES
+    from ..protocols.behaviour.text_rules import TEXT_RULES
 
     words = {name: f"Short for the rule: {rule}." for name, (rule, _) in DIRECTIONS.items()}
     named = {pattern.replace("(?P<label>.+)", "LABEL"): rule for pattern, rule in PATTERNS.items()}
-    return words | {name: (rule.__doc__ or "").splitlines()[0] for name, rule in (RULES | named).items()}
+    rules: dict[str, object] = {**RULES, **TEXT_RULES, **named}
+    return words | {name: (rule.__doc__ or "").splitlines()[0] for name, rule in rules.items()}
 
 
 def _words() -> dict[str, str]:

@@ -139,9 +139,15 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
 
 
 @click.command("gate")
-@click.argument("result")
+@click.argument("names", metavar="RESULT...", nargs=-1, required=True)
 @click.option("--rules", type=options.EXISTING, required=True, help="The file of rules.")
-@click.option("--baseline", metavar="RESULT", help="The result that relative rules compare with.")
+@click.option(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    metavar="RESULT",
+    help="The result that relative rules compare with; repeat for several prompts.",
+)
 @click.option("--junit", type=options.OUT, help="Also write JUnit XML to this file.")
 @options.inputs
 @options.LABELS
@@ -150,7 +156,12 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
 @options.KEEP
 @options.AS_JSON
 def gate_command(
-    result: str, rules: Path, baseline: str | None, junit: Path | None, as_json: bool, **query: Any
+    names: tuple[str, ...],
+    rules: Path,
+    baselines: tuple[str, ...],
+    junit: Path | None,
+    as_json: bool,
+    **query: Any,
 ) -> None:
     """Judge a result by a file of rules.
 
@@ -159,6 +170,9 @@ def gate_command(
     RESULT is last (the latest shoal try), a file that `shoal try ... --json` wrote, a job of a store, or a model with
     --suite ... A rule judges the observed rate unless it says judge = "lower bound" or "upper bound".
 
+    Several RESULTs are one model under several prompts: every rule must be met under each, against the baseline with
+    the same prompt.
+
     \b
     Examples:
       shoal gate last --rules gate.toml
@@ -166,21 +180,21 @@ def gate_command(
       shoal gate predictions:new.jsonl --suite suite.jsonl --rules gate.toml --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
     """
-    from ..comparing.gate import judge
+    from ..comparing.gate import judge_by_prompt
     from ..comparing.junit import write_junit
     from ..comparing.rules import read_rules
     from ..comparing.view import verdict_as_json, verdict_sections
     from ..render.terminal import print_sections
 
-    names = [result, *([baseline] if baseline else [])]
-    options.refuse_overwrite(junit, (*names, str(rules), *query["pairs"]))
+    options.refuse_overwrite(junit, (*names, *baselines, str(rules), *query["pairs"]))
     checked = read_rules(rules)
-    if baseline is None and any(rule.is_relative for rule in checked):
+    if not baselines and any(rule.is_relative for rule in checked):
         raise PlanError(f"{rules}: a relative rule needs a baseline", fix="--baseline RESULT")
-    judged, *earlier = options.find_results(names, **query)
-    options.refuse_dead([judged])
+    results = options.find_results([*names, *baselines], **query)
+    judged, earlier = results[: len(names)], results[len(names) :]
+    options.refuse_dead(judged)
     try:
-        verdicts = judge(checked, judged, earlier[0] if earlier else None)
+        verdicts = judge_by_prompt(checked, judged, earlier)
     except PlanError as problem:
         raise problem.at(str(rules)) from None
     if junit:
@@ -188,9 +202,10 @@ def gate_command(
     if as_json:
         rows = [verdict.measure for verdict in verdicts]
         more = [verdict_as_json(verdict) for verdict in verdicts]
-        options.echo_object([row.job for row in (judged, *earlier)], rows, judged.findings, verdicts=more)
+        findings = [finding for result in judged for finding in result.findings]
+        options.echo_object([row.job for row in results], rows, findings, verdicts=more)
     else:
-        print_sections(verdict_sections(verdicts, judged))
+        print_sections(verdict_sections(verdicts, judged[0]))
     if not all(verdict.is_met for verdict in verdicts):
         raise SystemExit(GATE_NOT_MET)
 

@@ -15,6 +15,7 @@ from typing import Literal
 from ..core.errors import DataError, PlanError, nearest, some
 from ..core.measures import quantity, shown
 from ..core.records import Measure, Measures, Result
+from ..models import variant_of
 from .bounds import Evidence, by_tests, oriented
 from .cases import CASES, judgeable, scoring_of, unusable
 from .pairs import compare, difference_of
@@ -62,6 +63,8 @@ class Verdict:
         if any(value.replace(".", "", 1).isdecimal() for value in groups):
             return ", ".join([measure, *groups])
         named = [value for name, value in self.measure.groups.items() if self.rule.groups.get(name) == "*"]
+        if prompt := self.measure.groups.get("prompt"):
+            return f"{(named or [*groups[:-1], measure])[0]}, {prompt}"
         return (named or groups or [measure])[0]
 
     @property
@@ -71,6 +74,31 @@ class Verdict:
             return -math.inf
         limit = -self.rule.limit if self.rule.is_relative else self.rule.limit
         return limit - self.judged if self.rule.kind == "at_most" else self.judged - limit
+
+
+def judge_by_prompt(
+    rules: Sequence[Rule], results: Sequence[Result], baselines: Sequence[Result] = ()
+) -> list[Verdict]:
+    """Return the verdicts on one result, or on a model under several prompts: each against its prompt's baseline."""
+    if len(results) == 1 and len(baselines) < 2:
+        return judge(rules, results[0], *baselines)
+    variants, earlier = (
+        {variant_of(str(result.job.get("model", ""))): result for result in side}
+        for side in (results, baselines)
+    )
+    if () in variants or len(variants) < len(results) or (baselines and set(earlier) != set(variants)):
+        raise PlanError(
+            f"{len(results)} results and {len(baselines)} baselines do not belong together",
+            why="several results are one model under different prompts, with a baseline for each prompt",
+            fix="a gate for each model, or the same prompts on both sides",
+        )
+    return [
+        replace(
+            verdict, measure=replace(verdict.measure, groups={**verdict.measure.groups, "prompt": variant[0]})
+        )
+        for variant, result in variants.items()
+        for verdict in judge(rules, result, earlier.get(variant))
+    ]
 
 
 def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None) -> list[Verdict]:

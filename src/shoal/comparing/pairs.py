@@ -12,6 +12,7 @@ has several runs, the run is the unit.
     several runs           Welch's t over runs                            the same
     the same, by group     moderated t: variance pooled over groups       the same
     one run against many   as with one run a side, on the mean outcomes   the same
+    the same prompts       the same                                       the same
 
 If the unadjusted test does not reject, the interval reaches zero. p is adjusted within a level. Exchanging A and B
 flips every sign and changes no p. Pure: nothing here queries a model or reads a file.

@@ -94,6 +94,12 @@ class Placed:
             raise self.error(f"{what} must be a whole number from {least}, found {text!r}", f"{what}: 60")
         return int(text)
 
+    def plain(self) -> Any:
+        """Return texts, lists and tables without their places."""
+        if isinstance(self.value, dict):
+            return {name: part.plain() for name, part in self.value.items()}
+        return [part.plain() for part in self.value] if isinstance(self.value, list) else self.value
+
     @property
     def kind(self) -> str:
         """Return what this is, for a message."""

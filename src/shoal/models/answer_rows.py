@@ -250,7 +250,7 @@ class _Columns:
         self._cuts: list[int] = []
         self._flags = dict.fromkeys(FLAGS, 0)
         self._unparsed: set[int] = set()
-        self._read = 0
+        self._read = self._stopped = 0
         self._taken: list[dict[str, Any]] = []
 
     def append(self, row: Answer) -> None:
@@ -262,6 +262,7 @@ class _Columns:
             if isinstance(row.data, dict) and NO_ANSWER in row.data:
                 self._unparsed.add(place)
         if row.kind == "span" or self._texts:
+            self._stopped += isinstance(row.data, dict) and row.data.get("finish") == "length"
             self._texts += [""] * (place - len(self._texts))
             self._texts.append("" if row.error else span_text(row))
         elif row.error or not row.data:
@@ -293,6 +294,7 @@ class _Columns:
                 np.zeros(self._count, np.int64),
                 texts=self._texts,
                 errors=self._errors,
+                facts={"stopped": self._stopped, "asked": self._count} if self._stopped else {},
                 unparsed=frozenset(self._unparsed),
             )
         names = self._names or _label_names(self._used, labels)

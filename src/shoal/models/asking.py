@@ -95,9 +95,9 @@ def answer_examples(
     if reading:
         if not isinstance(model, Extractor):
             raise ModelError(
-                f"{model!r} cannot answer with spans",
-                why="the suite is one of reading comprehension",
-                fix="hf:MODEL with a question answering head, python:module:name or predictions:FILE",
+                f"{model!r} cannot answer in words",
+                why="the suite expects texts, not labels",
+                fix="predictions:FILE, python:module:name, an LLM with prompt=, or hf:MODEL with a span extractor",
             )
         return list(AnswerRows(extract_safely(model, examples), ids))
     if not isinstance(model, Classifier):

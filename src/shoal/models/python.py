@@ -196,10 +196,10 @@ class PythonModel:
         return read(output, _classes(answerer), labels)
 
     def extract(self, examples: Sequence[Example]) -> Answers:
-        """Return an answer text to each (context, question)."""
+        """Return an answer text to each text or (context, question)."""
         answerer = self._object()
-        asked: list[Any] = list(examples)
-        if _is_pipeline(answerer):
+        asked: list[Any] = [example[0] if len(example) == 1 else example for example in examples]
+        if _is_pipeline(answerer) and examples and len(examples[0]) == 2:
             asked = [{"context": context, "question": question} for context, question in examples]
         answer = answerer.predict if not callable(answerer) and hasattr(answerer, "predict") else answerer
         output = self._call(lambda: answer(asked))

@@ -293,16 +293,26 @@ def chart_lines(block: Curves | Scatter, width: int) -> list[Line]:
 # Cases
 
 
+LONGEST_ANSWER = 200
+"""Characters of a free answer that are shown; the page has all of it."""
+
+
 def case_list_lines(block: CaseList, width: int) -> list[Line]:
     """Return each case with its variants below it; edits are highlighted."""
     lines = [line for case in block.cases for line in (Line(""), *case_lines(case, width))]
     return _framed(block, lines[1:], width)
 
 
+def _cut(answer: str) -> str:
+    """Return an answer on one line, cut if it is long."""
+    text = on_one_line(answer)
+    return text if len(text) <= LONGEST_ANSWER else f"{text[:LONGEST_ANSWER]}…"
+
+
 def case_lines(case: ShownCase, width: int) -> list[Line]:
     """Return a case: its texts, the expectation and the model's answers."""
     examples = case.case.examples[:EXAMPLES]
-    answers = [on_one_line(answer) for answer in case.answers[: len(case.case.examples)]]
+    answers = [_cut(answer) for answer in case.answers[: len(case.case.examples)]]
     several = len(case.case.examples) > 1
     lines: list[Line] = []
     for number, texts in enumerate(marked_edits(examples)):
@@ -316,7 +326,7 @@ def case_lines(case: ShownCase, width: int) -> list[Line]:
         lines += fold(line, width, hang=8 if number else 4)
     more = len(case.case.examples) - len(examples)
     lines += [Line(f"      … and {more} more")] if more else []
-    words = [on_one_line(part) for part in outcome_words(case, () if several else case.answers[:1])]
+    words = [on_one_line(part) for part in outcome_words(case, () if several else answers[:1])]
     below = Line(f"      {', '.join(words)}", "dim")
     if error := error_of(case):
         below.append(f"{', ' if words else ''}{on_one_line(error)}", "not dim red")

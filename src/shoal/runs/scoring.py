@@ -31,7 +31,7 @@ from .settings import make_settings
 from .store import RunStore
 from .store_files import VALUES
 
-RULES = 8
+RULES = 9
 """Raised when scoring changes within one version of shoal: stored measures are then computed again."""
 
 

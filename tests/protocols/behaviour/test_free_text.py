@@ -14,7 +14,7 @@ from shoal.models.prompted.replies import parse
 from shoal.models.refusals import is_refusal
 from shoal.protocols.behaviour.patterns import Pattern
 from shoal.protocols.behaviour.suite_files import read_suite, write_suite
-from shoal.protocols.behaviour.text_rules import TEXT_RULES, plain_schema
+from shoal.protocols.behaviour.text_rules import TEXT_RULES
 
 SCHEMA = {
     "type": "object",
@@ -32,6 +32,7 @@ SCHEMA = {
         ("regex", r"^\d{4}-\d\d$", " 2026-11\n", "in 2026-11"),
         ("one_of", ["yes", "No"], '"**YES**."', "yes, it is"),
         ("number", {"value": "4", "within": "0.5"}, "2 + 2 = 4.25", "4 or 5"),
+        ("number", 4, "about 3-4", "4-3"),
         ("number", -1234.5, "It is −1,234.5 euros", "1,234.5"),
         ("json", SCHEMA, '```json\n{"city": "Rome", "n": 0}\n```', '{"city": "Rome", "n": true}'),
         ("json", SCHEMA, '{"city": "Rome"}', '{"city": "rome", "more": 1}'),
@@ -104,11 +105,13 @@ def test_a_suite_of_texts_on_a_planted_endpoint_and_on_its_stored_answers(tmp_pa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "clerk.yaml").write_text(YAML)
     with serving(rule=clerk) as server:
+        server.finish = "length"
         asked = audit(
             "behaviour", f"openai:m?url={server.url}&prompt=reply-plain&again=0", suite="clerk.yaml"
         )
     assert rates(asked)["names_the_city"] == pytest.approx(2 / 3)
     assert rates(asked)["orders_are_json"] == 1.0
+    assert "replies end at max_tokens" in asked.measures.where("suite score")[0].note
     suite = read_suite("clerk.yaml")
     lines = ["functionality,case_id,example_idx,reply"]
     for made in suite.cases:
@@ -141,6 +144,12 @@ def test_a_suite_of_texts_on_a_planted_endpoint_and_on_its_stored_answers(tmp_pa
     assert page.exit_code == 0 and "a text with" in (tmp_path / "page.html").read_text()
 
 
+def test_a_function_gets_texts_and_returns_texts(tmp_path):
+    (tmp_path / "clerk.yaml").write_text(YAML)
+    result = audit("behaviour", lambda texts: [clerk(text) for text in texts], suite=tmp_path / "clerk.yaml")
+    assert rates(result)["names_the_city"] == pytest.approx(2 / 3)
+
+
 def test_the_same_suite_in_python_and_in_a_sheet_has_the_same_rules(tmp_path):
     suite = Suite("s")
 
@@ -158,25 +167,6 @@ def test_the_same_suite_in_python_and_in_a_sheet_has_the_same_rules(tmp_path):
     assert [(made.examples, made.labels, made.meta) for made in sheet.cases] == [
         (made.examples, made.labels, made.meta) for made in suite.cases
     ]
-
-
-def test_wrong_rules_in_yaml_name_line_and_column(tmp_path):
-    (tmp_path / "s.yaml").write_text(
-        "tests:\n  a:\n    expect:\n      contains: Paris\n      max_word: 3\n    cases: [x]\n"
-        "  b:\n    expect: number\n    cases: [{text: x, label: many}]\n"
-        "  c:\n    type: INV\n    perturb: typo\n    cases: [hello you]\n"
-    )
-    with pytest.raises(DataError) as problem:
-        read_suite(tmp_path / "s.yaml")
-    text = str(problem.value)
-    assert "line 5, column 7: rule 'max_word' is not known" in text
-    assert 'number cannot be "many"' in text
-    assert "in a suite whose other tests expect texts" in text
-
-
-def test_numbers_in_a_yaml_schema_are_numbers():
-    given = {"type": "object", "properties": {"minimum": {"type": "number", "maximum": "2", "const": "1"}}}
-    assert plain_schema(given)["properties"] == {"minimum": {"type": "number", "maximum": 2, "const": 1}}
 
 
 # Refusals

@@ -9,9 +9,11 @@ from fake_server import serving
 from planted_endpoints import ASK, PLEASE, PROMPT, first_listed, is_planted, swayed
 
 from shoal.cli import main
+from shoal.comparing.gate import judge_by_prompt
 from shoal.comparing.pairs import compare as sides
+from shoal.comparing.rules import Rule
 from shoal.comparing.wording import caveats
-from shoal.core.errors import DataError, ModelError
+from shoal.core.errors import DataError, ModelError, PlanError
 from shoal.models.prompted.prompt import make_prompt, read_prompt
 from shoal.protocols.behaviour import compare
 from shoal.runs.execute import execute
@@ -83,6 +85,12 @@ def test_the_same_prompts_on_both_sides_are_paired(folder):
     row = comparison.overall
     assert row.test.startswith("sign flips of ") and row.test.endswith(" cases") and not row.by_run
     assert "Paired by prompt: the mean over 2 prompts of each case." in caveats(comparison)
+    rules = [Rule(measure="pass rate", no_worse_than_baseline_by=0.0)]
+    verdicts = judge_by_prompt(rules, b, a)
+    assert [verdict.name for verdict in verdicts] == ["pass rate, b.toml", "pass rate, a.toml"]
+    assert verdicts[1].measure.value == 0.0 and verdicts[0].measure.value == pytest.approx(2 * row.difference)
+    with pytest.raises(PlanError, match="do not belong together"):
+        judge_by_prompt(rules, b, a[:1])
     with pytest.raises(DataError, match="not asked with the same prompts"):
         sides(a, [b[0], b[0]])
 

@@ -18,6 +18,7 @@ from ... import __version__
 from ...core.errors import DataError
 from ...core.files import refusing, writing
 from ...core.records import Label
+from ...models.batching import is_reading
 from ...models.validate import number_labels
 from .rules import label_index
 from .suite import Suite
@@ -112,7 +113,7 @@ def _passing(expected: Label, labels: Sequence[str]) -> list[int]:
 
 
 def _labels(suite: Suite) -> tuple[str, ...]:
-    labels = suite.labels or number_labels(suite.cases)
+    labels = () if is_reading(suite.cases) else suite.labels or number_labels(suite.cases)
     if not labels:
         raise DataError(
             f"suite {suite.name!r} has no labels to choose from",

@@ -273,7 +273,7 @@ def same_answer_substituted(block: Block, expect: Expect, slack: float) -> Float
     return _agreement(block.texts, wanted)
 
 
-# Free answers (2.5)
+# Free answers (2.8)
 
 
 def text_rule(block: Block, expect: Expect, slack: float) -> Floats:

@@ -100,9 +100,10 @@ def about_answers(settings: Settings, cases: Sequence[Case], answers: Answers) -
         neutral = cases[0].meta["labels"][1]
         banded = {"band": settings.resolved("band"), "band of": answers.labels[1], "neutral": neutral}
         facts |= {"never": neutral} if answers.probabilities is None else banded
+    names = list(cases[0].meta.get("labels") or ()) if len(cases) else []
     listed = list(answers.label_map.values())
-    if len(cases) and listed != list(cases[0].meta.get("labels") or listed):
-        facts["listed"] = listed
+    if sorted(listed) == sorted(names) and listed != names:
+        facts["listed"] = listed  # the order in a prompt
     renamed = {name: label for name, label in answers.label_map.items() if name != label}
     return facts | ({"label map": renamed} if renamed else {})
 

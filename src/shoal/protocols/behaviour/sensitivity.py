@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.records import Measure, Result
 from ...models import VARIED, parse_spec, variant_of
+from ...models.batching import is_reading
 from ...stats.intervals import wilson
 from .text_rules import normalised
 
@@ -34,7 +35,10 @@ class Family:
     def answers(self) -> dict[Levels, list[tuple[str, ...]]]:
         """The answers to the examples of each case, without probabilities."""
         return {
-            levels: [tuple(map(_spoken, answers)) for answers in result.columns["said"]]
+            levels: [
+                tuple(map(normalised if is_reading(result.cases) else _label, answers))
+                for answers in result.columns["said"]
+            ]
             for levels, result in self.results.items()
         }
 
@@ -149,7 +153,7 @@ def _position_shares(family: Family) -> Iterator[Measure]:
             counts.update(
                 places[answer] for said in family.answers[levels] for answer in said if answer in places
             )
-    for place in range(1, size + 1):
+    for place in range(1, size + 1 if counts else 1):
         about = {"family": family.name, "position": str(place)}
         yield Measure("position share", counts[place] / counts.total(), counts.total(), about)
 
@@ -160,11 +164,11 @@ def listed_labels(result: Result) -> list[str]:
     return list(whole.facts.get("listed") or result.cases[0].meta.get("labels") or ())
 
 
-def _spoken(answer: str) -> str:
+def _label(answer: str) -> str:
     """Return an answer without its probability.
 
-    >>> _spoken("positive .98"), _spoken("neutral (positive .45)"), _spoken("It is  Paris.")
-    ('positive', 'neutral', 'it is paris')
+    >>> _label("positive .98"), _label("neutral (positive .45)"), _label("no answer")
+    ('positive', 'neutral', 'no answer')
     """
     found = CHANCE.match(answer)
-    return found["label"] if found else normalised(answer)
+    return found["label"] if found else answer

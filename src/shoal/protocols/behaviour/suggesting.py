@@ -23,7 +23,7 @@ import yaml
 from ...core.errors import DataError, MissingExtra, ModelError, PlanError, nearest, some
 from ...core.files import whole_bytes, writing
 from ...core.records import Example
-from ...data.placed import Placed, read_yaml
+from ...data.placed import read_yaml
 from ...models import ModelSpec, is_remote, load_model, parse_spec
 from ...models.interface import Blank, Fillers
 from ...models.likelihood import NOT_ONE_PIECE
@@ -328,13 +328,13 @@ def write_suggested(path: Path, entry: Mapping[str, Any]) -> None:
     """Replace entries of a suite file's `suggested`, and leave every other byte as it is."""
     content = whole_bytes(path).decode()
     fields = read_yaml(path).table("a suite")
-    before = _plain(fields["suggested"]) if "suggested" in fields else {}
+    before = fields["suggested"].plain() if "suggested" in fields else {}
     merged = _merged(before if isinstance(before, dict) else {}, entry)
     body = yaml.safe_dump(merged, allow_unicode=True, sort_keys=False, width=110, default_flow_style=None)
     block = HEAD + "".join(f"  {line}\n" for line in body.splitlines())
     newline = "\r\n" if "\r\n" in content else "\n"
     changed = _with_block(content, block.replace("\n", newline), newline)
-    _check_same(path, changed, {name: _plain(part) for name, part in fields.items()} | {"suggested": merged})
+    _check_same(path, changed, {name: part.plain() for name, part in fields.items()} | {"suggested": merged})
     with writing(path) as stream:
         stream.write(changed)
 
@@ -376,12 +376,6 @@ def _check_same(path: Path, changed: str, wanted: Mapping[str, Any]) -> None:
         )
 
 
-def _plain(part: Placed) -> Any:
-    if isinstance(part.value, dict):
-        return {name: _plain(each) for name, each in part.value.items()}
-    return [_plain(each) for each in part.value] if isinstance(part.value, list) else part.value
-
-
 def _check_yaml(path: Path) -> None:
     if not is_yaml(path):
         raise DataError(
@@ -395,7 +389,7 @@ def waiting(name: str) -> str:
     if not (is_yaml(path) and path.is_file()):
         return ""
     fields = read_yaml(path).table("a suite")
-    suggested = _plain(fields["suggested"]) if "suggested" in fields else {}
+    suggested = fields["suggested"].plain() if "suggested" in fields else {}
     if not isinstance(suggested, dict):
         return ""
     cases = suggested.get("cases")

@@ -319,18 +319,11 @@ def _expect(entry: Placed) -> Given:
             rules.append(part.text("expect"))
             continue
         for name, argument in part.table("expect").items():
-            rule = {name: plain_schema(_plain(argument)) if name == "json" else _plain(argument)}
+            rule = {name: plain_schema(argument.plain()) if name == "json" else argument.plain()}
             with errors_in(argument.where):
                 check_expect(Expect.of(rule, Expect("")), None)
             rules.append(rule)
     return rules
-
-
-def _plain(entry: Placed) -> Any:
-    """Return texts, lists and tables without their places."""
-    if isinstance(entry.value, dict):
-        return {name: _plain(part) for name, part in entry.value.items()}
-    return [_plain(part) for part in entry.value] if isinstance(entry.value, list) else entry.value
 
 
 KINDS: Mapping[str, Callable[[Suite, Mapping[str, Placed], Placed], Definition]] = {

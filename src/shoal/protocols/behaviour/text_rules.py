@@ -1,4 +1,4 @@
-"""Expectations of free answers: rules on the text alone, without a judge model (`docs/method/checklist.md` 2.5).
+"""Expectations of free answers: rules on the text alone, without a judge model (`docs/method/checklist.md` 2.8).
 
     contains, not_contains    texts that must, or must not, be in the answer
     regex                     an expression that matches somewhere in it
@@ -23,8 +23,10 @@ from ...models.prompted.replies import stripped
 from .patterns import Pattern
 
 AnswerTest = Callable[[str], bool]
-NUMBER = re.compile(r"[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?|[-−+]?\.\d+")
-FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n?\s*```", re.DOTALL)
+NUMBER = re.compile(
+    r"(?<!\d)[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?|(?<!\d)[-−+]?\.\d+"
+)
+FENCE = "```"
 DEEPEST = 50
 """Nesting of a schema."""
 
@@ -101,9 +103,8 @@ def json_value(schema: Any) -> AnswerTest:
     check_schema(schema)
 
     def test(answer: str) -> bool:
-        fenced = FENCE.fullmatch(answer.strip())
         try:
-            return allows(schema, json.loads(fenced[1] if fenced else answer, parse_constant=_refuse))
+            return allows(schema, json.loads(_without_fence(answer.strip()), parse_constant=_refuse))
         except (ValueError, RecursionError):
             return False
 
@@ -120,6 +121,13 @@ TEXT_RULES: Mapping[str, Callable[[Any], AnswerTest]] = {
     "max_words": max_words,
     "max_characters": max_characters,
 }
+
+
+def _without_fence(text: str) -> str:
+    """Return the content of a text that is one code block; another text unchanged."""
+    first, _, rest = text.partition("\n")
+    is_block = first.strip() in (FENCE, f"{FENCE}json") and rest.endswith(FENCE)
+    return rest.removesuffix(FENCE) if is_block else text
 
 
 def _refuse(constant: str) -> None:
@@ -199,10 +207,18 @@ LIMITS: Mapping[str, tuple[str, Callable[[Any, float], bool]]] = {
     "maxItems": ("array", lambda value, limit: len(value) <= limit),
 }
 """Keyword to the type that it limits."""
-KEYWORDS = (
-    *("type", "enum", "const", "properties", "required", "additionalProperties", "items", "pattern"),
-    *LIMITS,
-)
+KEYWORDS: Mapping[str, Callable[[Any], bool]] = {
+    "type": lambda value: all(isinstance(kind, str) and kind in TYPES for kind in _listed(value)),
+    "enum": TYPES["array"],
+    "const": lambda value: True,
+    "properties": lambda value: isinstance(value, Mapping),
+    "required": TYPES["array"],
+    "additionalProperties": TYPES["boolean"],
+    "items": lambda value: isinstance(value, Mapping),
+    "pattern": lambda value: isinstance(value, str) and bool(Pattern(value)),
+    **dict.fromkeys(LIMITS, TYPES["number"]),
+}
+"""Keyword to whether it may have a value."""
 
 
 def plain_schema(schema: Any) -> Any:
@@ -244,41 +260,22 @@ def check_schema(schema: Any, depth: int = 0) -> None:
                 why=f"known: {', '.join(KEYWORDS)}",
                 fix=nearest(str(name), KEYWORDS) or "one of those",
             )
-        if not _is_valid(name, value):
+        if not KEYWORDS[name](value):
             raise _wrong(f"json: {name}", value, "a value as in JSON Schema")
     for inner in (*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])):
         check_schema(inner, depth + 1)
 
 
-def _is_valid(name: str, value: Any) -> bool:
-    if name == "type":
-        kinds = value if isinstance(value, list) else [value]
-        return all(isinstance(kind, str) and kind in TYPES for kind in kinds)
-    if name == "pattern":
-        return isinstance(value, str) and bool(Pattern(value))
-    if name in LIMITS:
-        return TYPES["number"](value)
-    types: dict[str, Any] = {
-        "enum": list,
-        "required": list,
-        "properties": Mapping,
-        "additionalProperties": bool,
-    }
-    return isinstance(value, types.get(name, object))
-
-
 def allows(schema: Mapping[str, Any], value: Any) -> bool:
     """Return whether a schema allows a value."""
-    kinds = schema.get("type", list(TYPES))
-    if not any(TYPES[kind](value) for kind in (kinds if isinstance(kinds, list) else [kinds])):
+    if not any(TYPES[kind](value) for kind in _listed(schema.get("type", list(TYPES)))):
         return False
     for name, (kind, test) in LIMITS.items():
         if name in schema and TYPES[kind](value) and not test(value, schema[name]):
             return False
-    if "enum" in schema and not any(_same(value, option) for option in schema["enum"]):
-        return False
-    if "const" in schema and not _same(value, schema["const"]):
-        return False
+    for options in (schema.get("enum"), [schema["const"]] if "const" in schema else None):
+        if options is not None and not any(_same(value, option) for option in options):
+            return False
     if "pattern" in schema and isinstance(value, str) and not Pattern(schema["pattern"]).is_in(value):
         return False
     if isinstance(value, dict):
@@ -293,6 +290,10 @@ def _allows_object(schema: Mapping[str, Any], value: Mapping[str, Any]) -> bool:
         and (schema.get("additionalProperties", True) or set(value) <= set(known))
         and all(allows(known[name], value[name]) for name in known if name in value)
     )
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _same(value: Any, other: Any) -> bool:

@@ -48,6 +48,7 @@ CAVEATS: dict[str, Callable[[Facts], str]] = {
         f"{facts['unanswered']:,} without an answer: {facts['bounds'][0]:.1%} if they count as failed, "
         f"{facts['bounds'][1]:.1%} if as passed"
     ),
+    "stopped": lambda facts: f"{facts['stopped']:,} of {facts['asked']:,} replies end at max_tokens",
     "low mass": lambda facts: (
         f"on {facts['low mass']:,} of {facts['asked']:,} distinct examples the labels have less than half of the "
         "model's probability"

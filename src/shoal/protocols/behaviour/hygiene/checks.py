@@ -42,6 +42,8 @@ MOVES = (
     "direction ",
     "exact_string_equal_to_original",
     "answer_equals_original",
+    "same_text",
+    "token_f1",
 )
 """Prefixes of rules that any constant answer passes, because they only look at changes."""
 
