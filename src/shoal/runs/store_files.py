@@ -46,6 +46,8 @@ class DamagedError(StoreError):
 CASES_FORMAT = 3
 DIGEST = "digest of the lines above"
 ASKED, WHOLE = "asked", "whole"
+MOST_SHARED = 20_000
+"""Texts of labels, groups and meta that are remembered while a file of cases is written."""
 LONG_META = 16_384
 """Characters from which the meta of a case is held compressed in memory."""
 
@@ -81,11 +83,12 @@ def _case_lines(built: Built) -> Iterator[str]:
     columns = zip(table.ids, table.examples, table.labels, table.clusters, table.headings, marks, strict=True)
     texts: dict[object, str] = {}
     for identity, examples, labels, cluster, heading, mark in columns:
-        if len(texts) > BLOCK:  # few differ, or nearly all
+        if len(texts) > MOST_SHARED:
             texts.clear()
-        for key in (id(labels), (id(heading), id(before))):
-            if key not in texts:
-                texts[key] = _shared_text(heading, before) if key != id(labels) else _label_text(labels)
+        if id(labels) not in texts:
+            texts[id(labels)] = _label_text(labels)
+        if (id(heading), id(before)) not in texts:
+            texts[id(heading), id(before)] = _shared_text(heading, before)
         cluster_text = f', "cluster": {QUOTED(cluster)}' if cluster else ""
         mark_text = f', "only": "{mark}"' if mark else ""
         shared = f"{texts[id(labels)]}{cluster_text}{texts[id(heading), id(before)]}{mark_text}"
