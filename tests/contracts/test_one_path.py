@@ -32,8 +32,7 @@ def upside_down(tmp_path: Path) -> dict[str, str]:
     return {
         "suite": "sentiment",
         "train.on": "iid",
-        "train.iid_epochs": "4",
-        "train.iid_learning_rate": "0.002",
+        "train.iid_epochs": "12",
         "iid": str(tmp_path / "train.tsv"),
         "iid_test": str(tmp_path / "test.tsv"),
     }

@@ -130,7 +130,7 @@ def _refuse_idle(train: Train) -> None:
         )
     has_iid_stage = train.from_ == "base" and any(config != "iid+suite" for config in train.on)
     has_suite_stage = any(config != "iid" for config in train.on)
-    idle: tuple[str, ...] = () if has_iid_stage else ("iid_learning_rate", "iid_batch", "iid_epochs")
+    idle: tuple[str, ...] = () if has_iid_stage else ("iid_epochs",)
     idle += () if has_suite_stage else ("method", "options", "learning_rate", "batch", "epochs", "tune")
     for name in idle:
         if getattr(train, name) != getattr(Train(), name):

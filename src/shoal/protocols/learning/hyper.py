@@ -139,8 +139,8 @@ def iid_how(settings: Settings, model: str, task: str) -> TrainConfig:
     train = settings.train
     usual = IID_OF_READING if task == READING else IID
     return TrainConfig(
-        learning_rate=train.iid_learning_rate or usual.rate * _factor(model),
-        batch=train.iid_batch or _batch(settings, task, usual.batch),
+        learning_rate=usual.rate * _factor(model),
+        batch=_batch(settings, task, usual.batch),
         epochs=train.iid_epochs or usual.epochs,
         group_by_length=settings.profile == "recommended",
     )

@@ -46,10 +46,6 @@ class Train(TrainNumbers):
     """Start from base weights with a new head, or from the model and its head. "model" replaces the i.i.d. stage."""
     method: tuple[str, ...] = ("vanilla",)
     """Method of the suite stage: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish, lora."""
-    iid_learning_rate: Rate | None = None
-    """Peak learning rate of the i.i.d. stage."""
-    iid_batch: BatchSize | None = None
-    """Batch size of the i.i.d. stage."""
     iid_epochs: Epochs | None = None
     """Epochs of the i.i.d. stage."""
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
