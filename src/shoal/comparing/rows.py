@@ -50,7 +50,7 @@ class Row:
     test: str
     """The test behind p."""
     estimate: "Estimate" = field(repr=False, compare=False)
-    """What the difference was computed from."""
+    """The source of the difference."""
     mde: float | None = None
     """The smallest drop, spread evenly over cases, that the test detects in 8 of 10 draws; None: it detects none."""
     gained: int = 0

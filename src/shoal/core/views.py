@@ -302,7 +302,7 @@ def to_read(sections: Sequence[Section]) -> list[Section]:
 
 
 LABEL = "its label"
-"""Stands for the label of a case in the words of a rule that takes it as an argument."""
+"""Means the label of a case in the words of a rule that takes it as an argument."""
 
 
 def expected_words(case: Case) -> str:

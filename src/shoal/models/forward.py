@@ -29,7 +29,7 @@ TOKENS, FEW_TOKENS = 4_096, 512
 ACTIVATIONS = 3 * 2**18
 """The most numbers in the widest layer of a batch: 3 MB. Larger batches leave the processor's cache."""
 GPU_TOKENS, GPU_SHARE = 2**17, 8
-"""On a GPU, the most tokens in a batch, and the part of its memory (one of so many) that a batch may take."""
+"""On a GPU, the most tokens in a batch, and the part of its memory (as a divisor) that a batch may take."""
 GPU_BYTES = 4 * 4
 """Bytes of a token per number in the widest layer: four layers in float32 at a time."""
 WORKERS = (1, 2, 3, 4)

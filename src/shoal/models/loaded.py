@@ -182,7 +182,7 @@ class LoadedModel:
             )
 
     def require_offsets(self) -> None:
-        """Raise if the tokenizer does not tell which characters a token stands for."""
+        """Raise if the tokenizer does not tell the characters of a token."""
         if not self.tokenizer.is_fast:
             raise ModelError(
                 f"{self!r}: its tokenizer gives no character offsets",

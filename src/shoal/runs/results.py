@@ -197,7 +197,7 @@ def find_job(name: str, store: RunStore) -> tuple[Job, RunStore]:
             raise DataError(f"{path}: no such file", fix="check the name, and the folder you are in")
         if name == LAST:
             why = "shoal try keeps its result in the folder in which it runs"
-            raise StoreError("there is no last result here", why=why, fix="shoal try PROTOCOL MODEL")
+            raise StoreError("no result was kept here", why=why, fix="shoal try PROTOCOL MODEL")
         raise StoreError(
             f"{name!r} is neither a model, nor a result file, nor a job of {store.folder}",
             why=f"its jobs are {some(known, 3)}" if known else f"{store.folder} has no job",

@@ -46,7 +46,7 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
 
 
 def _with_tasks(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the values with the settings of each task: its own table, then those that stand above all tasks."""
+    """Return the values with the settings of each task: its own table, then those that hold for all tasks."""
     shared = _flattened(nested({name: value for name, value in values.items() if name != "tasks"}), where)
     tables = values["tasks"]
     if not isinstance(tables, Mapping) or not all(isinstance(table, Mapping) for table in tables.values()):

@@ -31,7 +31,7 @@ LOGS: dict[str, Log] = {
 }
 """Name to format."""
 BROKEN = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
-"""What a reader of a changed file raises."""
+"""Errors that a reader of a changed file raises."""
 AT_START = 2**16
 """Bytes in which a JSON array shows whose it is, so that other arrays are not read twice."""
 
@@ -112,7 +112,7 @@ def open_log(path: Path) -> OpenLog | None:
 
 
 def _first_value(path: Path) -> tuple[Any, bool]:
-    """Return the first object of JSON Lines, or the whole document, and whether it stands on the first line."""
+    """Return the first object of JSON Lines, or the whole document, and whether it is on the first line."""
     first = first_bytes(path, LONGEST_LINE).removeprefix(BOM).lstrip()
     line, newline, _ = first.partition(b"\n")
     if line.startswith(b"{") and line.rstrip().endswith(b"}") and (newline or len(first) < LONGEST_LINE):

@@ -21,7 +21,7 @@ MOST_EPOCHS = 10_000
 
 
 class Archive(Mapping[str, Any]):
-    """An `.eval` archive as the object that the JSON log is; samples are read when they are asked for."""
+    """An `.eval` archive as the object that the JSON log is; samples are read on demand."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._members = path, Members(path)

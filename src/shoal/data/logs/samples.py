@@ -1,4 +1,4 @@
-"""What every log tells of a sample, and what a format has to say about its files."""
+"""A sample of any log, and the description of a log format."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -86,7 +86,7 @@ def letter(place: int) -> str:
 
 
 def with_choices(texts: tuple[str, ...], choices: Sequence[str]) -> tuple[str, ...]:
-    r"""Return the texts with the choices that letters stand for.
+    r"""Return the texts with the choices that the letters name.
 
     >>> with_choices(("How?",), ("well", "badly"))
     ('How?\nA. well\nB. badly',)

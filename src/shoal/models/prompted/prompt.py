@@ -187,7 +187,7 @@ class Prompt:
     unanswerable: str = ""
     """The reply for a question that the passage does not answer."""
     lesson: str = ""
-    """What the model is taught: plain text after the system message."""
+    """Instructions and demonstrations: plain text after the system message."""
     order: int = 0
     """The label that is listed first."""
 

@@ -104,7 +104,7 @@ def _digest(path: Path) -> str:
 def every_model(specs: Sequence[str]) -> list[str]:
     """Return the specs; one with `label=preds-*` is repeated for every such column of its file.
 
-    `*` stands for the same text in all options of a spec: `label=*_label&probabilities=*_p` are pairs of columns.
+    `*` matches the same text in all options of a spec: `label=*_label&probabilities=*_p` are pairs of columns.
     """
     return [name for spec in specs for name in _expanded(spec)]
 

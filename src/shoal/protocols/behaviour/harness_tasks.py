@@ -5,7 +5,7 @@
     NAME.py           inspect: the task, with its scorer
 
 These tools grade one text at a time. That is enough where the expectation is a label (MFT). A case that compares
-answers (INV, DIR) is asked without a grade, and shoal judges it when the log comes back as `predictions:LOG`.
+answers (INV, DIR) has no grade, and shoal judges it when the log comes back as `predictions:LOG`.
 """
 
 import json

@@ -86,13 +86,13 @@ def number(given: Any) -> AnswerTest:
 
 
 def max_words(limit: Any) -> AnswerTest:
-    """The answer has at most so many words."""
+    """The answer has at most this number of words."""
     most = _whole("max_words", limit)
     return lambda answer: len(answer.split()) <= most
 
 
 def max_characters(limit: Any) -> AnswerTest:
-    """The answer has at most so many characters."""
+    """The answer has at most this number of characters."""
     most = _whole("max_characters", limit)
     return lambda answer: len(answer.strip()) <= most
 

@@ -61,7 +61,7 @@ def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
 
 
 def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure]:
-    """Return Avg over all tasks, for each model whose tasks have all begun."""
+    """Return Avg over all tasks, for each model with results of all tasks."""
     by_model: dict[str | None, list[ModelTable]] = {}
     for table in tables:
         by_model.setdefault(table.groups.get("model"), []).append(table)

@@ -98,7 +98,7 @@ TEXT: dict[str, dict[str, Any]] = {
     "group-dro": {**ALIKE["group-dro"], **SAGAWA},
     "fish": {**ALIKE["fish"], "epsilon": 0.05},
 }
-"""What the paper's text says. It takes method-specific numbers from the original papers: Fish has 0.05 for comments."""
+"""The numbers of the paper's text, or of a method's original paper: Fish has 0.05 for comments."""
 QUIRKS: dict[str, dict[str, Any]] = {
     "lp": {"frozen_dropout": True},
     "lp-ft": {"frozen_dropout": True},

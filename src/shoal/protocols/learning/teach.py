@@ -3,7 +3,7 @@
 instructions      the description of every functionality that is seen, with its label if all of its cases have one
 demonstrations    a labelled case of the training split for every functionality that is seen, as an earlier turn
 
-What is held out is absent from both. A model with something held out answers that alone.
+Held-out groups are absent from both. A model that was taught without a group answers only its cases.
 """
 
 from dataclasses import replace

@@ -197,7 +197,7 @@ def _kind_counts() -> dict[Context, Counter[str]]:
 
 @cache
 def _word_probabilities(context: Context) -> dict[str, float]:
-    """Return the probability of every word in a context, the most probable first; of all kinds in an unknown one."""
+    """Return the probability of each word, the most probable first; in an unknown context of all words."""
     known = (_kind_counts()[each] for each in _shorter(context) if each in _kind_counts())
     counts = next(known, Counter(WORDS.keys()))
     probabilities = {}

@@ -44,7 +44,7 @@ class Graded:
     runs: list[str]
     values: Floats  # (samples, runs); NaN where there is no score
     errors: dict[tuple[int, int], str]
-    """Why there is no score, by sample and run."""
+    """The reason for a missing score, by sample and run."""
     texts: list[str]
     targets: list[str]
     groups: dict[str, list[str]]
@@ -250,7 +250,7 @@ def shared_name(records: Records, names: Sequence[str], shared: Iterable[str]) -
 
 
 def _candidates(records: Records) -> list[str]:
-    """Return the metrics that may be meant; of those that agree on every sample the first."""
+    """Return the metrics that may be meant; the first among metrics that agree on every sample."""
     usable = [name for name in records.metrics if name not in records.ungradable]
     wanted = records.spec.options.get("metric", "")
     if wanted:

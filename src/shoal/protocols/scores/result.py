@@ -36,7 +36,7 @@ HALF = 0.5
 
 
 class Samples(Sequence[Case]):
-    """Samples as columns; a case is made when it is asked for, since a million of them take a gigabyte."""
+    """Samples as columns; a case is made on demand, since a million of them take a gigabyte."""
 
     def __init__(
         self, ids: list[str], texts: list[str], targets: list[str], groups: dict[str, list[str]]
