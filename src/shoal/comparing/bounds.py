@@ -33,7 +33,7 @@ Way = Literal["for", "against"]
 
 
 def oriented(rule: Rule, measure: Measure, value: float) -> float:
-    """Return a number for which more is better, for a rule about a difference of a measure that is better lower."""
+    """Return a value so that more is better: a difference changes its sign if its measure is better lower."""
     return -value if rule.is_relative and lower_is_better(measure) else value
 
 

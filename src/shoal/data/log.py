@@ -10,7 +10,7 @@ from ..core.errors import DataError
 from . import Glimpse, SuiteRows
 from .invalid import InvalidRows
 from .logs import OpenLog, open_log
-from .logs.samples import Question, Sample, letter, with_choices
+from .logs.samples import Question, Sample, choice_letter, with_choices
 
 TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT.*|\d{4}-\d\d-\d\dT[\d+-]+_(.+)_[^_]+")
 """The name that lm-eval and inspect give to a file: task and time."""
@@ -84,14 +84,14 @@ def common_choices(log: OpenLog) -> tuple[str, ...]:
     if len(lists) < 2:
         return next(iter(lists), ())
     longest = max(map(len, lists))
-    return tuple(map(letter, range(longest))) if longest else ()
+    return tuple(map(choice_letter, range(longest))) if longest else ()
 
 
 def lettered(question: Question, choices: tuple[str, ...]) -> Question:
     """Return a question with the letters of its choices, if those of the file differ."""
     if not question.choices or question.choices == choices:
         return question
-    letters = {choice: letter(place) for place, choice in enumerate(question.choices)}
+    letters = {choice: choice_letter(place) for place, choice in enumerate(question.choices)}
     return Question(
         with_choices(question.texts, question.choices),
         letters.get(question.label, question.label),

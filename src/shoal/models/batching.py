@@ -105,7 +105,7 @@ def batches(
 
 
 def batch_plan(model: object, questions: Questions) -> Sequence[Sequence[int]]:
-    """Return the questions of each batch; stored answers are one batch, requests one each."""
+    """Return the questions of each batch: all stored answers, one request, or as many texts as memory allows."""
     if isinstance(model, StoredAnswers):
         return [range(len(questions.ids))]
     if isinstance(model, RemoteModel):

@@ -287,9 +287,9 @@ def _rows(rows: list[Any], who: str) -> Given:
     given = [None if place in missing else row for place, row in enumerate(rows)]
     match next(iter(forms), "label"):
         case "scored":
-            return _scored([[] if row is None else [row] for row in given], missing, who)
+            return _from_scored_labels([[] if row is None else [row] for row in given], missing, who)
         case "all scored":
-            return _scored([row or [] for row in given], missing, who)
+            return _from_scored_labels([row or [] for row in given], missing, who)
         case "named":
             return _named([row or {} for row in given], missing, who)
         case "vector":
@@ -315,7 +315,9 @@ def _form(row: Any, who: str) -> str:
     _refuse(f"answers {repr(row)[:60]} ({type(row).__name__})", who)
 
 
-def _scored(rows: Sequence[Sequence[Mapping[str, Any]]], missing: Mapping[int, str], who: str) -> Given:
+def _from_scored_labels(
+    rows: Sequence[Sequence[Mapping[str, Any]]], missing: Mapping[int, str], who: str
+) -> Given:
     """Read lists of {label, score}; a single score per example is a confidence."""
     for pair in (pair for row in rows for pair in row):
         if not isinstance(pair, Mapping) or "label" not in pair or "score" not in pair:

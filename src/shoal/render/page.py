@@ -205,7 +205,7 @@ def _page(
     return Page(
         parts,
         title=_title([entry_of(name).title for name in protocols], models),
-        about=_about(models, results),
+        about=_subtitle(models, results),
         models=models,
         questions=[entry_of(name).question for name in protocols],
         names=short_names(models, given),
@@ -226,7 +226,7 @@ def _title(protocols: Sequence[str], models: Sequence[str]) -> str:
     return f"{some(protocols)} of {models[0] if len(models) == 1 else f'{len(models)} models'}"
 
 
-def _about(models: Sequence[str], results: Sequence[Result]) -> str:
+def _subtitle(models: Sequence[str], results: Sequence[Result]) -> str:
     sizes = {len(result.cases) for result in results}
     jobs = f", {len(results):,} jobs" if len(results) > len(models) else ""
     count = f"{len(models)} model{'' if len(models) == 1 else 's'}{jobs}"

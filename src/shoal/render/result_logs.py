@@ -105,7 +105,7 @@ def write_lm_eval(result: AnsweredResult, out: Path) -> None:
 
 
 def _lm_eval_sample(number: int, row: AnsweredCase) -> dict[str, Any]:
-    doc = {"id": row.case.id, "text": _text(row), **_about(row)}
+    doc = {"id": row.case.id, "text": _text(row), **_case_metadata(row)}
     passed = {} if row.passed is None else {"acc": float(row.passed)}
     why = row.error or ("" if passed else NOT_APPLICABLE)
     return {
@@ -149,7 +149,7 @@ def write_inspect(result: AnsweredResult, out: Path) -> None:
             "completed_samples": sum(not row.error for row in result.cases),
             "scores": [score],
         },
-        "stats": {"started_at": _moment(result), "completed_at": _moment(result)},
+        "stats": {"started_at": _answered_at(result), "completed_at": _answered_at(result)},
         "samples": [_inspect_sample(result, row) for row in result.cases],
     }
     with writing(out) as stream:
@@ -161,7 +161,7 @@ def _inspect_eval(result: AnsweredResult) -> dict[str, Any]:
     return {
         "eval_id": result.job_id,
         "run_id": result.job_id,
-        "created": _moment(result),
+        "created": _answered_at(result),
         "task": result.suite,
         "task_id": result.suite,
         "task_version": 0,
@@ -181,7 +181,7 @@ def _inspect_sample(result: AnsweredResult, row: AnsweredCase) -> dict[str, Any]
         "target": _expected(row),
         "messages": [{"role": "user", "content": _text(row)}, message],
         "output": {"model": result.model, "choices": [{"message": message, "stop_reason": "stop"}]},
-        "metadata": _about(row),
+        "metadata": _case_metadata(row),
     }
     if row.passed is not None:
         sample["scores"] = {"shoal": {"value": "C" if row.passed else "I", "answer": _answer(row)}}
@@ -199,7 +199,7 @@ def write_eee(result: AnsweredResult, out: Path) -> None:
     record = {
         "schema_version": "0.2.2",
         "evaluation_id": identity,
-        "evaluation_timestamp": _moment(result),
+        "evaluation_timestamp": _answered_at(result),
         "retrieved_timestamp": f"{result.answered_at:.0f}",
         "source_metadata": {
             "source_name": "shoal",
@@ -270,7 +270,7 @@ def _eee_sample(result: AnsweredResult, row: AnsweredCase, identity: str) -> dic
         "answer_attribution": [],
         "evaluation": {"score": float(bool(row.passed)), "is_correct": bool(row.passed)},
         **({"error": row.error} if row.error else {}),
-        "metadata": {name: str(value) for name, value in _about(row).items()},
+        "metadata": {name: str(value) for name, value in _case_metadata(row).items()},
     }
 
 
@@ -294,7 +294,7 @@ def _answers(row: AnsweredCase) -> list[str]:
     return [answer or "" for answer in row.predicted]
 
 
-def _about(row: AnsweredCase) -> dict[str, str]:
+def _case_metadata(row: AnsweredCase) -> dict[str, str]:
     groups = {name.replace(" ", "_"): value for name, value in row.case.groups.items()}
     return {"case_id": row.case.id, **groups}
 
@@ -303,7 +303,7 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _moment(result: AnsweredResult) -> str:
+def _answered_at(result: AnsweredResult) -> str:
     return datetime.fromtimestamp(result.answered_at, UTC).isoformat(timespec="seconds")
 
 

@@ -10,7 +10,18 @@ from functools import lru_cache
 from typing import Any
 
 from ...core.errors import DataError
-from .samples import Log, Question, Row, Sample, Summary, case_of, is_object, letter, place_of, with_choices
+from .samples import (
+    Log,
+    Question,
+    Row,
+    Sample,
+    Summary,
+    case_of,
+    choice_letter,
+    is_object,
+    place_of,
+    with_choices,
+)
 
 KEPT = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
@@ -144,7 +155,7 @@ def _question(row: Row) -> Question:
         return Question(texts, label, reply.strip())
     count = len(likelihoods)
     choices = _choices(row, count)
-    if choices == tuple(map(letter, range(count))):
+    if choices == tuple(map(choice_letter, range(count))):
         texts = with_choices(texts, _listed(row, count))
     place = place_of(label, choices)
     label = choices[place] if place is not None else label

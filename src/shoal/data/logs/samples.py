@@ -81,7 +81,7 @@ def case_of(about: Any) -> tuple[str, int] | None:
     return (identity, place) if isinstance(identity, str) and type(place) is int and place >= 0 else None
 
 
-def letter(place: int) -> str:
+def choice_letter(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else str(place)
 
 
@@ -91,7 +91,7 @@ def with_choices(texts: tuple[str, ...], choices: Sequence[str]) -> tuple[str, .
     >>> with_choices(("How?",), ("well", "badly"))
     ('How?\nA. well\nB. badly',)
     """
-    listed = [f"{letter(place)}. {choice}" for place, choice in enumerate(choices)]
+    listed = [f"{choice_letter(place)}. {choice}" for place, choice in enumerate(choices)]
     return (*texts[:-1], "\n".join([*texts[-1:], *listed]))
 
 

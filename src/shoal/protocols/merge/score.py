@@ -131,7 +131,9 @@ class PatternTable:
                     key = name, tuple(pattern["groups"].items())
                     parts.setdefault(key, []).append((position, draws))
         for name in self.filters or [""]:
-            for key in sorted((key for key in parts if key[0] == name), key=lambda key: _order(key[1])):
+            for key in sorted(
+                (key for key in parts if key[0] == name), key=lambda key: _reading_order(key[1])
+            ):
                 groups = {**dict(key[1]), **({"filter": name} if self.base else {})}
                 yield self._condition(groups, {"filter": name} if name else {}, parts[key])
 
@@ -163,7 +165,7 @@ def _correctness(cases: Sequence[Case], answers: Answers) -> list[Floats]:
     return np.split(hits, np.cumsum([len(case.examples) for case in cases])[:-1])
 
 
-def _order(groups: Groups) -> tuple[int, Groups]:
+def _reading_order(groups: Groups) -> tuple[int, Groups]:
     kinds = ["", "word class", "source"]
     return (kinds.index(groups[0][0]) if groups else 0, groups)
 
