@@ -10,10 +10,10 @@ with shoal, in place of QQP. 200 of the pairs inoculate, as pure batches or mixe
 import argparse
 import ast
 import csv
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from hans import write
 
 LABELS = {"0": "different", "1": "duplicate"}
 INOCULATING = 200
@@ -45,6 +45,12 @@ epochs = 1
 batch = 32
 learning_rate = 1e-4
 """
+
+
+def write(path: Path, pairs: Iterable[tuple[str, str, str]]) -> None:
+    """Write a table that shoal reads."""
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([("premise", "hypothesis", "label"), *pairs])
 
 
 def main() -> None:
