@@ -12,6 +12,7 @@ from .options import (
     LABELS,
     OUT,
     OVER,
+    check_page,
     echo_json,
     echo_object,
     inputs,
@@ -107,6 +108,7 @@ def try_command(
         raise PlanError("--only and --set only: two sources for one value", fix="keep --only")
     values |= {"only": list(only)} if only else {}
     refuse_overwrite(html, (model, *pairs))
+    check_page(html)
     model = labelled(model, labels)
     with progress_bar() as progress:
         result, not_kept = audit_and_keep(protocol, model, values, progress)

@@ -66,6 +66,7 @@ def compare_command(
 
     sides = _sides(names, seeds_a, seeds_b)
     options.refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
+    options.check_page(out)
     a, b = find_sides(*sides, **query)
     choices = Choices(over=over)
     comparison = compare(a, b, choices)

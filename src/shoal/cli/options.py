@@ -175,6 +175,14 @@ def _would_write(out: Path, path: Path) -> bool:
     return is_beside and (path.name == f"{out.stem}.json" or path.name.startswith(f"{out.stem}-"))
 
 
+def check_page(path: Path | None) -> None:
+    """Raise an error, before any model is queried, if a page cannot be written or would replace another file."""
+    if path:
+        from ..render.writing import check_page
+
+        check_page(path)
+
+
 def echo_object(
     jobs: "Iterable[Mapping[str, Any]]",
     measures: "Iterable[Measure]",
