@@ -71,10 +71,14 @@ def inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         named = [f"{name}={value}" for name in SHORT if (value := values.pop(name)) is not None]
         return command(*arguments, pairs=(*named, *pairs), **values)
 
-    made: Callable[..., Any] = SETTINGS(with_settings)
+    return suite_and_data(SETTINGS(with_settings))
+
+
+def suite_and_data(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --suite and --data."""
     for name, about in reversed(SHORT.items()):
-        made = click.option(f"--{name}", metavar="NAME", help=about)(made)
-    return made
+        command = click.option(f"--{name}", metavar="NAME", help=about)(command)
+    return command
 
 
 LABELS = click.option(
