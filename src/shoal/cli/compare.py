@@ -149,6 +149,7 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
     metavar="RESULT",
     help="The result that relative rules compare with; repeat for several prompts.",
 )
+@click.option("--full", is_flag=True, help="Show every row, also those that passed.")
 @click.option("--junit", type=options.OUT, help="Also write JUnit XML to this file.")
 @options.inputs
 @options.LABELS
@@ -160,6 +161,7 @@ def gate_command(
     names: tuple[str, ...],
     rules: Path,
     baselines: tuple[str, ...],
+    full: bool,
     junit: Path | None,
     as_json: bool,
     **query: Any,
@@ -206,7 +208,7 @@ def gate_command(
         findings = [finding for result in judged for finding in result.findings]
         options.echo_object([row.job for row in results], rows, findings, verdicts=more)
     else:
-        print_sections(verdict_sections(verdicts, judged[0]))
+        print_sections(verdict_sections(verdicts, judged[0], every=full, code=True), full=full)
     if not all(verdict.is_met for verdict in verdicts):
         raise SystemExit(GATE_NOT_MET)
 
