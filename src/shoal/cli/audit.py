@@ -91,10 +91,13 @@ def try_command(
     \b
     Examples:
       shoal try behaviour predictions:example --suite sentiment
-      shoal try behaviour predictions:answers.jsonl --suite suite.jsonl --set split=test --json
-      shoal try behaviour "predictions:answers.csv?label=pred_a" --suite hatecheck.csv
+      shoal try behaviour predictions:answers.jsonl --suite suite.jsonl \\
+          --set split=test --json
+      shoal try behaviour "predictions:answers.csv?label=pred_a" \\
+          --suite hatecheck.csv
       shoal try behaviour tiny:sentiment --only "functionality=neg*"
-      shoal try behaviour hf:my-model --suite sentiment --labels LABEL_0:negative,LABEL_1:positive
+      shoal try behaviour hf:my-model --suite sentiment \\
+          --labels LABEL_0:negative,LABEL_1:positive
       shoal try behaviour tiny:sentiment --html page.html
     """
     from ..core.records import for_new_templates

@@ -54,12 +54,14 @@ def compare_command(
 
     \b
     Examples:
-      shoal compare predictions:old.jsonl predictions:new.jsonl --suite suite.jsonl
+      shoal compare predictions:old.jsonl predictions:new.jsonl \\
+          --suite suite.jsonl
       shoal compare scores:old.eval scores:new.eval
       shoal compare last predictions:new.jsonl --suite suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
       shoal compare 3f9c1a2b 91be77d0 --into runs --out comparison.html
-      shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --data example
+      shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows \\
+          --data example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
     """
     from ..comparing.pairs import Choices, compare
@@ -180,7 +182,8 @@ def gate_command(
     Examples:
       shoal gate last --rules gate.toml
       shoal gate result.json --rules gate.toml
-      shoal gate predictions:new.jsonl --suite suite.jsonl --rules gate.toml --baseline baseline.json
+      shoal gate predictions:new.jsonl --suite suite.jsonl --rules gate.toml \\
+          --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
     """
     from ..comparing.gate import judge_by_prompt
@@ -245,7 +248,8 @@ def plan_size_command(
 
     \b
     Examples:
-      shoal plan-size predictions:old.jsonl predictions:new.jsonl --suite suite.jsonl --difference 0.03
+      shoal plan-size predictions:old.jsonl predictions:new.jsonl \\
+          --suite suite.jsonl --difference 0.03
       shoal plan-size 3f9c1a2b --into runs --difference 0.05 --differing 0.1
     """
     from ..comparing.power import plan_sections, plan_size
