@@ -61,6 +61,7 @@ def test_a_result_shows_its_headline_with_counts_and_where_to_look(result):
 def test_a_comparison_and_a_gate_show_the_answer_first(comparison, gate):
     lines = repr(comparison).splitlines()
     assert lines[0].startswith("<Comparison: A predictions:example    B tiny:sentiment")
+    assert max(map(len, lines)) <= 100
     assert lines[1].startswith(
         "More cases pass, but the suite score falls: 1,351 → 1,414 of 2,396 cases pass (+2.6 points"
     )

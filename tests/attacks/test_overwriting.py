@@ -1,4 +1,4 @@
-"""No verb writes over a file that it reads."""
+"""No verb writes over a file that it reads, or over a file of others next to a page."""
 
 import json
 
@@ -37,3 +37,21 @@ def test_a_file_that_is_read_is_not_written(folder, command):
     done = CliRunner().invoke(main, command.split())
     assert done.exit_code == 1 and "both read and written" in done.output
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["try behaviour python:m:predict --limit 6 --html", "report python:m:predict --set limit=6 --out"],
+)
+def test_a_page_replaces_its_own_numbers_only_and_refuses_before_it_queries(folder, command):
+    command = f"{command} mine.html".split()
+    assert CliRunner().invoke(main, command).exit_code == CliRunner().invoke(main, command).exit_code == 0
+    numbers = folder / "mine.json"
+    (folder / "m.py").write_text("raise SystemError('queried')")
+    for other in ('{"mine": 1}', "", numbers.read_text().replace("mine.html", "mine.txt")):
+        numbers.write_text(other)
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 1 and "mine.json: would be overwritten" in done.output
+        assert numbers.read_text() == other
+    done = CliRunner().invoke(main, [*command[:-1], "none/mine.html"])
+    assert done.exit_code == 1 and "the folder none does not exist" in done.output

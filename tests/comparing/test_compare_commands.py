@@ -340,4 +340,4 @@ def test_a_page_lists_every_verdict_and_a_terminal_the_tightest(make):
     verdicts = judge([Rule({"functionality": "*"}, at_least=0.5)], judged)
     short, whole = (verdict_sections(verdicts, judged, every=every) for every in (False, True))
     assert len(short[0].blocks[0].rows) == 4 and len(whole[0].blocks[0].rows) == 9
-    assert "--json" not in str(whole) and "exit code" not in str(whole)
+    assert "--full" in str(short) and "--full" not in str(whole) and "exit code" not in str(whole)

@@ -47,6 +47,20 @@ def test_json_has_every_word_and_its_number():
     assert told["jobs"] == [{"model": "tiny:sentiment", "method": "shapley", "texts": [TEXT]}]
 
 
+def test_the_labels_have_the_names_of_a_suite_or_of_labelled_texts(tmp_path):
+    (tmp_path / "two.csv").write_text("text,label\nFine.,pos\nDull.,neg\n")
+    for source, names in (
+        (["--suite=sentiment"], {"negative", "positive"}),
+        (
+            [f"--data={tmp_path / 'two.csv'}"],
+            {"neg", "pos"},
+        ),
+    ):
+        done = run("tiny:sentiment", "A fine film.", *source, "--json")
+        (attribution,) = json.loads(done.output)["attributions"]
+        assert set(attribution["probabilities"]) == names
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -55,6 +69,9 @@ def test_json_has_every_word_and_its_number():
         (["tiny:sentiment", TEXT, "--samples", "3"], "3 samples for 10 words"),
         (["tiny:sentiment", TEXT, "--label", "neutral"], "unknown label 'neutral'"),
         (["tiny:reading", TEXT], "no trained classifier"),
+        (["tiny:sentiment", TEXT, "--suite", "reading"], "has no labels to explain"),
+        (["tiny:sentiment", TEXT, "--suite", "paraphrase"], "labels"),
+        (["tiny:sentiment", TEXT, "--data", "absent.csv"], "absent.csv: no such file"),
     ],
 )
 def test_what_cannot_be_explained_is_said_in_words(words, message):

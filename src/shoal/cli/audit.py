@@ -1,5 +1,6 @@
 """The verbs `try`, `explain` and `list`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ from .options import (
     LABELS,
     OUT,
     OVER,
+    check_page,
     echo_json,
     echo_object,
     inputs,
     labelled,
     refuse_dead,
     refuse_overwrite,
+    suite_and_data,
 )
 
 TABLES = ["protocols", "models", "prompts", "suites", "rules", "formats", "profiles", "executors"]
@@ -88,10 +91,13 @@ def try_command(
     \b
     Examples:
       shoal try behaviour predictions:example --suite sentiment
-      shoal try behaviour predictions:answers.jsonl --suite suite.jsonl --set split=test --json
-      shoal try behaviour "predictions:answers.csv?label=pred_a" --suite hatecheck.csv
+      shoal try behaviour predictions:answers.jsonl --suite suite.jsonl \\
+          --set split=test --json
+      shoal try behaviour "predictions:answers.csv?label=pred_a" \\
+          --suite hatecheck.csv
       shoal try behaviour tiny:sentiment --only "functionality=neg*"
-      shoal try behaviour hf:my-model --suite sentiment --labels LABEL_0:negative,LABEL_1:positive
+      shoal try behaviour hf:my-model --suite sentiment \\
+          --labels LABEL_0:negative,LABEL_1:positive
       shoal try behaviour tiny:sentiment --html page.html
     """
     from ..core.records import for_new_templates
@@ -107,6 +113,7 @@ def try_command(
         raise PlanError("--only and --set only: two sources for one value", fix="keep --only")
     values |= {"only": list(only)} if only else {}
     refuse_overwrite(html, (model, *pairs))
+    check_page(html)
     model = labelled(model, labels)
     with progress_bar() as progress:
         result, not_kept = audit_and_keep(protocol, model, values, progress)
@@ -137,19 +144,31 @@ def try_command(
 @click.option("--label", default="", help="Explain this label instead of the predicted one.")
 @click.option("--samples", type=click.IntRange(min=1), help="Copies of the text, or steps of the integral.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the draws.")
+@suite_and_data
 @LABELS
 @AS_JSON
 def explain_command(
-    model: str, text: str, second: str | None, method: str, labels: str | None, as_json: bool, **draws: Any
+    model: str,
+    text: str,
+    second: str | None,
+    method: str,
+    suite: str | None,
+    data: str | None,
+    labels: str | None,
+    as_json: bool,
+    **draws: Any,
 ) -> None:
     """Show which words of a text decide a prediction.
 
     Words for the prediction are green, words against it red. SECOND is the second text of a pair.
+    With --suite or --data (a file of labelled texts), the labels have the names used there.
 
     \b
     Examples:
       shoal explain tiny:sentiment "The food was great, but the film was not."
-      shoal explain tiny:paraphrase "Is it far?" "How far is it?" --method gradients
+      shoal explain tiny:paraphrase "Is it far?" "How far is it?" \\
+          --method gradients
+      shoal explain tiny:sentiment "I do not love it." --suite sentiment
       shoal explain hf:my-model "A fine film." --method lime --samples 1000
     """
     from ..explaining import explain
@@ -163,12 +182,32 @@ def explain_command(
         _check_text(part)
     model = labelled(model, labels)
     config = ExplainConfig(**draws)
-    (explained,) = explain(load_model(model), [example], method, config)
+    names = _label_names(suite, data)
+    (explained,) = explain(load_model(model), [example], method, config, labels=names)
     if as_json:
         job = {"model": model, "method": method, "texts": list(example)}
         echo_object([job], [], [], attributions=[as_data(explained)])
     else:
         print_sections([section(example, explained, method)])
+
+
+def _label_names(suite: str | None, data: str | None) -> Sequence[str] | None:
+    """Return the label names of a suite or of labelled texts; None for the model's own."""
+    from ..data.labelled import read_labelled
+    from ..protocols.behaviour.build import load_suite
+
+    if suite is not None and data is not None:
+        raise click.UsageError("--suite and --data both name the labels: give one of them")
+    if data is not None:
+        return sorted({row.label for row in read_labelled(Path(data)).rows})
+    names = load_suite(suite).labels if suite is not None else None
+    if suite is not None and not names:
+        raise PlanError(
+            f"--suite {suite}: has no labels to explain",
+            why="explain is about the probability of a label, and this suite judges texts",
+            fix="leave --suite out",
+        )
+    return names
 
 
 def _check_text(text: str) -> None:

@@ -54,18 +54,21 @@ def compare_command(
 
     \b
     Examples:
-      shoal compare predictions:old.jsonl predictions:new.jsonl --suite suite.jsonl
+      shoal compare predictions:old.jsonl predictions:new.jsonl \\
+          --suite suite.jsonl
       shoal compare scores:old.eval scores:new.eval
       shoal compare last predictions:new.jsonl --suite suite.jsonl
       shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
       shoal compare 3f9c1a2b 91be77d0 --into runs --out comparison.html
-      shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows --data example
+      shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows \\
+          --data example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
     """
     from ..comparing.pairs import Choices, compare
 
     sides = _sides(names, seeds_a, seeds_b)
     options.refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
+    options.check_page(out)
     a, b = find_sides(*sides, **query)
     choices = Choices(over=over)
     comparison = compare(a, b, choices)
@@ -148,6 +151,7 @@ def _print_comparison(comparison: Any, form: str, changed: bool) -> None:
     metavar="RESULT",
     help="The result that relative rules compare with; repeat for several prompts.",
 )
+@click.option("--full", is_flag=True, help="Show every row, also those that passed.")
 @click.option("--junit", type=options.OUT, help="Also write JUnit XML to this file.")
 @options.inputs
 @options.LABELS
@@ -159,6 +163,7 @@ def gate_command(
     names: tuple[str, ...],
     rules: Path,
     baselines: tuple[str, ...],
+    full: bool,
     junit: Path | None,
     as_json: bool,
     **query: Any,
@@ -177,7 +182,8 @@ def gate_command(
     Examples:
       shoal gate last --rules gate.toml
       shoal gate result.json --rules gate.toml
-      shoal gate predictions:new.jsonl --suite suite.jsonl --rules gate.toml --baseline baseline.json
+      shoal gate predictions:new.jsonl --suite suite.jsonl --rules gate.toml \\
+          --baseline baseline.json
       shoal gate 3f9c1a2b --rules gate.toml --baseline 91be77d0 --junit shoal.xml
     """
     from ..comparing.gate import judge_by_prompt
@@ -205,7 +211,7 @@ def gate_command(
         findings = [finding for result in judged for finding in result.findings]
         options.echo_object([row.job for row in results], rows, findings, verdicts=more)
     else:
-        print_sections(verdict_sections(verdicts, judged[0]))
+        print_sections(verdict_sections(verdicts, judged[0], every=full, code=True), full=full)
     if not all(verdict.is_met for verdict in verdicts):
         raise SystemExit(GATE_NOT_MET)
 
@@ -242,7 +248,8 @@ def plan_size_command(
 
     \b
     Examples:
-      shoal plan-size predictions:old.jsonl predictions:new.jsonl --suite suite.jsonl --difference 0.03
+      shoal plan-size predictions:old.jsonl predictions:new.jsonl \\
+          --suite suite.jsonl --difference 0.03
       shoal plan-size 3f9c1a2b --into runs --difference 0.05 --differing 0.1
     """
     from ..comparing.power import plan_sections, plan_size

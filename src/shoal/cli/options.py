@@ -71,10 +71,14 @@ def inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         named = [f"{name}={value}" for name in SHORT if (value := values.pop(name)) is not None]
         return command(*arguments, pairs=(*named, *pairs), **values)
 
-    made: Callable[..., Any] = SETTINGS(with_settings)
+    return suite_and_data(SETTINGS(with_settings))
+
+
+def suite_and_data(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --suite and --data."""
     for name, about in reversed(SHORT.items()):
-        made = click.option(f"--{name}", metavar="NAME", help=about)(made)
-    return made
+        command = click.option(f"--{name}", metavar="NAME", help=about)(command)
+    return command
 
 
 LABELS = click.option(
@@ -173,6 +177,14 @@ def _would_write(out: Path, path: Path) -> bool:
         return True
     is_beside = out.resolve().parent == path.resolve().parent
     return is_beside and (path.name == f"{out.stem}.json" or path.name.startswith(f"{out.stem}-"))
+
+
+def check_page(path: Path | None) -> None:
+    """Raise an error, before any model is queried, if a page cannot be written or would replace another file."""
+    if path:
+        from ..render.writing import check_page
+
+        check_page(path)
 
 
 def echo_object(

@@ -273,10 +273,11 @@ def report(
     is_plan = plan.endswith(".toml") and is_file(Path(plan))
     named = texts_in(read_toml(Path(plan), "a plan")) if is_plan else ()  # some of them name files
     options.refuse_overwrite(out, (plan, *named, *query["pairs"]), Path(plan).parent)
+    path = out or Path(f"report{SUFFIXES[form]}")
+    options.check_page(path if form == "html" else None)
     page, jobs, count, problems = _page_of(plan, **query)
     page = with_explanations(page, explain) if explain else page
     page = _with_gate(page, rules) if rules else page
-    path = out or Path(f"report{SUFFIXES[form]}")
     write_forms(page, jobs, path, form)
     alone = stands_alone(path)  # a pipe gets the page alone
     if figures:

@@ -42,9 +42,12 @@ def rank_command(
     \b
     Examples:
       shoal rank hf:runs/a hf:runs/b hf:runs/c --data ten_examples.csv
-      shoal rank hf:runs/a hf:runs/b --data ten_examples.csv --pool unlabelled.csv --out to_label.csv
-      shoal rank hf:runs/a hf:runs/b --data ten_examples.csv --data to_label.csv --pool unlabelled.csv
-      shoal rank predictions:a.csv predictions:b.csv --data nli.csv --set text=premise,hypothesis
+      shoal rank hf:runs/a hf:runs/b --data ten_examples.csv \\
+          --pool unlabelled.csv --out to_label.csv
+      shoal rank hf:runs/a hf:runs/b --data ten_examples.csv --data to_label.csv \\
+          --pool unlabelled.csv
+      shoal rank predictions:a.csv predictions:b.csv --data nli.csv \\
+          --set text=premise,hypothesis
       shoal rank "predictions:answers.csv?label=pred_*" --data examples.csv
       shoal rank scores:a.jsonl scores:b.jsonl scores:c.jsonl
     """

@@ -150,14 +150,18 @@ def import_command(
     \b
     Examples:
       shoal import test_suite_cases.csv --out hatecheck.jsonl
-      shoal import reviews.tsv --out reviews.jsonl --text sentence --label label --functionality topic
-      shoal import sst.csv --out sst.jsonl --text text --label y --labels 0=negative --labels 1=positive
-      shoal import dump.jsonl --out dump-suite.jsonl --text doc.text --label doc.target --skip-invalid
+      shoal import reviews.tsv --out reviews.jsonl --text sentence --label label \\
+          --functionality topic
+      shoal import sst.csv --out sst.jsonl --text text --label y \\
+          --labels 0=negative --labels 1=positive
+      shoal import dump.jsonl --out dump-suite.jsonl --text doc.text \\
+          --label doc.target --skip-invalid
       shoal import "imdb?split=test" --out imdb.jsonl --text text --label label
       shoal import suite.jsonl --out suite-with-templates.jsonl --templates
-      shoal import typos.csv --out typos.jsonl --type INV --original before --variant after
-      shoal import weaker.csv --out weaker.jsonl --type DIR --expect "not more confident" \\
-        --original now --variant then
+      shoal import typos.csv --out typos.jsonl --type INV --original before \\
+          --variant after
+      shoal import weaker.csv --out weaker.jsonl --type DIR \\
+          --expect "not more confident" --original now --variant then
     """
     from ..data.columns import Named
     from ..protocols.behaviour.suite_files import import_suite
@@ -227,7 +231,8 @@ def export_command(
       shoal export sentiment --to lm-eval --out task
       shoal export last --to csv --out result.csv
       shoal try behaviour predictions:cases.jsonl --suite sentiment
-      shoal export merge --data nli.tsv --set suggesters=hf:bert --out variants.jsonl
+      shoal export merge --data nli.tsv --set suggesters=hf:bert \\
+          --out variants.jsonl
       shoal export 3f9c1a2b --out form.html
     """
     from ..core.text import printable

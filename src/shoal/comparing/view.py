@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import Any
 
 from ..core.case_table import ids_of
@@ -23,6 +24,7 @@ from ..core.views import (
     expected_words,
 )
 from ..core.views import Row as TableRow
+from ..models import brief_spec
 from . import wording
 from .gate import USABLE, Verdict
 from .inference import tests_in
@@ -41,6 +43,8 @@ class Hints:
 IN_PYTHON = Hints(".to_pandas()", ".changed()")
 EXAMPLES = 2
 """How many newly failing cases the short view shows."""
+WIDTH, REPR_WIDTH = 80, 100
+"""The longest line of a heading on the screen, and of a comparison in Python."""
 NOTES = 3
 """The number of caveats below the table."""
 
@@ -74,21 +78,41 @@ def comparison_text(comparison: Comparison) -> str:
     """Return the models, which side is better and how many rows changed, in a few lines."""
     heading, answer = (
         "".join(piece if isinstance(piece, str) else piece.text for piece in pieces).strip()
-        for pieces in (_heading(comparison), _answer(comparison))
+        for pieces in (_heading(comparison, REPR_WIDTH - len("<Comparison: >")), _answer(comparison))
     )
-    return f"<Comparison: {heading}>\n{answer}"
+    return within_lines(f"<Comparison: {heading}>\n{answer}")
+
+
+def within_lines(text: str) -> str:
+    """Return a text with lines of at most REPR_WIDTH characters."""
+    return "\n".join(
+        part
+        for line in text.splitlines()
+        for part in wrap(
+            line, REPR_WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+    )
 
 
 # The answer
 
 
-def _heading(comparison: Comparison) -> list[Words]:
+def _heading(comparison: Comparison, width: int = WIDTH) -> list[Words]:
+    """Return the two models and their cases; on two lines if they do not fit on one."""
     pieces: list[Words] = []
-    for side, results in (("A", comparison.a), ("B", comparison.b)):
-        names = list(dict.fromkeys(str(result.job.get("model", "")) for result in results))
+    sides = [
+        list(dict.fromkeys(str(result.job.get("model", "")) for result in results))
+        for results in (comparison.a, comparison.b)
+    ]
+    if len({*map(brief_spec, sides[0]), *map(brief_spec, sides[1])}) == len({*sides[0], *sides[1]}):
+        sides = [list(map(brief_spec, names)) for names in sides]
+    for side, names, results in zip("AB", sides, (comparison.a, comparison.b), strict=True):
         runs = f" ({len(results)} runs)" if len(results) > 1 else ""
         pieces += [Words(f"{side} ", "quiet"), Words(f"{some(names, 3)}{runs}    ", "strong")]
-    pieces.append(Words(f"{wording.about_cases(comparison.a[0])}\n", "quiet"))
+    about = wording.about_cases(comparison.a[0])
+    if sum(len(piece.text) for piece in pieces) + len(about) > width:
+        pieces[-1] = Words(f"{pieces[-1].text.rstrip()}\n", "strong")
+    pieces.append(Words(f"{about}\n", "quiet"))
     if differs := wording.differing_settings(comparison.a[0], comparison.b[0]):
         pieces.append(Words(f"A and B also differ in {differs}.\n", "doubt"))
     return pieces
@@ -374,14 +398,16 @@ FAILED, TIGHTEST = 20, 3
 """How many failed, and how many passed, things of one rule are listed."""
 
 
-def verdict_sections(verdicts: Sequence[Verdict], result: Result, *, every: bool = False) -> list[Section]:
+def verdict_sections(
+    verdicts: Sequence[Verdict], result: Result, *, every: bool = False, code: bool = False
+) -> list[Section]:
     """Return the verdict, then a line for each thing that failed, worst first, then the tightest that passed.
 
-    With `every`, for a page, list all and name no exit code.
+    With `every`, list all; with `code`, name the exit code of the command.
     """
     rules = list({id(verdict.rule): verdict.rule for verdict in verdicts}.values())
     answer, is_met = gate_verdict(verdicts)
-    code = 0 if is_met else 3
+    ending = f" (exit code {0 if is_met else 3})." if code else "."
     rows: list[TableRow] = []
     for met, most, went in ((False, FAILED, "failed"), (True, TIGHTEST, "passed")):
         # What could not be judged comes last.
@@ -394,17 +420,12 @@ def verdict_sections(verdicts: Sequence[Verdict], result: Result, *, every: bool
             most = len(of_rule) if every else most
             rows += [_verdict_row(verdict) for verdict in of_rule[:most]]
             if len(of_rule) > most:
-                more = Words(f"… {len(of_rule) - most} more {went}: --json", "quiet")
+                more = Words(f"… {len(of_rule) - most} more {went}: --full", "quiet")
                 rows.append(TableRow(["", more, "", "", ""]))
     notes = [f"! {check}" for check in wording.excused_checks(result)] + wording.uncompared(result)
     columns = [Column(title, "left") for title in ("", "", "observed", "limit", "")]
     columns[2] = Column("observed")
-    text = [
-        Words(
-            f"{answer}." if every else f"{answer} (exit code {code}).",
-            ("strong", "good" if is_met else "bad"),
-        )
-    ]
+    text = [Words(f"{answer}{ending}", ("strong", "good" if is_met else "bad"))]
     return [Section(text=text, blocks=[Table(columns, rows)], notes=notes[:NOTES])]
 
 

@@ -166,6 +166,19 @@ def variant_of(spec: str) -> tuple[str, ...]:
     return tuple(options.get(name, "0") for name in VARIED) if "prompt" in options else ()
 
 
+LONG_SPEC = 40
+"""Characters of a spec that a heading shows in full."""
+
+
+def brief_spec(spec: str) -> str:
+    """Return a model spec for a heading: without its options if it is long.
+
+    >>> brief_spec("openai:m1?url=http://localhost:8000/v1&price=input:0.15,output:0.6")
+    'openai:m1'
+    """
+    return spec if len(spec) <= LONG_SPEC else spec.partition("?")[0]
+
+
 def is_remote(spec: str) -> bool:
     """Return whether a model is behind an endpoint."""
     return parse_spec(spec).scheme == "openai"

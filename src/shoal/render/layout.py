@@ -176,8 +176,11 @@ def _side_by_side(
     return lines
 
 
-def fold(text: Text, width: int, hang: int | None = None) -> list[Text]:
-    """Wrap a text between words; lines after the first are indented by `hang`, or as the first one is."""
+def fold(text: Text, width: int, hang: int | None = None, *, whole: bool = False) -> list[Text]:
+    """Wrap a text between words; lines after the first are indented by `hang`, or as the first one is.
+
+    With `whole`, a word that is wider than the line stays whole, so that it can be copied.
+    """
     lines: list[Text] = []
     for line in text.split("\n", allow_blank=True):
         line.rstrip()
@@ -188,18 +191,22 @@ def fold(text: Text, width: int, hang: int | None = None) -> list[Text]:
         indent = min(start if hang is None else hang, max(0, width - 8))
         room = max(1, width - max(start, indent))
         content = line[start:]
-        for number, part in enumerate(content.divide(_breaks(content.plain, room))):
+        for number, part in enumerate(content.divide(_breaks(content.plain, room, whole=whole))):
             part.rstrip()
             lines.append(Text(" " * (indent if number else start)).append_text(part))
     return lines or [Text("")]
 
 
-def _breaks(plain: str, width: int) -> list[int]:
+def _breaks(plain: str, width: int, *, whole: bool) -> list[int]:
     """Return the positions of line breaks: after a space, else after a separator, else where the line is full."""
     breaks, begin = [], 0
     while cell_len(plain[begin:]) > width:
         full = len(chop_cells(plain[begin:], width)[0]) or 1
         space = plain[begin : begin + full + 1].rfind(" ")
+        if whole and space <= 0:
+            space = plain.find(" ", begin + full) - begin
+            if space <= 0:
+                break
         separator = max(plain[begin : begin + full].rfind(sign) for sign in SEPARATORS)
         begin += next((cut + 1 for cut in (space, separator) if cut > 0), full)
         breaks.append(begin)

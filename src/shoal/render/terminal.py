@@ -58,7 +58,6 @@ from .tables import (
 
 NOTES, EXAMPLES, POINTS = 3, 3, 20
 """The number of notes, of texts of a case and of points of a scatter that are shown."""
-UNFOLDED = 10_000
 STYLES: dict[Tone, str] = {
     "": "",
     "strong": "bold",
@@ -112,7 +111,7 @@ def section_lines(
 def _parts(section: Section, width: int, *, coloured: bool) -> Iterator[list[Line]]:
     """Yield groups of lines; an empty line goes between them."""
     # Names of models and files stay whole, so that they can be copied.
-    yield [*_title(section.title, UNFOLDED), *_paragraph(section.text, width)]
+    yield [*_title(section.title, width, whole=True), *_paragraph(section.text, width)]
     warnings = [Line(f"! {printable(words)}", STYLES["doubt"]) for words in section.warnings]
     yield [part for line in warnings for part in fold(line, width, hang=2)]
     for block in section.blocks:
@@ -123,15 +122,15 @@ def _parts(section: Section, width: int, *, coloured: bool) -> Iterator[list[Lin
     yield _quiet(section.notes, width)
 
 
-def _title(title: Cell, width: int) -> list[Line]:
+def _title(title: Cell, width: int, *, whole: bool = False) -> list[Line]:
     """Return a title, bold unless its pieces have tones."""
-    return _paragraph(title, width, "strong" if isinstance(title, str) else "")
+    return _paragraph(title, width, "strong" if isinstance(title, str) else "", whole=whole)
 
 
-def _paragraph(cell: Cell, width: int, tone: Tones = "") -> list[Line]:
+def _paragraph(cell: Cell, width: int, tone: Tones = "", *, whole: bool = False) -> list[Line]:
     pieces = pieces_of(cell)
     texts = [Line(printable(piece_text(piece)), style_of(tone_of(piece, tone))) for piece in pieces]
-    return fold(Line.assemble(*texts), width) if pieces else []
+    return fold(Line.assemble(*texts), width, whole=whole) if pieces else []
 
 
 def _quiet(lines: Sequence[str], width: int) -> list[Line]:

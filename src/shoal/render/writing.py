@@ -4,6 +4,7 @@ The HTML page is one file that opens from disk and loads nothing.
 """
 
 import json
+import os
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,8 +14,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..core.errors import StoreError
-from ..core.files import collector_paused, stands_alone, writing
+from ..core.errors import ShoalError, StoreError
+from ..core.files import collector_paused, is_folder, read_json, stands_alone, writing
 from ..core.records import Measure, Result
 from ..core.views import Card, Cell, Section, Words, to_read
 from ..runs.viewing import as_object, case_lines
@@ -58,12 +59,7 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
     The same page gives the same bytes.
     """
     path = Path(path)
-    if path.suffix == ".json":
-        raise StoreError(
-            f"{path}: a page cannot end in .json",
-            why="the numbers are written beside it under that name",
-            fix=f"{path.with_suffix('.html')}",
-        )
+    check_page(path)
     held, alone = shelf(page.results), stands_alone(path)
     all_cases = path.with_name(f"{path.stem}-cases.jsonl")
     with writing(path) as stream:
@@ -71,12 +67,46 @@ def write_page(page: Page, path: Path | str, jobs: Sequence[Mapping[str, Any]]) 
     if alone:
         return
     with writing(path.with_suffix(".json")) as stream:
-        json.dump(as_object(jobs, page.measures, page.findings), stream, indent=1, default=str)
+        numbers = {"page": path.name} | as_object(jobs, page.measures, page.findings)
+        json.dump(numbers, stream, indent=1, default=str)
     if is_whole(held):
         return
     with writing(all_cases) as stream, collector_paused():
         for name, result in page.results.items():
             stream.writelines(case_lines(result, name))
+
+
+def check_page(path: Path) -> None:
+    """Raise an error for a page without a folder, and for one whose numbers would replace a file of another origin."""
+    if path.suffix == ".json":
+        raise StoreError(
+            f"{path}: a page cannot end in .json",
+            why="the numbers are written beside it under that name",
+            fix=f"{path.with_suffix('.html')}",
+        )
+    if stands_alone(path):
+        return
+    if not is_folder(path.absolute().parent):
+        raise StoreError(
+            f"{path}: cannot be written",
+            why=f"the folder {path.parent} does not exist",
+            fix=f"mkdir -p {path.parent}",
+        )
+    numbers = path.with_suffix(".json")
+    if os.path.lexists(numbers) and not _has_numbers_of(numbers, path.name):
+        raise StoreError(
+            f"{numbers}: would be overwritten by the numbers of {path.name}",
+            why=f"shoal writes them under that name, and this file is not from an earlier {path.name}",
+            fix="another name for the page, or move the file",
+        )
+
+
+def _has_numbers_of(numbers: Path, page: str) -> bool:
+    try:
+        content = read_json(numbers, nan=True)
+    except ShoalError:
+        return False
+    return isinstance(content, dict) and content.get("page") == page
 
 
 # HTML

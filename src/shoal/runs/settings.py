@@ -97,6 +97,13 @@ def _unknown(kind: type[Any], name: str, known: Sequence[str], where: str) -> Pl
     removed: Mapping[str, str] = getattr(kind, "REMOVED", {})
     if name in removed:
         return PlanError(f"{where}: {name} is not a setting here", fix=removed[name])
+    if name in ("suite", "data") and where == "--set":
+        protocol = kind.__module__.removesuffix(".settings").rpartition(".")[2]
+        return PlanError(
+            f"{protocol} takes no --{name}",
+            why=f"known settings are {', '.join(known)}",
+            fix=f"leave --{name} out, or shoal list settings {protocol}",
+        )
     return PlanError(
         f'{where}: unknown setting "{name}"',
         why=f"known settings are {', '.join(other.removesuffix('_') for other in known)}",

@@ -24,6 +24,7 @@ from ...core.views import (
     shown_cases,
     strip_table,
 )
+from ...models import brief_spec
 from ..degeneracy import DEGENERATE, SWAPPED
 from . import wording
 from .score import DEAD
@@ -104,6 +105,8 @@ def _card_rows(rates: Sequence[Measure]) -> list[tuple[str, Cell]]:
 def _details(result: Result) -> Section:
     """Return what only the full view shows: the other notes, and the suite score for new templates."""
     lines = wording.caveats(result.measures)[NOTES:]
+    spec = str(result.job["model"])
+    lines += [f"Model: {spec}."] if brief_spec(spec) != spec else []
     for whole in result.measures.where("suite score"):
         if whole.basis.templates is not None:
             lines.append(wording.over_templates_words(whole))
@@ -111,7 +114,7 @@ def _details(result: Result) -> Section:
 
 
 def _name_of(result: Result) -> str:
-    return f"{result.job['model']} on {wording.subject(result.settings, result)}"
+    return f"{brief_spec(str(result.job['model']))} on {wording.subject(result.settings, result)}"
 
 
 def _answer(result: Result, rates: Sequence[Measure]) -> Iterator[Words | Number | str]:
