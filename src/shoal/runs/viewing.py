@@ -70,7 +70,9 @@ def failing_sections(result: Result, only: Sequence[str] = (), *, every: bool = 
     )
     blocks = []
     # Ties as in the table of the result: more cases first, then the order of the suite.
-    for group in sorted(totals, key=lambda group: (-len(failing.get(group, ())) / totals[group], -totals[group])):
+    for group in sorted(
+        totals, key=lambda group: (-len(failing.get(group, ())) / totals[group], -totals[group])
+    ):
         if not (cases := failing.get(group)):
             continue
         shown = cases if every else cases[:FAILURES]

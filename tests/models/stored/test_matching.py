@@ -87,7 +87,9 @@ def test_ids_that_do_not_match_are_shown_with_the_suites_and_how_both_are_number
         "example_idx counts from 0\n"
         "  try: shoal export SUITE --out cases.csv writes the suite's ids"
     )
-    with pytest.raises(DataError, match="case_id is not a number in the file, .* at 2 .* import takes the line"):
+    with pytest.raises(
+        DataError, match="case_id is not a number in the file, .* at 2 .* import takes the line"
+    ):
         match_rows(by_id(*"abc"), suite, suite)
     columns = Columns("p.csv")  # type: ignore[arg-type]
     columns.add(2, "x", (), Key("a", "1", 1))

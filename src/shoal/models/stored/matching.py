@@ -207,7 +207,9 @@ def _numbering(columns: Columns, places: _Places) -> str:
     return f"{text}; example_idx counts from 0" + (f", in the file from {example}" if example else "")
 
 
-LINE_NUMBERS = "Without --id, import takes the line number of the source file as case_id; the header is line 1"
+LINE_NUMBERS = (
+    "Without --id, import takes the line number of the source file as case_id; the header is line 1"
+)
 
 
 def _first_number(ids: Iterable[str]) -> int | None:
