@@ -55,3 +55,18 @@ def test_a_page_replaces_its_own_numbers_only_and_refuses_before_it_queries(fold
         assert numbers.read_text() == other
     done = CliRunner().invoke(main, [*command[:-1], "none/mine.html"])
     assert done.exit_code == 1 and "the folder none does not exist" in done.output
+
+
+@pytest.mark.parametrize("out", ["hotel.yaml", "notes.jsonl", "h-edited.json"])
+def test_import_writes_json_lines_and_replaces_only_a_suite_file(folder, out):
+    (folder / "hotel.yaml").write_text("suite: hotel\n")
+    (folder / "notes.jsonl").write_text('{"mine": 1}\n')
+    (folder / "h-edited.json").write_text('{"suite": "h", "form": {"labels": []}}\n')
+    (folder / "t.csv").write_text("text,label\na,no\nb,yes\n")
+    before = (folder / out).read_bytes()
+    command = ["import", "t.csv", "--text", "text", "--label", "label", "--out"]
+    done = CliRunner().invoke(main, [*command, out])
+    assert done.exit_code == 1 and "try: --out t-suite.jsonl" in done.output
+    assert (folder / out).read_bytes() == before
+    for _ in range(2):
+        assert CliRunner().invoke(main, [*command, "t-suite.jsonl"]).exit_code == 0

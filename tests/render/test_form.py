@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from shoal import Suite, case, read_suite, write_suite
 from shoal.cli import main
+from shoal.protocols.behaviour.form import form_data
 
 
 def shoal(*arguments: object) -> Any:
@@ -207,3 +208,24 @@ def test_a_form_that_was_spoilt_by_hand_names_the_case(tmp_path, row, message):
 def test_the_same_suite_gives_the_same_form(form, tmp_path):
     shoal("export", form.with_name("suite.jsonl"), "--out", tmp_path / "again.html")
     assert (tmp_path / "again.html").read_bytes() == form.read_bytes()
+
+
+def test_import_of_the_form_itself_names_the_file_that_it_saves(form):
+    done = shoal("import", form, "--out", form.with_name("back.jsonl"))
+    assert done.exit_code == 1 and "press Save, and import NAME-edited.json" in " ".join(done.output.split())
+
+
+def test_descriptions_survive_the_form_and_the_suite_file(tmp_path):
+    suite = Suite("s", labels=("no", "yes"))
+
+    @suite.minimum(capability="c")
+    def plain():
+        """A statement without an opinion is no."""
+        yield case("A room.", label="no")
+
+    data = form_data(suite)
+    edited = [json.dumps({**json.loads(data["header"]), "form": {"labels": ["no", "yes"]}}), *data["rows"]]
+    (tmp_path / "s-edited.json").write_text("\n".join(edited))
+    imported(tmp_path / "s-edited.json")
+    back = form_data(read_suite(tmp_path / "back.jsonl"))
+    assert back["functionalities"][0]["about"] == "A statement without an opinion is no."

@@ -69,6 +69,14 @@ def test_a_model_that_has_gone_does_not_hide_the_others():
     assert "no such file" in shoal("run", "plan.toml").output  # nothing is run where something is missing
 
 
+def test_tied_functionalities_of_failing_cases_are_in_the_order_of_the_table():
+    names = ["z", "a", "long", "long"]
+    cases = [Case(str(at), (("a",),), None, {"functionality": name}) for at, name in enumerate(names)]
+    outcomes = [Outcome(case.id, False) for case in cases]
+    (section,) = failing_sections(Result({"protocol": "behaviour"}, cases, outcomes, Measures([])))
+    assert [block.title[0].text for block in section.blocks] == ["long", "z", "a"]
+
+
 def test_failing_cases_of_a_protocol_without_plain_passes_are_those_of_its_table():
     def failing(protocol: str, groups: list[dict[str, str]], passed: list[bool], measure: str) -> str:
         cases = [Case(str(place), (("a",), ("b",)), None, own) for place, own in enumerate(groups)]

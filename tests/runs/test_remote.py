@@ -264,3 +264,10 @@ def test_estimate_and_actual_cost_have_one_form_and_count_the_self_checks(server
     assert int(requests) == len(server.bodies) <= int(most)
     assert float(cost) <= float(dearest)
     assert f"Spent: {requests} requests" in outputs[1]
+    assert (
+        "Spent" not in CliRunner().invoke(main, ["run", "plan.toml"]).output
+    )  # all done: nothing was queried
+    (job,) = read_plan(Path("plan.toml")).jobs()
+    command = ["try", "behaviour", job.model, "--suite", "sentiment", "--limit", "5"]
+    tried = CliRunner().invoke(main, command).output
+    assert re.search(rf"Spent: {form}", tried), tried

@@ -107,6 +107,7 @@ def try_command(
     from ..runs.last import audit_and_keep
     from ..runs.settings import parse_pairs
     from ..runs.viewing import result_sections
+    from .views import spending_words
 
     values: dict[str, Any] = dict(parse_pairs([*pairs, *([f"limit={limit}"] if limit else [])]))
     if only and "only" in values:
@@ -116,7 +117,7 @@ def try_command(
     check_page(html)
     model = labelled(model, labels)
     with progress_bar() as progress:
-        result, not_kept = audit_and_keep(protocol, model, values, progress)
+        result, not_kept, spent = audit_and_keep(protocol, model, values, progress)
     if over == "templates":
         result = for_new_templates(result)
     if as_json:
@@ -125,6 +126,8 @@ def try_command(
         print_sections(result_sections(result), full=full)
         if note := waiting(str(values.get("suite", ""))):
             click.echo(f"\n{note}")
+        if words := spending_words(model, spent):
+            click.echo(f"\nSpent: {words}")
     refuse_dead([result])
     if html:
         from ..render.writing import write_report

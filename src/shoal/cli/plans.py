@@ -88,7 +88,9 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
         raise ShoalError(f"{failed} of {len(jobs)} jobs failed", why=kept, fix=f"{same}, once fixed")
     options.refuse_dead([row for rows in results.values() for row in rows if row.job["id"] in todo])
     if not as_json:
-        click.echo(spent_words(jobs, store) + next_words(results, plan, into))
+        is_queried = todo or again or how["retry_errors"]
+        spent = spent_words(jobs, store) if is_queried else ""
+        click.echo(spent + next_words(results, plan, into))
 
 
 @click.command()

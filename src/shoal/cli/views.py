@@ -43,15 +43,14 @@ def state(job: Job, store: RunStore) -> tuple[str, str]:
         word, note = "begun", f"{kept:,} answers kept"
     else:
         word, note = "to do", ""
-    return word, "; ".join(filter(None, [note, _spent(job, store)]))
+    return word, "; ".join(filter(None, [note, spending_words(job.model, store.spent(job.id))]))
 
 
-def _spent(job: Job, store: RunStore) -> str:
+def spending_words(model: str, spent: Mapping[str, int]) -> str:
     """Return the requests, tokens and cost of a remote model; empty for others."""
-    spent = store.spent(job.id)
     if not spent["requests"]:
         return ""
-    price = spec_price(parse_spec(job.model))
+    price = spec_price(parse_spec(model))
     costs = {price.currency: price.cost(spent["input"], spent["output"])} if price else {}
     return _bill_words(spent["requests"], spent["input"], spent["output"], costs)
 

@@ -93,6 +93,12 @@ def read_suite_rows(path: Path) -> SuiteRows:
             why="shoal export writes such a file for the answers of a model",
             fix=f"the suite itself; with answers in it, the file is a model: predictions:{path}",
         )
+    if look.start.lstrip().lower().startswith((b"<!doctype html", b"<html")):
+        raise DataError(
+            f"{path}: a page, not a suite",
+            why="import reads the file that a form saves, not the form",
+            fix="open the form in a browser, press Save, and import NAME-edited.json",
+        )
     for name in FORMATS if look.start else ():
         module = import_module(f".{name}", __name__)
         if module.fits(look):

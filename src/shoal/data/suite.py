@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from ..core.errors import ShoalError
 from ..core.files import is_json_array, read_json_array, read_json_lines
 from . import Glimpse, SuiteRows
 from .invalid import InvalidRows
@@ -20,6 +21,16 @@ HEADER = {"suite", "task", "label_names", "functionality"}
 def fits(look: Glimpse) -> bool:
     """Return whether this is a suite file, with or without a header."""
     return not HEADER.isdisjoint(look.first_object) and "test_id" not in look.first_object
+
+
+def is_suite_file(path: Path) -> bool:
+    """Return whether a file begins as a suite file does, and is not what a form saved."""
+    try:
+        rows = read_json_array(path) if is_json_array(path) else read_json_lines(path)
+        first = next(rows, (0, {}))[1]
+    except ShoalError:
+        return False
+    return fits(Glimpse(b"", first_object=first)) and "form" not in first
 
 
 def read(path: Path) -> SuiteRows:

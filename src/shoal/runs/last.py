@@ -34,22 +34,26 @@ def last_store() -> RunStore:
 
 def audit_and_keep(
     protocol: str, model: str, settings: Mapping[str, Any], progress: Progress = silent
-) -> tuple[Result, str]:
-    """Audit a model, keep the result as `last`, and return it with the reason why it could not be kept."""
+) -> tuple[Result, str, dict[str, int]]:
+    """Audit a model and keep the result as `last`.
+
+    Return it with the reason why it could not be kept, and the requests and tokens that it took.
+    """
     module = find_protocol(protocol)
     with MemoryStore() as memory:
         chosen = only_part(module, make_settings(module.Settings, settings, "--set"))
         job = make_job(protocol, model, chosen, {"spec": model})  # for now only: needs no fingerprint
         result = execute(job, memory, progress)
+        spent = memory.spent(job.id)
         if is_dead(result):  # an error: the result before it is worth more
-            return result, ""
+            return result, "", spent
         try:
             # Texts sent to an endpoint and its answers may be confidential.
             with for_owner_only(is_remote(model)):
                 _keep(job, result, memory)
         except (OSError, ShoalError) as problem:
-            return result, str(problem).splitlines()[0]
-    return result, ""
+            return result, str(problem).splitlines()[0], spent
+    return result, "", spent
 
 
 def _keep(job: Job, result: Result, memory: MemoryStore) -> None:

@@ -385,6 +385,7 @@ class MemoryStore(RunStore):
         self._built: dict[str, Built] = {}
         self._answers: dict[str, list[Sequence[Answer]]] = {}
         self._checks: dict[str, list[dict[str, Any]]] = {}
+        self._spending: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -428,7 +429,13 @@ class MemoryStore(RunStore):
         """Write nothing."""
 
     def keep_spending(self, job_id: str, spending: Any) -> None:
-        """Write nothing."""
+        self._spending[job_id] = spending
+
+    def spent(self, job_id: str) -> dict[str, int]:
+        spending = self._spending.get(job_id)
+        if spending is None:
+            return {"requests": 0, "input": 0, "output": 0}
+        return {"requests": spending.requests, "input": spending.read, "output": spending.written}
 
     def partial(self, job_id: str, sizes: Iterable[int]) -> PartialAnswers:
         return MemoryAnswers(self._answers, job_id)

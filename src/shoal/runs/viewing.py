@@ -69,8 +69,12 @@ def failing_sections(result: Result, only: Sequence[str] = (), *, every: bool = 
         if result.outcomes[position].passed is not None
     )
     blocks = []
-    for group in sorted(failing, key=lambda group: (-len(failing[group]) / totals[group], group)):
-        cases = failing[group]
+    # Ties as in the table of the result: more cases first, then the order of the suite.
+    for group in sorted(
+        totals, key=lambda group: (-len(failing.get(group, ())) / totals[group], -totals[group])
+    ):
+        if not (cases := failing.get(group)):
+            continue
         shown = cases if every else cases[:FAILURES]
         more = [f"{len(cases) - len(shown):,} more: --all"] if len(shown) < len(cases) else []
         title: Cell = [

@@ -82,10 +82,15 @@ def test_ids_that_do_not_match_are_shown_with_the_suites_and_how_both_are_number
     assert str(caught.value) == (
         "p.csv, line 2: 0 is not in the suite\n"
         "  why: 2 of 60 ids are unknown: 0, 1; the suite has tickets/2, tickets/3, tickets/4 and 57 more. "
-        "An id is functionality/case_id; case_id begins at 0 in the file, at 2 in the suite; "
+        "An id is functionality/case_id; case_id begins at 0 in the file, but begins at 2 in the suite. "
+        "Without --id, import takes the line number of the source file as case_id; the header is line 1; "
         "example_idx counts from 0\n"
         "  try: shoal export SUITE --out cases.csv writes the suite's ids"
     )
+    with pytest.raises(
+        DataError, match="case_id is not a number in the file, .* at 2 .* import takes the line"
+    ):
+        match_rows(by_id(*"abc"), suite, suite)
     columns = Columns("p.csv")  # type: ignore[arg-type]
     columns.add(2, "x", (), Key("a", "1", 1))
     with pytest.raises(DataError, match="example_idx counts from 0, in the file from 1"):

@@ -233,6 +233,23 @@ def test_a_mistake_is_named_with_line_and_column(tmp_path, text):
     assert first.count("bad.yaml") == 1 and where in first
 
 
+def test_every_mistake_of_a_functionality_is_named_at_once(tmp_path):
+    (tmp_path / "s.yaml").write_text(
+        "labels: [no, yes]\ntests:\n  f:\n    capability: c\n    templates:\n"
+        '      - {text: "A {thing}.", label: yes}\n      - {text: B., label: nope}\n'
+        "    cases: [{text: C., label: other}, {text: D.}]\n"
+    )
+    with pytest.raises(DataError) as refused:
+        read_suite(tmp_path / "s.yaml")
+    assert [line in str(refused.value) for line in ("thing", "'nope'", "'other'", "no label")] == [True] * 4
+
+
+def test_a_label_with_white_space_is_named_at_its_own_place(tmp_path):
+    (tmp_path / "s.yaml").write_text('labels: [no, "yes "]\ntests:\n  f:\n    cases: [a]\n')
+    with pytest.raises(DataError, match="line 1, column 14: label 'yes ' has white space[^\\[]*try: yes$"):
+        read_suite(tmp_path / "s.yaml")
+
+
 def test_every_functionality_with_a_mistake_is_named_at_once(tmp_path):
     text = "labels: [a, b]\ntests:\n" + "".join(f"  t{i}: {{label: c, templates: [x]}}\n" for i in range(12))
     with pytest.raises(DataError) as caught:

@@ -195,15 +195,21 @@ def _listed(keys: Sequence[Key], count: int) -> str:
 
 
 def _numbering(columns: Columns, places: _Places) -> str:
-    """Return the suite's first ids, how ids are built, and where its numbers begin elsewhere than the file's."""
+    """Return the suite's first ids, how ids are built, and how the suite's numbers differ from the file's."""
     ids = _listed([Key(None, name, 0) for name in islice(places.numbers, SHOWN)], len(places.numbers))
     text = f"the suite has {ids}. An id is functionality/case_id"
     ours = _first_number(places.numbers)
     theirs = _first_number(columns.identities)
-    if ours is not None and theirs is not None and ours != theirs:
-        text += f"; case_id begins at {theirs} in the file, at {ours} in the suite"
+    if ours is not None and ours != theirs:
+        begins = "is not a number" if theirs is None else f"begins at {theirs}"
+        text += f"; case_id {begins} in the file, but begins at {ours} in the suite. {LINE_NUMBERS}"
     example = min(columns.examples)
     return f"{text}; example_idx counts from 0" + (f", in the file from {example}" if example else "")
+
+
+LINE_NUMBERS = (
+    "Without --id, import takes the line number of the source file as case_id; the header is line 1"
+)
 
 
 def _first_number(ids: Iterable[str]) -> int | None:

@@ -325,7 +325,7 @@ def _labelled(lines: Sequence[str], labels: Sequence[str], known: set[str]) -> I
 
 
 def write_suggested(path: Path, entry: Mapping[str, Any]) -> None:
-    """Replace entries of a suite file's `suggested`, and leave every other byte as it is."""
+    """Add entries to a suite file's `suggested`, and leave every other byte as it is."""
     content = whole_bytes(path).decode()
     fields = read_yaml(path).table("a suite")
     before = fields["suggested"].plain() if "suggested" in fields else {}
@@ -340,12 +340,15 @@ def write_suggested(path: Path, entry: Mapping[str, Any]) -> None:
 
 
 def _merged(before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    tables = {
-        name: {**before[name], **part}
-        for name, part in entry.items()
-        if isinstance(part, dict) and isinstance(before.get(name), dict)
-    }
-    return {**before, **entry, **tables}
+    """Return both: earlier words and cases first, each once."""
+    merged = {**before, **entry}
+    for name, part in entry.items():
+        former = before.get(name)
+        if isinstance(part, dict) and isinstance(former, dict):
+            merged[name] = _merged(former, part)
+        elif isinstance(part, list) and isinstance(former, list):
+            merged[name] = former + [each for each in part if each not in former]
+    return merged
 
 
 def _with_block(content: str, block: str, newline: str) -> str:

@@ -275,7 +275,8 @@ class Suite:
                 fix="check that the column of labels is the one you meant",
             )
         names = tuple(sorted({str(label).removeprefix("not_") for label in labels}))
-        self._refuse_spellings(names)
+        if problem := self.spelling_problem():
+            raise problem
         if not all(isinstance(label, str) and not label.isdecimal() for label in labels):
             return
         if len(names) < 2:
@@ -289,14 +290,15 @@ class Suite:
         for heading in {id(heading): heading for heading in self.cases.headings}.values():
             heading.meta["labels"], heading.meta["labels in order"] = names, False  # type: ignore[index]
 
-    def _refuse_spellings(self, names: Sequence[str]) -> None:
-        """Raise if names differ only in case or spaces: they are probably one label."""
+    def spelling_problem(self) -> DataError | None:
+        """Return an error if labels differ only in case or spaces: they are probably one label."""
+        names = sorted({str(label).removeprefix("not_") for label in self._known_labels})
         spellings: dict[str, list[str]] = {}
         for name in names:
             spellings.setdefault("".join(name.casefold().split()), []).append(name)
         alike = [group for group in spellings.values() if len(group) > 1]
         if not alike:
-            return
+            return None
         every = (label for labels in self.cases.labels for label in labels or ())
         counts = Counter(str(label).removeprefix("not_") for label in every)
         groups = (", ".join(f"{name!r} ({counts[name]:,})" for name in group) for group in alike)
@@ -307,7 +309,7 @@ class Suite:
         }
         shown = [name for group in alike for name in group] if len(names) > 12 else names
         options = " ".join(f"--labels {quote(f'{name}={merged[name]}')}" for name in shown)
-        raise DataError(
+        return DataError(
             f"labels that differ only in case or spaces: {'; '.join(groups)}",
             why="each spelling would be a label of its own",
             fix=f"write one spelling, or import with {options}"

@@ -17,6 +17,7 @@ from ...core.records import Case, Example, Label, TestType
 from ...core.text import csv_lines, is_formula
 from ...data import SuiteRows, columns, read_suite_rows, with_label_names
 from ...data.invalid import first_few
+from ...data.suite import is_suite_file
 from .expect import DIRECTIONS, Expect
 from .rules import SPAN_RULES
 from .suite import DEFAULTS, Suite, label_names, labels_of, shortened
@@ -25,6 +26,7 @@ from .template_suites import is_sheet, is_yaml, read_sheet_suite, read_template_
 
 ROWS_AT_ONCE = 256
 """Few enough for the processor's cache: 4,096 take twice as long."""
+SUITE_SUFFIXES = (".jsonl", ".json", "")
 SHARED = ("capability", "type", "expect", "direction")
 """Fields that all rows of a functionality have in common."""
 
@@ -63,11 +65,7 @@ def import_suite(
     `names` are the suite's names of the file's labels; `by_template` infers the templates of cases; `skip_invalid`
     leaves invalid rows out.
     """
-    if out.exists() and path.exists() and out.samefile(path):
-        raise DataError(
-            f"{out}: both what is read and what is to be written",
-            fix=f"--out {path.name.split('.')[0]}-suite.jsonl",
-        )
+    _check_target(path, out)
     if path.suffix == ".py" or is_yaml(path) or (is_sheet(path) and not named.all()):
         if named.all() or names or skip_invalid:
             raise DataError(f"{path}: the suite names its own labels and texts", fix="only --out")
@@ -82,6 +80,17 @@ def import_suite(
         suite.infer_clusters()
     write_suite(suite, out)
     return suite, lines
+
+
+def _check_target(path: Path, out: Path) -> None:
+    """Raise unless `out` is a name for JSON Lines, and free or an earlier suite file."""
+    fix = f"--out {path.name.split('.')[0]}-suite.jsonl"
+    if out.exists() and path.exists() and out.samefile(path):
+        raise DataError(f"{out}: both what is read and what is to be written", fix=fix)
+    if out.suffix not in SUITE_SUFFIXES:
+        raise DataError(f"{out}: import writes JSON Lines, not {out.suffix}", fix=fix)
+    if out.is_file() and out.stat().st_size and not is_suite_file(out):
+        raise DataError(f"{out}: the file exists and is not an imported suite", fix=fix)
 
 
 def _import_lines(rows: SuiteRows) -> list[str]:
@@ -128,6 +137,7 @@ def suite_from_rows(
     )
     with errors_at(f"{path}, line 1"):
         suite.labels = None if names is None else label_names(names, "label_names")
+        suite.descriptions = _descriptions(header.get("descriptions") or {})
     opened: dict[str, tuple[Any, ...]] = {}
     with collector_paused():
         while block := list(islice(found.rows, ROWS_AT_ONCE)):
@@ -135,7 +145,9 @@ def suite_from_rows(
                 _add_rows(suite, block, opened, found)
     if found.invalid.count and not (skip_invalid and suite.cases):
         total = found.invalid.count + len(suite.cases)
-        raise found.invalid.error(path, found.unit, total, otherwise)
+        problem = found.invalid.error(path, found.unit, total, otherwise)
+        spellings = suite.spelling_problem() if suite.labels is None else None
+        raise problem.with_also(spellings) if spellings else problem
     if not suite.cases:
         raise DataError(f"{path}: no cases", fix="check that this is the file you meant")
     with errors_at(str(path)):
@@ -145,6 +157,16 @@ def suite_from_rows(
         suite.infer_clusters()
     suite.close()
     return suite
+
+
+def _descriptions(given: Any) -> dict[str, str]:
+    """Return the descriptions of functionalities in a header."""
+    if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
+        raise DataError(
+            f'"descriptions" must be texts by functionality, found {shortened(given)}',
+            fix='"descriptions": {"negated praise": "…"}',
+        )
+    return dict(given)
 
 
 def _add_block(
@@ -287,12 +309,15 @@ def suite_lines(suite: Suite, fields: Sequence[str] = ()) -> Iterator[str]:
 
 
 def _as_rows(suite: Suite, fields: Sequence[str]) -> Iterable[dict[str, Any]]:
-    header = {
+    header: dict[str, Any] = {
         "suite": suite.name,
         "task": suite.task,
         "label_names": list(suite.labels) if suite.labels and suite.in_order else None,
     }
-    yield {key: value for key, value in (header | {"version": suite.version}).items() if value}
+    descriptions = {name: suite.descriptions.get(name) for name in suite.functionalities}
+    header["version"] = suite.version
+    header["descriptions"] = {name: text for name, text in descriptions.items() if text}
+    yield {key: value for key, value in header.items() if value}
     for made in suite.cases:
         names = fields or example_fields(suite.task, len(made.examples[0]))
         name = made.groups["functionality"]

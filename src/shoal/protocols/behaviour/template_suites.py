@@ -16,6 +16,7 @@ same cases. `docs/how-to/write-a-suite.md` has every field.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -54,7 +55,7 @@ REPEATED = {
 }
 """Columns of a sheet that may be filled in several rows of a functionality, and their fields."""
 MOST_ERRORS = 10
-"""Functionalities whose errors are shown."""
+"""Errors that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +217,9 @@ def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
         raise fields["labels"].error(
             "one label only", f"every label that the model may give: [{labels[0]}, …]"
         )
+    for part in fields["labels"].parts("labels") if "labels" in fields else ():
+        if part.value != part.value.strip():
+            raise part.error(f"label {part.value!r} has white space around it", part.value.strip())
     with errors_in(fields["labels"].where if "labels" in fields else str(path)):
         suite = Suite(
             fields["suite"].text("suite") if "suite" in fields else path.name.split(".")[0],
@@ -234,8 +238,9 @@ def _suite(path: Path, fields: Mapping[str, Placed]) -> Suite:
         except DataError as problem:
             problems.append(problem)
     if problems:
-        rest = [f"… and {len(problems) - MOST_ERRORS} more"] if len(problems) > MOST_ERRORS else []
-        raise PlacedError.together([*problems[:MOST_ERRORS], *rest])
+        lines = list(dict.fromkeys(line for problem in problems for line in str(problem).split("\nError: ")))
+        rest = [f"… and {len(lines) - MOST_ERRORS} more"] if len(lines) > MOST_ERRORS else []
+        raise PlacedError.together([*lines[:MOST_ERRORS], *rest])
     return suite
 
 
@@ -271,6 +276,7 @@ def _add_test(suite: Suite, name: str, test: Placed, words: Words) -> None:
         raise test.error(f"{name}: variants make an INV or DIR test", "type: INV")
     if "templates" not in fields and "cases" not in fields:
         raise test.error(f"{name} has no templates and no cases", 'templates: ["The {thing} was great."]')
+    _check_parts(name, fields, words, kind)
     define = KINDS[kind](suite, fields, test)
 
     def cases() -> Iterator[Case]:
@@ -287,6 +293,28 @@ def _add_test(suite: Suite, name: str, test: Placed, words: Words) -> None:
     cases.__doc__ = fields["description"].text("description") if "description" in fields else ""
     with errors_in(fields.get("expect", fields.get("na_if", test)).where):
         define(cases)
+
+
+def _check_parts(name: str, fields: Mapping[str, Placed], words: Words, kind: str) -> None:
+    """Raise the errors of all templates and written cases of a functionality together."""
+    problems: list[DataError] = []
+    if "templates" in fields:
+        with _collecting(problems):
+            _patterns(name, fields, words, kind)
+    is_perturbed = kind != "MFT" and not {"perturb", "variants"}.isdisjoint(fields)
+    for entry in fields["cases"].parts("cases") if "cases" in fields and not is_perturbed else ():
+        with _collecting(problems):
+            _written_case(entry, fields, kind, words)
+    if problems:
+        raise PlacedError.together(problems)
+
+
+@contextmanager
+def _collecting(problems: list[DataError]) -> Iterator[None]:
+    try:
+        yield
+    except DataError as problem:
+        problems.append(problem)
 
 
 def _minimum(suite: Suite, fields: Mapping[str, Placed], test: Placed) -> Definition:
@@ -409,22 +437,33 @@ def _patterns(name: str, fields: Mapping[str, Placed], words: Words, kind: str) 
         groups = [(listed, label)]
     shared = fields["variants"].parts("variants") if "variants" in fields else []
     patterns: dict[Template, Pattern] = {}
+    problems: list[DataError] = []
     for part, label_of_group in groups:
         for entry in part.parts("templates"):
-            text, pattern = _pattern(entry, label_of_group, shared, words)
-            template = read_template(text)
-            with errors_in(text.where):
-                slot_lists(template, words.lists)
-            if template in patterns:
-                raise entry.error(f"the template {template!r} is there twice", "keep one of them")
-            if kind == "MFT" and pattern.label is None and "expect" not in fields:
-                raise entry.error(f"{name}: no label", "label: negative")
-            if kind == "MFT" and pattern.variants:
-                raise entry.error(f"{name}: variants make an INV or DIR test", "type: INV")
-            if kind != "MFT" and not pattern.variants and "perturb" not in fields:
-                raise entry.error(f"{name} ({kind}) has no variants", "perturb: typo, or variants:")
-            patterns[template] = pattern
+            with _collecting(problems):
+                text, pattern = _pattern(entry, label_of_group, shared, words)
+                template = read_template(text)
+                with errors_in(text.where):
+                    slot_lists(template, words.lists)
+                if template in patterns:
+                    raise entry.error(f"the template {template!r} is there twice", "keep one of them")
+                _check_pattern(name, entry, pattern, fields, kind)
+                patterns[template] = pattern
+    if problems:
+        raise PlacedError.together(problems)
     return patterns
+
+
+def _check_pattern(
+    name: str, entry: Placed, pattern: Pattern, fields: Mapping[str, Placed], kind: str
+) -> None:
+    """Raise if a template lacks the label or the variants that its test type needs."""
+    if kind == "MFT" and pattern.label is None and "expect" not in fields:
+        raise entry.error(f"{name}: no label", "label: negative")
+    if kind == "MFT" and pattern.variants:
+        raise entry.error(f"{name}: variants make an INV or DIR test", "type: INV")
+    if kind != "MFT" and not pattern.variants and "perturb" not in fields:
+        raise entry.error(f"{name} ({kind}) has no variants", "perturb: typo, or variants:")
 
 
 def _pattern(
