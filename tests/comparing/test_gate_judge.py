@@ -105,6 +105,15 @@ def test_errors_fail_unless_allowed(make):
     assert statuses([Rule({"functionality": "f"}, at_least=0.5, allow_errors=True)], result) == [("f", "met")]
 
 
+def test_errors_of_the_baseline_fail_a_relative_rule_unless_allowed(make):
+    result, baseline = make({"f": [1] * 52}), make({"f": [1] * 50 + ["timed out"] * 2})
+    rule = Rule({"functionality": "f"}, no_worse_than_baseline_by=0.1)
+    for before in (baseline, replace(baseline, outcomes=())):
+        (verdict,) = judge([rule], result, before)
+        assert (verdict.status, verdict.reason) == ("error", "the baseline gave no answer to 2 of 52 cases")
+    assert statuses([replace(rule, allow_errors=True)], result, baseline) == [("f", "met")]
+
+
 def test_undefined_values_fail_unless_allowed(make):
     result = make({"f": [None, None]})
     assert statuses([Rule({"functionality": "f"}, at_least=0.5)], result) == [("f", "undefined")]

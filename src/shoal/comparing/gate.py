@@ -8,13 +8,13 @@ else (premises, texts). `judge` "observed" uses the rate itself; the bounds are 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..core.errors import DataError, PlanError, nearest, some
 from ..core.measures import quantity, shown
-from ..core.records import Measure, Measures, Result
+from ..core.records import PARTLY, Measure, Measures, Result
 from ..models import variant_of
 from .bounds import Evidence, by_tests, oriented
 from .cases import CASES, judgeable, scoring_of, unusable
@@ -106,14 +106,16 @@ def judge_by_prompt(
 def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None) -> list[Verdict]:
     """Return a verdict for each thing that each rule looks at; a rule that looks at nothing is an error."""
     differences: dict[Key, Difference] = {}
+    before: dict[Key, Measure] = {}
     for relative in [rule for rule in rules if rule.is_relative][:1]:
         if baseline is None:
             raise PlanError(f"{relative}: no baseline to compare with", fix="--baseline RESULT")
         differences = _differences(result, baseline)
+        before = {_key(row): row for row in judgeable(baseline.measures)}
     verdicts: list[Verdict] = []
     for number, rule in enumerate(rules, start=1):
         measures = _looked_at(rule, number, result.measures)
-        judged = [_verdict(rule, measure, differences) for measure in measures]
+        judged = [_verdict(rule, measure, differences, before) for measure in measures]
         if rule.judge != "observed":
             evidence = Evidence(result, baseline if rule.is_relative else None)
             judged = by_tests(judged, measures, evidence, number)
@@ -198,17 +200,18 @@ def _nothing(rule: Rule, number: int, rows: Sequence[Measure], candidates: Seque
 # Judging
 
 
-def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Difference]") -> Verdict:
+def _verdict(
+    rule: Rule, measure: Measure, differences: "dict[Key, Difference]", before: "Mapping[Key, Measure]"
+) -> Verdict:
     _check_unit(rule, measure)
-    judged_measure, difference = measure, None
+    judged_measure, difference, unanswered = measure, None, _unanswered("the model", measure)
     if rule.is_relative:
         absent = Difference(Measure("difference", None, 0, measure.groups, reason="not in the baseline"))
         difference = differences.get(_key(measure), absent)
         judged_measure = difference.measure
-    if measure.errors and not rule.allow_errors:
-        asked = measure.n + measure.na + measure.errors
-        reason = f"the model gave no answer to {measure.errors:,} of {asked:,} cases"
-        return Verdict(rule, judged_measure, "error", None, reason)
+        unanswered += _unanswered("the baseline", before.get(_key(measure)))
+    if unanswered and not rule.allow_errors:
+        return Verdict(rule, judged_measure, "error", None, "; ".join(unanswered))
     if judged_measure.value is None:
         status: Status = "passed over" if rule.allow_undefined else "undefined"
         why = _why_undefined(judged_measure)
@@ -220,6 +223,19 @@ def _verdict(rule: Rule, measure: Measure, differences: "dict[Key, Difference]")
     verdict = Verdict(rule, judged_measure, "met", judged)
     verdict = verdict if verdict.room >= -SLACK else replace(verdict, status="failed")
     return replace(verdict, reason=_reason(verdict, measure, difference))
+
+
+def _unanswered(who: str, measure: Measure | None) -> list[str]:
+    """Return how many cases have no answer, and how many have none in some epochs."""
+    if measure is None:
+        return []
+    asked = measure.n + measure.na + measure.errors
+    counts = {"": measure.errors, " in some epochs": measure.facts.get(PARTLY, 0)}
+    return [
+        f"{who} gave no answer to {count:,} of {asked:,} cases{where}"
+        for where, count in counts.items()
+        if count
+    ]
 
 
 def _reason(verdict: Verdict, measure: Measure, difference: "Difference | None") -> str:

@@ -32,6 +32,8 @@ Example = tuple[str, ...]
 Label = int | str
 NAN = float("nan")
 TestType = Literal["MFT", "INV", "DIR"]
+PARTLY = "partly graded"
+"""The fact of a measure that counts samples with a score in some epochs only."""
 
 
 @dataclass(frozen=True, slots=True)

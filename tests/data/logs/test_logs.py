@@ -121,6 +121,16 @@ def test_repeats_of_promptfoo_are_runs():
         )
 
 
+@pytest.mark.parametrize("name", ["promptfoo_new.json.gz", "promptfoo_repeat.json.gz"])
+def test_a_copied_row_of_promptfoo_is_not_a_repeat(name, tmp_path):
+    document = json.loads(gzip.decompress((FILES / name).read_bytes()))
+    document["results"]["results"].append(document["results"]["results"][0])
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(DataError, match="sample '0'.* is there twice"):
+        graded_results([f"scores:{path}"])
+
+
 def test_a_file_with_averages_only_says_what_to_do(tmp_path):
     for command in (
         ["show", f"scores:{FILES / 'results_lm_eval.json'}"],

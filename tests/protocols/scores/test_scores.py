@@ -102,6 +102,16 @@ def test_samples_without_a_score_are_counted_with_both_bounds(tmp_path):
     assert "2 without a score; 25.0 % if they all fail, 75.0 % if they all pass" in output
 
 
+def test_attempts_without_a_score_are_errors_although_other_epochs_have_one(tmp_path):
+    rows = [*graded({"1": 1, "2": 0}, epoch=1), *graded({"1": None, "2": 0}, epoch=2)]
+    spec = write(tmp_path / "a.jsonl", rows)
+    assert "1 without a score; 25.0 % if they all fail, 50.0 % if they all pass" in run("show", spec)[1]
+    for allowed, expected in (("", 3), ("allow_errors = true\n", 0)):
+        (tmp_path / "g.toml").write_text(f"[[rule]]\nat_least = 0.5\n{allowed}")
+        code, output = run("gate", spec, "--rules", tmp_path / "g.toml")
+        assert (code, "no answer to 1 of 2 cases" in output) == (expected, expected == 3)
+
+
 def test_missing_samples_are_said_by_compare_and_by_gate(tmp_path):
     a = write(tmp_path / "a.jsonl", graded({"1": 1, "2": 1, "3": 0}))
     b = write(tmp_path / "b.jsonl", graded({"1": 1, "4": 1, "3": 0}))

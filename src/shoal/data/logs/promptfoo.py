@@ -29,12 +29,16 @@ def _rows(results: Iterable[Any]) -> Iterator[Any]:
     several = len({row["promptIdx"] for row in rows}) > len({_provider(row) for row in rows})
     tests: dict[str, int] = {}
     copies: Counter[tuple[int, str]] = Counter()
+    repeats: dict[tuple[int, int, str], int] = {}
     numbered = []
     for row in rows:
         case = row.get("testCase") or {}
         test = json.dumps([row.get("vars"), case.get("assert"), case.get("metadata")], sort_keys=True)
-        copies[key := (row["promptIdx"], test)] += 1
-        numbered.append((row, tests.setdefault(test, len(tests)), copies[key]))
+        cell = row["testIdx"], row["promptIdx"], _provider(row)
+        if cell not in repeats:  # a repeat has a number of its own; the same number again is a copy of its row
+            copies[key := (row["promptIdx"], test)] += 1
+            repeats[cell] = copies[key]
+        numbered.append((row, tests.setdefault(test, len(tests)), repeats[cell]))
     for row, place, repeat in numbered:
         prompt = as_text((row.get("prompt") or {}).get("label")) or f"prompt {row['promptIdx']}"
         model = f"{_provider(row)}, {prompt}" if several else _provider(row)

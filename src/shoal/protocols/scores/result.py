@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ... import __version__
 from ...core.errors import DataError
 from ...core.files import digest
-from ...core.records import Basis, Case, Measure, Measures, Outcomes, Result
+from ...core.records import PARTLY, Basis, Case, Measure, Measures, Outcomes, Result
 from ...stats.intervals import cluster_wilson, mean_t_interval, wilson
 from ...stats.resampling import cluster_table
 from .read import NOT_GRADED, SCHEME, Graded, as_columns, choose_metrics, read_records
@@ -225,30 +225,28 @@ def _scored(
     np.divide(np.nansum(values, axis=1), counts, where=counts > 0, out=means)
     graded = np.full(len(means), b"-") if name == NUMBER else np.where(means > HALF, b"1", b"0")
     verdicts = np.where(np.isnan(means), b"e", graded).tobytes().decode()
-    partly = int(((counts > 0) & (counts < values.shape[1])).sum())
     column = "" if name == PASS_RATE and values.shape[1] == 1 else SCORE
-    measures = [_measure(name, means, {}, column, partly)]
+    measures = [_measure(name, values, means, {}, column)]
     for level, groups in samples.groups.items():
         codes = {value: at for at, value in enumerate(sorted(set(groups)))}
         numbers = np.fromiter((codes[value] for value in groups), np.int64, len(groups))
         measures += [
-            _measure(name, means[numbers == number], {level: value}, column, 0)
+            _measure(name, values[numbers == number], means[numbers == number], {level: value}, column)
             for value, number in codes.items()
         ]
     outcomes = Outcomes(samples, verdicts, array("d", (means - HALF).tobytes()), errors)
     return Result(job, samples, outcomes, Measures(measures), {SCORE: array("d", means.tobytes()), **columns})
 
 
-def _measure(name: str, values: Floats, groups: Mapping[str, str], column: str, partly: int) -> Measure:
+def _measure(name: str, values: Floats, means: Floats, groups: Mapping[str, str], column: str) -> Measure:
     """Return the mean of some samples with its interval, and the means if all errors failed, and if all passed."""
-    known = values[~np.isnan(values)]
-    n, errors = len(known), len(values) - len(known)
-    facts: dict[str, Any] = {"partly graded": partly} if partly else {}
-    if errors and name != NUMBER:
-        facts |= {
-            "if errors fail": known.sum() / len(values),
-            "if errors pass": (known.sum() + errors) / len(values),
-        }
+    known, ungraded = means[~np.isnan(means)], np.isnan(values)
+    n, errors = len(known), len(means) - len(known)
+    partly = int(ungraded.any(axis=1).sum()) - errors
+    facts: dict[str, Any] = {PARTLY: partly} if partly else {}
+    if ungraded.any() and name != NUMBER:
+        ends = {"if errors fail": 0.0, "if errors pass": 1.0}
+        facts |= {what: float(np.where(ungraded, end, values).mean()) for what, end in ends.items()}
     value = float(known.mean()) if n else None
     interval, method = _interval(name, known, column) if n else (None, "")
     return Measure(

@@ -1,7 +1,7 @@
 """Sentences of graded results."""
 
 from ...core.measures import quantity, shown, shown_interval, unit_word
-from ...core.records import Measure, Result
+from ...core.records import PARTLY, Measure, Result
 
 MISSING = "not in this file"
 
@@ -44,7 +44,7 @@ def notes(result: Result, measure: Measure) -> list[str]:
     lines = []
     if left := counts(result):
         lines.append("; ".join(filter(None, [f"! {left}", bounds_words(measure)])) + ".")
-    if partly := measure.facts.get("partly graded"):
+    if partly := measure.facts.get(PARTLY):
         lines.append(f"! {partly:,} samples have a score in some epochs only; their mean is over those.")
     runs = result.job["about"]["runs"]
     if len(runs) > 1:
