@@ -301,3 +301,21 @@ def test_a_workbook_and_a_plain_table_are_not_logs(tmp_path):
         stream.writestr("xl/workbook.xml", "")
     (tmp_path / "a.csv").write_text("id,score\n1,1\n")
     assert open_log(tmp_path / "a.xlsx") is None and open_log(tmp_path / "a.csv") is None
+
+
+def test_a_reply_without_a_label_is_unanswered(tmp_path):
+    replies = ["yes"] * 7 + ["I cannot help with that.", "Perhaps.", "**No**, it is not."]
+    for name, said in {"a": ["yes"] * 9 + ["no"], "b": replies}.items():
+        rows = [
+            {"doc_id": n, "doc": {}, "target": "no" if n == 9 else "yes", "filter": "none", "metrics": ["exact_match"]}
+            | {"arguments": [[f"Q{n}?", {}]], "resps": [[reply]], "filtered_resps": [reply], "exact_match": 1.0}
+            for n, reply in enumerate(said)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    suite = tmp_path / "suite.jsonl"
+    assert run("import", tmp_path / "a.jsonl", "--out", suite)[0] == 0
+    command = ["try", "behaviour", f"predictions:{tmp_path / 'b.jsonl'}", "--suite", suite]
+    code, output = run(*command)
+    assert code == 0 and "8 of 8 cases pass (100 %), 2 unanswered" in output, output
+    assert "refuses to answer in 1 of 10" in output and "80.0% if they count as failed" in output
+    assert "8 of 10 cases pass" in run(*command, "--set", "unparsed=fail")[1]

@@ -46,6 +46,8 @@ class Columns:
     """Whether numbers count the suite's labels by convention of the format."""
     ordered: bool = False
     """Whether unnamed probabilities are in the order of the suite's labels by convention of the format."""
+    generated: bool = False
+    """Whether the answers are replies in the model's own words, of which some may name no label."""
     number_names: tuple[str, ...] = ()
     """The file's own names of its numbers."""
     column_names: tuple[str, ...] = ()
