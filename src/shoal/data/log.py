@@ -14,6 +14,14 @@ from .logs.samples import Question, Sample, choice_letter, with_choices
 
 TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT.*|\d{4}-\d\d-\d\dT[\d+-]+_(.+)_[^_]+")
 """The name that lm-eval and inspect give to a file: task and time."""
+FEW, OFTEN = 10, 5
+"""Targets of generated answers are labels if there are few, or if each occurs often on average."""
+RULES = {
+    "one_of": "the target as the whole answer",
+    "number": "the target as the answer's last number",
+    "contains": "the target within the answer",
+}
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
 PAIRS = {1: ("text",), 2: ("question1", "question2")}
 
 
@@ -30,7 +38,24 @@ def read(path: Path) -> SuiteRows:
     header: dict[str, Any] = {"suite": _name(path)}
     if choices:
         header["label_names"] = list(choices)
-    return SuiteRows(header, _cases(log, choices, invalid), unit=log.unit, invalid=invalid)
+    rule = "" if choices else _rule(log)
+    rows = _cases(log, choices, invalid, rule)
+    grades = f"the tool's grades (scores:{path} has them); the suite expects {RULES[rule]}" if rule else ""
+    return SuiteRows(header, rows, lost=[grades] if rule else [], unit=log.unit, invalid=invalid)
+
+
+def _rule(log: OpenLog) -> str:
+    """Return the rule for answers to open questions; empty if the targets are few enough for labels.
+
+    If no answer equals its target, the answers are sentences, in which the target must occur.
+    """
+    samples = {sample.id: question for _, sample, question in questions(log) if question.label}.values()
+    distinct = {question.label for question in samples}
+    if len(distinct) <= FEW or OFTEN * len(distinct) <= len(samples):
+        return ""
+    if any(question.answer.strip().casefold() == question.label.strip().casefold() for question in samples):
+        return "one_of"
+    return "number" if all(NUMBER.fullmatch(label.strip()) for label in distinct) else "contains"
 
 
 def _name(path: Path) -> str:
@@ -45,7 +70,7 @@ def _name(path: Path) -> str:
 
 
 def _cases(
-    log: OpenLog, choices: tuple[str, ...], invalid: InvalidRows
+    log: OpenLog, choices: tuple[str, ...], invalid: InvalidRows, rule: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     seen, name = set(), _name(log.path)
     for number, sample, question in questions(log):
@@ -68,6 +93,7 @@ def _cases(
                 "examples": [dict(zip(PAIRS[len(question.texts)], question.texts, strict=True))],
                 "labels": label,
                 "cluster": "",
+                **({"expect": {"rule": rule}} if rule else {}),
             },
         )
 

@@ -311,3 +311,37 @@ def test_a_workbook_and_a_plain_table_are_not_logs(tmp_path):
         stream.writestr("xl/workbook.xml", "")
     (tmp_path / "a.csv").write_text("id,score\n1,1\n")
     assert open_log(tmp_path / "a.xlsx") is None and open_log(tmp_path / "a.csv") is None
+
+
+def write_generations(path: Path, targets: list[str], replies: list[str]) -> None:
+    rows = [
+        {"doc_id": n, "doc": {}, "target": target, "filter": "none", "metrics": ["exact_match"]}
+        | {"arguments": [[f"Q{n}?", {}]], "resps": [[reply]], "filtered_resps": [reply], "exact_match": 1.0}
+        for n, (target, reply) in enumerate(zip(targets, replies, strict=True))
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+
+
+def test_a_reply_without_a_label_is_unanswered(tmp_path):
+    replies = ["yes"] * 7 + ["I cannot help with that.", "Perhaps.", "**No**, it is not."]
+    targets = ["yes"] * 9 + ["no"]
+    write_generations(tmp_path / "a.jsonl", targets, targets)
+    write_generations(tmp_path / "b.jsonl", targets, replies)
+    suite = tmp_path / "suite.jsonl"
+    assert run("import", tmp_path / "a.jsonl", "--out", suite)[0] == 0
+    command = ["try", "behaviour", f"predictions:{tmp_path / 'b.jsonl'}", "--suite", suite]
+    code, output = run(*command)
+    assert code == 0 and "8 of 8 cases pass (100.0 %), 2 unanswered" in output, output
+    assert "refuses to answer in 1 of 10" in output and "80.0% if they count as failed" in output
+    assert "8 of 10 cases pass" in run(*command, "--set", "unparsed=fail")[1]
+
+
+@pytest.mark.parametrize(("target", "reply"), [("{}", "{}"), ("{}", "It is {}."), ("City{}x", "It is City{}x.")])
+def test_open_questions_of_a_log_become_free_text(target, reply, tmp_path):
+    targets, replies = ([form.format(100 + number) for number in range(20)] for form in (target, reply))
+    log, suite = tmp_path / "open.jsonl", tmp_path / "suite.jsonl"
+    write_generations(log, targets, [*replies[:14], "7", *["A wrong answer."] * 5])
+    code, output = run("import", log, "--out", suite)
+    assert code == 0 and "scores:" in output, output
+    code, output = run("try", "behaviour", f"predictions:{log}", "--suite", suite)
+    assert code == 0 and "14 of 20 cases pass" in output, output

@@ -150,6 +150,20 @@ def test_invalid_rows_are_errors_with_their_line(change, problem, tmp_path):
     assert "line 2" in str(caught.value)
 
 
+def test_refusals_are_a_rate_that_is_shown_if_there_are_any(tmp_path, monkeypatch):
+    said = ["I can't answer that.", "no idea", *["The old one"] * 6]
+    data = write(tmp_path / "data.jsonl", [row(number, said=text) for number, text in enumerate(said)])
+    command = ["try", "bias", f"predictions:{data}?label=said", "--set", "diagnostic=bbq", "--set", f"data={data}"]
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, [*command, "--full"])
+    assert done.exit_code == 0, done.output
+    printed = " ".join(done.output.split())
+    assert "refuses to answer 1 of 8 questions (12.5 %)" in printed
+    assert "2 answers without an option: the bias score is +50.0 if" in printed
+    measures = json.loads(CliRunner().invoke(main, [*command, "--json"]).stdout)["measures"]
+    assert [one["value"] for one in measures if one["name"] == "refusal rate"] == [1 / 8]
+
+
 def test_missing_and_unknown_stored_answers_are_errors(tmp_path):
     data = write(tmp_path / "data.jsonl", [row(number) for number in range(8)])
     short = write(tmp_path / "short.jsonl", [row(number, said="x") for number in range(7)])

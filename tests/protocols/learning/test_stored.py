@@ -117,6 +117,18 @@ def test_ids_decide_whatever_the_order_of_the_rows(plan: Path):
     assert scores(plan) == before
 
 
+def test_answers_without_ids_are_in_the_order_of_the_rows(plan: Path):
+    run(plan)
+    before = scores(plan)
+    lines = [line.partition(",")[2] for line in Path("rows.iid.csv").read_text().splitlines()]
+    Path("rows.iid.csv").write_text("\n".join(lines) + "\n")
+    run(plan)
+    assert scores(plan) == before
+    Path("rows.iid.csv").write_text("\n".join(lines[:-1]) + "\n")
+    done = CliRunner().invoke(main, ["run", str(plan), "--into", "runs"])
+    assert done.exit_code and "19 answers to 20 rows" in done.output + done.stderr
+
+
 def test_rows_may_have_ids_of_their_own(plan: Path):
     run(plan)
     before = scores(plan)

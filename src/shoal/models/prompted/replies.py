@@ -94,11 +94,14 @@ def text_reply(said: str, prompt: Prompt, **details: Any) -> Reply:
             text=answer.strip() if prompt.task == "reply" else _first_line(answer, prompt), details=kept
         )
     label = parse(answer, prompt.verbalisers)
-    if label is None:
-        why = f"is not one of {', '.join(prompt.verbalisers)}"
-        shown = answer.strip() if len(answer) <= SHOWN else f"{answer.strip()[:SHOWN]}…"
-        return no_answer(f"{REFUSES}: {shown!r}" if is_refusal(answer) else f"{shown!r} {why}", **kept)
-    return Reply(label, details=kept)
+    return unread_reply(answer, prompt.verbalisers, **kept) if label is None else Reply(label, details=kept)
+
+
+def unread_reply(answer: str, names: Sequence[str], **details: Any) -> Reply:
+    """Return the error for a reply from which no label was read: a refusal, or other words."""
+    shown = answer.strip() if len(answer) <= SHOWN else f"{answer.strip()[:SHOWN]}…"
+    why = f"{REFUSES}: {shown!r}" if is_refusal(answer) else f"{shown!r} is not one of {', '.join(names)}"
+    return no_answer(why, **details)
 
 
 def _first_line(answer: str, prompt: Prompt) -> str:

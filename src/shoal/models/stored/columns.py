@@ -46,6 +46,8 @@ class Columns:
     """Whether numbers count the suite's labels by convention of the format."""
     ordered: bool = False
     """Whether unnamed probabilities are in the order of the suite's labels by convention of the format."""
+    generated: bool = False
+    """Whether the answers are replies in the model's own words, of which some may name no label."""
     number_names: tuple[str, ...] = ()
     """The file's own names of its numbers."""
     column_names: tuple[str, ...] = ()
@@ -80,13 +82,17 @@ class Columns:
             self.identities.append(key.identity)
             self.examples.append(min(key.example, sys.maxsize))
 
-    def add_error(self, line: int, message: str, key: Key) -> None:
+    def add_error(self, line: int, message: str, key: Key | None) -> None:
         """Add an example without an answer."""
         self.errors[len(self.lines)] = message
         self.add(line, None, (), key)
 
     def key(self, row: int) -> Key:
         return Key(self.groups[row], self.identities[row], self.examples[row])
+
+    def id_of(self, row: int) -> str:
+        """Return the row's id in parentheses; empty if its place identifies it."""
+        return f" ({self.key(row)})" if self.identities else ""
 
     def where(self, row: int) -> str:
         return f"{self.path}, {self.unit} {self.lines[row]}"
@@ -215,6 +221,8 @@ class Request:
     labels: SuiteLabels = field(default_factory=SuiteLabels)
     whole: Sequence[Case] = ()
     """The suite that the file belongs to."""
+    may_lack_ids: bool = False
+    """Whether a file without a column of ids has one row per case, in order."""
 
     def label_names(self) -> list[str]:
         """Return the names by which a column of probabilities is recognised."""

@@ -41,6 +41,7 @@ def read_log(request: Request) -> Columns:
             shares = probabilities(question.likelihoods) if fits else ()
             columns.add(number, answered.answer, shares, key)
     columns.texts = {"text": texts} if any(texts) else {}
+    columns.generated = not any(columns.widths)
     return columns
 
 

@@ -38,7 +38,7 @@ def match_rows(columns: Columns, cases: Sequence[Case], whole: Sequence[Case]) -
     for name, texts in columns.texts.items():
         examples = chain.from_iterable(case.examples for case in cases)
         carried = (
-            (f"{columns.unit} {columns.lines[row]} ({columns.key(row)})", texts[row], example)
+            (f"{columns.unit} {columns.lines[row]}{columns.id_of(row)}", texts[row], example)
             for row, example in zip(rows.tolist(), examples, strict=True)
         )
         refuse_other_texts(columns.path, name, carried)

@@ -11,13 +11,16 @@ Everything else is an error with the option to add: a wrong guess would invert e
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import DataError, nearest, some
 from ...core.records import Answers
+from ..answer_rows import SAID
 from ..labels import Spellings, extreme_labels, labels_option, plain
+from ..prompted.replies import parse, unread_reply, without_thinking
 from .columns import MOST_NUMBERS, TOLERANCE, Columns, Prediction, Request, SuiteLabels, shown
 
 NAME = "NAME"
@@ -43,6 +46,7 @@ class Meaning:
 def label_answers(request: Request, columns: Columns, rows: NDArray[np.int64]) -> Answers:
     """Return the answers of the rows, with the suite's labels."""
     width = _width(columns)
+    details = _parse_replies(request, columns, rows) if columns.generated else ()
     meaning = read_meaning(request, columns, width)
     table = _table(columns, meaning, width)
     codes = _codes(columns, meaning, table)
@@ -55,7 +59,29 @@ def label_answers(request: Request, columns: Columns, rows: NDArray[np.int64]) -
         errors=_errors(columns, rows),
         label_map=meaning.shown,
         band=width > 1 and meaning.labels == extreme_labels(request.labels.names),
+        details=details,
     )
+
+
+def _parse_replies(request: Request, columns: Columns, rows: NDArray[np.int64]) -> list[dict[str, str]]:
+    """Read labels from generated replies as from an endpoint's, and return the details of each answer.
+
+    A reply without a label becomes an error of its row. If no reply is exactly a label, the words of the log may be
+    other names of the labels, so that nothing is parsed.
+    """
+    reader = _LabelReader(request, columns)
+    labels = {word: reader.label(word) for word in _distinct_words(columns)}
+    details: list[dict[str, Any]] = [{} if word is None else {SAID: str(word)} for word in columns.predictions]
+    if any(labels.values()):
+        for row, word in enumerate(columns.predictions):
+            if word is None or labels[word] is not None:
+                continue
+            columns.predictions[row] = name = reader.label_in(str(word))
+            if name is None:
+                answer = without_thinking(str(word)) or str(word)
+                reply = unread_reply(answer, request.labels.known, **details[row])
+                columns.errors[row], details[row] = reply.error, dict(reply.details)
+    return [details[row] for row in rows.tolist()]
 
 
 def text_answers(columns: Columns, rows: NDArray[np.int64]) -> Answers:
@@ -269,13 +295,21 @@ class _LabelReader:
     # Answers
 
     def answers(self, words: Sequence[Prediction]) -> dict[Prediction, str]:
-        labels = {word: self._answer(word) for word in words}
+        labels = {word: self.label(word) for word in words}
         unknown = [word for word in words if labels[word] is None]
         if unknown:
             raise self._refused_answers(words, unknown)
         return {word: label for word, label in labels.items() if label is not None}
 
-    def _answer(self, word: Prediction) -> str | None:
+    def label_in(self, reply: str) -> str | None:
+        """Return the only name of a label that a reply gives, in the file's or the suite's words."""
+        names = list(dict.fromkeys((*self.given.names, *self.suite.known)))
+        answer = without_thinking(reply)
+        place = None if answer is None else parse(answer, names)
+        return None if place is None else names[place]
+
+    def label(self, word: Prediction) -> str | None:
+        """Return the suite's label of an answer; None if it is not the name or number of one."""
         text, number = str(word).strip(), _number(word)
         if self._theirs.get(text) is not None:
             return self.name(text)

@@ -53,7 +53,7 @@ class Records:
 class Fields:
     """The fields of a row that shoal reads."""
 
-    identity: str
+    identity: str  # empty: the rows are in the order of the cases
     answer: str  # empty: the most probable label
     probabilities: tuple[str, ...]  # one per label, or one that holds them all or the confidence
 
@@ -100,7 +100,7 @@ def _choose(request: Request, records: Records, first: Row) -> Fields:
     chosen = options.probabilities
     names = list(first) if records.columns is None else list(records.columns)
     identity = options.id or next((name for name in sorted(IDS) if name in names), "")
-    if not identity:
+    if not identity and not request.may_lack_ids:
         inside = next((name for name in names if isinstance(first[name], list)), "")
         raise DataError(
             f"{where}: no column 'case_id' or 'id'",
@@ -220,16 +220,17 @@ def _add_block(columns: Columns, records: Records, fields: Fields, block: Sequen
         return False  # they may be paths
     cells, is_table = Cells([row for _, row in block]), records.columns is not None
     try:
-        groups = cells.column("functionality", str, type(None))
-        identities = list(map(str, cells.column(fields.identity, str, int)))
-        examples = array("q", [number or 0 for number in cells.column("example_idx", int, type(None))])
+        groups = cells.column("functionality", str, type(None)) if fields.identity else []
+        identities = list(map(str, cells.column(fields.identity, str, int))) if fields.identity else []
+        numbers = cells.column("example_idx", int, type(None)) if fields.identity else []
+        examples = array("q", [number or 0 for number in numbers])
         answers = cells.column(fields.answer, str, int, type(None)) if fields.answer else [None] * len(block)
         values, widths = _values(cells, len(block), records, fields)
     except (UnusualError, DataError, OverflowError):
         return False
     needs_vectors = None in answers
     has_error = not is_table and any(cells.column("error"))
-    if has_error or not all(identities) or min(examples) < 0:
+    if has_error or not all(identities) or min(examples, default=0) < 0:
         return False
     if needs_vectors and (min(widths) < 2 or (is_table and fields.answer)):
         return False
@@ -271,7 +272,7 @@ def _adder(columns: Columns, records: Records, fields: Fields) -> Callable[[int,
     is_table = records.columns is not None
 
     def add(number: int, row: Row) -> None:
-        key = _key(row, fields.identity, columns.alike)
+        key = _key(row, fields.identity, columns.alike) if fields.identity else None
         if not is_table and row.get("error"):
             return columns.add_error(number, str(row["error"]), key)
         prediction = _prediction(value_at(row, fields.answer), fields.answer) if fields.answer else None

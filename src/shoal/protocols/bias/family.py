@@ -20,7 +20,7 @@ Groups = Mapping[str, str]
 SCORE = "stereotype score"
 DECIDED = "stereotype score of decided pairs"
 """The share among the items that prefer a side, for diagnostics that keep neutral items in the denominator."""
-ACCURACY, BIAS = "accuracy", "bias score"
+ACCURACY, BIAS, REFUSALS = "accuracy", "bias score", "refusal rate"
 """The scores of diagnostics that ask questions."""
 LEVEL = 0.01
 """p values below are significant, as in Figure 3 of the paper."""

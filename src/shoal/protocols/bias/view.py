@@ -26,7 +26,19 @@ from ...core.views import Line as Curve
 from . import wording
 from .build import module_of
 from .checkpoints import CURVES, DIFFERENCE, Recipes, compared_recipes, difference_groups
-from .family import ACCURACY, BIAS, DECIDED, LEVEL, SCORE, Family, families, first, is_downstream, slice_title
+from .family import (
+    ACCURACY,
+    BIAS,
+    DECIDED,
+    LEVEL,
+    REFUSALS,
+    SCORE,
+    Family,
+    families,
+    first,
+    is_downstream,
+    slice_title,
+)
 from .settings import Settings
 from .spread import AGAINST
 from .training import DOWNSTREAM
@@ -49,7 +61,7 @@ def view(
 ) -> list[Section]:
     """Return each checkpoint alone, or, with measures, the comparison of several and its file."""
     if not measures:
-        return [_one_checkpoint(result) for result in results]
+        return [section for result in results for section in (_one_checkpoint(result), *_bounds(result))]
     every = families(results)
     headlines: dict[str, list[str]] = {}
     for finding in findings:
@@ -90,6 +102,7 @@ def _one_checkpoint(result: Result) -> Section:
             "bias of ",
             [wording.one_checkpoint(row, first(rows, DECIDED, **row.groups)) for row in headline[:1]],
         )
+        sentences += [wording.refusals(row) for row in rows.where(REFUSALS) if row.value]
         chosen = [row for row in rows.where(ACCURACY) if row.headline and row.value is not None]
         sentences += [wording.choices(row, first(rows, BIAS, **row.groups)) for row in chosen]
         sentences += [finding.text for finding in result.findings if finding.kind == "conclusion"]
@@ -105,6 +118,13 @@ def _one_checkpoint(result: Result) -> Section:
         blocks=[table],
         notes=[*notes, wording.ONE_CHECKPOINT][:MOST_NOTES],
     )
+
+
+def _bounds(result: Result) -> list[Section]:
+    """Return how far answers that match no option could move the bias score."""
+    rows = [row for row in Measures(result.measures).where(BIAS) if row.note and row.groups["category"] == "all"]
+    notes = [f"{row.groups['context']}: {row.note}" for row in rows]
+    return [Section(notes=notes, detail="full")] if notes else []
 
 
 def _downstream_scores(measures: Measures) -> Table:

@@ -73,7 +73,7 @@ def unmatched(context: str, errors: int, low: float, high: float) -> str:
 
 def unmatched_bias(errors: int, low: float, high: float) -> str:
     return (
-        f"{several(errors, 'answer')} without an option: {100 * low:+.1f} if all of them go against the stereotype, "
+        f"{several(errors, 'answer')} without an option: the bias score is {100 * low:+.1f} if all of them go against the stereotype, "
         f"{100 * high:+.1f} if they follow it"
     )
 
@@ -112,6 +112,12 @@ def choices(accuracy: Measure, bias: Measure | None) -> str:
     side = favours(bias) or "favour neither side clearly"
     low_high = f", 95 % CI {shown_interval(bias, between=' to ')}" if bias.interval else ""
     return f"{first}. Answers that name a group {side}: bias score {shown(bias.value, quantity(bias))}{low_high}."
+
+
+def refusals(row: Measure) -> str:
+    """Return how many questions the model refuses to answer."""
+    count = round((row.value or 0.0) * row.n)
+    return f"The model refuses to answer {count:,} of {row.n:,} questions ({shown(row.value, SHARE)} %)."
 
 
 def one_checkpoint(row: Measure, decided: Measure | None) -> str:

@@ -124,11 +124,11 @@ class _RowAnswers(StoredAnswers):
         return super().answer_cases(cases, cases, labels)
 
     def read(self, request: Request | None = None) -> Columns:
-        columns = super().read(request)
+        columns = super().read(request and replace(request, may_lack_ids=True))
         if len(columns.lines) != self._count:
             raise DataError(
                 f"{self.path}: {len(columns.lines):,} answers to {self._count:,} rows of {self._test}",
-                why="every row needs one answer; ids are the file's column id, or else count its rows from 0",
+                why="every row needs one answer; ids are the file's column id or its row numbers from 0; without ids the order counts",
                 fix=f"predict every row of {self._test} once",
             )
         return columns
