@@ -128,3 +128,17 @@ def test_try_says_why_the_suite_score_is_far_from_the_pass_rate(tmp_path, small,
     )
     done = shoal("try", "behaviour", answers, "--set", f"suite={suite}")
     assert ("score differ because" in " ".join(done.stdout.split())) == says_why, done.output
+
+
+def test_an_error_fits_the_terminal_and_its_words_stay_whole():
+    path = "x" * 70 + ".csv"
+    done = CliRunner(env={"COLUMNS": "60"}).invoke(main, ["show", path])
+    lines = done.output.splitlines()
+    assert done.exit_code == 1 and any(path in line for line in lines)
+    assert all(len(line) <= 60 or path in line for line in lines)
+    assert [line for line in lines if not line.startswith(("Error: ", "  why: ", "  try: ", " " * 7))] == []
+
+
+def test_a_protocol_names_the_option_that_it_does_not_take():
+    done = CliRunner().invoke(main, ["try", "behaviour", "tiny:sentiment", "--data", "x.csv"])
+    assert done.exit_code == 1 and "behaviour takes no --data" in done.output
