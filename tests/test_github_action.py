@@ -238,7 +238,7 @@ def test_the_comparison_does_not_query_the_models_again(job):
 
 
 @pytest.mark.slow
-def test_a_result_file_is_judged_without_a_comparison(job, github):
+def test_a_result_file_is_compared_unpaired(job, github):
     command = [
         sys.executable,
         "-m",
@@ -252,7 +252,7 @@ def test_a_result_file_is_judged_without_a_comparison(job, github):
     with (job.folder / "result.json").open("w") as stream:
         subprocess.run(command, cwd=job.folder, env=job.environment, stdout=stream, check=True)
     assert job.run(result="result.json", baseline="result.json") == 0
-    assert "could not be compared" in github.comments[0]["body"] and "rates, not outcomes" in job.log
+    assert "Unpaired: a result file has rates" in github.comments[0]["body"]
 
 
 def test_without_the_right_to_comment_the_gate_still_decides(job, github):

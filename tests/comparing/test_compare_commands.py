@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from toy_suite import rows_of, write_suite
 
 from shoal import Measure
 from shoal.comparing.gate import judge
@@ -108,11 +109,29 @@ def test_what_is_wrong_is_said(shoal, arguments, code, message, tmp_path, monkey
     assert "Traceback" not in done.output
 
 
-def test_a_result_file_cannot_be_paired(shoal, pair, suite, tmp_path, make):
-    path = write_result(tmp_path / "result.json", make({"f": [1]}))
-    done = shoal("compare", path, pair[1], "--set", f"suite={suite}")
-    assert done.exit_code == 1
-    assert "has rates, not outcomes" in done.output and "try: the model itself" in done.output
+def test_result_files_are_compared_unpaired(shoal, predicting, suite, tmp_path):
+    def written(name, spec, suite):
+        path = tmp_path / f"{name}.json"
+        path.write_text(shoal("try", "behaviour", spec, "--suite", suite, "--json").stdout)
+        return path
+
+    a, b = predicting("old", good=1), predicting("new", good=1, bad=19)
+    old, new = written("a", a, suite), written("b", b, suite)
+    dropped = shoal("compare", old, new).stdout
+    # 20 of 20 and 1 of 20: Newcombe's interval by hand.
+    assert "▼  [bold]bad[/bold]  100.0   5.0  −95.0  −99.1 to −70.4" in dropped
+    assert dropped.index("B is worse overall") < dropped.index("! Unpaired: a result file")
+    assert "newly failing" not in dropped
+    mixed = shoal("compare", old, b, "--suite", suite).stdout
+    assert mixed.split("pass rate", 1)[1] == dropped.split("pass rate", 1)[1]
+    same = shoal("compare", old, old).stdout
+    assert "No clear difference overall" in same and not {"▲", "▼"} & set(same)
+    rows = [{**row, "capability": "d"} for row in rows_of({"good": 20, "[bold]bad[/bold]": 20})]
+    other = write_suite(tmp_path / "other.jsonl", rows)
+    refused = shoal("compare", old, written("c", b, other))
+    assert refused.exit_code == 1 and "A and B were made from other cases" in refused.output
+    refused = shoal("compare", old, b, "--suite", suite, "--changed")
+    assert "has rates, not outcomes" in refused.output and "try: the model itself" in refused.output
 
 
 def test_jobs_of_a_store_are_compared(shoal, pair, suite, tmp_path):

@@ -228,7 +228,7 @@ def test_sides_that_do_not_fit_are_errors():
     a = result({"f": [1, 0]})
     with pytest.raises(PlanError, match="a result on each side"):
         compare([], [a])
-    with pytest.raises(DataError, match="without outcomes"):
+    with pytest.raises(DataError, match="which cases it was made from"):
         one(a, replace(a, cases=(), outcomes=()))
 
 

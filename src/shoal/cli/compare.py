@@ -49,8 +49,9 @@ def compare_command(
     Every difference is B minus A.
 
     A and B are models to query (predictions:FILE with --suite ...), results that another tool graded (scores:FILE),
-    jobs of a store, of any protocol, or last: the result of the latest shoal try. A model whose settings ask for
-    training is trained first. Repeat --a and --b for several runs of two recipes.
+    jobs of a store, of any protocol, or last: the result of the latest shoal try. A file that `shoal try ... --json`
+    wrote has rates only, so its comparison is unpaired. A model whose settings ask for training is trained first.
+    Repeat --a and --b for several runs of two recipes.
 
     \b
     Examples:
@@ -69,7 +70,7 @@ def compare_command(
     sides = _sides(names, seeds_a, seeds_b)
     options.refuse_overwrite(out, (*sides[0], *sides[1], *query["pairs"]))
     options.check_page(out)
-    a, b = find_sides(*sides, **query)
+    a, b = find_sides(*sides, by_case=changed, **query)
     choices = Choices(over=over)
     comparison = compare(a, b, choices)
     if out:
@@ -101,15 +102,17 @@ def _sides(
 def find_sides(
     side_a: "Sequence[str]",
     side_b: "Sequence[str]",
+    by_case: bool = True,
     **query: Any,
 ) -> "tuple[list[Result], list[Result]]":
-    """Return the results of both sides, with outcomes; models are queried here."""
+    """Return the results of both sides; models are queried here. `by_case` refuses results without outcomes."""
     from ..protocols.scores import each_run
     from ..runs.results import with_outcomes
 
     specs = [*side_a, *side_b]
     results = options.find_results(specs, **query)
-    results = [with_outcomes(result, spec) for result, spec in zip(results, specs, strict=True)]
+    if by_case:
+        results = [with_outcomes(result, spec) for result, spec in zip(results, specs, strict=True)]
     options.refuse_dead(results)
     sides = results[: len(side_a)], results[len(side_a) :]
     a, b = ([run for result in side for run in each_run(result)] for side in sides)

@@ -4,6 +4,7 @@
                              cases       comparable measures, both sides on one list of cases
                              inference   interval, test and power of a difference; p of many rows
                              rows        the typed rows
+                             unpaired    the same of a result file, which has rates only
 
     gate.toml ──► rules ──► Rule ──┐
     result ────────────────────────┼──► gate, bounds ──► Verdict, one per rule and group ──► exit code, table, JUnit

@@ -17,10 +17,11 @@ from ..core.measures import quantity, shown
 from ..core.records import PARTLY, Measure, Measures, Result
 from ..models import variant_of
 from .bounds import Evidence, by_tests, oriented
-from .cases import CASES, judgeable, scoring_of, unusable
+from .cases import CASES, judgeable, unusable
 from .pairs import compare, difference_of
 from .rows import Choices
 from .rules import EVERY, Rule
+from .unpaired import UNPAIRED, Key, independent, key_of, origin_differs, why_undefined
 from .wording import observed, short_limit
 
 USABLE = "usable model"
@@ -30,7 +31,6 @@ Status = Literal["met", "failed", "error", "undefined", "not judged", "passed ov
 its number of cases the rule could not fail, or could not pass. All three fail the gate. `passed over`: undefined, and
 the rule allows that."""
 
-UNPAIRED = "unpaired: one side has measures only"
 SLACK = 1e-12
 """9 of 10 reach 0.9, whatever binary fractions say."""
 
@@ -207,14 +207,14 @@ def _verdict(
     judged_measure, difference, unanswered = measure, None, _unanswered("the model", measure)
     if rule.is_relative:
         absent = Difference(Measure("difference", None, 0, measure.groups, reason="not in the baseline"))
-        difference = differences.get(_key(measure), absent)
+        difference = differences.get(key_of(measure), absent)
         judged_measure = difference.measure
         unanswered += _unanswered("the baseline", before.get(_key(measure)))
     if unanswered and not rule.allow_errors:
         return Verdict(rule, judged_measure, "error", None, "; ".join(unanswered))
     if judged_measure.value is None:
         status: Status = "passed over" if rule.allow_undefined else "undefined"
-        why = _why_undefined(judged_measure)
+        why = why_undefined(judged_measure)
         remedy = "" if rule.allow_undefined else "; allow_undefined = true in the rule accepts this"
         return Verdict(rule, judged_measure, status, None, f"{why}{remedy}")
     judged = _judged(rule, judged_measure)
@@ -287,22 +287,7 @@ def _judged(rule: Rule, measure: Measure) -> float | None:
     return worth[confident if rule.kind != "at_most" else -1 - confident]
 
 
-def _why_undefined(measure: Measure) -> str:
-    if measure.reason:
-        return measure.reason
-    if measure.na:
-        return "no applicable case"
-    return "the model answered no case" if measure.errors else "it has no value"
-
-
 # Differences from a baseline
-
-
-Key = tuple[str, frozenset[tuple[str, str]]]
-
-
-def _key(row: Measure) -> Key:
-    return row.of or row.name, frozenset(row.groups.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,57 +307,16 @@ def _differences(result: Result, baseline: Result) -> dict[Key, Difference]:
         differences = [
             Difference(difference_of(row, compared), (row.lost, row.gained)) for row in compared.rows
         ]
-        return {_key(difference.measure): difference for difference in differences}
-    _same_origin(result, baseline)
-    before = {_key(row): row for row in judgeable(baseline.measures)}
-    return {
-        _key(row): Difference(_independent(row, before[_key(row)]))
-        for row in judgeable(result.measures)
-        if _key(row) in before
-    }
-
-
-def _same_origin(result: Result, baseline: Result) -> None:
-    """Refuse a baseline that was made from other cases or under other rules."""
-    new, old = (
-        {
-            "protocol": side.job.get("protocol"),
-            **((side.job.get("identity") or {}).get("cases") or {}),
-            **scoring_of(side),
-        }
-        for side in (result, baseline)
-    )
-    differing = [
-        f"{key}: {new.get(key)!r}, baseline {old.get(key)!r}" for key in new if new[key] != old.get(key)
-    ]
-    if differing:
+        return {key_of(difference.measure): difference for difference in differences}
+    if differing := origin_differs(result, baseline, "baseline"):
         raise DataError(
             "the baseline was made from other cases or under other settings",
-            why="; ".join(differing),
+            why=differing,
             fix="make the baseline anew, on the cases and under the settings of the result",
         )
-
-
-def _independent(new: Measure, old: Measure) -> Measure:
-    """Return the difference of two unpaired rates, from their intervals (Newcombe 1998, method 10)."""
-    if new.value is None or old.value is None:
-        why = _why_undefined(new)
-        why = why if new.value is None else f"the baseline is undefined: {_why_undefined(old)}"
-        return Measure("difference", None, 0, new.groups, na=new.na, of=new.name, reason=why)
-    difference, interval = new.value - old.value, None
-    if new.interval and old.interval:
-        below = math.hypot(new.value - new.interval[0], old.interval[1] - old.value)
-        above = math.hypot(new.interval[1] - new.value, old.value - old.interval[0])
-        interval = (difference - below, difference + above)
-    return Measure(
-        "difference",
-        difference,
-        new.n,
-        new.groups,
-        interval,
-        "newcombe" if interval else "",
-        new.na,
-        new.errors,
-        UNPAIRED,
-        of=new.name,
-    )
+    before = {key_of(row): row for row in judgeable(baseline.measures)}
+    return {
+        key_of(row): Difference(independent(row, before[key_of(row)]))
+        for row in judgeable(result.measures)
+        if key_of(row) in before
+    }

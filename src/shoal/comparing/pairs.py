@@ -13,6 +13,7 @@ has several runs, the run is the unit.
     the same, by group     moderated t: variance pooled over groups       the same
     one run against many   as with one run a side, on the mean outcomes   the same
     the same prompts       the same                                       the same
+    a result file          Newcombe's, of unpaired rates                  Fisher's exact test
 
 If the unadjusted test does not reject, the interval reaches zero. p is adjusted within a level. Exchanging A and B
 flips every sign and changes no p. Pure: nothing here queries a model or reads a file.
@@ -55,6 +56,7 @@ from .inference import (
     with_adjusted_p,
 )
 from .rows import Choices, Row
+from .unpaired import check_same_origin, for_claim, independent, key_of, unpaired_estimate
 from .wording import row_note
 
 __all__ = ["Choices", "Comparison", "Row", "compare"]
@@ -106,6 +108,11 @@ class Comparison:
     def several_seeds(self) -> bool:
         """Whether a side has more than one checkpoint."""
         return len(self.a) + len(self.b) > 2
+
+    @property
+    def has_rates_only(self) -> bool:
+        """Whether a side has no outcomes, so that no case is paired."""
+        return not all(result.outcomes for result in (*self.a, *self.b))
 
     @property
     def headline(self) -> Row:
@@ -177,7 +184,12 @@ class Comparison:
 def compare(a: Sequence[Result], b: Sequence[Result], choices: Choices | None = None) -> Comparison:
     """Compare two models on the same cases, B against A; several results a side are seeds of one recipe."""
     choices = choices or Choices()
-    _check(a, b)
+    if not a or not b:
+        raise PlanError("a comparison needs a result on each side", fix="give those of A and those of B")
+    if not all(result.outcomes for result in (*a, *b)):
+        check_same_origin(a, b)
+        rows = _rows_of_rates(for_claim(a[0], choices), for_claim(b[0], choices))
+        return Comparison(a, b, replace(choices, power=False), with_adjusted_p(rows), np.zeros(0))
     sides = sides_of(a, b)
     wanted = comparable(a[0], a[0].cases)
     if not wanted:
@@ -219,16 +231,6 @@ def _key(measure: Measure) -> tuple[str, frozenset[tuple[str, str]]]:
 def _has_templates(measure: Measure) -> bool:
     """Whether the cases come from templates; a side on which none of these applies does not tell."""
     return measure.basis.templates is not None
-
-
-def _check(a: Sequence[Result], b: Sequence[Result]) -> None:
-    if not a or not b:
-        raise PlanError("a comparison needs a result on each side", fix="give those of A and those of B")
-    if not all(result.outcomes for result in (*a, *b)):
-        raise DataError(
-            "a result without outcomes cannot be compared: how each case went is not in it",
-            fix="the model itself, or the job of a store",
-        )
 
 
 def _pooled_over_rows(wanted: Sequence[Quantity], sides: Sides) -> dict[int, SeedError]:
@@ -352,6 +354,29 @@ def _row_over_runs(quantity: Quantity, a: Sequence[Result], b: Sequence[Result])
     )
 
 
+def _rows_of_rates(a: Result, b: Result) -> list[Row]:
+    """Return the unpaired difference of each measure, p not yet adjusted."""
+    later, rows = {key_of(row): row for row in b.measures}, []
+    for quantity in comparable(a, ()):
+        old = quantity.measure
+        absent = Measure(old.name, None, 0, old.groups, reason="B does not have it")
+        new = later.get(key_of(old), absent)
+        difference = independent(new, old, "A")
+        row = _row_of(
+            quantity,
+            unpaired_estimate(difference, old, new),
+            n=min(old.n, new.n),
+            rates=(old.value, new.value),
+            na=max(old.na, new.na),
+            errors=(old.errors, new.errors),
+            reason=difference.reason,
+            is_headline=old.headline,
+            is_paired=False,
+        )
+        rows.append(row)
+    return rows
+
+
 def _side_measures(comparison: Comparison) -> Iterator[Measure]:
     """Yield each side's measures on its own applicable cases, as an audit gives them."""
     wanted = {(row.measure, frozenset(row.groups.items())) for row in comparison.rows}
@@ -387,7 +412,8 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
         basis=Basis(templates=row.templates),
     )
     adjustment = f"Holm over {tests_in(comparison.rows, row.level)} tests"
-    undetectable = "" if row.mde is not None else "no drop is detected with 80 % power" if row.n else note
+    undetectable = "no drop is detected with 80 % power" if row.n and not comparison.has_rates_only else note
+    undetectable = "" if row.mde is not None else undetectable
     tests = [
         ("p value", row.p, row.test or note),
         ("adjusted p value", row.adjusted, adjustment if row.p is not None else note),
@@ -395,7 +421,8 @@ def _row_measures(row: Row, comparison: Comparison) -> Iterator[Measure]:
     ]
     for name, value, words in tests:
         yield Measure(name, value, row.n, row.groups, na=row.na, errors=errors, note=words, of=row.measure)
-    yield from _common_measures(row, note)
+    if not comparison.has_rates_only:
+        yield from _common_measures(row, note)
 
 
 def _common_measures(row: Row, note: str) -> Iterator[Measure]:

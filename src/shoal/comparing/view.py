@@ -125,7 +125,8 @@ def _answer(comparison: Comparison) -> list[Words | str]:
     ]
     row = comparison.overall
     if row.difference is None:
-        return [*pieces, Words("A and B have no applicable case in common.", "doubt")]
+        why = f"No difference: {row.reason}." if comparison.has_rates_only else ""
+        return [*pieces, Words(why or "A and B have no applicable case in common.", "doubt")]
     contradiction = wording.disagreement(comparison)
     shown_rows = [row, comparison.headline] if contradiction else [row]
     about = "; ".join(f"{wording.both_sides(one)} ({_change(one)})" for one in shown_rows)

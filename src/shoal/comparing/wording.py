@@ -12,11 +12,17 @@ from ..core.records import Measure, Result
 from ..protocols.base import differing
 from .cases import EXCUSED_CHECKS, TEMPLATES, same_prompts
 from .rows import Row
+from .unpaired import NEWCOMBE, UNPAIRED
 
 if TYPE_CHECKING:
     from .gate import Verdict
     from .pairs import Comparison
 
+UNPAIRED_NOTE = (
+    "! Unpaired: a result file has rates, not outcomes. A difference must be larger to be detected; "
+    "compare two models or jobs to pair the cases."
+)
+DETECTABLE = "The detectable drop (80 % power) assumes that the drop is spread evenly over the cases."
 NAMED = 3
 """How many rows a sentence names."""
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "category": "categories"}
@@ -40,7 +46,9 @@ def row_note(row: Row) -> str:
         notes.append(too_few_templates(row.templates or 0))
     if row.absent:
         notes.append(f"no common applicable case in {', '.join(row.absent)}")
-    if not row.is_paired and row.interval is None:
+    if row.interval_method == NEWCOMBE:
+        notes.append(UNPAIRED)
+    elif not row.is_paired and row.interval is None:
         notes.append("cannot be paired by case: compare two or more runs a side")
     if row.applicability_differs:
         notes.append(f"applies to {_percent(row, 0)} of the cases for A, {_percent(row, 1)} for B")
@@ -65,7 +73,9 @@ def about_cases(result: Result) -> str:
     if not any(word.startswith("suite ") for word in words):
         suite = getattr(settings, "suite", None)
         words.insert(0, f"suite {suite}" if isinstance(suite, str) else str(result.job.get("protocol", "")))
-    return ", ".join([*words, f"the same {len(result.cases):,} cases"])
+    return ", ".join(
+        [*words, f"the same {len(result.cases):,} cases" if result.outcomes else "the same cases"]
+    )
 
 
 def _metric(result: Result) -> str:
@@ -140,7 +150,7 @@ def _direction(row: Row) -> str:
 def both_sides(row: Row) -> str:
     """Return both sides of a row, as counts of cases where it is a pass rate of one run a side."""
     a, b = row.rates
-    if row.measure == "pass rate" and None not in (a, b) and row.runs == (1, 1):
+    if row.measure == "pass rate" and None not in (a, b) and row.runs == (1, 1) and row.is_paired:
         return f"{round((a or 0) * row.n):,} → {round((b or 0) * row.n):,} of {row.n:,} cases pass"
     unit = " %" if quantity(row.measure).unit == "share" else ""
     return f"{measure_name(row)} {rate_text(row, 0)} → {rate_text(row, 1)}{unit}"
@@ -203,7 +213,8 @@ def excused_checks(result: Result) -> list[str]:
 def caveats(comparison: "Comparison") -> list[str]:
     """Return what could change the decision, the most important first."""
     sides = [*(("A", result) for result in comparison.a), *(("B", result) for result in comparison.b)]
-    lines = [f"! {side}: {check}" for side, result in sides for check in excused_checks(result)]
+    lines = [UNPAIRED_NOTE] if comparison.has_rates_only else []
+    lines += [f"! {side}: {check}" for side, result in sides for check in excused_checks(result)]
     a, b = comparison.overall.errors
     if a or b:
         lines.append(_unanswered(comparison))
@@ -219,7 +230,7 @@ def caveats(comparison: "Comparison") -> list[str]:
         lines.append(
             f"! Fewer than {ENOUGH_SEEDS} runs a side: small differences between recipes stay hidden."
         )
-    if comparison.overall.na:
+    if comparison.overall.na and not comparison.has_rates_only:
         lines.append("Rates are on the cases that apply to both A and B; try shows each on its own.")
     return lines
 
@@ -265,7 +276,7 @@ def provenance(comparison: "Comparison") -> list[str]:
     return [
         f"The claim is about {claim(comparison)}.",
         f"95 % intervals; tests: {', '.join(tests) or 'none'}; p adjusted by Holm within each level.",
-        "The detectable drop (80 % power) assumes that the drop is spread evenly over the cases.",
+        *([] if comparison.has_rates_only else [DETECTABLE]),
         *([f"No common applicable case: {some(absent, 8)}."] if absent else []),
     ]
 
@@ -290,8 +301,9 @@ def caption(comparison: "Comparison") -> str:
     """Return what a reader of the table must know."""
     sides = (comparison.a, comparison.b)
     a, b = (", ".join(str(result.job.get("model", "")) for result in side) for side in sides)
+    applies = "each (unpaired)" if comparison.has_rates_only else "both"
     return (
-        f"A: {a}. B: {b}. Rates in per cent on the cases that apply to both; differences in points, B minus A; "
+        f"A: {a}. B: {b}. Rates in per cent on the cases that apply to {applies}; differences in points, B minus A; "
         f"p: Holm within each level; claim: {claim(comparison)}."
     )
 

@@ -20,7 +20,7 @@ from ..core.records import Measures, Result
 from ..models.python import GivenLabels
 from ..protocols import PROTOCOLS
 from ..protocols.scores import each_run
-from .results import audit_all, known_results, labelled, labels_and_settings, with_outcomes
+from .results import audit_all, known_results, labelled, labels_and_settings
 from .store import RunStore
 
 LISTED = 5
@@ -87,7 +87,6 @@ def compare(
     sides = [list(side) if isinstance(side, list | tuple) else [side] for side in (a, b)]
     things = [*sides[0], *sides[1]]
     results = _results(things, protocol, labels, settings, into, "shoal.compare")
-    results = [with_outcomes(result, str(result.job.get("model"))) for result in results]
     split = len(sides[0])
     runs_a, runs_b = (
         [run for result in side for run in each_run(result)] for side in (results[:split], results[split:])

@@ -5,8 +5,8 @@
     last                        the result of the latest `shoal try` in this folder
     result.json                 the output of `shoal try … --json`: rates, no outcomes
 
-The first three bring every case with its outcome. A result file has rates only: enough for a gate or a baseline, not
-for a paired comparison.
+The first three bring every case with its outcome. A result file has rates only: enough for a gate, a baseline or an
+unpaired comparison.
 """
 
 import json
@@ -255,7 +255,7 @@ def with_outcomes(result: Result, name: str) -> Result:
         raise DataError(
             f"{name}: a result file has rates, not outcomes",
             why="this needs the outcome of each case",
-            fix="the model itself (predictions:FILE with --suite), a job of a store (--into), or last",
+            fix="the model itself (predictions:FILE with --suite), its job (--into), or last after a new shoal try",
         )
     return result
 

@@ -38,6 +38,22 @@ def sign_test(only_a: int, only_b: int) -> float:
     return min(1.0, 2 * float(scipy.special.bdtr(smaller, tossed, 0.5)))
 
 
+def fisher_test(rate_a: float, n_a: float, rate_b: float, n_b: float) -> float:
+    """Return Fisher's exact two-sided p of two independent rates; effective numbers of cases are rounded down.
+
+    >>> round(fisher_test(0.0, 5, 1.0, 5), 4), fisher_test(0.5, 4, 0.5, 4)
+    (0.0079, 1.0)
+    """
+    cases_a, cases_b = (max(1, math.floor(n + 1e-6)) for n in (n_a, n_b))
+    passes_a, passes = round(rate_a * cases_a), round(rate_a * cases_a) + round(rate_b * cases_b)
+    possible = np.arange(max(0, passes - cases_b), min(cases_a, passes) + 1)
+    cells = [possible, cases_a - possible, passes - possible, cases_b - passes + possible]
+    logs = -scipy.special.gammaln(np.array(cells) + 1).sum(axis=0)
+    chances = np.exp(logs - logs.max())
+    observed = chances[possible == passes_a][0]
+    return min(1.0, float(chances[chances <= observed * (1 + 1e-7)].sum() / chances.sum()))
+
+
 def sign_flip_test(differences: ArrayLike, rng: Generator | None = None, shuffles: int = 10_000) -> float:
     """Return the two-sided p of a sum of differences, one per cluster, when each sign is a coin toss.
 
