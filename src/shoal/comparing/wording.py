@@ -109,7 +109,7 @@ def overall_verdict(row: Row, a: str = "", b: str = "B") -> str:
     if row.significant:
         word = direction_word(row, "better" if row.is_better else "worse")
         return f"{b} is {word} than {a} overall" if a else f"{b} is {word} overall"
-    if row.is_paired and not row.gained and not row.lost:
+    if row.is_paired and not (row.difference or row.gained or row.lost):
         return f"{a or 'A'} and {b} pass the same cases"
     return f"No clear difference between {a} and {b} overall" if a else "No clear difference overall"
 
