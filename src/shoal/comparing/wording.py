@@ -207,6 +207,12 @@ def caveats(comparison: "Comparison") -> list[str]:
     a, b = comparison.overall.errors
     if a or b:
         lines.append(_unanswered(comparison))
+    others = {side: (result.job.get("about") or {}).get("other metrics") for side, result in sides}
+    lines += [
+        f"! {side} has other metrics, not compared: {some(names, NAMED)}."
+        for side, names in others.items()
+        if names
+    ]
     flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
     if flagged:
         names = [f"{row.name} (A {_percent(row, 0)}, B {_percent(row, 1)})" for row in flagged]
