@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from rich.console import Console
 from toy_suite import rows_of, write_suite
 
-from shoal import Measure
+from shoal import Measure, Measures, Result
 from shoal.comparing.gate import judge
 from shoal.comparing.pairs import Choices, compare
 from shoal.comparing.rules import Rule
 from shoal.comparing.summary import comparison_summary
 from shoal.comparing.view import comparison_sections, rows_for_csv, verdict_sections
+from shoal.protocols.behaviour.score import REFUSED, refusal_rate
 from shoal.protocols.behaviour.view import view
 from shoal.protocols.learning.settings import Train
 from shoal.render.csv_tables import rows_as_csv
@@ -360,3 +361,15 @@ def test_a_page_lists_every_verdict_and_a_terminal_the_tightest(make):
     short, whole = (verdict_sections(verdicts, judged, every=every) for every in (False, True))
     assert len(short[0].blocks[0].rows) == 4 and len(whole[0].blocks[0].rows) == 9
     assert "--full" in str(short) and "--full" not in str(whole) and "exit code" not in str(whole)
+
+
+def test_new_refusals_are_not_called_fixed(make):
+    def refusing(count: int) -> Result:
+        refused = [int(at < count) for at in range(150)]
+        plain = make({"f": [1] * 150})
+        measures = Measures([*plain.measures, *refusal_rate(refused)])
+        return replace(plain, measures=measures, columns={REFUSED: refused})
+
+    text = printed(compare([refusing(0)], [refusing(7)]))
+    (line,) = [line for line in text.splitlines() if "refusal rate" in line]
+    assert line.split()[-1] == "+8.4"

@@ -88,6 +88,7 @@ def test_the_good_rows_of_a_suite_file_are_those_of_the_clean_file(tmp_path, see
 
 def test_every_invalid_row_is_listed_with_its_problem(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
     Path("tickets.csv").write_text("text,label\na,no\n,no\nb,\nc,nan\nd,yes\ne,no,1\n")
     command = ["import", "tickets.csv", "--out", "s.jsonl", "--text", "text", "--label", "label"]
     refused = CliRunner().invoke(main, command)

@@ -85,6 +85,10 @@ class Estimate:
     """What each cluster adds to the difference, and the most it could add; for tests by sign flips."""
     runs: SeedError | None = None
     """The error over runs, when that is what the test uses."""
+    fractional: Floats | None = None
+    """The differences of single cases whose scores are not all 0 or 1, divided by the range of the scores."""
+    width: float = 1.0
+    """That range."""
 
 
 def inference(
@@ -117,6 +121,7 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
     interval = low * width, high * width
     flips = _flips(known, sides, shared)
     p, test = _test(known, choices, flips[0], shared)
+    has_fractions = len(known) == 1 and not (known[0].is_clustered or known[0].is_counted)
     return Estimate(
         observed,
         None if math.isnan(interval[0]) else in_agreement(interval, p),
@@ -124,6 +129,8 @@ def _over_cases(known: Sequence[Part], weights: Sequence[float], sides: Sides, c
         p,
         test,
         flips,
+        fractional=known[0].flips / width if has_fractions else None,
+        width=width,
     )
 
 
@@ -255,11 +262,21 @@ def detectable_drop(estimate: Estimate, alpha: float) -> float | None:
         error, reach = estimate.runs.error, estimate.runs.reach(1 - alpha)
         degrees = scipy.special.stdtridf(1 - alpha / 2, reach / error) if error > 0 else 0.0
         return smallest_mean_difference(error, float(degrees), alpha)
+    if estimate.fractional is not None:
+        error = _standard_error(estimate.fractional)
+        shift = smallest_mean_difference(error, len(estimate.fractional) - 1, alpha)
+        return None if shift is None else shift * estimate.width
     if estimate.flips is None:
         return None
     weights = estimate.flips[1][estimate.flips[1] > 0]  # a cluster without a common case weighs nothing
     found = smallest_even_drop(Cases.weighted(weights), churn(estimate), alpha)
     return None if found is None else found * math.fsum(weights)
+
+
+def _standard_error(differences: Floats) -> float:
+    """Return the standard error of a mean; if all differences are equal, that with two more, of 1 and of -1."""
+    values = differences if np.ptp(differences) > 0 else np.append(differences, [1.0, -1.0])
+    return float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
 def churn(estimate: Estimate) -> float:

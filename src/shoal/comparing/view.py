@@ -207,7 +207,7 @@ def _full_table(comparison: Comparison) -> Table:
 
 
 def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
-    unpaired = all(not row.is_paired for row in rows)
+    counted = [row for row in rows if _has_counts(row, comparison)]
     columns = [
         Column("", "left"),
         Column("", "left"),
@@ -215,7 +215,7 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
         Column("B"),
         Column("diff"),
         Column("95 % CI"),
-        *([] if unpaired else [Column(title, spare=full) for title in _changes(comparison)]),
+        *[Column(title, spare=full) for title in _changes(comparison) if counted],
         *([Column("n", spare=True), Column("p (adj.)", spare=True)] if full else []),
         *([Column("detectable drop", spare=True)] if full and comparison.choices.power else []),
     ]
@@ -230,7 +230,9 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
             Number(_difference(row, comparison), row.change),
             Words(wording.interval_text(row) or wording.missing_interval(row), "quiet"),
         ]
-        if not unpaired:
+        if counted and row not in counted:
+            cells += ["", ""]
+        elif counted:
             lost = Words(f"{row.lost:,}", "bad" if row.lost and row.change == "bad" else "quiet")
             cells += [lost, Words(f"{row.gained:,}", "quiet")]
         if full:
@@ -243,6 +245,12 @@ def _table(comparison: Comparison, rows: Sequence[Row], *, full: bool) -> Table:
         return TableRow(cells)
 
     return Table(columns, [line(row) for row in rows])
+
+
+def _has_counts(row: Row, comparison: Comparison) -> bool:
+    """Return whether counts of passing cases say something about a row: not about refusals, nor fractional scores."""
+    is_fractional = row.estimate.fractional is not None and not comparison.several_seeds
+    return row.is_paired and row.has_direction == comparison.overall.has_direction and not is_fractional
 
 
 def _changes(comparison: Comparison) -> tuple[str, str]:

@@ -119,7 +119,7 @@ def overall_verdict(row: Row, a: str = "", b: str = "B") -> str:
     if row.significant:
         word = direction_word(row, "better" if row.is_better else "worse")
         return f"{b} is {word} than {a} overall" if a else f"{b} is {word} overall"
-    if row.is_paired and not row.gained and not row.lost:
+    if row.is_paired and not (row.difference or row.gained or row.lost):
         return f"{a or 'A'} and {b} pass the same cases"
     return f"No clear difference between {a} and {b} overall" if a else "No clear difference overall"
 
@@ -218,6 +218,12 @@ def caveats(comparison: "Comparison") -> list[str]:
     a, b = comparison.overall.errors
     if a or b:
         lines.append(_unanswered(comparison))
+    others = {side: (result.job.get("about") or {}).get("other metrics") for side, result in sides}
+    lines += [
+        f"! {side} has other metrics, not compared: {some(names, NAMED)}."
+        for side, names in others.items()
+        if names
+    ]
     flagged = [row for row in comparison.by(comparison.finest) if row.applicability_differs]
     if flagged:
         names = [f"{row.name} (A {_percent(row, 0)}, B {_percent(row, 1)})" for row in flagged]

@@ -45,7 +45,9 @@ class ShoalError(Exception):
         return both
 
     def at(self, where: str) -> "Self":
-        """Return the same error with a place, such as file and line, in front."""
+        """Return the same error with a place, such as file and line, in front, unless it begins with that place."""
+        if self.problem.startswith((f"{where}:", f"{where},")):
+            return self
         placed = type(self).__new__(type(self))
         ShoalError.__init__(placed, f"{where}: {self.problem}", why=self.why, fix=self.fix)
         return placed

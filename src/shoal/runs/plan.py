@@ -254,7 +254,7 @@ def read_plan(path: Path) -> Plan:
     try:
         return make_plan(_located(table, path.parent), str(path))
     except PlanError as problem:
-        raise problem if str(problem).startswith(str(path)) else problem.at(str(path)) from None
+        raise problem.at(str(path)) from None
 
 
 def _located(value: Any, folder: Path) -> Any:

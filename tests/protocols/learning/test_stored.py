@@ -202,6 +202,7 @@ def test_wrong_input_is_refused_with_its_place(plan: Path, change: Callable[[], 
     done = CliRunner().invoke(main, ["run", str(plan), "--into", "runs"])
     assert done.exit_code == 1, done.output
     assert message in " ".join(done.output.split()), done.output
+    assert done.output.count(str(plan)) < 2
     assert "try:" in done.output
 
 

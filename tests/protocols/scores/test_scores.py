@@ -5,6 +5,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -200,6 +201,7 @@ def test_several_metrics_are_an_error_that_lists_them_unless_one_is_named(tmp_pa
         graded_results([a, b])
     c = write(tmp_path / "c.jsonl", [{"id": n, "acc": 1} for n in range(4)])
     assert [result.job["about"]["metric"] for result in graded_results([a, c])] == ["acc", "acc"]
+    assert "B has other metrics, not compared: f1." in run("compare", c, a)[1]
 
 
 def test_groups_are_paths_and_rules_can_name_them(tmp_path):
@@ -258,6 +260,20 @@ def test_scores_beyond_a_share_keep_their_unit_and_their_range(tmp_path):
     row = shoal.compare(a, b).overall
     assert row.measure == "mean value" and row.difference == pytest.approx(2.05)
     assert 1 < row.interval[0] < 2.05 < row.interval[1] < 3 and row.p < 0.001
+
+
+def test_the_detectable_drop_of_fractional_scores_is_that_of_a_paired_t_test(tmp_path):
+    stats, rng = pytest.importorskip("scipy.stats"), np.random.default_rng(0)
+    old = rng.uniform(0.2, 0.9, 200)
+    new = old + rng.normal(0, 0.08, 200)
+    a, b = (
+        write(tmp_path / name, graded({str(n): float(score) for n, score in enumerate(side)}))
+        for name, side in (("a.jsonl", old), ("b.jsonl", new))
+    )
+    drop = shoal.compare(a, b).overall.mde
+    draws = (new - old - (new - old).mean() - drop)[rng.integers(0, 200, (4000, 200))]
+    assert (stats.ttest_1samp(draws, 0, axis=1).pvalue < 0.05).mean() == pytest.approx(0.8, abs=0.03)
+    assert "newly failing" not in run("compare", a, b)[1]
 
 
 def test_graded_files_are_ranked_and_nothing_else_with_them(tmp_path):

@@ -49,6 +49,8 @@ class Graded:
     targets: list[str]
     groups: dict[str, list[str]]
     answers: list[str]
+    others: Sequence[str] = ()
+    """Metrics that only this file has, where none was named."""
     missing: int = 0
     """Samples and runs that only other files have."""
 
@@ -75,6 +77,8 @@ class Records:
     ungradable: dict[str, str] = field(default_factory=dict)
     """Metrics with a value that is not a number, and the first such value."""
     models: dict[str, None] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)
+    """Metrics that could have been chosen as well."""
 
 
 def is_graded(name: object) -> bool:
@@ -225,10 +229,13 @@ def choose_metrics(files: Sequence[Records]) -> list[str]:
     """Return the metric of each file: the named one, the only one, or the only one that all files have."""
     candidates = [_candidates(records) for records in files]
     shared = set.intersection(*map(set, candidates))
-    return [
+    chosen = [
         names[0] if len(names) == 1 else shared_name(records, names, shared)
         for records, names in zip(files, candidates, strict=True)
     ]
+    for records, names, metric in zip(files, candidates, chosen, strict=True):
+        records.others = [name for name in names if name != metric]
+    return chosen
 
 
 def shared_name(records: Records, names: Sequence[str], shared: Iterable[str]) -> str:
@@ -322,6 +329,7 @@ def as_columns(records: Records, metric: str) -> Graded:
         targets,
         dict(zip(names, groups, strict=True)),
         answers,
+        records.others,
     )
 
 

@@ -168,6 +168,7 @@ def _result(file: Graded, spec: str, samples: Samples, name: str, only_here: int
         "shoal": __version__,
         "about": {
             "metric": file.metric,
+            **({"other metrics": list(file.others)} if file.others else {}),
             "runs": file.runs,
             "missing": file.missing,
             "only here": only_here,
