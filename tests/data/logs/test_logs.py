@@ -326,7 +326,9 @@ def test_a_reply_without_a_label_is_unanswered(tmp_path):
     assert "8 of 10 cases pass" in run(*command, "--set", "unparsed=fail")[1]
 
 
-@pytest.mark.parametrize(("target", "reply"), [("{}", "{}"), ("{}", "It is {}."), ("City{}x", "It is City{}x.")])
+@pytest.mark.parametrize(
+    ("target", "reply"), [("{}", "{}"), ("{}", "It is {}."), ("City{}x", "It is City{}x.")]
+)
 def test_open_questions_of_a_log_become_free_text(target, reply, tmp_path):
     targets, replies = ([form.format(100 + number) for number in range(20)] for form in (target, reply))
     log, suite = tmp_path / "open.jsonl", tmp_path / "suite.jsonl"

@@ -153,7 +153,15 @@ def test_invalid_rows_are_errors_with_their_line(change, problem, tmp_path):
 def test_refusals_are_a_rate_that_is_shown_if_there_are_any(tmp_path, monkeypatch):
     said = ["I can't answer that.", "no idea", *["The old one"] * 6]
     data = write(tmp_path / "data.jsonl", [row(number, said=text) for number, text in enumerate(said)])
-    command = ["try", "bias", f"predictions:{data}?label=said", "--set", "diagnostic=bbq", "--set", f"data={data}"]
+    command = [
+        "try",
+        "bias",
+        f"predictions:{data}?label=said",
+        "--set",
+        "diagnostic=bbq",
+        "--set",
+        f"data={data}",
+    ]
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(main, [*command, "--full"])
     assert done.exit_code == 0, done.output

@@ -71,7 +71,9 @@ def _parse_replies(request: Request, columns: Columns, rows: NDArray[np.int64]) 
     """
     reader = _LabelReader(request, columns)
     labels = {word: reader.label(word) for word in _distinct_words(columns)}
-    details: list[dict[str, Any]] = [{} if word is None else {SAID: str(word)} for word in columns.predictions]
+    details: list[dict[str, Any]] = [
+        {} if word is None else {SAID: str(word)} for word in columns.predictions
+    ]
     if any(labels.values()):
         for row, word in enumerate(columns.predictions):
             if word is None or labels[word] is not None:

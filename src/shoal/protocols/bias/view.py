@@ -122,7 +122,9 @@ def _one_checkpoint(result: Result) -> Section:
 
 def _bounds(result: Result) -> list[Section]:
     """Return how far answers that match no option could move the bias score."""
-    rows = [row for row in Measures(result.measures).where(BIAS) if row.note and row.groups["category"] == "all"]
+    rows = [
+        row for row in Measures(result.measures).where(BIAS) if row.note and row.groups["category"] == "all"
+    ]
     notes = [f"{row.groups['context']}: {row.note}" for row in rows]
     return [Section(notes=notes, detail="full")] if notes else []
 

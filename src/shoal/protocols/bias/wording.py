@@ -73,8 +73,8 @@ def unmatched(context: str, errors: int, low: float, high: float) -> str:
 
 def unmatched_bias(errors: int, low: float, high: float) -> str:
     return (
-        f"{several(errors, 'answer')} without an option: the bias score is {100 * low:+.1f} if all of them go against the stereotype, "
-        f"{100 * high:+.1f} if they follow it"
+        f"{several(errors, 'answer')} without an option: the bias score is {100 * low:+.1f} if all of them go against the "
+        f"stereotype, {100 * high:+.1f} if they follow it"
     )
 
 

@@ -128,7 +128,7 @@ class _RowAnswers(StoredAnswers):
         if len(columns.lines) != self._count:
             raise DataError(
                 f"{self.path}: {len(columns.lines):,} answers to {self._count:,} rows of {self._test}",
-                why="every row needs one answer; ids are the file's column id or its row numbers from 0; without ids the order counts",
+                why="every row needs one answer; ids are the test's column id or its row numbers from 0",
                 fix=f"predict every row of {self._test} once",
             )
         return columns
