@@ -111,7 +111,7 @@ def judge(rules: Sequence[Rule], result: Result, baseline: Result | None = None)
         if baseline is None:
             raise PlanError(f"{relative}: no baseline to compare with", fix="--baseline RESULT")
         differences = _differences(result, baseline)
-        before = {_key(row): row for row in judgeable(baseline.measures)}
+        before = {key_of(row): row for row in judgeable(baseline.measures)}
     verdicts: list[Verdict] = []
     for number, rule in enumerate(rules, start=1):
         measures = _looked_at(rule, number, result.measures)
@@ -209,7 +209,7 @@ def _verdict(
         absent = Difference(Measure("difference", None, 0, measure.groups, reason="not in the baseline"))
         difference = differences.get(key_of(measure), absent)
         judged_measure = difference.measure
-        unanswered += _unanswered("the baseline", before.get(_key(measure)))
+        unanswered += _unanswered("the baseline", before.get(key_of(measure)))
     if unanswered and not rule.allow_errors:
         return Verdict(rule, judged_measure, "error", None, "; ".join(unanswered))
     if judged_measure.value is None:

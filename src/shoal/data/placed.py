@@ -198,7 +198,7 @@ def _placed(path: Path, node: yaml.Node, lines: Sequence[str]) -> Placed:
                 if name is None
                 else "keep one of them",
             )
-        if node.flow_style and isinstance(part, yaml.ScalarNode) and not part.value:
+        if node.flow_style and isinstance(part, yaml.ScalarNode) and not (part.value or part.style):
             raise DataError(f"{where}: {MISTAKES[1][1]}", fix=f'quote it: "{{{name}}} …"')
         placed = _placed(path, part, lines)
         table[name] = Placed(placed.value, _where(path, key.start_mark))

@@ -217,6 +217,8 @@ WRONG = {
     "tests:\n  t:\n    expect:\n      contains: a\n      max_word: 3\n    cases: [x]\n": (
         "line 5, column 7", "rule 'max_word' is not known",
     ),
+    'tests:\n  t: {expect: {contains: ""}, cases: [x]}\n': ("line 2", 'contains cannot be ""'),
+    "tests:\n  t:\n    expect: {}\n    cases: [x]\n": ("line 3", "expect is empty"),
     "tests:\n  t:\n    expect: number\n    cases: [{text: x, label: many}]\n": ("line 3", 'number cannot be "many"'),
     "tests:\n  a: {expect: {contains: b}, cases: [x]}\n  t: {type: INV, perturb: typo, cases: [a typo]}\n": (
         "line 3, column 3", "whose other tests expect texts",

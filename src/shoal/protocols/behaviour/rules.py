@@ -388,11 +388,14 @@ PATTERNS: dict[str, Rule] = {
 }
 """Rules whose name contains a label, by name or number, or a direction."""
 
+TEXT_PAIRS = ("same_text", "token_f1")
+"""Rules that compare a text with the answer to the original."""
 RIGHT_ANSWERS = {"exact_string_equal", "string_equal_after_edge_strip", "squad_normalise"}
 SPAN_RULES = RIGHT_ANSWERS | {
     "exact_string_equal_to_original_answer",
     "answer_equals_original_answer_after_same_substitution",
-    *("same_text", "token_f1", *TEXT_RULES),
+    *TEXT_PAIRS,
+    *TEXT_RULES,
 }
 NEED_LABELS = RIGHT_ANSWERS | {"pred_equals_label", "pred_equals_label_except_label1_means_not_0"}
 
@@ -525,9 +528,15 @@ def judges_text(expect: Expect) -> bool:
     return expect.rule in SPAN_RULES or any(map(judges_text, expect.parts))
 
 
+def rule_on_original(expect: Expect) -> str:
+    """Return the rule, or part of it, that compares a text with the answer to the original; empty if none does."""
+    own = expect.rule if expect.rule in TEXT_PAIRS else ""
+    return own or next(filter(None, map(rule_on_original, expect.parts)), "")
+
+
 def judges_free_text(expect: Expect) -> bool:
     """Return whether the rule is about free answers: an answer to a question about a passage is not free."""
-    free = {"same_text", "token_f1", *TEXT_RULES}
+    free = {*TEXT_PAIRS, *TEXT_RULES}
     return expect.rule in free or any(map(judges_free_text, expect.parts))
 
 

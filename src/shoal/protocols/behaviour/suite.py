@@ -18,7 +18,7 @@ from ...core.records import Case, Example, Label, TestType
 from ...data.missing import is_missing
 from ...data.templates import templates
 from .expect import DIRECTIONS, Expect, Given
-from .rules import check_expect, check_label, is_number, judges_text, needs_labels
+from .rules import check_expect, check_label, is_number, judges_text, needs_labels, rule_on_original
 
 DEFAULTS = {
     "MFT": Expect("pred_equals_label", aggregate="all"),
@@ -179,6 +179,12 @@ class Suite:
         """Open a functionality; its cases share these groups and this expectation."""
         check_expect(expect, self.labels)
         self._check_kind(expect)
+        if test_type == "MFT" and (rule := rule_on_original(expect)):
+            raise DataError(
+                f"rule {rule!r} in an MFT",
+                why="it compares an answer with the answer to the original, so that every case would pass",
+                fix="type: INV with variants, or one_of with the right answers",
+            )
         direction = direction or next((d for r, d in DIRECTIONS.values() if r == expect.rule), None)
         meta: dict[str, Any] = {"expect": expect}
         meta |= {"labels": self.labels} if self.labels else {}

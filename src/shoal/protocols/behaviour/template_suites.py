@@ -341,6 +341,8 @@ def _expect(entry: Placed) -> Given:
     """Return a rule by name, or rules with arguments, which are checked here: an error names the rule's own place."""
     if isinstance(entry.value, str):
         return entry.text("expect")
+    if not entry.value:
+        raise entry.error("expect is empty", "expect: {contains: Paris}")
     rules: list[str | dict[str, Any]] = []
     for part in entry.value if isinstance(entry.value, list) else [entry]:
         if isinstance(part.value, str):

@@ -98,7 +98,7 @@ def max_characters(limit: Any) -> AnswerTest:
 
 
 def json_value(schema: Any) -> AnswerTest:
-    """The answer is a JSON value that the schema allows; a code fence around it may stay."""
+    """The answer is a JSON value that the schema allows; it may stand in the only code block of a text."""
     schema = _json_text(schema) if isinstance(schema, str) else schema
     check_schema(schema)
 
@@ -124,10 +124,13 @@ TEXT_RULES: Mapping[str, Callable[[Any], AnswerTest]] = {
 
 
 def _without_fence(text: str) -> str:
-    """Return the content of a text that is one code block; another text unchanged."""
+    """Return the content of the only code block of a text; a text without one, or with several, unchanged."""
     first, _, rest = text.partition("\n")
-    is_block = first.strip() in (FENCE, f"{FENCE}json") and rest.endswith(FENCE)
-    return rest.removesuffix(FENCE) if is_block else text
+    if first.strip() in (FENCE, f"{FENCE}json") and rest.endswith(FENCE):
+        return rest.removesuffix(FENCE)
+    blocks = text.split(FENCE)
+    language, _, content = blocks[1].partition("\n") if len(blocks) == 3 else ("", "", "")
+    return content if content and language.strip() in ("", "json") else text
 
 
 def _refuse(constant: str) -> None:

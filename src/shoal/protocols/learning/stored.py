@@ -128,7 +128,7 @@ class _RowAnswers(StoredAnswers):
         if len(columns.lines) != self._count:
             raise DataError(
                 f"{self.path}: {len(columns.lines):,} answers to {self._count:,} rows of {self._test}",
-                why="every row needs one answer; rows are matched by a column of ids (from 0), or else by their order",
+                why="every row needs one answer; ids are the test's column id or its row numbers from 0",
                 fix=f"predict every row of {self._test} once",
             )
         return columns
