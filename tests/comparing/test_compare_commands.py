@@ -368,7 +368,8 @@ def test_new_refusals_are_not_called_fixed(make):
         refused = [int(at < count) for at in range(150)]
         plain = make({"f": [1] * 150})
         measures = Measures([*plain.measures, *refusal_rate(refused)])
-        return replace(plain, measures=measures, columns={REFUSED: refused})
+        changed: Result = replace(plain, measures=measures, columns={REFUSED: refused})
+        return changed
 
     text = printed(compare([refusing(0)], [refusing(7)]))
     (line,) = [line for line in text.splitlines() if "refusal rate" in line]
