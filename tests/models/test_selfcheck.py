@@ -75,7 +75,7 @@ def test_labels_in_another_order_are_called_likely_and_the_order_is_named(calls,
     checks = self_check(Reads(calls), cases(), LABELS)
     assert failed(checks) == {"label order"}
     detail = pick(checks, "label order").detail
-    assert detail.startswith("likely wrong") and f"If so, set ?labels={order}" in detail
+    assert detail.startswith("possibly wrong") and f"Set ?labels={order} only if" in detail
 
 
 def test_a_bad_model_is_not_blamed_on_the_order_of_its_labels():

@@ -3,7 +3,6 @@
 One module per family of verbs. They import nothing heavy at the top, so that `shoal --help` is quick.
 """
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from shutil import get_terminal_size
@@ -59,8 +58,8 @@ class Cli(click.Group):
 
 
 def _folded(message: str) -> str:
-    """Return an error that fits the terminal, or the width in COLUMNS; paths and words of commands stay whole."""
-    if not (os.environ.get("COLUMNS") or sys.stderr.isatty()):
+    """Return an error that fits the terminal; paths and words of commands stay whole. Programs get it unfolded."""
+    if not sys.stderr.isatty():
         return message
     from rich.text import Text
 

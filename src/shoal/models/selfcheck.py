@@ -350,7 +350,11 @@ def check_label_order(
         changes = [f"{names[at]} meant {names[meant]}" for at, meant in enumerate(meaning) if at != meant]
         suggested = ",".join(names[meaning[list(names).index(name)]] for name in order or names)
         best = int(table[range(k), meaning].sum())
-        detail = f"likely wrong: {counts}, {best} if {', '.join(changes)}. If so, set ?labels={suggested}"
+        # A model that ignores negation looks the same on a suite of negations: this is no proof.
+        detail = (
+            f"possibly wrong: {counts}, {best} if {', '.join(changes)}. A model that ignores negation looks the same. "
+            f"Set ?labels={suggested} only if the model's documentation says so"
+        )
         return Check(title, False, detail)
     if scipy.special.bdtrc(right - 1, n, 1 / k) >= RARE:
         return Check(title, None, f"undecided: {counts}")
