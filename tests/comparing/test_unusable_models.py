@@ -44,7 +44,9 @@ def cood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_cood_model_that_answers_a_constant_fails_a_gate_on_accuracy(shoal: Shoal, cood, tmp_path):
     gate = tmp_path / "gate.toml"
     gate.write_text('[[rule]]\nmeasure = "accuracy"\nkind = "COOD"\nat_least = 0.9\n')
-    done = shoal("gate", "python:cood_readers:constant", "--protocol", "cood", *cood, "--rules", gate, "--json")
+    done = shoal(
+        "gate", "python:cood_readers:constant", "--protocol", "cood", *cood, "--rules", gate, "--json"
+    )
     assert done.exit_code == 3, done.output
     verdicts = {row["measure"]: row for row in json.loads(done.stdout)["verdicts"]}
     assert verdicts["accuracy"]["met"], (
