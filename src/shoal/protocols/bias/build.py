@@ -109,7 +109,7 @@ def find_data(settings: Settings) -> Path | None:
     if not settings.data:
         raise PlanError(
             f"bias needs data for {name}",
-            why=f"it reads {' or '.join(module.FILES) or 'a folder of association tests'}; "
+            why=f"it reads {' or '.join(module.FILES) or f'the files of {module.FOLDER}'}; "
             "shoal does not ship data sets",
             fix=f'--data FILE, or --data {EXAMPLE} for a small example; in a plan, data = "{EXAMPLE}"',
         )
