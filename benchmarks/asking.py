@@ -1,27 +1,29 @@
-"""How fast models are asked: MiniLM, fp32, 5,000 examples of SENT, side by side with the usual ways of asking.
+"""How fast a MiniLM classifier is queried: shoal side by side with the usual ways, fp32, three rounds.
 
-    python benchmarks/asking.py DATA [--examples 5000]
+    pip install onnxruntime onnx onnxscript
+    python benchmarks/asking.py DATA [--examples 2000]
 
-The encoder gets a linear head with fixed random weights, written into the checkpoint: speed does not depend on what
-it says. The ways take turns on slices of the examples. How many times faster shoal is, is the median over slices, with
-the least and the most beside it: where these lie far apart, the machine was busy and the table says little.
-Also: 100,000 examples asked of a function that does nothing, in a process of its own.
+The encoder gets a linear head with fixed random weights: speed does not depend on the labels. The ways take turns, and
+their labels must agree. Also: 100,000 examples for a function that does nothing, in a process of its own.
 """
 
 import argparse
 import gzip
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from speed import record
 
 from shoal import load_model
 from shoal.core.records import Case
@@ -31,7 +33,8 @@ from shoal.models.batching import make_questions
 from shoal.protocols.base import Built
 
 LABELS = ("negative", "neutral", "positive")
-SLICES = 5
+BINARY = ("negative", "positive")
+ROUNDS = 3
 
 
 def sent_texts(data: Path, count: int) -> list[str]:
@@ -105,46 +108,75 @@ def by_hand(folder: Path) -> Callable[[list[str]], list[str]]:
                 part = order[start : start + 32]
                 batch = tokenizer.pad({"input_ids": [rows[at] for at in part]}, return_tensors="pt")
                 codes = model(**batch).logits.argmax(dim=-1).tolist()
-                said |= {
-                    unique[at]: ("negative", "positive")[code] for at, code in zip(part, codes, strict=True)
-                }
+                said |= {unique[at]: BINARY[code] for at, code in zip(part, codes, strict=True)}
         return [said[text] for text in texts]
 
     return ask
 
 
-def compare(texts: list[str], folder: Path, *, slices: int) -> list[tuple[str, list[float], float]]:
-    """(what, seconds of each slice, share of answers that are ours) of each way; they take turns, in changing order."""
-    shuffled = [texts[at] for at in np.random.default_rng(0).permutation(len(texts))]
-    pipe, ours = with_pipeline(folder), with_shoal(folder)
-    ways: dict[str, tuple[Callable[[list[str]], list[str]], list[str]]] = {
-        "shoal, file order": (ours, texts),
-        "the same, engine=openvino": (with_shoal(folder, "?engine=openvino&device=cpu"), texts),
-        "hand-written loop, unique and sorted": (by_hand(folder), texts),
-        "pipeline(batch_size=32), file order": (pipe, texts),
-        "shoal, shuffled": (ours, shuffled),
-        "pipeline(batch_size=32), shuffled": (pipe, shuffled),
+def with_onnxruntime(folder: Path) -> Callable[[list[str]], list[str]]:
+    """As someone asks who exports the model: distinct texts, sorted by length, a batch per core at a time."""
+    import onnxruntime
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    names = ("input_ids", "attention_mask")
+    example = tokenizer(["one sentence", "another, longer sentence"], padding=True, return_tensors="pt")
+    axes = {name: {0: torch.export.Dim("rows"), 1: torch.export.Dim("tokens")} for name in names}
+    inputs = {name: example[name] for name in names}
+    file = folder / "model.onnx"
+    torch.onnx.export(model, kwargs=inputs, f=file, dynamo=True, dynamic_shapes=axes, verbose=False)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(file, options)
+
+    def label(texts: list[str], rows: list[list[int]]) -> list[tuple[str, str]]:
+        batch = tokenizer.pad({"input_ids": rows}, return_tensors="np")
+        logits = session.run(None, {name: batch[name].astype(np.int64) for name in names})[0]
+        return [(text, BINARY[code]) for text, code in zip(texts, logits.argmax(axis=-1), strict=True)]
+
+    def ask(texts: list[str]) -> list[str]:
+        unique = list(dict.fromkeys(texts))
+        rows = dict(zip(unique, tokenizer(unique, truncation=True)["input_ids"], strict=True))
+        unique.sort(key=lambda text: -len(rows[text]))
+        parts = [unique[start : start + 32] for start in range(0, len(unique), 32)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            labelled = pool.map(label, parts, [[rows[text] for text in part] for part in parts])
+            labels = dict(pair for batch in labelled for pair in batch)
+        return [labels[text] for text in texts]
+
+    return ask
+
+
+def measure(texts: list[str], folder: Path) -> None:
+    """Record the seconds of each way; shoal's default is compared with all, OpenVINO with onnxruntime."""
+    ways = {
+        "shoal": with_shoal(folder),
+        "shoal, openvino": with_shoal(folder, "?engine=openvino&device=cpu"),
+        "loop over unique, sorted examples": by_hand(folder),
+        "Transformers `pipeline(batch_size=32)`": with_pipeline(folder),
+        "onnxruntime": with_onnxruntime(folder),
     }
-    for ask, _ in ways.values():
-        ask(texts[:64])
-        ask(shuffled[:256])  # other shapes: what compiles does so now
+    labels = {name: ask(texts[:500]) for name, ask in ways.items()}  # also warms up what compiles
+    for name, answers in labels.items():
+        if answers != labels["shoal"]:
+            sys.exit(f"{name}: labels differ from shoal's")
     seconds: dict[str, list[float]] = {name: [] for name in ways}
-    said: dict[str, dict[str, str]] = {name: {} for name in ways}
-    size = -(-len(texts) // slices)
-    for number in range(slices):
-        names = list(ways)
-        for name in names if number % 2 else names[::-1]:
-            ask, own = ways[name]
-            part = own[number * size : (number + 1) * size]
+    for _ in range(ROUNDS):
+        for name, ask in ways.items():
             start = time.perf_counter()
-            answers = ask(part)
+            ask(texts)
             seconds[name].append(time.perf_counter() - start)
-            said[name] |= dict(zip(part, answers, strict=True))
-    shoals = said["shoal, file order"]
-    return [
-        (name, seconds[name], sum(said[name][text] == shoals[text] for text in shoals) / len(shoals))
-        for name in ways
-    ]
+    work = f"{len(texts):,} sentences, MiniLM classifier, fp32"
+    versions = (
+        f"torch {version('torch')}, onnxruntime {version('onnxruntime')}, openvino {version('openvino')}"
+    )
+    for name in list(ways)[2:]:
+        record("asking", f"{work}, PyTorch", seconds["shoal"], name, seconds[name], versions=versions)
+    ours, theirs = seconds["shoal, openvino"], seconds["onnxruntime"]
+    record("asking", f"{work}, `engine=openvino`", ours, "onnxruntime", theirs, versions=versions)
 
 
 TRIVIAL = """
@@ -185,33 +217,23 @@ def trivial(count: int = 100_000) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Measure, and print a table."""
+    """Measure and record the rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="the folder of public data")
-    parser.add_argument("--examples", type=int, default=5_000)
+    parser.add_argument("--examples", type=int, default=2_000)
     options = parser.parse_args()
-    import torch
     from transformers.utils import logging
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     texts = sent_texts(options.data, options.examples)
     with tempfile.TemporaryDirectory() as folder:
-        rows = compare(texts, checkpoint_with_head(Path(folder)), slices=SLICES)
-    print(
-        f"{len(texts):,} SENT examples, {len(set(texts)):,} distinct; fp32, {torch.get_num_threads()} threads\n"
+        measure(texts, checkpoint_with_head(Path(folder)))
+    runs = [trivial() for _ in range(ROUNDS)]
+    memory = f"{max(megabytes for _, megabytes in runs):.0f} MB"
+    record(
+        "asking", "100,000 examples, a function that does nothing", [run[0] for run in runs], memory=memory
     )
-    print(f"{'':<38} {'seconds':>8} {'per second':>11}   {'shoal is faster by':<21} same labels")
-    ours = np.ones(SLICES)
-    for name, times, same in rows:
-        if name.startswith("shoal"):
-            ours = np.array(times)  # every way after it is laid beside shoal on the same texts
-        ratios = np.array(times) / ours
-        faster = f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
-        print(f"{name:<38} {sum(times):>8.1f} {len(texts) / sum(times):>11.0f}   {faster:<21} {same:.2%}")
-    seconds, megabytes = trivial()
-    print(f"\n100,000 examples of a trivial function: {seconds:.1f} s, {megabytes:.0f} MB at the peak")
-    print(f"peak of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
 if __name__ == "__main__":

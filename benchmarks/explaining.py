@@ -1,21 +1,12 @@
 """How fast texts are explained: MiniLM, fp32, beside lime, shap and captum, in one run.
 
-    pip install "shoal[hf,bench]" && python benchmarks/explaining.py [--sentences 3] [--repeats 1] [--samples 1000]
+    pip install ".[hf,bench]" && python benchmarks/explaining.py [--sentences 3] [--samples 1000]
 
-The encoder gets a linear head with fixed random weights: speed does not depend on what it says. Every way explains the
-same sentences of some 21 words with the same number of copies or steps; they take turns, in changing order. With
-`--repeats`, each does so several times, and the quickest counts: on a shared machine the others had to wait. How many
-times faster shoal is, is the median over sentences, with the least and the most beside it: where these lie far apart,
-the machine was busy and the table says little.
-
-Both clocks are shown. Seconds of the processor, of all threads together, change little with what else runs, as long as
-everybody has one thread (`OMP_NUM_THREADS=1`). Seconds of the wall are for a machine that does nothing else: where
-there are more threads than free cores they wait for each other, and peers, who split every product, suffer more from
-it than shoal does, which gives each thread copies of its own.
-
-Peers are set as their documentation says: lime with all words as features, shap with batches of 32, captum with
-batches of 32 steps. `sorted` feeds a peer by a function that asks each distinct text once and sorts by length: what a
-user can gain without shoal.
+The encoder gets a linear head with fixed random weights: speed does not depend on the labels. Every way explains the
+same sentences of some 21 words with the same number of copies or steps; they take turns, in three rounds. Peers are set
+as their documentation says: lime with all words as features, shap with batches of 32, captum with batches of 32 steps.
+`sorted` feeds a peer by a function that predicts each distinct text once, sorted by length: what a user can gain
+without shoal.
 """
 
 import argparse
@@ -23,11 +14,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from asking import checkpoint_with_head
+from speed import record
 
 from shoal import load_model
 from shoal.explaining import explain
@@ -45,7 +38,7 @@ sys.path.pop(
 )  # numba, which shap imports, would take coverage.py in this folder for the package of that name
 Explain = Callable[[str], object]
 Classify = Callable[[Sequence[str]], np.ndarray[Any, np.dtype[np.float64]]]
-Seconds = dict[str, list[tuple[float, float]]]
+ROUNDS = 3
 SHAP_SAMPLES, STEPS = 500, 50
 """What shap and captum take where nobody says otherwise."""
 
@@ -169,59 +162,40 @@ def ways(folder: Path, samples: int) -> dict[str, Callable[[], dict[str, Explain
     }
 
 
-def measure(explainers: dict[str, Explain], sentences: Sequence[str], repeats: int) -> Seconds:
-    """Seconds of each way on each sentence, of the processor and of the wall, after one that does not count."""
-    seconds: Seconds = {name: [] for name in explainers}
+def measure(explainers: dict[str, Explain], sentences: Sequence[str]) -> dict[str, list[float]]:
+    """Seconds of each way on all sentences in each round, after one sentence that does not count."""
+    seconds: dict[str, list[float]] = {name: [] for name in explainers}
     for name in explainers:
         explainers[name](SENTENCES[-1])
-    for number, sentence in enumerate(sentences):
-        taken: Seconds = {name: [] for name in explainers}
-        for turn in range(repeats):
-            names = list(explainers)
-            for name in names if (number + turn) % 2 else names[::-1]:
-                start = np.array([time.process_time(), time.perf_counter()])
+    for number in range(ROUNDS):
+        names = list(explainers)
+        for name in names if number % 2 else names[::-1]:
+            start = time.perf_counter()
+            for sentence in sentences:
                 explainers[name](sentence)
-                busy, passed = np.array([time.process_time(), time.perf_counter()]) - start
-                taken[name].append((busy, passed))
-        for name, rows in taken.items():
-            seconds[name].append((min(busy for busy, _ in rows), min(passed for _, passed in rows)))
+            seconds[name].append(time.perf_counter() - start)
     return seconds
 
 
 def main() -> None:
-    """Print the table."""
+    """Measure and record the rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--sentences", type=int, default=3)
-    parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--samples", type=int, default=1_000)
-    parser.add_argument("--only", nargs="+", default=[""], help="methods in whose names one of these stands")
     options = parser.parse_args()
-    import torch
     from transformers.utils import logging
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    print(f"{torch.get_num_threads()} threads; seconds and times as fast, by processor | by wall")
+    versions = ", ".join(f"{name} {version(name)}" for name in ("torch", "lime", "shap", "captum"))
     with tempfile.TemporaryDirectory() as place:
         folder = checkpoint_with_head(Path(place))
         for method, make in ways(folder, options.samples).items():
-            if any(part in method for part in options.only):
-                print(method)
-                print_rows(measure(make(), SENTENCES[: options.sentences], options.repeats))
-
-
-def print_rows(seconds: Seconds) -> None:
-    """Every way, ours first, by both clocks."""
-    ours = np.array(seconds["shoal"])
-    for name, taken in seconds.items():
-        table = np.array(taken)
-        times = table / ours
-        cells = [
-            f"{np.median(table[:, clock]):6.2f} s {np.median(times[:, clock]):5.2f} "
-            f"({times[:, clock].min():.2f}-{times[:, clock].max():.2f})"
-            for clock in (0, 1)
-        ]
-        print(f"  {name:<28}{' | '.join(cells)}", flush=True)
+            seconds = measure(make(), SENTENCES[: options.sentences])
+            for name, times in seconds.items():
+                if name != "shoal":
+                    work = f"{method}, {options.sentences} sentences, MiniLM, against {name}"
+                    record("explaining", work, seconds["shoal"], name, times, versions=versions)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,6 @@
-"""Suggestions in batches against one mask per forward pass at batch 1; tagging against the tagger's own speed; memory.
+"""How fast MERGE builds its variants, and suggests words in batches against one mask per forward pass at batch 1.
 
-Processor time of one thread.
-
-python benchmarks/merge.py FOLDER            a masked language model; without one, one of MiniLM's size, random weights
-python benchmarks/merge.py --memory 10000    so many problems of our own: peaks of building, asking and scoring
+python benchmarks/merge.py [--problems 20]
 """
 
 import argparse
@@ -12,30 +9,25 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from speed import record
 
 from shoal import load_model
-from shoal.core.records import Answers, Example
 from shoal.data.grammar import make_rows
 from shoal.models.interface import Blank
-from shoal.protocols.merge import Settings
+from shoal.protocols.merge import Settings, build
 from shoal.protocols.merge.suggest import blanks_for
 from shoal.protocols.merge.tagger import Tagger, find_targets
-from shoal.runs.execute import execute
-from shoal.runs.plan import make_job
-from shoal.runs.scoring import result_of
-from shoal.runs.store import RunStore
 from shoal.training.stage import silent
 
 TOP = 200
 SIZE = 30_522
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-STEPS = ("building", "asking and scoring", "scoring again")
+ROUNDS = 3
 WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -92,118 +84,74 @@ def plain(model: Any, blanks: list[Blank]) -> list[dict[str, float]]:
     return lists
 
 
-def swapped(words: Sequence[str], chances: dict[str, float]) -> float:
-    """By how much, relatively, the probabilities of words differ that stand in another order; 0 where none do."""
-    pairs = [(a, b) for a, b in zip(words, chances, strict=True) if a != b]
-    return max((abs(chances[a] / chances[b] - 1) for a, b in pairs), default=0.0)
-
-
-def main() -> None:
-    """Measure both and print the ratios."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?")
-    parser.add_argument("--problems", type=int, default=40)
-    parser.add_argument(
-        "--memory", type=int, help="only this: how much the variants of so many problems take"
-    )
-    parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.step:
-        return one_step(arguments.step[0], Path(arguments.step[1]))
-    if arguments.memory:
-        return memory(arguments.memory)
+def filling(problems: list[tuple[str, ...]]) -> None:
+    """Record the seconds of filling all blanks of these problems by a masked model, in both ways; one thread."""
     import torch
 
-    torch.set_num_threads(1)  # threads that wait for each other would count as processor time
+    torch.set_num_threads(1)
     tagger = Tagger()
-    problems = [row.texts for row in make_rows("nli", "test", arguments.problems)]
     blanks = [
         blank
         for texts in problems
         for target in find_targets(texts, tagger)[0]
         for blank in blanks_for(texts, target)
     ]
-    with TemporaryDirectory() as made:
-        if not arguments.folder:
-            masked_model(Path(made))
-        model: Any = load_model(f"hf:{arguments.folder or made}")
+    ours: list[float] = []
+    theirs: list[float] = []
+    with TemporaryDirectory() as folder:
+        masked_model(Path(folder))
+        model: Any = load_model(f"hf:{folder}")
         model.fill_words(blanks[:8], TOP)
-        start = time.process_time()
-        batched = model.fill_words(blanks, TOP)
-        middle = time.process_time()
-        single = plain(model, blanks)
-        end = time.process_time()
+        for _ in range(ROUNDS):
+            start = time.perf_counter()
+            batched = model.fill_words(blanks, TOP)
+            middle = time.perf_counter()
+            single = plain(model, blanks)
+            ours.append(middle - start)
+            theirs.append(time.perf_counter() - middle)
     lists = [(fast.words, slow) for fast, slow in zip(batched, single, strict=True) if not fast.problem]
-    same = [(words, chances) for words, chances in lists if set(words) == set(chances)]
-    moved = [far for words, chances in same if (far := swapped(words, chances))]
-    fast, slow = middle - start, end - middle
-    print(f"{len(blanks)} blanks: batched {len(blanks) / fast:.0f}/s, one by one {len(blanks) / slow:.0f}/s, "
-          f"{slow / fast:.1f} times; the same words in {len(same)} lists of {len(lists)}, in the same order in "
-          f"{len(same) - len(moved)}, else words {max(moved, default=0.0):.1g} apart")  # fmt: skip
-    tagging(tagger, problems)
+    share = np.mean([set(words) == set(chances) for words, chances in lists])
+    if share < 0.95:  # words of nearly equal probability change places
+        sys.exit(f"the same words in only {share:.0%} of the lists")
+    record(
+        "merge", f"{len(blanks)} blanks, a masked model of MiniLM's size", ours, "one mask at a time", theirs
+    )
 
 
-def memory(number: int) -> None:
-    """Build the variants of so many problems, then ask and score them, as a run does: a process and a peak for each."""
+def building(number: int) -> None:
+    """Build the variants of so many problems, as a run does, and record time and peak; each round in a process."""
     with TemporaryDirectory() as folder:
         data = Path(folder) / "pairs.tsv"
         rows = ["premise\thypothesis\tlabel"]
         rows += ["\t".join((*row.texts, row.label)) for row in make_rows("nli", "test", number)]
         data.write_text("\n".join(rows) + "\n")
-        for step in STEPS:
-            subprocess.run([sys.executable, __file__, "--step", step, folder], check=True)
+        runs = []
+        for _ in range(ROUNDS):
+            command = [sys.executable, __file__, "--build", str(data)]
+            printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            runs.append([float(word) for word in printed.split()])
+    memory = f"{max(peak for _, peak in runs):.0f} MB"
+    record("merge", f"variants of {number:,} problems", [seconds for seconds, _ in runs], memory=memory)
 
 
-class Guesses:
-    """A model that costs nothing: its answers are drawn."""
-
-    def __init__(self) -> None:
-        self.rng = np.random.default_rng(0)
-
-    def fingerprint(self) -> dict[str, str]:
-        """Nothing decides its answers."""
-        return {"guesses": "at random"}
-
-    def classify(self, examples: Sequence[Example], labels: Sequence[str] | None) -> Answers:
-        """One of the labels for each."""
-        names = tuple(labels or ())
-        return Answers(names, self.rng.integers(len(names), size=len(examples)))
-
-
-def one_step(step: str, folder: Path) -> None:
-    """Do the job as far as this step, on what the steps before it kept; print its time and the peak of this process."""
-    store = RunStore(folder / "runs")
-    # Tagged alone to be quick: as many variants, as much memory.
-    settings = Settings(data=str(folder / "pairs.tsv"))
-    job = make_job("merge", "python:guesses:it", settings, {}, Guesses())
-    start = time.process_time()
-    if step == STEPS[0]:
-        built = store.built(job, silent)
-        asked = sum(len(case.examples) - 1 for case in built.cases)
-        print(f"{len(built.cases):,} problems, {asked:,} variants")
-    elif step == STEPS[1]:
-        execute(job, store)
-    else:
-        result_of(job, store)
+def build_once(data: Path) -> None:
+    """Print the seconds and the peak memory of building."""
+    start = time.perf_counter()
+    build(Settings(data=str(data)), silent)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{step}: {time.process_time() - start:.0f} s, peak {peak:,.0f} MB")
+    print(time.perf_counter() - start, peak)
 
 
-def tagging(tagger: Tagger, problems: list[tuple[str, ...]]) -> None:
-    """Candidate sentences: one word after the other in the place of the same one."""
-    words = sorted({word for texts in problems for word in re.findall(r"[a-z]{4,}", " ".join(texts))})[:60]
-    sentences = [tuple(texts[0].replace(".", " .").split()) for texts in problems[:20]]
-    candidates = [(*s[:2], word, *s[3:]) for s in sentences for word in words]
-    start = time.process_time()
-    for candidate in candidates:
-        tagger.tags(candidate)
-    middle = time.process_time()
-    for candidate in candidates:
-        tagger._library.tag_sent(list(candidate), taglevel=0)
-    end = time.process_time()
-    fast, slow = middle - start, end - middle
-    print(f"{len(candidates)} sentences tagged: {len(candidates) / fast:.0f}/s, the tagger itself "
-          f"{len(candidates) / slow:.0f}/s, {slow / fast:.1f} times")  # fmt: skip
+def main() -> None:
+    """Measure and record the rows."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--problems", type=int, default=20)
+    parser.add_argument("--build", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.build:
+        return build_once(arguments.build)
+    building(1_000)
+    filling([row.texts for row in make_rows("nli", "test", arguments.problems)])
 
 
 if __name__ == "__main__":

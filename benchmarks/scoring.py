@@ -3,7 +3,7 @@
     python benchmarks/scoring.py DATA
     python benchmarks/scoring.py --cases 1000000     a made-up suite through every verb instead (`many_cases.py`)
 
-Prints a table. The whole path is timed in a process of its own, start-up included.
+The whole path is timed in a process of its own, start-up included.
 """
 
 import argparse
@@ -17,10 +17,9 @@ from pathlib import Path
 
 import numpy as np
 from many_cases import print_many_cases
+from speed import record
 
-from shoal import Answers, read_suite
-from shoal.protocols.behaviour.judge import judge
-from shoal.protocols.behaviour.settings import Settings
+from shoal import read_suite
 
 
 def write_predictions(path: Path, suite_file: Path, rng: np.random.Generator) -> int:
@@ -52,36 +51,16 @@ def whole_path(predictions: Path, suite_file: Path) -> tuple[float, float]:
     return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
-def scoring_alone(suite_file: Path, rng: np.random.Generator) -> float:
-    """Seconds from answers in memory to outcomes; the best of five."""
-    suite = read_suite(suite_file)
-    n = sum(len(case.examples) for case in suite.cases)
-    vectors = rng.dirichlet([0.4, 0.2, 0.4], n)
-    answers = Answers(suite.labels or (), vectors.argmax(axis=1), vectors)
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        judge(Settings(profile="reference"), suite.cases, answers)
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def start_up() -> float:
-    """Seconds for `shoal --help`; the best of five."""
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        subprocess.run(
-            [sys.executable, "-c", "from shoal.cli import main; main()", "--help"],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
-        times.append(time.perf_counter() - start)
-    return min(times)
+    """Seconds for `shoal --help`."""
+    start = time.perf_counter()
+    command = [sys.executable, "-c", "from shoal.cli import main; main()", "--help"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
 
 
 def main() -> None:
-    """Print the table."""
+    """Measure and record the rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, nargs="?", help="the folder of public data")
     parser.add_argument("--cases", type=int, help="take a made-up suite of so many cases through every verb")
@@ -98,14 +77,14 @@ def main() -> None:
         predictions = Path(folder) / "predictions.jsonl"
         lines = write_predictions(predictions, suite_file, rng)
         runs = [whole_path(predictions, suite_file) for _ in range(3)]
-    rows = [
-        (f"{lines:,} predictions to printed table", f"{min(s for s, _ in runs):.2f} s", "4 s"),
-        ("  peak memory", f"{max(m for _, m in runs):.0f} MB", "500 MB"),
-        ("answers in memory to outcomes", f"{scoring_alone(suite_file, rng):.3f} s", "0.25 s"),
-        ("shoal --help", f"{start_up():.2f} s", "0.3 s"),
-    ]
-    for name, measured, wanted in rows:
-        print(f"{name:<46} {measured:>10}   at most {wanted}")
+    record(
+        "scoring",
+        f"{lines:,} stored predictions, scored and printed",
+        [seconds for seconds, _ in runs],
+        memory=f"{max(megabytes for _, megabytes in runs):.0f} MB",
+    )
+    help_times = [start_up() for _ in range(3)]
+    record("scoring", "`shoal --help`", help_times)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The table of docs/speed.md: the other scripts record their rows in speed.csv, and this writes the table.
+"""The table of docs/speed.md: the other scripts record their rows in speed.csv, and each record writes the table.
 
 python benchmarks/speed.py
 """
@@ -41,7 +41,7 @@ def record(
     memory: str = "",
     versions: str = "",
 ) -> Row:
-    """Return a measured row and put it into speed.csv, in place of the one of the same work."""
+    """Return a measured row and put it into speed.csv, in place of the earlier one."""
     row = Row(
         script,
         work,
@@ -53,11 +53,12 @@ def record(
         ", ".join(filter(None, [f"Python {platform.python_version()}", versions, processor()])),
         time.strftime("%Y-%m-%d"),
     )
-    rows = {known.work: known for known in read_rows()} | {work: row}
+    rows = {(known.work, known.by_hand): known for known in read_rows()} | {(work, by_hand): row}
     with ROWS.open("w", newline="") as stream:
         writer = csv.DictWriter(stream, [field.name for field in fields(Row)])
         writer.writeheader()
         writer.writerows(map(asdict, rows.values()))
+    main()
     print(" | ".join(filter(None, asdict(row).values())), flush=True)
     return row
 

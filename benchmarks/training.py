@@ -1,17 +1,11 @@
 """How fast models are trained: a BERT of 2 layers and 128 places on 2,000 sentences of SST-2, side by side.
 
-    python benchmarks/training.py DATA [--sentences 2000] [--repeats 5] [--threads 1]
+    python benchmarks/training.py DATA [--sentences 2000] [--repeats 3]
 
-The ways take turns, each from the same weights, from texts to the end of one epoch of batches of 16. Bare steps are
-forward, backward and optimiser on the tensors of our own batches, made beforehand. Beside the seconds stands how many
-times longer a way takes than shoal's: the median over turns, with the least and the most. Where these lie far apart the
-machine was busy and the table says little.
-
-Batches are grouped by length, as in the i.i.d. stage of a plan, but for one row: stages with a suite do not group, and
-that is what they pay in padding.
-
-Then linear probing: 48 folds, one epoch each on cached features, and the answers to a test part after each, against
-encoding all sentences once. Needs accelerate for Transformers' own trainer; without it that comparison is left out.
+The ways take turns, each from the same weights, from texts to the end of one epoch of batches of 16, grouped by length.
+Plain steps are forward, backward and optimiser on the tensors of our own batches, made beforehand. Then linear probing:
+48 folds, one epoch each on cached features, and the answers to a test part after each, against encoding all sentences
+once. Needs accelerate for Transformers' own trainer; without it that comparison is left out.
 """
 
 import argparse
@@ -20,13 +14,14 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from speed import record
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertConfig
 from transformers.utils import logging
 
@@ -43,7 +38,6 @@ from shoal.training.tiny import Recipe, make_tokenizer
 LABELS = ("negative", "positive")
 HOW = TrainConfig(learning_rate=5e-4, batch=16, epochs=1, group_by_length=True)
 FOLDS = 48
-CLOCK = time.perf_counter
 
 Row = tuple[str, int]
 
@@ -88,22 +82,17 @@ def _one_hot(label: int) -> tuple[float, ...]:
 # Ways of training: each gives seconds
 
 
-def with_shoal(folder: Path, rows: list[Row], how: TrainConfig = HOW) -> float:
+def with_shoal(folder: Path, rows: list[Row]) -> float:
     """As the first stage of a plan does: nothing is known of the texts."""
     shared_tokens.cache_clear()
     model = load_model(f"hf:{folder}").with_fresh_head(LABELS, 0)
     data, method = [environment(rows)], make_method("vanilla")
-    start = CLOCK()
-    train(model, data, method, how, seed=0)
-    return CLOCK() - start
+    start = time.perf_counter()
+    train(model, data, method, HOW, seed=0)
+    return time.perf_counter() - start
 
 
-def ungrouped(folder: Path, rows: list[Row]) -> float:
-    """As a stage with a suite does."""
-    return with_shoal(folder, rows, replace(HOW, group_by_length=False))
-
-
-def bare_steps(folder: Path, rows: list[Row]) -> float:
+def plain_steps(folder: Path, rows: list[Row]) -> float:
     """What cannot be left out, on the tensors of the same batches."""
     model = load_model(f"hf:{folder}").with_fresh_head(LABELS, 0)
     data = environment(rows)
@@ -113,51 +102,42 @@ def bare_steps(folder: Path, rows: list[Row]) -> float:
     made = [batch for (batch,) in feed.epoch()]
     network = model.network("classify").train()
     optimiser = torch.optim.AdamW(network.parameters(), lr=5e-4, weight_decay=0.0, fused=True)
-    start = CLOCK()
+    start = time.perf_counter()
     for batch in made:
         batch.loss(network(**batch.inputs).logits).backward()
         optimiser.step()
         optimiser.zero_grad()
-    return CLOCK() - start
+    return time.perf_counter() - start
 
 
-def with_trainer(padded: bool) -> Callable[[Path, list[Row]], float]:
-    """Transformers' trainer, set well; or with every text padded to 128 tokens, as the paper's code does."""
+def with_trainer(folder: Path, rows: list[Row]) -> float:
+    """Transformers' trainer, set well."""
     from transformers import DataCollatorWithPadding, PrinterCallback, Trainer, TrainingArguments
 
-    def run(folder: Path, rows: list[Row]) -> float:
-        model = AutoModelForSequenceClassification.from_pretrained(folder)
-        tokenizer = AutoTokenizer.from_pretrained(folder)
-        arguments = TrainingArguments(
-            str(folder / "trainer"), per_device_train_batch_size=16, num_train_epochs=1, learning_rate=5e-4,
-            train_sampling_strategy="random" if padded else "group_by_length", report_to=[], use_cpu=True,
-            save_strategy="no", logging_strategy="no", disable_tqdm=True, dataloader_pin_memory=False,
-        )  # fmt: skip
-        options = {"padding": "max_length", "max_length": 128} if padded else {}
-        start = CLOCK()
-        encoded = tokenizer([text for text, _ in rows], truncation=True, **options)
-        data: Any = [
-            {name: encoded[name][at] for name in encoded} | {"labels": label}
-            for at, (_, label) in enumerate(rows)
-        ]
-        trainer: Any = Trainer(model, arguments, DataCollatorWithPadding(tokenizer), data)
-        trainer.remove_callback(PrinterCallback)
-        trainer.train()
-        return CLOCK() - start
-
-    return run
+    model = AutoModelForSequenceClassification.from_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    arguments = TrainingArguments(
+        str(folder / "trainer"), per_device_train_batch_size=16, num_train_epochs=1, learning_rate=5e-4,
+        train_sampling_strategy="group_by_length", report_to=[], use_cpu=True,
+        save_strategy="no", logging_strategy="no", disable_tqdm=True, dataloader_pin_memory=False,
+    )  # fmt: skip
+    start = time.perf_counter()
+    encoded = tokenizer([text for text, _ in rows], truncation=True)
+    data: Any = [
+        {name: encoded[name][at] for name in encoded} | {"labels": label}
+        for at, (_, label) in enumerate(rows)
+    ]
+    trainer: Any = Trainer(model, arguments, DataCollatorWithPadding(tokenizer), data)
+    trainer.remove_callback(PrinterCallback)
+    trainer.train()
+    return time.perf_counter() - start
 
 
-def take_turns(folder: Path, rows: list[Row], repeats: int) -> dict[str, np.ndarray[Any, Any]]:
+def take_turns(folder: Path, rows: list[Row], repeats: int) -> dict[str, list[float]]:
     """Seconds of each way in each turn; the order changes, and the first turn is thrown away."""
-    ways: dict[str, Callable[[Path, list[Row]], float]] = {
-        "shoal, vanilla": with_shoal,
-        "shoal, not by length": ungrouped,
-        "bare steps": bare_steps,
-    }
+    ways: dict[str, Callable[[Path, list[Row]], float]] = {"shoal": with_shoal, "plain steps": plain_steps}
     if find_spec("accelerate"):
-        ways["Trainer, by length"] = with_trainer(padded=False)
-        ways["Trainer, padded to 128"] = with_trainer(padded=True)
+        ways["Transformers `Trainer`, by length"] = with_trainer
     for run in ways.values():
         run(folder, rows[:100])
     seconds: dict[str, list[float]] = {name: [] for name in ways}
@@ -165,7 +145,7 @@ def take_turns(folder: Path, rows: list[Row], repeats: int) -> dict[str, np.ndar
         names = list(ways)
         for name in names if turn % 2 else names[::-1]:
             seconds[name].append(ways[name](folder, rows))
-    return {name: np.array(times) for name, times in seconds.items()}
+    return seconds
 
 
 # Linear probing
@@ -174,9 +154,9 @@ def take_turns(folder: Path, rows: list[Row], repeats: int) -> dict[str, np.ndar
 def probe(model: HFModel, rows: list[Row]) -> tuple[float, float, float]:
     """Seconds to encode all sentences, then to train all folds on them, and to answer the test part after each."""
     texts = [(text,) for text, _ in rows]
-    start = CLOCK()
+    start = time.perf_counter()
     model.frozen = model.features(texts)
-    encoding = CLOCK() - start
+    encoding = time.perf_counter() - start
     cut = len(rows) * 3 // 4
     parts = np.array_split(np.arange(cut), FOLDS)
     base = {name: value.clone() for name, value in model.head.state_dict().items()}
@@ -186,12 +166,12 @@ def probe(model: HFModel, rows: list[Row]) -> tuple[float, float, float]:
         model.head.load_state_dict(base)
         kept = [rows[at] for at in np.setdiff1d(np.arange(cut), part)]
         data = [environment(kept)]
-        start = CLOCK()
+        start = time.perf_counter()
         train(model, data, make_method("lp"), how, seed=0)
-        middle = CLOCK()
+        middle = time.perf_counter()
         for at in range(cut, len(rows), 64):
             model.classify(texts[at : at + 64], LABELS)
-        training, answering = training + middle - start, answering + CLOCK() - middle
+        training, answering = training + middle - start, answering + time.perf_counter() - middle
     return encoding, training, answering
 
 
@@ -202,41 +182,32 @@ def minilm() -> str | None:
 
 
 def main() -> None:
-    """Measure, and print tables."""
+    """Measure and record the rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("data", type=Path, help="the folder of public data")
     parser.add_argument("--sentences", type=int, default=2_000)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--processor-time", action="store_true", help="for a machine that others use too")
+    parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
-    global CLOCK
-    CLOCK = time.process_time if options.processor_time else time.perf_counter
-    torch.set_num_threads(options.threads)
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     warnings.simplefilter("ignore")  # Trainer's own
     rows = sentences(options.data, options.sentences)
+    versions = f"torch {version('torch')}, transformers {version('transformers')}"
     with tempfile.TemporaryDirectory() as place:
-        folder = save_encoder(Path(place), rows)
-        seconds = take_turns(folder, rows, options.repeats)
-        print(f"{len(rows):,} sentences, one epoch, batches of 16, {options.threads} threads\n")
-        print(f"{'':<26} {'seconds':>8} {'per second':>11}   times shoal's")
-        for name, times in seconds.items():
-            ratios = times / seconds["shoal, vanilla"]
-            spread = f"{np.median(ratios):.2f} ({ratios.min():.2f} to {ratios.max():.2f})"
-            print(f"{name:<26} {np.median(times):>8.2f} {len(rows) / np.median(times):>11.0f}   {spread}")
-        print(
-            f"\nlinear probing, {FOLDS} folds of one epoch, {len(rows) // 4:,} sentences answered after each\n"
-        )
-        print(f"{'':<26} {'encoding':>8} {'training':>11} {'answering':>10}   folds / encoding")
-        for name, spec in {"2 layers, 128 wide": f"hf:{folder}", "MiniLM-L6": minilm()}.items():
-            if spec is not None:
-                encoding, training, answering = probe(load_model(spec).with_fresh_head(LABELS, 0), rows)
-                print(
-                    f"{name:<26} {encoding:>8.2f} {training:>11.2f} {answering:>10.2f}   "
-                    f"{(training + answering) / encoding:.2f}"
-                )
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        times = take_turns(save_encoder(Path(place), rows), rows, options.repeats)
+        torch.set_num_threads(threads)
+    work = f"training a 2-layer model, {len(rows):,} sentences of SST-2, one epoch, one thread"
+    for name, seconds in times.items():
+        if name != "shoal":
+            record("training", work, times["shoal"], name, seconds, versions=versions)
+    if spec := minilm():
+        runs = [probe(load_model(spec).with_fresh_head(LABELS, 0), rows) for _ in range(options.repeats)]
+        encoding = [run[0] for run in runs]
+        folds = [training + answering for _, training, answering in runs]
+        work = f"{FOLDS} linear-probe folds on MiniLM, trained and tested"
+        record("training", work, folds, "encoding the data once", encoding, versions=versions)
 
 
 if __name__ == "__main__":
