@@ -124,7 +124,7 @@ def test_labels_are_quoted_into_the_spec(spec):
 
 
 def test_answers_of_an_endpoint_are_for_their_owner_only(spec, monkeypatch):
-    monkeypatch.setattr("shoal.runs.last.is_remote", lambda spec: True)
+    monkeypatch.setattr("shoal.runs.results.is_remote", lambda spec: True)
     tried(spec)
     files = [path for path in Path(".shoal").rglob("*") if path.is_file()]
     assert files and all(path.stat().st_mode & 0o077 == 0 for path in files)

@@ -144,7 +144,7 @@ def test_files_named_from_the_plans_folder_travel_and_other_ones_are_refused(tmp
 
 
 def test_without_ray_the_error_says_how_to_get_it(monkeypatch):
-    for name in [name for name in sys.modules if name == "shoal.runs.executors.ray"]:
+    for name in [name for name in sys.modules if name == "shoal.runs.ray_cluster"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match="pip install ray"):
@@ -321,7 +321,7 @@ def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the
 )
 def test_an_address_that_is_none_is_refused_with_those_that_are_ones(address):
     pytest.importorskip("ray")
-    from shoal.runs.executors.ray import execute
+    from shoal.runs.ray_cluster import execute
 
     with pytest.raises(PlanError, match="not an address") as caught:
         list(execute([], RunStore(HERE), lambda *_: None, address=address))

@@ -104,7 +104,7 @@ def try_command(
     from ..protocols.behaviour.template_suites import waiting
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
-    from ..runs.last import audit_and_keep
+    from ..runs.results import audit_and_keep
     from ..runs.settings import parse_pairs
     from ..runs.viewing import result_sections
     from .views import spending_words

@@ -308,9 +308,8 @@ def _with_gate(page: "Page", path: Path) -> "Page":
 def _page_of(name: str, into: Path, **query: Any) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":
     """Return the page of a plan or result, its finished jobs, their count in words, and missing models."""
     from ..render.page import plan_page, results_page
-    from ..runs.last import LAST, last_store
     from ..runs.plan import reachable, read_plan
-    from ..runs.results import viewable
+    from ..runs.results import LAST, last_store, viewable
     from ..runs.store import RunStore
 
     path, store = Path(name), RunStore(into)

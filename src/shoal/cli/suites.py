@@ -238,7 +238,7 @@ def export_command(
     from ..core.text import printable
     from ..protocols import PROTOCOLS
     from ..protocols.behaviour.suites import SUITES
-    from ..runs.last import LAST
+    from ..runs.results import LAST
     from ..runs.store import RunStore
 
     store = RunStore(into)
@@ -279,8 +279,7 @@ def _is_result(name: str, target: str, store: "RunStore") -> bool:
     """Return whether a name means a result; for a target that only results have, also if nothing has this name."""
     from ..protocols.behaviour.harness_tasks import TASKS
     from ..protocols.behaviour.suites import SUITES
-    from ..runs.last import LAST
-    from ..runs.results import SPEC
+    from ..runs.results import LAST, SPEC
 
     is_known = is_file(Path(name)) or SPEC.match(name)
     is_result = name == LAST or _is_job(store, name) or (target not in TASKS and not is_known)

@@ -16,20 +16,19 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote, unquote_plus
 
-from ..core.errors import PlanError, ShoalError, errors_at, nearest
+from ..core.errors import PlanError, errors_at, nearest
 from ..core.files import SPLIT, read_toml, split_name
-from ..core.ranges import LARGEST_SEED, Count
+from ..core.ranges import LARGEST_SEED, Count, Within
 from ..models import SCHEMES, is_prompted, load_model, parse_spec
 from ..models.interface import StoredAnswers
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import NamesModels, ReplacesModels, identity, is_random
-from .patterns import checkpoints, is_pattern
 from .resources import Resources, read_resources
 from .settings import make_settings
 
@@ -37,6 +36,15 @@ if TYPE_CHECKING:
     from ..training.stage import Recipe
 
 TOP = ("models", "prompts", "orders", "seeds", "groups", "resources")
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """What multiplies the jobs of a plan."""
+
+    prompts: tuple[str, ...] = ()
+    orders: tuple[Count, ...] = ()
+    seeds: tuple[Annotated[int, Within(0, LARGEST_SEED)], ...] = (0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,8 @@ class Plan:
             for part in module.parts(settings):
                 for spec in self._specs_of(protocol, part):
                     other = replaced_model(protocol, part, spec)
-                    self._refuse_several(other)
+                    if isinstance(other, StoredAnswers):
+                        self._refuse_several("stored predictions")
                     if other is None and spec not in fingerprints:
                         fingerprints[spec] = fingerprint_of(spec)
                     for seed in self.seeds:
@@ -111,20 +120,16 @@ class Plan:
         """Return the models of a part: the plan's, or its own in their place."""
         module = find_protocol(protocol)
         own = module.own_model(part) if isinstance(module, NamesModels) else ""
-        if own and len(self.models) > 1:
-            raise PlanError(
-                f"{self.where}: {own} is for one task, and the plan has {len(self.models)} models",
-                why="it would stand for each of them",
-                fix="a plan for each model",
-            )
+        if own:
+            self._refuse_several(own)
         return [own] if own else list(self.models.values())
 
-    def _refuse_several(self, answers: Any) -> None:
-        """Stop if stored predictions, which are of one model, stand under several names."""
-        if isinstance(answers, StoredAnswers) and len(self.models) > 1:
+    def _refuse_several(self, answering: str) -> None:
+        """Stop if one thing would answer for each of several models."""
+        if len(self.models) > 1:
             raise PlanError(
-                f"{self.where}: stored predictions of one model, and {len(self.models)} models",
-                why="models names the row of the table; nothing is loaded",
+                f"{self.where}: {answering} would stand for each of {len(self.models)} models",
+                why="stored predictions, and the models of a task, are of one model",
                 fix="a plan for each model",
             )
 
@@ -322,12 +327,12 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
     listed, groups = table.get("models", {}), _groups(table.get("groups", {}), where)
     if is_pattern(listed):
         listed, groups = {}, groups | _groups({"checkpoints": listed}, where)
-    models = _prompted(_models(listed, where), table, where)
+    lists = _lists(table, where)
+    models = _prompted(_models(listed, where), lists, where)
     models |= {spec: spec for group in groups.values() for spec in group.models}
     if not models:
         raise PlanError(f"{where}: no models", fix='models = ["predictions:answers.jsonl"]')
-    seeds = _seeds(table, where)
-    tables = {}
+    seeds, tables = lists.seeds, {}
     for name in protocols:
         values = table[name]
         if not isinstance(values, Mapping):
@@ -345,21 +350,15 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
     return Plan(models, tables, seeds, groups, where, resources)
 
 
-def _seeds(table: Mapping[str, Any], where: str) -> tuple[int, ...]:
-    seeds = table.get("seeds", [0])
-    whole = isinstance(seeds, list) and all(isinstance(s, int) and not isinstance(s, bool) for s in seeds)
-    if (
-        not whole
-        or not seeds
-        or len(set(seeds)) < len(seeds)
-        or not 0 <= min(seeds) <= max(seeds) <= LARGEST_SEED
-    ):
-        raise PlanError(
-            f"{where}: seeds = {seeds!r}",
-            why=f"a list of different whole numbers from 0 to {LARGEST_SEED:,} is expected",
-            fix="seeds = [0, 1, 2]",
-        )
-    return tuple(seeds)
+def _lists(table: Mapping[str, Any], where: str) -> _Lists:
+    names = [field.name for field in fields(_Lists)]
+    lists: _Lists = make_settings(_Lists, {name: table[name] for name in names if name in table}, where)
+    for name in names:
+        values = getattr(lists, name)
+        if len(set(values)) < len(values) or (name == "seeds" and not values):
+            why = "a list of different values is expected"
+            raise PlanError(f"{where}: {name} = {list(values)}", why=why, fix="list each value once")
+    return lists
 
 
 def _models(value: Any, where: str) -> dict[str, str]:
@@ -377,26 +376,13 @@ def _models(value: Any, where: str) -> dict[str, str]:
     return {name: _spec(name, table, where) for name, table in value.items()}
 
 
-def _prompted(models: dict[str, str], table: Mapping[str, Any], where: str) -> dict[str, str]:
+def _prompted(models: dict[str, str], lists: _Lists, where: str) -> dict[str, str]:
     """Return the models, prompted ones once per prompt and per order of its labels."""
-    prompts, orders = table.get("prompts", []), table.get("orders", [])
-    if not isinstance(orders, list) or len(set(map(str, orders))) < len(orders):
-        raise PlanError(
-            f"{where}: orders = {orders!r}", why="different numbers from 0", fix="orders = [0, 1]"
-        )
-    if not isinstance(prompts, list) or not all(isinstance(prompt, str) for prompt in prompts):
-        raise PlanError(
-            f"{where}: prompts = {prompts!r}",
-            why="a list of prompt files, or of names in shoal list prompts, is expected",
-            fix='prompts = ["sentiment-plain", "mine.toml"]',
-        )
-    if len(set(prompts)) < len(prompts):
-        raise PlanError(f"{where}: a prompt is listed twice", fix="list each prompt once")
     made: dict[str, str] = {}
     for name, spec in models.items():
         variants = {name: spec}
-        for option, values in (("prompt", prompts), ("order", orders)):
-            applicable = values if values and is_prompted(spec) else []
+        for option, values in (("prompt", lists.prompts), ("order", lists.orders)):
+            applicable = values if values and is_prompted(spec) else ()
             if applicable and option in parse_spec(spec).options:
                 raise PlanError(
                     f"{where}: both model {name} and the plan name {option}s", fix="keep one of them"
@@ -467,27 +453,22 @@ def _group(value: Any, place: str) -> Group:
     table = value if isinstance(value, Mapping) else {"models": value}
     if is_pattern(table.get("models")):
         table = {
-            **checkpoints(table["models"], place),
+            **_checkpoints(table["models"], place),
             **{name: table[name] for name in table if name != "models"},
         }
     group: Group = make_settings(Group, table, place)
     if not group.models:
         fix = '["hf:seed-0", "hf:seed-1"], or a table with models and steps'
         raise PlanError(f"{place}: no models", fix=fix)
-    numbers = list(range(len(group.models)))
-    for axis, values in (("steps", group.steps), ("seeds", group.seeds)):
-        if values and len(values) != len(numbers):
+    count = len(group.models)
+    for axis, values in (("steps", group.steps), ("seeds", group.seeds or group.steps)):
+        if (values and len(values) != count) or (axis == "seeds" and group.steps and not group.seeds):
             raise PlanError(
-                f"{place}: {axis} = {list(values)}",
-                why=f"a whole number for each of the {len(numbers)} models is expected",
-                fix=f"{axis} = {numbers}",
+                f"{place}: {axis} = {list(getattr(group, axis))}",
+                why=f"a whole number for each of the {count} models is expected; seeds say which models belong to the "
+                "same training",
+                fix=f"{axis} = {[0] * count if axis == 'seeds' else list(range(count))}",
             )
-    if group.steps and not group.seeds:
-        raise PlanError(
-            f"{place}: steps without seeds",
-            why="seeds say which models belong to the same training",
-            fix=f"seeds = {[0] * len(numbers)}",
-        )
     places = list(zip(group.seeds, group.steps or group.seeds, strict=True))
     if len(set(places)) < len(places):
         raise PlanError(f"{place}: two models have the same seed and step", fix="another seed or step")
@@ -500,13 +481,11 @@ def _refuse_early_ends(group: Group, place: str) -> None:
     ends: dict[int, int] = {}
     for seed, step in zip(group.seeds, group.steps, strict=False):
         ends[seed] = max(step, ends.get(seed, 0))
-    last = max(ends.values(), default=0)
-    early = next((seed for seed, end in ends.items() if end < last), None)
-    if early is not None:
+    if len(set(ends.values())) > 1:
         raise PlanError(
-            f"{place}: seed {early} ends at step {ends[early]:,}, another at {last:,}",
+            f"{place}: the trainings end at different steps: {', '.join(f'{n:,}' for n in sorted(ends.values()))}",
             why="the last step of every training is compared",
-            fix=f"add its model at step {last:,}, or leave that training out",
+            fix="add the missing models, or leave those trainings out",
         )
 
 
@@ -516,20 +495,48 @@ def check_plan(plan: Plan) -> list[Job]:
         return plan.jobs()
 
 
-def reachable(plan: Plan) -> tuple[Plan, list[Job], dict[str, str]]:
-    """Return the plan without the models that cannot be loaded, its jobs, and the error of each of those models.
+# Checkpoints by a pattern: `ckpt/seed-*/step-*`
 
-    So the finished jobs of a plan stay readable after the folder of another model is gone.
-    """
-    try:
-        return plan, plan.jobs(), {}
-    except ShoalError:
-        problems = {}
-    for spec in plan.models.values():
-        try:
-            fingerprint_of(spec)
-        except ShoalError as problem:
-            problems[spec] = str(problem)
-    models = {name: spec for name, spec in plan.models.items() if spec not in problems}
-    narrowed = replace(plan, models=models) if models else plan
-    return narrowed, check_plan(narrowed), problems
+AXES = {"seeds": ("seed", "run"), "steps": ("step", "checkpoint")}
+"""Axis of a group to the words before a number in a path."""
+NUMBER = re.compile(r"(\d+)([km]?)", re.IGNORECASE)
+FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
+
+
+def is_pattern(spec: Any) -> bool:
+    """Return whether a value of a plan is a pattern of checkpoints."""
+    return isinstance(spec, str) and "*" in spec.partition("?")[0]
+
+
+def _checkpoints(spec: str, where: str) -> dict[str, list[Any]]:
+    """Return the models that a pattern matches, with their seeds and steps, as a group of a plan has them."""
+    parsed, options = parse_spec(spec), spec.partition("?")[1:]
+    pattern = Path(parsed.name)
+    root = Path(pattern.anchor)
+    folders = [path.parent for path in root.glob(str((pattern / "config.json").relative_to(root)))]
+    if not folders:
+        raise PlanError(
+            f"{where}: no checkpoint matches {parsed.name}",
+            why="expected folders with a config.json",
+            fix="the path of the folders, with * for the numbers",
+        )
+    numbers = {path: _numbers(path, pattern, where) for path in folders}
+    ordered = sorted(folders, key=lambda path: (sorted(numbers[path].items()), str(path)))
+    group: dict[str, list[Any]] = {"models": [f"hf:{path}{''.join(options)}" for path in ordered]}
+    group |= {axis: [numbers[path][axis] for path in ordered] for axis in numbers[ordered[0]]}
+    return group if "steps" not in group else {"seeds": [0] * len(ordered), **group}
+
+
+def _numbers(path: Path, pattern: Path, where: str) -> dict[str, int]:
+    """Return the number of each axis in a path: the last number of the folder whose pattern names the axis."""
+    numbers: dict[str, int] = {}
+    for part, named in zip(path.parts, pattern.parts, strict=True):
+        axes = [axis for axis, words in AXES.items() if any(word in named.lower() for word in words)]
+        if not axes or "*" not in named:
+            continue
+        matches = NUMBER.findall(part)
+        if not matches:
+            raise PlanError(f"{where}: {path} has no number of {axes[0]} in {part!r}", fix="a number there")
+        digits, unit = matches[-1]
+        numbers[axes[0]] = int(digits) * FACTORS[unit.lower()]
+    return numbers

@@ -2,7 +2,7 @@
 
     predictions:answers.jsonl   a model, scored here on the suite that `--suite` names
     3f9c1a2b                    a job of a store; any unique part of its name works
-    last                        the result of the latest `shoal try` in this folder
+    last                        the result of the latest `shoal try` in this folder, kept in the store .shoal/last
     result.json                 the output of `shoal try … --json`: rates, no outcomes
 
 The first three bring every case with its outcome. A result file has rates only: enough for a gate, a baseline or an
@@ -11,12 +11,13 @@ unpaired comparison.
 
 import json
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict
 
-from ..core.errors import DataError, ModelError, PlanError, StoreError, some
+from ..core.errors import DataError, ModelError, PlanError, ShoalError, StoreError, some
 from ..core.files import for_owner_only, is_file, read_lines
 from ..core.records import Finding, Measure, Measures, Result
 from ..models import SCHEMES, is_remote, parse_spec
@@ -26,13 +27,12 @@ from ..protocols.base import Form, WritesForms, identity, only_part
 from ..protocols.scores import graded_results, is_graded
 from ..training.stage import Progress, silent
 from .execute import execute
-from .last import LAST, last_store
 from .plan import Job, cases_job, make_job, slug, with_option
-from .scoring import brief_result, stored_job
+from .scoring import brief_result, is_dead, stored_job, write_result
 from .settings import make_settings
 from .store import MemoryStore, RunStore
 
-T = TypeVar("T")
+CACHE, LAST = Path(".shoal"), "last"
 SPEC = re.compile(rf"({'|'.join(SCHEMES)}):")
 
 
@@ -141,6 +141,54 @@ def _temporary_job(protocol: str, model: Any, settings: Any) -> Job:
     return make_job(protocol, spec, settings, {"object": repr(model)}, wrapped)
 
 
+# The latest result of `try`
+
+
+def last_store() -> RunStore:
+    """Return the store whose only job is the latest result of this folder."""
+    return RunStore(CACHE / LAST)
+
+
+def audit_and_keep(
+    protocol: str, model: str, settings: Mapping[str, Any], progress: Progress = silent
+) -> tuple[Result, str, dict[str, int]]:
+    """Audit a model and keep the result as `last`.
+
+    Return it with the reason why it could not be kept, and the requests and tokens that it took.
+    """
+    module = find_protocol(protocol)
+    with MemoryStore() as memory:
+        chosen = only_part(module, make_settings(module.Settings, settings, "--set"))
+        job = _temporary_job(protocol, model, chosen)
+        result = execute(job, memory, progress)
+        spent = memory.spent(job.id)
+        if is_dead(result):  # an error: the result before it is worth more
+            return result, "", spent
+        try:
+            # Texts sent to an endpoint and its answers may be confidential.
+            with for_owner_only(is_remote(model)):
+                _keep(job, result, memory)
+        except (OSError, ShoalError) as problem:
+            return result, str(problem).splitlines()[0], spent
+    return result, "", spent
+
+
+def _keep(job: Job, result: Result, memory: MemoryStore) -> None:
+    """Replace the store of the latest result; git ignores its folder."""
+    CACHE.mkdir(exist_ok=True)
+    (CACHE / ".gitignore").write_text("*\n")
+    new, old = CACHE / "new", CACHE / "old"
+    with RunStore(CACHE).lock(LAST, wait=True):
+        for left in (new, old):  # by a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        memory.save_job(job, RunStore(new))
+        write_result(job, result, RunStore(new))
+        if (CACHE / LAST).exists():
+            (CACHE / LAST).rename(old)
+        new.rename(CACHE / LAST)
+        shutil.rmtree(old, ignore_errors=True)
+
+
 # Any name
 
 
@@ -223,9 +271,9 @@ def read_result(path: Path) -> Result:
     jobs = content["jobs"]
     if not isinstance(jobs, list) or len(jobs) != 1 or not isinstance(jobs[0], dict):
         raise DataError(f"{path}: one job is expected", fix="a file per model")
-    measures = Measures(_checked(list[Measure], content["measures"], "measures", path))
-    findings = _checked(list[Finding], content.get("findings", []), "findings", path)
-    return Result(jobs[0], (), (), measures, findings=findings, settings=_settings(jobs[0], path))
+    rows = _checked({"measures": content["measures"], "findings": content.get("findings", [])}, path)
+    measures = Measures(rows["measures"])
+    return Result(jobs[0], (), (), measures, findings=rows["findings"], settings=_settings(jobs[0], path))
 
 
 def _settings(job: Mapping[str, Any], path: Path) -> Any:
@@ -234,19 +282,22 @@ def _settings(job: Mapping[str, Any], path: Path) -> Any:
     return make_settings(find_protocol(job["protocol"]).Settings, job["settings"], f"{path}: settings")
 
 
-def _checked(kind: type[T], rows: Any, name: str, path: Path) -> T:
-    """Return the rows of a result file as measures or findings; raise an error that names the first invalid row."""
+class _Rows(TypedDict):
+    measures: list[Measure]
+    findings: list[Finding]
+
+
+def _checked(rows: Mapping[str, Any], path: Path) -> _Rows:
+    """Return the rows of a result file; raise an error that names the first invalid one."""
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        return TypeAdapter(kind).validate_python(rows)
+        return TypeAdapter(_Rows).validate_python(rows)
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise DataError(
-            f"{path}: {name}.{where}: {first['msg'].lower()}",
-            fix="write the file again: shoal try … --json",
-        ) from None
+        fix = "write the file again: shoal try … --json"
+        raise DataError(f"{path}: {where}: {first['msg'].lower()}", fix=fix) from None
 
 
 def with_outcomes(result: Result, name: str) -> Result:

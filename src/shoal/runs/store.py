@@ -23,7 +23,7 @@ The files are the only state: no database, no status field. Locks are those of t
 process.
 """
 
-import os
+import re
 import shutil
 import tempfile
 import time
@@ -32,7 +32,6 @@ from contextlib import contextmanager, suppress
 from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
-from platform import node
 from typing import Any, Self
 
 from filelock import Timeout
@@ -56,7 +55,7 @@ from .store_files import (
     is_kept,
     is_whole,
     load_once,
-    making,
+    make_folder,
     read_plain_json,
     read_seal,
     read_sealed_json,
@@ -76,6 +75,11 @@ PATIENCE = 2.0
 """Seconds of waiting for another process before the wait is reported."""
 
 
+def waiting_for(lock: str) -> str:
+    """Return a message that another process holds a lock."""
+    return f"waiting for another process, which works on {lock}"
+
+
 class RunStore:
     """A folder with the results of jobs."""
 
@@ -84,7 +88,6 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._recent: dict[str, Sequence[Answer]] = {}
 
     def __repr__(self) -> str:
         return f"RunStore({str(self.folder)!r})"
@@ -105,7 +108,8 @@ class RunStore:
 
     def _build(self, job: Job, progress: Progress) -> None:
         path = self.cases_file(job)
-        with making(path.parent), self.lock(job.cases, wait=True, progress=progress):
+        make_folder(path.parent)
+        with self.lock(job.cases, wait=True, progress=progress):
             sweep(path.parent, path.name)
             if not is_whole(path):
                 partial = path.with_suffix(".partial.jsonl")
@@ -173,8 +177,8 @@ class RunStore:
     def write_job(self, job: Job) -> None:
         folder = self.job_folder(job.id)
         _intact_job(folder / "job.json")  # raises if it has another format
-        with making(folder):
-            write_sealed_json(folder / "job.json", {"format": FORMAT, **job.as_json()})
+        make_folder(folder)
+        write_sealed_json(folder / "job.json", {"format": FORMAT, **job.as_json()})
 
     def repair_job(self, job: Job) -> None:
         """Write `job.json` again if it is damaged."""
@@ -183,40 +187,21 @@ class RunStore:
 
     @contextmanager
     def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
-        """Hold a lock while the block runs; yield False at once if another process has it and `wait` is off.
-
-        The holder writes its process id next to the lock, so that a process that waits can report it.
-        """
+        """Hold a lock while the block runs; yield False at once if another process has it and `wait` is off."""
         path = self.folder / "locks" / f"{name}.lock"
-        with making(path.parent):
-            try:
-                lock = acquire_lock(path, PATIENCE if wait else 0)
-            except Timeout:
-                if not wait:
-                    yield False
-                    return
-                progress(self.waiting_for(name), 0, 0)
-                lock = acquire_lock(path)
-            holder = self._holder(name)
-            try:
-                with suppress(OSError):  # informative only: a full disk must not stop the holder
-                    since = f"{name} since {time.strftime('%Y-%m-%d %H:%M:%S')}"
-                    holder.write_text(f"process {os.getpid()} on {node()}, which works on {since}")
-                yield True
-            finally:
-                with suppress(OSError):
-                    holder.unlink(missing_ok=True)
-                lock.release()
-
-    def _holder(self, name: str) -> Path:
-        return self.folder / "locks" / f"{name}.holder"
-
-    def waiting_for(self, name: str) -> str:
-        """Return a message that names the process that holds a lock."""
+        make_folder(path.parent)
         try:
-            return f"waiting for {self._holder(name).read_text(errors='replace')}"
-        except OSError:
-            return f"waiting for another process, which works on {name}"
+            lock = acquire_lock(path, PATIENCE if wait else 0)
+        except Timeout:
+            if not wait:
+                yield False
+                return
+            progress(waiting_for(name), 0, 0)
+            lock = acquire_lock(path)
+        try:
+            yield True
+        finally:
+            lock.release()
 
     # Checks
 
@@ -289,8 +274,8 @@ class RunStore:
     def write_comparison(self, key: Mapping[str, Any], compared: Mapping[str, Any]) -> None:
         """Store what a protocol makes of several jobs together."""
         path = self._comparison_file(key)
-        with making(path.parent):
-            write_sealed_json(path, {"key": short_hash(key, 64), **compared})
+        make_folder(path.parent)
+        write_sealed_json(path, {"key": short_hash(key, 64), **compared})
 
     def read_comparison(self, key: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the stored comparison; None if something that decides it has changed."""
@@ -300,7 +285,8 @@ class RunStore:
     # Errors
 
     def write_error(self, job_id: str, text: str) -> None:
-        with making(self.job_folder(job_id)), writing(self.job_folder(job_id) / "error.txt") as stream:
+        make_folder(self.job_folder(job_id))
+        with writing(self.job_folder(job_id) / "error.txt") as stream:
             stream.write(text.encode(errors="backslashreplace").decode())  # it may quote half a character
 
     def failed_since(self, job_id: str, moment: float) -> bool:
@@ -314,15 +300,7 @@ class RunStore:
         return PartialAnswers(self.job_folder(job_id), sizes)
 
     def answers(self, job_id: str) -> Iterable[Answer]:
-        """Return all answers of a job, from memory the first time after they were stored."""
-        recent = self._recent.pop(job_id, None)
-        return self._answers_on_disk(job_id) if recent is None else recent
-
-    def remember(self, job_id: str, rows: Sequence[Answer]) -> None:
-        """Hold the answers that were just stored, so that scoring need not read them back."""
-        self._recent[job_id] = rows
-
-    def _answers_on_disk(self, job_id: str) -> Iterator[Answer]:
+        """Yield all answers of a job."""
         path = self.job_folder(job_id) / "answers.jsonl"
         if not read_seal(path):
             raise StoreError(
@@ -376,7 +354,7 @@ class RunStore:
 
 
 class MemoryStore(RunStore):
-    """A temporary store that holds cases and answers in memory; shared weights are in its temporary folder."""
+    """A temporary store that holds cases and answers in memory, and the rest in a temporary folder."""
 
     between_checkpoints = 0.0
 
@@ -384,8 +362,6 @@ class MemoryStore(RunStore):
         super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))
         self._built: dict[str, Built] = {}
         self._answers: dict[str, list[Sequence[Answer]]] = {}
-        self._checks: dict[str, list[dict[str, Any]]] = {}
-        self._spending: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -405,21 +381,6 @@ class MemoryStore(RunStore):
     def is_done(self, job_id: str) -> bool:
         return job_id in self._answers
 
-    def write_job(self, job: Job) -> None:
-        """Write nothing."""
-
-    def repair_job(self, job: Job) -> None:
-        """Repair nothing."""
-
-    def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
-        self._checks[job_id] = list(checks)
-
-    def has_checks(self, job_id: str) -> bool:
-        return job_id in self._checks
-
-    def read_checks(self, job_id: str) -> list[dict[str, Any]]:
-        return self._checks.get(job_id, [])
-
     def read_measures(self, job_id: str) -> dict[str, Any] | None:
         return None
 
@@ -428,23 +389,14 @@ class MemoryStore(RunStore):
     ) -> None:
         """Write nothing."""
 
-    def keep_spending(self, job_id: str, spending: Any) -> None:
-        self._spending[job_id] = spending
-
-    def spent(self, job_id: str) -> dict[str, int]:
-        spending = self._spending.get(job_id)
-        if spending is None:
-            return {"requests": 0, "input": 0, "output": 0}
-        return {"requests": spending.requests, "input": spending.read, "output": spending.written}
-
     def partial(self, job_id: str, sizes: Iterable[int]) -> PartialAnswers:
         return MemoryAnswers(self._answers, job_id)
 
     def save_job(self, job: Job, store: RunStore) -> None:
         """Write the cases, answers and self-checks of a finished job to a store on disk."""
         path = store.cases_file(job)
-        with making(path.parent):
-            save_built(self._built[job.cases], path)
+        make_folder(path.parent)
+        save_built(self._built[job.cases], path)
         store.write_job(job)
         store.write_checks(job.id, self.read_checks(job.id))
         with store.partial(job.id, repeat(1)) as partial:
@@ -467,18 +419,10 @@ def _intact_job(path: Path) -> dict[str, Any] | None:
             fix="run the plan again with --into another folder, or read this one with the version that wrote it",
         )
     job = read_sealed_json(path)
-    is_intact = (
-        job is not None
-        and job.keys() == JOB
-        and all(isinstance(job[name], str) for name in ("id", "protocol", "model", "cases"))
-        and all(isinstance(job[name], dict) for name in ("settings", "identity"))
-        and job["id"] == path.parent.name
-        # The name of the cases must stay inside the store.
-        and Path(job["cases"]).name == job["cases"]
-        and "\0" not in job["cases"]
-        and len(job["cases"]) < 200
-    )
-    return job if is_intact else None
+    if job is None or job.keys() != JOB or job["id"] != path.parent.name:
+        return None
+    # The name of the cases must stay inside the store.
+    return job if re.fullmatch(r"[a-z0-9.-]{1,199}", str(job["cases"])) else None
 
 
 def _damaged_answers(path: Path, why: str) -> StoreError:

@@ -32,8 +32,8 @@ from ..core.files import (
     replacing,
     writing,
 )
-from ..core.records import Answer, Example, Label, Large, Lazy, as_json, from_json
-from ..models.answer_rows import ENCODE, QUOTED, AnswerRows, answer_line
+from ..core.records import Answer, Large, Lazy, as_json, from_json
+from ..models.answer_rows import ENCODE, AnswerRows, answer_line
 from ..protocols.base import Built
 
 # Cases
@@ -46,8 +46,6 @@ class DamagedError(StoreError):
 CASES_FORMAT = 3
 DIGEST = "digest of the lines above"
 ASKED, WHOLE = "asked", "whole"
-MOST_SHARED = 20_000
-"""Texts of labels, groups and meta that are remembered while a file of cases is written."""
 LONG_META = 16_384
 """Characters from which the meta of a case is held compressed in memory."""
 
@@ -81,34 +79,14 @@ def _case_lines(built: Built) -> Iterator[str]:
         marks += [ASKED] * (len(cases) - len(marks))
     table, before = CaseTable.of(cases), Heading({}, {})
     columns = zip(table.ids, table.examples, table.labels, table.clusters, table.headings, marks, strict=True)
-    texts: dict[object, str] = {}
     for identity, examples, labels, cluster, heading, mark in columns:
-        if len(texts) > MOST_SHARED:
-            texts.clear()
-        if id(labels) not in texts:
-            texts[id(labels)] = _label_text(labels)
-        if (id(heading), id(before)) not in texts:
-            texts[id(heading), id(before)] = _shared_text(heading, before)
-        cluster_text = f', "cluster": {QUOTED(cluster)}' if cluster else ""
-        mark_text = f', "only": "{mark}"' if mark else ""
-        shared = f"{texts[id(labels)]}{cluster_text}{texts[id(heading), id(before)]}{mark_text}"
-        yield f'{{"id": {QUOTED(identity)}, "examples": {_examples_text(examples)}{shared}}}'
+        line: dict[str, Any] = {"id": identity, "examples": examples}
+        line |= {"labels": labels} if labels is not None else {}
+        line |= {"cluster": cluster} if cluster else {}
+        line |= {"groups": dict(heading.groups)} if heading.groups != before.groups else {}
+        line |= {"meta": dict(heading.meta)} if heading.meta != before.meta else {}
+        yield ENCODE({**line, "only": mark} if mark else line)
         before = heading
-
-
-def _examples_text(examples: Sequence[Example]) -> str:
-    return "[" + ", ".join(["[" + ", ".join(map(QUOTED, texts)) + "]" for texts in examples]) + "]"
-
-
-def _label_text(labels: tuple[Label, ...] | None) -> str:
-    return "" if labels is None else f', "labels": {ENCODE(labels)}'
-
-
-def _shared_text(heading: Heading, before: Heading) -> str:
-    """Return the groups and the meta of a case where they are not those of the case before it."""
-    pairs = {"groups": (heading.groups, before.groups), "meta": (heading.meta, before.meta)}
-    changed = {name: dict(value) for name, (value, earlier) in pairs.items() if dict(value) != earlier}
-    return "".join(f', "{name}": {ENCODE(value)}' for name, value in changed.items())
 
 
 def load_built(path: Path) -> Built:
@@ -333,7 +311,8 @@ def write_seal(content: Path, path: Path, errors: int | None = None) -> None:
 @contextmanager
 def sealing(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write to; it replaces the file, with its digest, when the block ends."""
-    with making(path.parent), replacing(path) as temporary:
+    make_folder(path.parent)
+    with replacing(path) as temporary:
         yield temporary
         write_seal(temporary, path)
 
@@ -377,19 +356,15 @@ def _digest_of(plain: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
-@contextmanager
-def making(folder: Path) -> Iterator[None]:
-    """Create a folder before the block runs; raise StoreError if that fails or the folder is read-only."""
+def make_folder(folder: Path) -> None:
+    """Create a folder; raise StoreError if that fails or the folder is read-only."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        is_writable = os.access(folder, os.W_OK)
+        why = "" if os.access(folder, os.W_OK) else "the folder is read-only"
     except OSError as problem:
         why = problem.strerror or str(problem)
-        raise StoreError(f"{folder}: cannot be created", why=why, fix="--into another folder") from None
-    if not is_writable:
-        why = "the folder is read-only"
-        raise StoreError(f"{folder}: cannot be written", why=why, fix="--into another folder")
-    yield
+    if why:
+        raise StoreError(f"{folder}: cannot be created or written", why=why, fix="--into another folder")
 
 
 # Locks

@@ -16,11 +16,10 @@ from ..core.errors import ShoalError, StoreError
 from ..core.files import sweep
 from ..models.validate import exception_text
 from ..training.stage import Progress, silent
-from .answer_sources import BatchDistributor
-from .execute import execute, retry_errors
+from .execute import BatchDistributor, execute, retry_errors
 from .plan import Job
 from .resources import Resources
-from .store import PATIENCE, RunStore
+from .store import PATIENCE, RunStore, waiting_for
 from .training import BusyError, is_trained, shared_stages, stage_names, train_shared, training_of
 
 BUSY = "\0busy "
@@ -193,13 +192,13 @@ class Queue:
         if lock:
             self._locks.setdefault(lock, self._put_back_at)
 
-    def report_waiting(self, store: RunStore, progress: Progress) -> None:
+    def report_waiting(self, progress: Progress) -> None:
         """Report, once per lock, which process this one waits for."""
         now = time.monotonic()
         for lock, since in self._locks.items():
             if now - since > PATIENCE and lock not in self._reported:
                 self._reported.add(lock)
-                progress(store.waiting_for(lock), 0, 0)
+                progress(waiting_for(lock), 0, 0)
 
     def end(self, task: Task, problem: str | None) -> Ended:
         self._locks.clear()  # locks that are still held will be met again

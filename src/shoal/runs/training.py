@@ -22,7 +22,7 @@ from ..protocols import find_protocol
 from ..training.stage import Mark, Progress, Recipe, Search, Stage, Try
 from .plan import Job, short_hash
 from .store import RunStore
-from .store_files import is_kept, making, read_sealed_json, sealing, write_sealed_json
+from .store_files import is_kept, make_folder, read_sealed_json, sealing, write_sealed_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,8 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
 
     name = search_name(search)
     path = store.folder / "searches" / f"{name}.json"
-    with making(path.parent), store.lock(f"search-{name}", wait=False) as mine:
+    make_folder(path.parent)
+    with store.lock(f"search-{name}", wait=False) as mine:
         if not mine:
             raise BusyError(f"search-{name}")
 
@@ -280,7 +281,8 @@ def _freeze(
     wanted = list(dict.fromkeys(examples))
     path = store.folder / "features" / f"{before}-{short_hash({'examples': wanted}, 16)}.npz"
     lock = f"features-{path.stem}"
-    with making(path.parent), store.lock(lock, wait=False) as mine:
+    make_folder(path.parent)
+    with store.lock(lock, wait=False) as mine:
         if not mine:
             raise BusyError(lock)
         if not is_kept(path):

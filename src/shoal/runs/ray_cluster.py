@@ -23,18 +23,18 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
 
-from ... import __version__
-from ...core.errors import MissingExtra, PlanError, ShoalError
-from ...core.records import Answer
-from ...training.stage import Progress, silent
-from ..answer_sources import Batches, DirectAnswers
-from ..object_transfer import (
+from .. import __version__
+from ..core.errors import MissingExtra, PlanError, ShoalError
+from ..core.records import Answer
+from ..training.stage import Progress, silent
+from .execute import Batches, DirectAnswers
+from .object_transfer import (
     Files,
     Workplace,
     files_in,
@@ -45,10 +45,10 @@ from ..object_transfer import (
     lock_for,
     put_in_place,
 )
-from ..resources import Resources
-from ..scoring import load_for
-from ..store import RunStore
-from ..tasks import POLL_SECONDS, Ended, Queue, Task, failure_elsewhere, record_failure, run_task
+from .resources import Resources
+from .scoring import load_for
+from .store import RunStore
+from .tasks import POLL_SECONDS, Ended, Queue, Task, failure_elsewhere, record_failure, run_task
 
 try:
     import ray
@@ -99,44 +99,30 @@ def _cluster(address: str) -> Iterator[None]:
     # Ray prints messages about lost nodes to standard output; the driver handles lost nodes itself.
     ray._private.worker.print_to_stdstream = lambda *_, **__: None
     try:
-        _knock(named, on)
+        _knock(named)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the error that follows says the same
             ray.init(address=address or None, logging_level=logging.ERROR, **quiet)
-    except (OSError, RuntimeError, ValueError, ImportError) as trouble:
-        raise _not_connected(on, trouble) from None
+    except (OSError, RuntimeError, ValueError, OverflowError, ImportError) as trouble:
+        raise PlanError(
+            f"--on {on}: no cluster answers there",
+            why=next(iter(str(trouble).strip().splitlines()), type(trouble).__name__),
+            fix="ray start --head on that machine, with the Ray and Python of this one, then --on ray:HOST:6379 or "
+            "ray://HOST:10001; --on ray:local starts a cluster here",
+        ) from None
     try:
         yield
     finally:
         ray.shutdown()
 
 
-def _not_connected(on: str, trouble: Exception) -> PlanError:
-    lines = [line.strip() for line in str(trouble).splitlines() if line.strip()] or [type(trouble).__name__]
-    if "ersion" in lines[0]:  # version of Ray or of Python
-        return PlanError(
-            f"--on {on}: the cluster runs another version",
-            why="; ".join(lines)[:300],
-            fix="install the same Ray and Python on every node and here",
-        )
-    return PlanError(
-        f"--on {on}: no cluster answers there",
-        why=lines[0],
-        fix="ray start --head on that machine, RAY_AUTH_MODE=token if it requires a token; or --on ray:local",
-    )
-
-
-def _knock(address: str, on: str) -> None:
+def _knock(address: str) -> None:
     """Raise if no cluster answers at HOST:PORT; Ray would wait for minutes, or end the process."""
     if address in ("", "auto", "local"):
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not (host and port.isdecimal() and 0 < int(port) < 2**16):
-        raise PlanError(
-            f"--on {on}: not an address",
-            why="HOST:PORT, auto or local is expected after ray:, HOST:PORT after ray://",
-            fix="--on ray:HOST:6379 or --on ray://HOST:10001; --on ray:local starts a cluster here",
-        )
+    if not (host and port.isdecimal()):
+        raise ValueError(f"{address} is not HOST:PORT")
     socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
@@ -202,7 +188,7 @@ class _Driver:
             else:
                 self._send(task)
         if waiting and not self.flights and self.queue.left:
-            self.queue.report_waiting(self.store, self.progress)
+            self.queue.report_waiting(self.progress)
             time.sleep(POLL_SECONDS)
 
     def _next(self) -> Task | None:
@@ -234,14 +220,13 @@ class _Driver:
         )
         self.flights[work.options(**_demand(takes)).remote(order)] = _Flight(task, self.attempts, lock)
 
-    def _kept(self, name: str) -> tuple[object, Any]:
-        """Return the version of a stored file and a reference to its content."""
+    def _kept(self, name: str) -> Any:
+        """Return a reference to the content of a stored file."""
         path = self.store.folder / name
-        status = path.stat()
-        version = status.st_mtime_ns, status.st_size
         if name.startswith(("jobs/", "midway/")):
-            return version, ray.put(path.read_bytes())  # used by this task only
-        return version, self._held_reference(name, version, path.read_bytes)
+            return ray.put(path.read_bytes())  # used by this task only
+        status = path.stat()
+        return self._held_reference(name, (status.st_mtime_ns, status.st_size), path.read_bytes)
 
     def _input(self, path: Path) -> tuple[object, Any]:
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -292,7 +277,7 @@ class _Driver:
             problem, files, names = ray.get(reference)
         except RayError as trouble:
             if isinstance(trouble, RayTaskError) and not isinstance(trouble.cause, LOSSES):
-                yield self.queue.end(task, record_failure(task, self.store, _not_begun(trouble.cause)))
+                yield self.queue.end(task, record_failure(task, self.store, str(_not_begun(trouble.cause))))
             elif self.lost[task.name] + 1 >= TRIES:
                 yield self.queue.end(task, record_failure(task, self.store, _lost(trouble)))
             else:
@@ -322,12 +307,7 @@ def _mailbox() -> Any:
     try:
         ray.get(mailbox.take.remote())
     except RayError as trouble:
-        lines = [line for line in str(trouble).splitlines() if line.strip()]
-        raise PlanError(
-            f"the cluster cannot begin: {lines[-1].strip()}",
-            why="a package is missing on its nodes, or has another version there",
-            fix=f'pip install "shoal[ray]=={__version__}" on every node, with the extras that the plan needs',
-        ) from None
+        raise _not_begun(trouble) from None
     return mailbox
 
 
@@ -343,16 +323,14 @@ def _demand(takes: Resources) -> dict[str, Any]:
     return {"num_cpus": takes.cores or 1, "num_gpus": takes.gpus, "memory": takes.memory or None}
 
 
-def _not_begun(cause: Exception) -> str:
+def _not_begun(cause: Exception) -> ShoalError:
     if isinstance(cause, ShoalError):
-        return str(cause)
-    last = (str(cause).strip().splitlines() or [""])[-1].strip()
-    return str(
-        ShoalError(
-            f"a worker could not begin: {type(cause).__name__}: {last}",
-            why="a package is missing on that node",
-            fix="install the same shoal with the same extras on every node",
-        )
+        return cause
+    lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
+    return PlanError(
+        f"a worker could not begin: {type(cause).__name__}: {lines[-1] if lines else ''}",
+        why="a package is missing on that node, or has another version there",
+        fix=f'pip install "shoal[ray]=={__version__}" on every node, with the extras that the plan needs',
     )
 
 
@@ -376,7 +354,7 @@ class Order:
     run: str
     task: Task
     attempt: int
-    kept: Mapping[str, tuple[object, Any]]
+    kept: Mapping[str, Any]
     folder: str
     inputs: Mapping[str, tuple[object, Any]]
     mailbox: Any
@@ -400,21 +378,14 @@ class Mailbox:
         return letters
 
 
-_workplaces: dict[str, Workplace] = {}
-"""The folder of this process by the name of the run; one at a time."""
-
-
 @ray.remote(max_retries=0)
 def work(order: Order) -> tuple[str | None, Files, list[str]]:
     """Run a task; return its error, the files not sent yet, and the names of all files of its job."""
     place = _prepared(order)
     distribute = partial(_distribute, order) if order.copies > 1 else None
-    try:
-        with _mailing(place, order):
-            problem = run_task(order.task, place.store, distribute=distribute)
-        return problem, place.news(done=True), place.names(order.task.job)
-    finally:
-        place.clear(order.task.job)
+    with _mailing(place, order):
+        problem = run_task(order.task, place.store, distribute=distribute)
+    return problem, place.news(done=True), place.names(order.task.job)
 
 
 def _prepared(order: Order) -> Workplace:
@@ -425,20 +396,19 @@ def _prepared(order: Order) -> Workplace:
             why="another version may compute other numbers",
             fix=f'pip install "shoal=={order.shoal}" on every node',
         )
-    if order.run not in _workplaces:
-        _workplaces.clear()
-        folder = Path(tempfile.gettempdir()) / f"{FOLDER}-{order.run}-{os.getpid()}"
-        _sweep(lambda run, process: not _is_alive(process))
-        _workplaces[order.run] = Workplace(folder)
-    place = _workplaces[order.run]
-    place.go_to(order.folder, _fetched(order.inputs))
-    place.lay_out(_fetched(order.kept))
+    place = _workplace(order.run)
+    inputs = {name: (version, partial(ray.get, where)) for name, (version, where) in order.inputs.items()}
+    place.go_to(order.folder, inputs)
+    place.lay_out({name: partial(ray.get, where) for name, where in order.kept.items()})
     place.refuse_other(order.task.job)
     return place
 
 
-def _fetched(content: Mapping[str, tuple[object, Any]]) -> dict[str, tuple[object, Callable[[], Any]]]:
-    return {name: (version, partial(ray.get, where)) for name, (version, where) in content.items()}
+@lru_cache(maxsize=1)
+def _workplace(run: str) -> Workplace:
+    """Return the folder of this process for a run."""
+    _sweep()
+    return Workplace(Path(tempfile.gettempdir()) / f"{FOLDER}-{run}-{os.getpid()}")
 
 
 @contextmanager
@@ -460,11 +430,11 @@ def _mailing(place: Workplace, order: Order) -> Iterator[None]:
         thread.join()
 
 
-def _sweep(which: Callable[[str, int], bool]) -> None:
-    """Remove the folders of earlier workers on this machine."""
+def _sweep(ended: str = "") -> None:
+    """Remove the folders of workers on this machine that are no more, or whose run has ended."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}-*-*"):
         run, _, process = folder.name.removeprefix(f"{FOLDER}-").rpartition("-")
-        if process.isdecimal() and which(run, int(process)):
+        if process.isdecimal() and (run == ended or not _is_alive(int(process))):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -481,7 +451,7 @@ def _is_alive(process: int) -> bool:
 @ray.remote(num_cpus=0, max_retries=0)
 def sweep_node(run: str) -> None:
     """Remove the folders of a run's workers on this node."""
-    _sweep(lambda other, process: other == run or not _is_alive(process))
+    _sweep(run)
 
 
 # Large jobs
