@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from shoal.cli import GROUPS, main
-from shoal.cli.audit import TABLES
+from shoal.cli.help import TABLES
 from shoal.cli.help import TOPICS
 from shoal.models import SCHEMES
 from shoal.protocols import PROTOCOLS, find_protocol

@@ -13,12 +13,17 @@ import click
 from .. import __version__
 from ..core.errors import ShoalError
 from ..core.text import printable
-from .audit import explain_command, list_command, try_command
-from .compare import compare_command, gate_command, plan_size_command, reproduce_command
-from .help import help_command
+from .audit import explain_command, try_command
+from .compare import (
+    compare_command,
+    gate_command,
+    plan_size_command,
+    rank_command,
+    reproduce_command,
+)
+from .help import help_command, list_command
 from .new import new_command, suggest_command
 from .plans import report, run, show, status
-from .rank import rank_command
 from .suites import check_command, export_command, import_command
 
 INTERRUPTED = 130

@@ -1,4 +1,4 @@
-"""The verbs `try`, `explain` and `list`."""
+"""The verbs `try` and `explain`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,37 +22,6 @@ from .options import (
     refuse_overwrite,
     suite_and_data,
 )
-
-TABLES = ["protocols", "models", "prompts", "suites", "rules", "formats", "profiles", "executors"]
-TABLES += ["explainers", "factors", "words", "perturbations"]
-
-
-@click.command("list")
-@click.argument("what", type=click.Choice([*TABLES, "settings"]), metavar="[TABLE]", required=False)
-@click.argument("protocol", required=False)
-def list_command(what: str | None, protocol: str | None) -> None:
-    """List protocols, suites, formats, rules, models and settings.
-
-    TABLE is one of protocols, models, prompts, suites, rules, words, perturbations, formats, profiles, executors,
-    explainers, factors, and settings, which needs a PROTOCOL.
-
-    \b
-    Examples:
-      shoal list suites
-      shoal list settings behaviour
-    """
-    from ..protocols import PROTOCOLS, find_protocol
-    from .catalogue import catalogue, settings_text
-
-    if what == "settings":
-        if not protocol:
-            raise click.UsageError(f"settings of which protocol? {', '.join(PROTOCOLS)}")
-        find_protocol(protocol)
-        click.echo(settings_text(protocol))
-    elif protocol:
-        raise click.UsageError(f"only settings are by protocol: shoal list settings {protocol}")
-    else:
-        click.echo(catalogue(what))
 
 
 @click.command("try")

@@ -13,7 +13,10 @@ from ..core.files import is_file, is_folder
 from .options import AS_JSON, DATA, INTO, OUT, OUT_ANY, inputs, refuse_overwrite
 
 if TYPE_CHECKING:
+    from ..render.result_logs import AnsweredResult
+    from ..runs.plan import Job
     from ..runs.store import RunStore
+    from ..training.stage import Progress
 
 
 @click.command("check")
@@ -290,7 +293,6 @@ def _export_result(target: str, name: str, out: Path | None, store: "RunStore") 
     from ..render.progress import progress_bar
     from ..render.result_logs import RESULT_FORMS, samples_file
     from ..runs.results import find_job
-    from .answered import answered_result
 
     job, holder = find_job(name, store)
     ending, write = RESULT_FORMS[target]
@@ -298,7 +300,7 @@ def _export_result(target: str, name: str, out: Path | None, store: "RunStore") 
     for file in (path, samples_file(path)) if target == "eee" else (path,):
         _refuse_existing(file)
     with progress_bar() as progress:
-        result = answered_result(job, name, holder, progress)
+        result = _answered_result(job, name, holder, progress)
     write(result, path)
     judged = sum(row.passed is not None for row in result.cases)
     failed = sum(bool(row.error) for row in result.cases)
@@ -306,6 +308,48 @@ def _export_result(target: str, name: str, out: Path | None, store: "RunStore") 
     notes = [f"{failed:,} without an answer"] * bool(failed) + [f"{without:,} not applicable"] * bool(without)
     counts = ", ".join([f"{len(result.cases):,} cases", *notes])
     return path, f"{counts}; the cases are in {samples_file(path)}" if target == "eee" else counts
+
+
+def _answered_result(job: "Job", name: str, store: "RunStore", progress: "Progress") -> "AnsweredResult":
+    """Return the cases of a finished job of `behaviour`, in the order of its suite, with their answers.
+
+    `name` is how the user called the job.
+    """
+    from ..core.errors import PlanError
+    from ..protocols.behaviour.judge import with_neutral_band
+    from ..protocols.behaviour.score import confidence_of, final_answers
+    from ..render.result_logs import AnsweredCase, AnsweredResult
+    from ..runs.scoring import answers_of, brief_result, load_for
+
+    if job.protocol != "behaviour":
+        raise PlanError(
+            f"{name}: no other tool has a format for results of {job.protocol}",
+            why="a log of lm-eval, inspect or Every Eval Ever holds graded answers to single cases",
+            fix=f"shoal show {name} --csv",
+        )
+    built = store.built(job, progress)
+    model = None if "training" in job.identity else load_for(job)
+    answers = final_answers(job.settings, answers_of(job, store, built, model))
+    shown = with_neutral_band(answers, built.cases, job.settings.resolved("band"))
+    words = list(shown.texts) or [shown.labels[code] for code in shown.predictions.tolist()]
+    chances = [None] * len(words) if shown.texts else confidence_of(shown).tolist()
+    result = brief_result(job, store, progress)
+    rows, place = [], 0
+    for case, outcome in zip(built.cases, result.outcomes, strict=True):
+        places = range(place, place + len(case.examples))
+        predicted = tuple(None if row in answers.errors else words[row] for row in places)
+        sure = tuple(
+            None if row in answers.errors or not _is_number(chances[row]) else chances[row] for row in places
+        )
+        rows.append(AnsweredCase(case, predicted, sure, outcome.passed, outcome.error))
+        place = places.stop
+    answered_at = (store.job_folder(job.id) / "answers.jsonl").stat().st_mtime
+    suite = Path(job.settings.suite).name.split(".")[0]
+    return AnsweredResult(job.id, job.model, suite, answered_at, rows, result.measures)
+
+
+def _is_number(chance: float | None) -> bool:
+    return chance is not None and chance == chance
 
 
 def _export_task(target: str, name: str, out: Path | None) -> tuple[Path, str]:
