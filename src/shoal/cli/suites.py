@@ -241,52 +241,28 @@ def export_command(
     from ..core.text import printable
     from ..protocols import PROTOCOLS
     from ..protocols.behaviour.suites import SUITES
-    from ..runs.results import LAST
+    from ..runs.results import LAST, SPEC
     from ..runs.store import RunStore
 
     store = RunStore(into)
-    is_result = target is not None and _is_result(what, target, store)
-    is_suite = not is_result and (what in SUITES or (what not in PROTOCOLS and not _is_job(store, what)))
-    if (is_suite or is_result) and pairs:
+    is_suite = what in SUITES or not (what == LAST or what in PROTOCOLS or _is_job(store, what))
+    if pairs and (is_suite or target):
         raise click.UsageError("--set is for a protocol or a job; a suite is written whole")
     if verbatim and (not is_suite or target):
         raise click.UsageError("--verbatim is for the texts of a suite")
+    if target and (what in PROTOCOLS or SPEC.match(what)):
+        result = f"shoal try behaviour MODEL, then shoal export last --to {target}"
+        raise click.UsageError(f"--to writes a suite or the result of a job: {result}")
     if what == LAST and not target:
         raise click.UsageError("a result needs --to: shoal export last --to csv")
     if target:
-        path, content = _export_to(target, what, out, store, is_result)
+        path, content = (_export_task if is_suite else _export_result)(target, what, out, store)
     elif out is None:
         raise click.UsageError("Missing option '--out'.")
     else:
         path = out
         content = _export_suite(what, out, verbatim) if is_suite else _export_cases(what, out, pairs, store)
     click.echo(printable(f"{path}: {content}"))
-
-
-def _export_to(
-    target: str, what: str, out: Path | None, store: "RunStore", is_result: bool
-) -> tuple[Path, str]:
-    """Write a result, or a suite, for another tool; return the place and what is there."""
-    from ..protocols import PROTOCOLS
-    from ..runs.results import SPEC
-
-    if what in PROTOCOLS or SPEC.match(what):
-        raise click.UsageError(
-            f"--to writes a suite or the result of a job: shoal try behaviour MODEL, "
-            f"then shoal export last --to {target}"
-        )
-    return _export_result(target, what, out, store) if is_result else _export_task(target, what, out)
-
-
-def _is_result(name: str, target: str, store: "RunStore") -> bool:
-    """Return whether a name means a result; for a target that only results have, also if nothing has this name."""
-    from ..protocols.behaviour.harness_tasks import TASKS
-    from ..protocols.behaviour.suites import SUITES
-    from ..runs.results import LAST, SPEC
-
-    is_known = is_file(Path(name)) or SPEC.match(name)
-    is_result = name == LAST or _is_job(store, name) or (target not in TASKS and not is_known)
-    return name not in SUITES and is_result
 
 
 def _export_result(target: str, name: str, out: Path | None, store: "RunStore") -> tuple[Path, str]:
@@ -352,7 +328,7 @@ def _is_number(chance: float | None) -> bool:
     return chance is not None and chance == chance
 
 
-def _export_task(target: str, name: str, out: Path | None) -> tuple[Path, str]:
+def _export_task(target: str, name: str, out: Path | None, _store: "RunStore") -> tuple[Path, str]:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.harness_tasks import TASKS, task_name
 
