@@ -86,33 +86,22 @@ def cost_words(cost: float, currency: str) -> str:
     return f"{amount} {currency or 'in the currency of price='}"
 
 
-def finished_words(jobs: Sequence[Job], store: RunStore, plan: Path) -> str:
-    """Return when the jobs of a plan finished, and how to query the models again."""
-    days = sorted({store.answered_on(job.id) for job in jobs})
-    when = f"on {days[0]}" if len(days) == 1 else f"between {days[0]} and {days[-1]}"
-    return printable(
-        f"Finished {when}. To query the models again: shoal run {shlex.quote(str(plan))} --again"
-    )
-
-
-def next_step(is_done: bool, plan: Path, into: Path) -> str:
-    """Return the command to type after `status`."""
-    where = "" if into == Path("runs") else f" --into {shlex.quote(str(into))}"
-    name = shlex.quote(str(plan))
-    if is_done:
-        return printable(f"Next: shoal report {name}{where}")
-    return printable(f"Next: shoal run {name}{where}    (shoal check {name} estimates the time)")
-
-
 def next_words(results: "Mapping[str, Sequence[Result]]", plan: Path, into: Path) -> str:
     """Return the commands that show failing cases and write the page."""
     every = [result for rows in results.values() for result in rows]
     failing = next((result for result in every if "0" in verdicts_of(result.outcomes)), None)
-    shown = failing or every[0]
-    where = "" if into == Path("runs") else f" --into {shlex.quote(str(into))}"
-    job = str(shown.job["id"]).rpartition("-")[2]
-    show = f"shoal show {job}{' --failing' if failing else ''}{where}"
-    return printable(f"\nNext: {show}\n      shoal report {shlex.quote(str(plan))}{where}")
+    job = str((failing or every[0]).job["id"]).rpartition("-")[2]
+    show = f"shoal show {job}{' --failing' if failing else ''}{_where(into)}"
+    return printable(f"\nNext: {show}\n      shoal report {shlex.quote(str(plan))}{_where(into)}")
+
+
+def next_step(is_done: bool, plan: Path, into: Path) -> str:
+    """Return the command to type after `status`."""
+    return printable(f"Next: shoal {'report' if is_done else 'run'} {shlex.quote(str(plan))}{_where(into)}")
+
+
+def _where(into: Path) -> str:
+    return "" if into == Path("runs") else f" --into {shlex.quote(str(into))}"
 
 
 def plan_sections(jobs: Sequence[Job], estimate: "Estimate | None", bill: "Bill | None") -> list[Section]:

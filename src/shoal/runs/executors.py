@@ -86,23 +86,14 @@ def run_jobs(
     endings = executor(tasks, store, progress, workers)
     # Texts sent to an endpoint and its answers may be confidential.
     is_private = any(job.given is None and is_remote(job.model) for job in jobs)
-    for ended in _privately(endings) if is_private else endings:
-        if ended.task.stage is None:
-            job, step = ended.task.job, steps[ended.task.job.id]
-            count[step] += 1
-            if len(jobs) > 1:
-                progress(step, count[step], total[step])
-            yield job, ended.problem
-
-
-def _privately(endings: Iterator[Ended]) -> Iterator[Ended]:
-    """Run the tasks with files that only their owner can read."""
-    while True:
-        with for_owner_only():  # not while the caller works with what is yielded
-            ended = next(endings, None)
-        if ended is None:
-            return
-        yield ended
+    with for_owner_only(is_private):
+        for ended in endings:
+            if ended.task.stage is None:
+                job, step = ended.task.job, steps[ended.task.job.id]
+                count[step] += 1
+                if len(jobs) > 1:
+                    progress(step, count[step], total[step])
+                yield job, ended.problem
 
 
 def run_here(

@@ -273,20 +273,16 @@ def _located(value: Any, folder: Path) -> Any:
     scheme, colon, name = value.partition(":")
     if colon and scheme in SCHEMES:
         head, mark, options = name.partition("?")
-        located = "&".join(_located_option(option, folder) for option in options.split("&"))
-        return f"{scheme}:{_relative(head, folder)}{mark}{located}"
+        for option in options.split("&"):
+            key, _, file = option.partition("=")
+            if key == "prompt":
+                place = quote(_relative(unquote_plus(file), folder), safe=UNQUOTED)
+                options = options.replace(option, f"prompt={place}")
+        return f"{scheme}:{_relative(head, folder)}{mark}{options}"
     path, colon, part = value.rpartition(":")
     if colon and "." in path:
         return f"{_relative(path, folder)}:{part}"
     return _relative(value, folder) if "." in value or "/" in value else value
-
-
-def _located_option(option: str, folder: Path) -> str:
-    """Return an option of a spec; a path relative to the current folder if it names a file."""
-    key, _, value = option.partition("=")
-    if key not in FILE_OPTIONS:
-        return option
-    return f"{key}={quote(_relative(unquote_plus(value), folder), safe=UNQUOTED)}"
 
 
 def _relative(name: str, folder: Path) -> str:
@@ -363,11 +359,8 @@ def _lists(table: Mapping[str, Any], where: str) -> _Lists:
 
 def _models(value: Any, where: str) -> dict[str, str]:
     """Return specs by name, from a list or from tables `[models.NAME]` with a spec and its options."""
-    if isinstance(value, str):
-        value = [value]
     if isinstance(value, list) and all(isinstance(spec, str) for spec in value):
-        twice = next((spec for spec in value if value.count(spec) > 1), None)
-        if twice:
+        if twice := next((spec for spec in value if value.count(spec) > 1), None):
             raise PlanError(f"{where}: model {twice!r} is listed twice", fix="list each model once")
         return {spec: spec for spec in value}
     if not isinstance(value, Mapping):
@@ -402,18 +395,16 @@ def _spec(name: str, table: Any, where: str) -> str:
         raise PlanError(f"{place}: no spec", fix='spec = "predictions:answers.jsonl"')
     options = {key: value for key, value in table.items() if key != "spec"}
     in_spec = parse_spec(table["spec"]).options
-    both = sorted(set(options) & set(in_spec))
-    if both:
+    if both := sorted(set(options) & set(in_spec)):
         raise PlanError(
             f"{place}: {both[0]} is given twice, in the spec and in the table", fix="keep one of them"
         )
-    words = {key: _option(value) for key, value in options.items()}
-    joined = "&".join(f"{key}={quote(value, safe=UNQUOTED)}" for key, value in {**in_spec, **words}.items())
-    return str(table["spec"]).partition("?")[0] + (f"?{joined}" if joined else "")
+    spec = str(table["spec"])
+    for key, value in options.items():
+        spec = with_option(spec, key, _option(value))
+    return spec
 
 
-FILE_OPTIONS = ("prompt",)
-"""Options of a spec that name a file."""
 UNQUOTED = ",:/\\ "
 """Characters that an option need not quote; a label may contain `&`, which it must."""
 
@@ -442,8 +433,7 @@ def _groups(value: Any, where: str) -> dict[str, Group]:
         raise PlanError(f"{where}: [groups] must be a table of lists of models, found {value!r}", fix=fix)
     groups = {name: _group(entry, f"{where}: [groups] {name}") for name, entry in value.items()}
     specs = [spec for group in groups.values() for spec in group.models]
-    twice = next((spec for spec in specs if specs.count(spec) > 1), None)
-    if twice:
+    if twice := next((spec for spec in specs if specs.count(spec) > 1), None):
         raise PlanError(f"{where}: model {twice!r} is twice in [groups]", fix="list each checkpoint once")
     return groups
 
@@ -452,10 +442,7 @@ def _group(value: Any, place: str) -> Group:
     """Return a group from a list of specs, or from a table with a step and a seed for each model."""
     table = value if isinstance(value, Mapping) else {"models": value}
     if is_pattern(table.get("models")):
-        table = {
-            **_checkpoints(table["models"], place),
-            **{name: table[name] for name in table if name != "models"},
-        }
+        table = {**_checkpoints(table["models"], place), **{k: v for k, v in table.items() if k != "models"}}
     group: Group = make_settings(Group, table, place)
     if not group.models:
         fix = '["hf:seed-0", "hf:seed-1"], or a table with models and steps'

@@ -13,9 +13,9 @@ import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from ..core.errors import DataError, ModelError, PlanError, ShoalError, StoreError, some
 from ..core.files import for_owner_only, is_file, read_lines
@@ -23,7 +23,7 @@ from ..core.records import Finding, Measure, Measures, Result
 from ..models import SCHEMES, is_remote, parse_spec
 from ..models.python import GivenLabels, PythonModel, as_model, as_option
 from ..protocols import PROTOCOLS, find_protocol
-from ..protocols.base import Form, WritesForms, identity, only_part
+from ..protocols.base import Form, WritesForms, only_part
 from ..protocols.scores import graded_results, is_graded
 from ..training.stage import Progress, silent
 from .execute import execute
@@ -272,8 +272,8 @@ def read_result(path: Path) -> Result:
     if not isinstance(jobs, list) or len(jobs) != 1 or not isinstance(jobs[0], dict):
         raise DataError(f"{path}: one job is expected", fix="a file per model")
     rows = _checked({"measures": content["measures"], "findings": content.get("findings", [])}, path)
-    measures = Measures(rows["measures"])
-    return Result(jobs[0], (), (), measures, findings=rows["findings"], settings=_settings(jobs[0], path))
+    measures = Measures(rows.measures)
+    return Result(jobs[0], (), (), measures, findings=rows.findings, settings=_settings(jobs[0], path))
 
 
 def _settings(job: Mapping[str, Any], path: Path) -> Any:
@@ -282,7 +282,8 @@ def _settings(job: Mapping[str, Any], path: Path) -> Any:
     return make_settings(find_protocol(job["protocol"]).Settings, job["settings"], f"{path}: settings")
 
 
-class _Rows(TypedDict):
+@dataclass
+class _Rows:
     measures: list[Measure]
     findings: list[Finding]
 
@@ -330,13 +331,16 @@ def export(
 
     Cases are built in the store, so that an interrupted build resumes and a later run finds them.
     """
-    protocol = name if name in PROTOCOLS else stored_job(store, name).protocol
+    job = None if name in PROTOCOLS else stored_job(store, name)
+    if job is not None and values:
+        raise PlanError(
+            f"--set {some(values)}: {job.id} has its settings", fix=f"shoal export {job.protocol} --set …"
+        )
+    protocol = name if job is None else job.protocol
     form = _form_of(protocol, out)
-    if name in PROTOCOLS:
-        module = find_protocol(name)
-        job = cases_job(name, only_part(module, make_settings(module.Settings, values, "--set")))
-    else:
-        job = _job_of_store(store, name, values)
+    if job is None:
+        module = find_protocol(protocol)
+        job = cases_job(protocol, only_part(module, make_settings(module.Settings, values, "--set")))
     number = form.write(job.settings, store.built(job, progress), out)
     return f"{number:,} {form.what}"
 
@@ -354,16 +358,3 @@ def _form_of(protocol: str, out: Path) -> Form:
             fix=f"--out {out.stem or 'cases'}{next(iter(module.FORMS))}",
         )
     return module.FORMS[out.suffix]
-
-
-def _job_of_store(store: RunStore, name: str, values: Mapping[str, Any]) -> Job:
-    """Return a stored job, with other settings as long as they do not change its cases."""
-    job = stored_job(store, name)
-    settings = make_settings(type(job.settings), {**store.read_job(job.id)["settings"], **values}, "--set")
-    if identity(settings, "cases") != identity(job.settings, "cases"):
-        raise PlanError(
-            f"--set {some(values)}: these settings change the cases of {job.id}",
-            why="its answers belong to its cases",
-            fix=f"shoal export {job.protocol} --set …, with all settings",
-        )
-    return Job(job.id, job.protocol, job.model, settings, job.identity, job.cases)

@@ -6,7 +6,7 @@ names the replacement. Settings under `[PROTOCOL.advanced]` count as settings of
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from types import UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
@@ -41,7 +41,7 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
         raise PlanError(
             f"{where}: {'.'.join(names)} = {value!r}",
             why=first["msg"][0].lower() + first["msg"][1:],
-            fix=_remedy(kind, names, value, first),
+            fix=_remedy(names, value, first),
         ) from None
 
 
@@ -67,17 +67,11 @@ def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def _remedy(kind: type[Any], names: Sequence[str], value: Any, problem: Mapping[str, Any]) -> str:
+def _remedy(names: Sequence[str], value: Any, problem: Mapping[str, Any]) -> str:
     """Return the allowed value most like the given one, or the advice to use the default."""
-    if problem["type"] == "tuple_type" and isinstance(value, Mapping):
-        return f"double brackets around its heading, as in [[bias.{names[-1]}]]"
     words = re.findall(r"'([^']*)'", str(problem.get("ctx", {}).get("expected", "")))
     close = nearest(str(value), words)
-    if close:
-        return f"{'.'.join(names)} = {close}"
-    default = next((field.default for field in fields(kind) if [field.name] == list(names)), None)
-    has_default = default is not None and default is not MISSING and not is_dataclass(default)
-    return f"leave it out for the default, {default!r}" if has_default else "leave it out for the default"
+    return f"{'.'.join(names)} = {close}" if close else "leave it out for the default"
 
 
 def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -97,13 +91,6 @@ def _unknown(kind: type[Any], name: str, known: Sequence[str], where: str) -> Pl
     removed: Mapping[str, str] = getattr(kind, "REMOVED", {})
     if name in removed:
         return PlanError(f"{where}: {name} is not a setting here", fix=removed[name])
-    if name in ("suite", "data") and where == "--set":
-        protocol = kind.__module__.removesuffix(".settings").rpartition(".")[2]
-        return PlanError(
-            f"{protocol} takes no --{name}",
-            why=f"known settings are {', '.join(known)}",
-            fix=f"leave --{name} out, or shoal list settings {protocol}",
-        )
     return PlanError(
         f'{where}: unknown setting "{name}"',
         why=f"known settings are {', '.join(other.removesuffix('_') for other in known)}",

@@ -34,10 +34,10 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import Timeout
+from filelock import FileLock, Timeout
 
 from ..core.errors import DataError, StoreError
-from ..core.files import digest, read_json_lines, sweep, writing
+from ..core.files import digest, read_json_lines, refusing, sweep, writing
 from ..core.records import NAN, Answer, Lazy
 from ..models.answer_rows import answer_line
 from ..models.prompted.spending import read_spending
@@ -50,7 +50,6 @@ from .store_files import (
     DamagedError,
     MemoryAnswers,
     PartialAnswers,
-    acquire_lock,
     is_answer,
     is_kept,
     is_whole,
@@ -190,16 +189,17 @@ class RunStore:
         """Hold a lock while the block runs; yield False at once if another process has it and `wait` is off."""
         path = self.folder / "locks" / f"{name}.lock"
         make_folder(path.parent)
+        lock, is_held = FileLock(path), True
+        with refusing(path):
+            try:
+                lock.acquire(timeout=PATIENCE if wait else 0)
+            except Timeout:
+                is_held = wait
+                if wait:
+                    progress(waiting_for(name), 0, 0)
+                    lock.acquire()
         try:
-            lock = acquire_lock(path, PATIENCE if wait else 0)
-        except Timeout:
-            if not wait:
-                yield False
-                return
-            progress(waiting_for(name), 0, 0)
-            lock = acquire_lock(path)
-        try:
-            yield True
+            yield is_held
         finally:
             lock.release()
 

@@ -6,7 +6,6 @@ Answers   a line per answer, appended in blocks while the model is queried, and 
 Columns   values by case, such as scores, a line per column.
 """
 
-import errno
 import hashlib
 import json
 import math
@@ -17,8 +16,6 @@ from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
-
-from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
 from ..core.case_table import CaseTable, Heading
 from ..core.errors import DataError, StoreError
@@ -365,29 +362,3 @@ def make_folder(folder: Path) -> None:
         why = problem.strerror or str(problem)
     if why:
         raise StoreError(f"{folder}: cannot be created or written", why=why, fix="--into another folder")
-
-
-# Locks
-
-NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
-"""Errors of file systems without locks."""
-
-
-def acquire_lock(path: Path, seconds: float = -1) -> BaseFileLock:
-    """Return an acquired lock of the operating system, or a lock file if the file system has no locks.
-
-    A lock file outlives a process that is killed. A process on the same machine takes it over; a process on another
-    machine waits, and reports for whom.
-    """
-    try:
-        lock: BaseFileLock = FileLock(path)
-        lock.acquire(timeout=seconds)
-    except Timeout:
-        raise
-    except OSError as problem:
-        if problem.errno not in NO_LOCKS:
-            with refusing(path):
-                raise
-        lock = SoftFileLock(path.with_suffix(".held"))
-        lock.acquire(timeout=seconds)
-    return lock
