@@ -50,14 +50,6 @@ def test_only_the_latest_result_is_kept_and_git_ignores_it(spec):
     assert Path(".shoal/.gitignore").read_text() == "*\n"
 
 
-def test_an_interrupted_write_leaves_no_old_results(spec):
-    tried(spec)
-    Path(".shoal/new").mkdir()
-    Path(".shoal/old/jobs").mkdir(parents=True)
-    tried(spec)
-    assert {path.name for path in Path(".shoal").iterdir()} == {".gitignore", "last", "locks"}
-
-
 def test_a_folder_that_cannot_be_written_costs_one_note(spec):
     Path(".shoal").write_text("a file in the way")
     output = tried(spec)
@@ -103,12 +95,6 @@ def test_show_and_report_take_models_and_result_files(spec):
     assert refused.exit_code == 1 and "a result file has rates, not outcomes" in refused.output
     assert shoal("report", "result.json", "--out", "page.html").exit_code == 0
     assert json.loads(Path("page.json").read_text())["jobs"][0]["model"] == spec
-
-
-def test_try_writes_the_page(spec):
-    tried(spec, "--html", "page.html")
-    assert "bad/0" in Path("page.html").read_text()
-    assert shoal("try", "behaviour", spec, "--suite", "suite.jsonl", "--html", "p.jsonl").exit_code == 1
 
 
 def test_labels_are_quoted_into_the_spec(spec):
