@@ -60,10 +60,7 @@ def try_command(
     \b
     Examples:
       shoal try behaviour predictions:example --suite sentiment
-      shoal try behaviour predictions:answers.jsonl --suite suite.jsonl \\
-          --set split=test --json
-      shoal try behaviour "predictions:answers.csv?label=pred_a" \\
-          --suite hatecheck.csv
+      shoal try behaviour predictions:answers.jsonl --suite suite.jsonl --json
       shoal try behaviour tiny:sentiment --only "functionality=neg*"
       shoal try behaviour hf:my-model --suite sentiment \\
           --labels LABEL_0:negative,LABEL_1:positive

@@ -60,11 +60,8 @@ def compare_command(
       shoal compare predictions:old.jsonl predictions:new.jsonl \\
           --suite suite.jsonl
       shoal compare scores:old.eval scores:new.eval
-      shoal compare last predictions:new.jsonl --suite suite.jsonl
-      shoal compare 3f9c1a2b 91be77d0 --into runs --markdown
+      shoal compare last predictions:new.jsonl --suite suite.jsonl --markdown
       shoal compare 3f9c1a2b 91be77d0 --into runs --out comparison.html
-      shoal compare hf:base hf:debiased --protocol bias --set diagnostic=crows \\
-          --data example
       shoal compare --a seed1 --a seed2 --b other1 --b other2 --into runs
     """
     from ..comparing.pairs import Choices, compare

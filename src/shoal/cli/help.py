@@ -59,14 +59,12 @@ Settings of a protocol, such as its suite or split.
   --set KEY=A,B                a list
   --set TABLE.KEY=VALUE        a setting in a table, such as train.method
 
-In a plan they belong to the table of the protocol:
+In a plan they belong to the table of the protocol, rare ones also to
+[behaviour.advanced]:
 
   [behaviour]
   suite = "suite.jsonl"
   split = "test"
-
-  [behaviour.advanced]         for rare settings
-  tolerance = 0.05
 
 In Python they are keywords: shoal.audit("behaviour", model, suite="s.jsonl").
 
@@ -84,20 +82,13 @@ Rules of a release: shoal gate RESULT --rules gate.toml
   functionality = "*"
   no_worse_than_baseline_by = 0.02
 
-  [[rule]]                     # any measure, by its name and groups
-  measure = "stereotype score"
-  category = "gender"
-  at_most = 0.6
-
   functionality, capability, test_type, ...
                                the group to judge; "*" judges each
   measure                      needed only if the groups fit several measures
   at_least, at_most            a limit; rates are fractions
   no_worse_than_baseline_by    how much worse than --baseline it may be
-  judge                        "observed" (default): the rate itself;
-                               "lower bound": the whole interval must meet it;
-                               "upper bound": the whole interval must miss it
-                               to fail
+  judge                        "observed" (default), "lower bound" or
+                               "upper bound" of the interval
   allow_errors                 judge the answered cases alone
   allow_undefined              skip groups without an applicable case
 
@@ -110,19 +101,14 @@ FILES = """
 Files that shoal reads and writes.
 
   suite        .jsonl, one case per line; .yaml or a sheet with templates; .py.
-               shoal new suite NAME writes one to start from, shoal import FILE
-               converts other formats, shoal check FILE shows what is in it.
+               See shoal new, import and check.
   predictions  .jsonl or .csv with an id and a label, or a probability per
-               label, for each example. shoal export SUITE --out texts.csv
-               writes the ids.
+               label. shoal export SUITE --out texts.csv writes the ids.
   scores       logs of lm-evaluation-harness, inspect, promptfoo, HELM, MLflow,
                Every Eval Ever, or a table with an id and a score.
-  plan         .toml: models, and a table of settings per protocol, for run.
-  rules        .toml: see shoal help rules.
-  result       .json, from --json: rates without cases, for show, report and
-               gate.
-  page         .html, from try --html, report and compare --out; the numbers are
-               beside it as .json, tables as .csv.
+  plan, rules  .toml: models and settings for run; limits for gate.
+  result       .json, from --json: rates without cases.
+  page         .html, with its numbers as .json and tables as .csv beside it.
 
   runs/        the store of run: a folder per job. --into names another.
   .shoal/      a cache with the latest result of try: last. It can be deleted.

@@ -157,14 +157,10 @@ def import_command(
           --functionality topic
       shoal import sst.csv --out sst.jsonl --text text --label y \\
           --labels 0=negative --labels 1=positive
-      shoal import dump.jsonl --out dump-suite.jsonl --text doc.text \\
-          --label doc.target --skip-invalid
       shoal import "imdb?split=test" --out imdb.jsonl --text text --label label
       shoal import suite.jsonl --out suite-with-templates.jsonl --templates
       shoal import typos.csv --out typos.jsonl --type INV --original before \\
           --variant after
-      shoal import weaker.csv --out weaker.jsonl --type DIR \\
-          --expect "not more confident" --original now --variant then
     """
     from ..data.columns import Named
     from ..protocols.behaviour.suite_files import import_suite

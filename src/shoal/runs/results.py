@@ -177,16 +177,13 @@ def _keep(job: Job, result: Result, memory: MemoryStore) -> None:
     """Replace the store of the latest result; git ignores its folder."""
     CACHE.mkdir(exist_ok=True)
     (CACHE / ".gitignore").write_text("*\n")
-    new, old = CACHE / "new", CACHE / "old"
+    new = CACHE / "new"
     with RunStore(CACHE).lock(LAST, wait=True):
-        for left in (new, old):  # by a process that was killed
-            shutil.rmtree(left, ignore_errors=True)
+        shutil.rmtree(new, ignore_errors=True)  # left by a process that was killed
         memory.save_job(job, RunStore(new))
         write_result(job, result, RunStore(new))
-        if (CACHE / LAST).exists():
-            (CACHE / LAST).rename(old)
+        shutil.rmtree(CACHE / LAST, ignore_errors=True)
         new.rename(CACHE / LAST)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 # Any name
