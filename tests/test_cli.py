@@ -63,7 +63,6 @@ def test_a_limit_is_a_sample(suite, predictions):
     [
         (["try", "behaviour", "predictions:x", "--set", "suite"], 1, "not of the form key=value"),
         (["try", "behaviour", "predictions:x", "--set", "suite=a", "--set", "suite=b"], 1, "given twice"),
-        (["try", "behaviour", "predictions:x", "--set", "resamples=many"], 1, "resamples = 'many'"),
         (["try", "behaviour", "predictions:absent.jsonl"], 1, "absent.jsonl: no such file"),
         (["try", "behaviour", "nonsense:bert"], 1, "model 'nonsense:bert'"),
         (["try", "behaviour"], 2, "Missing argument 'MODEL'"),
@@ -112,13 +111,6 @@ def test_the_example_predictions_are_those_of_their_model():
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
-@pytest.mark.slow
-def test_a_reader_that_goes_away_is_no_error(suite, predictions):
-    command = f"{sys.executable} -c 'from shoal.cli import main; main()' list | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert done.stderr == "" and done.returncode == 0
-
-
 @pytest.mark.parametrize(("small", "says_why"), [(1, True), (200, False)])
 def test_try_says_why_the_suite_score_is_far_from_the_pass_rate(tmp_path, small, says_why):
     rows = rows_of({"large": 200, "small": small})
@@ -128,17 +120,3 @@ def test_try_says_why_the_suite_score_is_far_from_the_pass_rate(tmp_path, small,
     )
     done = shoal("try", "behaviour", answers, "--set", f"suite={suite}")
     assert ("score differ because" in " ".join(done.stdout.split())) == says_why, done.output
-
-
-def test_an_error_fits_the_terminal_and_its_words_stay_whole():
-    path = "x" * 70 + ".csv"
-    done = CliRunner(env={"COLUMNS": "60"}).invoke(main, ["show", path])
-    lines = done.output.splitlines()
-    assert done.exit_code == 1 and any(path in line for line in lines)
-    assert all(len(line) <= 60 or path in line for line in lines)
-    assert [line for line in lines if not line.startswith(("Error: ", "  why: ", "  try: ", " " * 7))] == []
-
-
-def test_a_protocol_names_the_option_that_it_does_not_take():
-    done = CliRunner().invoke(main, ["try", "behaviour", "tiny:sentiment", "--data", "x.csv"])
-    assert done.exit_code == 1 and "behaviour takes no --data" in done.output

@@ -92,7 +92,7 @@ def try_command(
         print_sections(result_sections(result), full=full)
         if note := waiting(str(values.get("suite", ""))):
             click.echo(f"\n{note}")
-        if words := spending_words(model, spent):
+        if words := spending_words([(model, spent)]):
             click.echo(f"\nSpent: {words}")
     refuse_dead([result])
     if html:

@@ -56,7 +56,7 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
-    from .views import next_words, spent_words
+    from .views import next_words, spending_words
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
@@ -87,8 +87,9 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     options.refuse_dead([row for rows in results.values() for row in rows if row.job["id"] in todo])
     if not as_json:
         is_queried = todo or again or how["retry_errors"]
-        spent = spent_words(jobs, store) if is_queried else ""
-        click.echo(spent + next_words(results, plan, into))
+        if is_queried and (words := spending_words((job.model, store.spent(job.id)) for job in jobs)):
+            click.echo(f"\nSpent: {words}")
+        click.echo(next_words(results, plan, into))
 
 
 @click.command()

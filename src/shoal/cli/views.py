@@ -16,6 +16,8 @@ from ..runs.plan import Job
 from ..runs.store import RunStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..core.records import Result
     from ..reproduce import Reproduction
     from ..runs.estimate import Bill, Estimate
@@ -36,36 +38,24 @@ def state(job: Job, store: RunStore) -> tuple[str, str]:
         failed = store.errors(job.id)
         word, note = "done", f"{failed:,} answers are errors: shoal run PLAN --retry-errors" if failed else ""
     elif error := store.error(job.id).strip():
-        word, note = "failed", error.splitlines()[-1 if error.startswith("Traceback") else 0]
-        if len(note) > LONGEST_NOTE:
-            note = f"{note[:LONGEST_NOTE]} … (the rest: error.txt in jobs/{job.id})"
+        word, note = "failed", error.splitlines()[-1 if error.startswith("Traceback") else 0][:LONGEST_NOTE]
     elif kept := store.kept(job.id):
         word, note = "begun", f"{kept:,} answers kept"
     else:
         word, note = "to do", ""
-    return word, "; ".join(filter(None, [note, spending_words(job.model, store.spent(job.id))]))
+    return word, "; ".join(filter(None, [note, spending_words([(job.model, store.spent(job.id))])]))
 
 
-def spending_words(model: str, spent: Mapping[str, int]) -> str:
-    """Return the requests, tokens and cost of a remote model; empty for others."""
-    if not spent["requests"]:
-        return ""
-    price = spec_price(parse_spec(model))
-    costs = {price.currency: price.cost(spent["input"], spent["output"])} if price else {}
-    return _bill_words(spent["requests"], spent["input"], spent["output"], costs)
-
-
-def spent_words(jobs: Sequence[Job], store: RunStore) -> str:
-    """Return what a plan with remote models has cost, self-checks included; empty for others."""
-    spent, costs = Counter[str](), Counter[str]()
-    for job in jobs:
-        own, price = store.spent(job.id), spec_price(parse_spec(job.model))
-        spent.update(own)
+def spending_words(spent: "Iterable[tuple[str, Mapping[str, int]]]") -> str:
+    """Return the requests, tokens and cost of jobs by their model, self-checks included; empty for local models."""
+    total, costs = Counter[str](), dict[str, float]()
+    for model, own in spent:
+        total.update(own)
+        price = spec_price(parse_spec(model))
         if price and own["requests"]:
-            costs[price.currency] += price.cost(own["input"], own["output"])  # type: ignore[assignment]
-    if not spent["requests"]:
-        return ""
-    return f"\nSpent: {_bill_words(spent['requests'], spent['input'], spent['output'], costs)}\n"
+            cost = price.cost(own["input"], own["output"])
+            costs[price.currency] = costs.get(price.currency, 0.0) + cost
+    return _bill_words(total["requests"], total["input"], total["output"], costs) if total["requests"] else ""
 
 
 def _bill_words(requests: int, read: int, written: int, costs: Mapping[str, float]) -> str:
