@@ -168,7 +168,7 @@ def test_paths_in_a_plan_start_at_its_own_folder(tmp_path, monkeypatch):
     assert CliRunner().invoke(main, ["run", "study/plan.toml"]).exit_code == 0
 
 
-def test_where_nothing_is_there_they_start_here_and_two_are_one_too_many(tmp_path, monkeypatch):
+def test_where_nothing_is_there_they_start_here(tmp_path, monkeypatch):
     (tmp_path / "study").mkdir()
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
@@ -176,11 +176,8 @@ def test_where_nothing_is_there_they_start_here_and_two_are_one_too_many(tmp_pat
     (job,) = check_plan(read_plan(Path("study/plan.toml")))
     assert job.model == "predictions:answers.csv?label=label"
     Path("study/suite.jsonl").write_text(FILES["suite.jsonl"])
-    with pytest.raises(
-        ShoalError, match=r"study/plan.toml: suite.jsonl exists both in the plan's folder"
-    ) as caught:
-        read_plan(Path("study/plan.toml"))
-    assert "\n  try: " in str(caught.value)
+    (job,) = check_plan(read_plan(Path("study/plan.toml")))
+    assert job.settings.suite == "study/suite.jsonl"
 
 
 @dataclass(frozen=True, slots=True)

@@ -294,19 +294,10 @@ def _relative(name: str, folder: Path) -> str:
     if is_pattern(name) and not any(Path().glob(name)) and any(folder.glob(name)):
         return os.path.relpath(there)
     try:
-        if not name or Path(name).is_absolute() or not there.exists():
-            return name
-        if not Path(name).exists():
-            return os.path.relpath(there)
-        if there.samefile(name):
-            return name
+        is_there = bool(name) and not Path(name).is_absolute() and there.exists()
     except OSError:  # not a file name
         return name
-    raise PlanError(
-        f"{name} exists both in the plan's folder and in the current folder",
-        why="paths in a plan start at its own folder, or else at the current folder",
-        fix=f"run it from {folder}, or write {there.resolve()}",
-    )
+    return os.path.relpath(there) if is_there else name
 
 
 def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:

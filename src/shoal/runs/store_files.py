@@ -246,23 +246,16 @@ class MemoryAnswers(PartialAnswers):
 
 
 def _is_answer(raw: bytes) -> bool:
+    """Return whether a line of unfinished answers is one; someone may have edited the file."""
     try:
-        return is_answer(Answer(**json.loads(raw)))
-    except (ValueError, TypeError, RecursionError):
+        row = Answer(**json.loads(raw))
+        is_text = all(isinstance(word, str) for word in (row.example_id, row.kind, row.error, row.mark))
+        if not is_text or row.error or row.kind not in ("label", "probabilities"):
+            return is_text
+        probabilities = row.data.get("probabilities", {})
+        return isinstance(row.data["label"], str) and all(map(math.isfinite, probabilities.values()))
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return False
-
-
-def is_answer(row: Answer) -> bool:
-    """Return whether a row that was read is an answer; someone may have edited the file."""
-    is_text = all(isinstance(word, str) for word in (row.example_id, row.kind, row.error, row.mark))
-    if not is_text or row.error or row.kind not in ("label", "probabilities"):
-        return is_text
-    probabilities = row.data.get("probabilities", {}) if isinstance(row.data, dict) else None
-    return (
-        isinstance(probabilities, dict)
-        and isinstance(row.data.get("label"), str)
-        and all(isinstance(value, int | float) and math.isfinite(value) for value in probabilities.values())
-    )
 
 
 # Columns
