@@ -50,7 +50,7 @@ def assert_behaves(
     """
     __tracebackhide__ = True
     from .comparing.rules import Rule
-    from .core.errors import PlanError, nearest
+    from .core.errors import PlanError, nearest, some
     from .core.selection import UnknownGroup
     from .protocols import PROTOCOLS, find_protocol
     from .protocols.scores import graded_results, is_graded
@@ -79,10 +79,10 @@ def assert_behaves(
             name, labelled(model, labels), _needed(groups, settings, suite, known), "assert_behaves"
         )
     except UnknownGroup as problem:
+        fix = next((close for key in groups if (close := nearest(key, known))), "one of those")
+        why = f"settings: {', '.join(sorted(known))}; {problem}"
         raise PlanError(
-            f"assert_behaves: unknown setting, or group of cases, among {', '.join(groups)}",
-            why=f"settings: {', '.join(sorted(known))}; {problem}",
-            fix=next((close for key in groups if (close := nearest(key, known))), "one of those"),
+            f"assert_behaves: unknown setting or group: {some(groups)}", why=why, fix=fix
         ) from None
     return _judged(rule, result)
 
@@ -133,9 +133,8 @@ def _message(failed: "list[Verdict]", result: "Result") -> str:
     ]
     rates = [rate for rate in rates if rate.measure.value is not None and rate.measure.value < 1]
     rates = sorted(rates, key=lambda rate: (rate.measure.value or 0.0, -rate.measure.n))[:WORST]
-    if rates:
-        lines += ["", "worst:"]
-        lines += [f"  {rate.name}: {measure_text(rate.measure)}, n = {rate.measure.n:,}" for rate in rates]
+    lines += ["", "worst:"] if rates else []
+    lines += [f"  {rate.name}: {measure_text(rate.measure)}, n = {rate.measure.n:,}" for rate in rates]
     examples = [
         case for rate in rates for case in result.failing_among(map(int, rate.parts[0][1]))[:EXAMPLES]
     ]
@@ -145,8 +144,6 @@ def _message(failed: "list[Verdict]", result: "Result") -> str:
             lines += [f"  {line.plain.rstrip()}" for line in case_lines(shown, WIDTH)]
     errors = [outcome for outcome in result.outcomes if outcome.error]
     if errors:
-        lines += [
-            "",
-            f"no answer to {len(errors):,} cases; the first, {errors[0].case_id}: {errors[0].error}",
-        ]
+        first = f"{errors[0].case_id}: {errors[0].error}"
+        lines += ["", f"no answer to {len(errors):,} cases; the first, {first}"]
     return "\n".join(lines)

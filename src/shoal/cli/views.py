@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..core.records import verdicts_of
 from ..core.text import printable
-from ..core.views import Column, Row, Section, Table, Text, Tone, Words
+from ..core.views import Column, Row, Section, Table, Tone, Words
 from ..models import parse_spec
 from ..models.prompted.spending import spec_price
 from ..render.progress import duration
@@ -155,13 +155,11 @@ def reproduction_sections(reproduction: "Reproduction") -> list[Section]:
         Row([column, f"{count:,}", Words(f"{count - wrong[column]:,}", "bad" if wrong[column] else "good")])
         for column, count in cells.items()
     ]
-    blocks: list[Table | Text] = [Table([Column("", "left"), Column("cells"), Column("match")], counts)]
+    blocks = [Table([Column("", "left"), Column("cells"), Column("match")], counts)]
     if missed:
         rows = [
             Row([Words("✗", "bad"), cell.row, cell.column, cell.published, cell.found])
             for cell in missed[:MISMATCHES]
         ]
         blocks.append(Table([*_left("", "", ""), Column("published"), Column("found")], rows))
-    if len(missed) > MISMATCHES:
-        blocks.append(Text([Words(f"{len(missed) - MISMATCHES:,} more mismatches: --json", "quiet")]))
     return [Section(reproduction.title, [answer], blocks)]
