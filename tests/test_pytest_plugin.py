@@ -6,7 +6,6 @@ from importlib.metadata import entry_points
 
 import pytest
 
-import shoal
 from shoal import ShoalError, Suite, case
 from shoal.pytest_plugin import assert_behaves
 
@@ -90,9 +89,7 @@ def test_no_answer_is_no_pass(suite):
     ("options", "message"),
     [
         ({"at_least": 90}, "try: at_least = 0.9"),
-        ({"judge": "loosely"}, "judge = 'loosely'"),
-        ({"siute": "x"}, 'unknown setting, or group of cases, among siute(.|\n)*try: "suite"'),
-        ({"profile": "best"}, "profile = 'best'"),
+        ({"siute": "x"}, 'unknown setting or group: siute(.|\n)*try: "suite"'),
     ],
 )
 def test_what_is_wrong_with_the_call_is_one_of_our_errors(suite, options, message):
@@ -127,11 +124,3 @@ def test_only_the_cases_that_are_judged_are_asked(suite):
 
     assert_behaves(model, suite, functionality="praise_is_positive")
     assert {text for text in asked if len(text) <= 20} == {f"good {at}" for at in range(10)}
-
-
-def test_audit_takes_suites_and_models_as_they_are(suite):
-    result = shoal.audit("behaviour", cheerful, suite=suite)
-    assert result.measures.where("suite score")[0].value == 0.5
-    assert result.job["about"]["suite"] == "toy"
-    with pytest.raises(ShoalError, match="is not callable"):
-        shoal.audit("behaviour", 3, suite=suite)

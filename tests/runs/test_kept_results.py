@@ -75,16 +75,14 @@ def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(fi
     assert "2 done" in printed and "17 answers are" in printed and "--retry-errors" in printed
 
 
-@pytest.mark.parametrize(("number", "shown"), [(None, "older than 3"), ("\ud800", "\ud800")])
-def test_a_job_of_another_format_is_refused_in_words_and_left_as_it_is(finished, number, shown):
+def test_a_job_of_another_format_is_refused_in_words_and_left_as_it_is(finished):
     store, jobs = finished
     path = store.job_folder(jobs[0].id) / "job.json"
     older = json.loads(path.read_text())
     del older["format"], older["digest"]
-    older |= {} if number is None else {"format": number}
     path.write_text(json.dumps(older))
     with pytest.raises(
-        StoreError, match=f"written by another version of shoal\n.*{shown}; .* reads format 4"
+        StoreError, match="written by another version of shoal\n.*older than 3; .* reads format 4"
     ):
         store.read_job(jobs[0].id)
     (_, refused), (_, problem) = run_here(jobs, store)

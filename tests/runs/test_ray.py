@@ -1,6 +1,5 @@
 """Plans on a cluster of three nodes: the same bytes as here, whatever is lost on the way."""
 
-import importlib.util
 import json
 import os
 import random
@@ -11,10 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+import studies
 from stores import files
 
 from shoal.core.errors import MissingExtra, PlanError
@@ -37,15 +36,7 @@ PATIENCE = 1800
 """Seconds: a cluster takes one minute on a quiet machine, and many on a busy one."""
 
 
-def load_benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("scaling_benchmark", ROOT / "benchmarks" / "scaling.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-scaling = load_benchmark()
+scaling = studies.load(ROOT / "benchmarks" / "scaling.py")
 
 
 def carry_out(task, store: RunStore, place: Workplace) -> str | None:
@@ -258,26 +249,6 @@ def has_begun(store: Path) -> bool:
     )
 
 
-def start(plan: Path, store: Path, cluster: Any) -> subprocess.Popen[str]:
-    """`shoal run` on the cluster."""
-    command = [
-        sys.executable,
-        "-c",
-        "from shoal.cli import main; main()",
-        "run",
-        str(plan),
-        "--into",
-        str(store),
-    ]
-    return subprocess.Popen(
-        [*command, "--on", f"ray:{cluster.address}"],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")
 def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the_driver_are_lost(
@@ -289,7 +260,9 @@ def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the
     monkeypatch.setenv("SHOAL_TEST_SLEEP", environment["SHOAL_TEST_SLEEP"])
     store, log = RunStore(tmp_path / "there"), Path(environment["SHOAL_TEST_LOG"])
     log.unlink()
-    process = start(plan, store.folder, cluster)
+    plan.rename(tmp_path / "plan.toml")
+    on = ("--on", f"ray:{cluster.address}")
+    process = scaling.start(tmp_path, "there", *on)
     wait_until(lambda: store.kept(job.id) >= 4, process)
     cluster.lose(random.Random(1))
     kept = store.kept(job.id)
@@ -299,7 +272,7 @@ def test_one_large_job_is_asked_by_several_copies_and_goes_on_when_nodes_and_the
     cluster.add()
     kept = store.kept(job.id)
     assert 0 < kept < 160 and not store.is_done(job.id)
-    process = start(plan, store.folder, cluster)
+    process = scaling.start(tmp_path, "there", *on)
     out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, out
     assert files(store.folder) == files(tmp_path / "here")

@@ -397,11 +397,15 @@ def _prepared(order: Order) -> Workplace:
             fix=f'pip install "shoal=={order.shoal}" on every node',
         )
     place = _workplace(order.run)
-    inputs = {name: (version, partial(ray.get, where)) for name, (version, where) in order.inputs.items()}
+    inputs = {name: (version, _fetch(where)) for name, (version, where) in order.inputs.items()}
     place.go_to(order.folder, inputs)
-    place.lay_out({name: partial(ray.get, where) for name, where in order.kept.items()})
+    place.lay_out({name: _fetch(where) for name, where in order.kept.items()})
     place.refuse_other(order.task.job)
     return place
+
+
+def _fetch(where: Any) -> Callable[[], Any]:
+    return lambda: ray.get(where)
 
 
 @lru_cache(maxsize=1)
