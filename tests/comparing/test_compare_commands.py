@@ -98,7 +98,6 @@ def test_several_runs_are_given_by_side(shoal, predicting, suite):
         (["x", "y", "--a", "z"], 2, "give two models"),
         (["--a", "z"], 2, "--a and --b are given together"),
         (["x", "y"], 1, "'x' is neither a model, nor a result file, nor a job of runs"),
-        (["x", "y", "--set", "suite=s"], 1, "--set are for models"),
         (["predictions:x", "predictions:y", "--set", "suite=absent"], 1, "suite 'absent' is neither a file"),
     ],
 )

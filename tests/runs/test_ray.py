@@ -21,9 +21,9 @@ from shoal.runs.executors import find_executor, run_here
 from shoal.runs.object_transfer import (
     Workplace,
     inputs_of,
-    keep_only,
     kept_for,
     put_in_place,
+    tidy,
 )
 from shoal.runs.plan import check_plan, make_plan, read_plan
 from shoal.runs.store import RunStore
@@ -46,7 +46,7 @@ def carry_out(task, store: RunStore, place: Workplace) -> str | None:
     place.refuse_other(task.job)
     problem = run_task(task, place.store)
     put_in_place(place.news(done=True), store)
-    keep_only(place.names(task.job), task.job, store)
+    tidy(task, store)
     return problem
 
 

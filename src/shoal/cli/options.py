@@ -98,7 +98,7 @@ def labelled(spec: str, labels: str | None) -> str:
 PROTOCOL = click.option(
     "--protocol",
     metavar="NAME",
-    help="The protocol for models to query; by default the first of shoal list protocols.",
+    help="The protocol for models to query; by default that of a job beside them, or behaviour.",
 )
 KEEP = click.option("--keep", is_flag=True, help="Store answers and trained models in --into.")
 
@@ -113,15 +113,13 @@ def find_results(
     keep: bool = False,
 ) -> "list[Result]":
     """Return the results of models, jobs or result files; models are queried here."""
-    from ..protocols import PROTOCOLS
     from ..render.progress import progress_bar
     from ..runs import results
     from ..runs.settings import parse_pairs
 
-    default = next(iter(PROTOCOLS))
     with progress_bar() as progress:
         return results.find_results(
-            with_labels(names, labels), protocol or default, parse_pairs(pairs), into, progress, keep=keep
+            with_labels(names, labels), protocol or "", parse_pairs(pairs), into, progress, keep=keep
         )
 
 

@@ -9,7 +9,7 @@ Only the driver writes the store, and it holds a lock for each task.
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
@@ -90,16 +90,11 @@ def put_in_place(files: Files, store: RunStore) -> None:
             _so_far(path).unlink(missing_ok=True)
 
 
-def keep_only(names: Sequence[str], job: Job, store: RunStore) -> None:
-    """Remove the files of a job that the worker no longer has, such as partial answers."""
-    kept = {Path(name).name for name in names}
-    for path in store.job_folder(job.id).glob("[!.]*"):
-        if path.name not in kept:
-            path.unlink(missing_ok=True)
-
-
-def forget_middles(task: Task, store: RunStore) -> None:
-    """Remove the checkpoints of trainings that a task has completed."""
+def tidy(task: Task, store: RunStore) -> None:
+    """Remove what a finished task leaves: partial answers, an earlier error, checkpoints of its trainings."""
+    if task.stage is None:
+        for name in (PARTIAL, NOT_SENT):
+            (store.job_folder(task.job.id) / name).unlink(missing_ok=True)
     names = stage_names(task.job)
     remove_midway(store, names if task.stage is None else names[: task.stage + 1])
 
@@ -224,10 +219,6 @@ class Workplace:
             news[name] = Piece(start, content)
             self._known[name] = state._replace(size=start + len(content))
         return news
-
-    def names(self, job: Job) -> list[str]:
-        folder = self.store.job_folder(job.id)
-        return [str(path.relative_to(self.store.folder)) for path in folder.glob("[!.]*")]
 
     def _files(self) -> Iterator[tuple[str, Path]]:
         # Trainings in progress first: the answers sent with them are then at least as recent.

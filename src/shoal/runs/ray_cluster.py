@@ -38,12 +38,11 @@ from .object_transfer import (
     Files,
     Workplace,
     files_in,
-    forget_middles,
     inputs_of,
-    keep_only,
     kept_for,
     lock_for,
     put_in_place,
+    tidy,
 )
 from .resources import Resources
 from .scoring import load_for
@@ -274,7 +273,7 @@ class _Driver:
     def _take_back(self, flight: _Flight, reference: Any) -> Iterator[Ended]:
         task = flight.task
         try:
-            problem, files, names = ray.get(reference)
+            problem, files = ray.get(reference)
         except RayError as trouble:
             if isinstance(trouble, RayTaskError) and not isinstance(trouble.cause, LOSSES):
                 yield self.queue.end(task, record_failure(task, self.store, str(_not_begun(trouble.cause))))
@@ -286,10 +285,8 @@ class _Driver:
                 self.queue.put_back(task)
             return
         put_in_place(files, self.store)
-        if task.stage is None:
-            keep_only(names, task.job, self.store)
         if problem is None:
-            forget_middles(task, self.store)
+            tidy(task, self.store)
         yield self.queue.end(task, problem)
 
     def _read_mail(self) -> None:
@@ -379,13 +376,13 @@ class Mailbox:
 
 
 @ray.remote(max_retries=0)
-def work(order: Order) -> tuple[str | None, Files, list[str]]:
-    """Run a task; return its error, the files not sent yet, and the names of all files of its job."""
+def work(order: Order) -> tuple[str | None, Files]:
+    """Run a task; return its error and the files not sent yet."""
     place = _prepared(order)
     distribute = partial(_distribute, order) if order.copies > 1 else None
     with _mailing(place, order):
         problem = run_task(order.task, place.store, distribute=distribute)
-    return problem, place.news(done=True), place.names(order.task.job)
+    return problem, place.news(done=True)
 
 
 def _prepared(order: Order) -> Workplace:

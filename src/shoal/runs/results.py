@@ -190,27 +190,37 @@ def _keep(job: Job, result: Result, memory: MemoryStore) -> None:
 
 
 def find_results(
-    names: Sequence[str],
+    things: Sequence[Any],
     protocol: str,
     settings: Mapping[str, Any],
     into: Path,
     progress: Progress = silent,
     *,
+    labels: GivenLabels | None = None,
     keep: bool = False,
+    where: str = "--set",
 ) -> list[Result]:
-    """Return the results with these names, in order; models are audited on the same cases.
+    """Return the result of each thing: a name, a result, graded samples; models are audited on the same cases.
 
-    Models are trained first if the settings say so. With `keep`, their results are stored in `into`.
+    Without a name, the protocol is that of the first result. Models are trained first if the settings say so. With
+    `keep`, their results are stored in `into`.
     """
-    specs = [name for name in names if SPEC.match(name)]
-    if settings and not specs:
-        raise PlanError(
-            "--suite, --data and --set are for models; jobs and result files are scored already",
-            fix="leave them out",
-        )
     store = RunStore(into)
-    audited = iter(audit_all(specs, protocol, settings, progress, store if keep else None))
-    return [next(audited) if result is None else result for result in known_results(names, store)]
+    known = known_results(things, store)
+    models = [thing for thing, result in zip(things, known, strict=True) if result is None]
+    if not models and (settings or labels is not None):
+        names = [*settings, *(["labels"] if labels is not None else [])]
+        raise PlanError(
+            f"{where}: {some(names)} is for models that are audited here",
+            why="results, jobs and result files are scored already",
+            fix="leave it out, or give the model instead of its result",
+        )
+    first = next((str(result.job.get("protocol")) for result in known if result is not None), "")
+    protocol = protocol or (first if first in PROTOCOLS else "") or next(iter(PROTOCOLS))
+    labels, values = labels_and_settings(protocol, labels, settings)
+    specs = [labelled(model, labels) for model in models]
+    audited = iter(audit_all(specs, protocol, values, progress, store if keep else None, where))
+    return [next(audited) if result is None else result for result in known]
 
 
 def known_results(things: Sequence[Any], store: RunStore) -> list[Result | None]:
