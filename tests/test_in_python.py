@@ -157,7 +157,7 @@ def test_wrong_rules_are_named(result, rules, message):
 
 
 def test_settings_without_a_model_are_refused(result):
-    with pytest.raises(PlanError, match=r"shoal\.compare: suite= is for models[\s\S]*leave it out"):
+    with pytest.raises(PlanError, match=r"shoal\.compare: suite is for models[\s\S]*leave it out"):
         shoal.compare(result, result, suite="sentiment")
 
 

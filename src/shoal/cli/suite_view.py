@@ -118,11 +118,9 @@ def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
     for finding in hygiene.findings:
         kinds.setdefault(finding.kind, []).append(finding)
     shortened = any(len(findings) > FINDINGS[findings[0].severity] for findings in kinds.values())
-    unique, total = hygiene.total("unique_cases"), hygiene.total("cases")
-    notes = [f"{unique:,} different cases of {total:,}"] if unique < total else []
     labels = sum(hygiene.labels.values())
     shares = [f"{label} {100 * n / labels:.0f} %" for label, n in hygiene.labels.items()]
-    notes += [f"Expected labels: {', '.join(shares)}"] if shares else []
+    notes = [f"Expected labels: {', '.join(shares)}"] if shares else []
     notes += ["Every finding: shoal check FILE --json"] if shortened else []
     return [Section(blocks=[block for found in kinds.values() for block in _kind(found)], notes=notes)]
 

@@ -209,19 +209,13 @@ def export_command(
 
     No model is queried.
 
-    A suite: its texts with their ids (.csv, .jsonl). Add a model's answers (label, or a column of probabilities per
-    label; pred and conf in JSON Lines), and use the file as predictions:FILE. Or a form (.html), in which people
-    without shoal read, correct and add cases; `shoal import` reads the file that it saves.
-
-    --to lm-eval and --to inspect write a suite as a task of these tools: a folder. They grade labelled texts (MFT);
-    their log, as predictions:FILE, lets shoal judge every case.
+    A suite: its texts with their ids (.csv, .jsonl), to add a model's answers and use as predictions:FILE; a form
+    (.html), in which people without shoal correct and add cases; or, with --to, a task of lm-eval or inspect.
 
     A result, which is a job or `last`, with --to: a row per case (csv, parquet), a log of lm-eval or inspect, or an
     Every Eval Ever record (eee).
 
-    merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation, as a
-    page (.html). Variants are generated once and stored in --into, where
-    `shoal run` finds them.
+    merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation (.html).
 
     \b
     Examples:
@@ -229,10 +223,8 @@ def export_command(
       shoal export hotels.yaml --out form.html
       shoal export sentiment --to lm-eval --out task
       shoal export last --to csv --out result.csv
-      shoal try behaviour predictions:cases.jsonl --suite sentiment
       shoal export merge --data nli.tsv --set suggesters=hf:bert \\
           --out variants.jsonl
-      shoal export 3f9c1a2b --out form.html
     """
     from ..core.text import printable
     from ..protocols import PROTOCOLS
