@@ -126,14 +126,11 @@ class Worker:
     pipe: "Connection[Task | None, Report | str | None]"
     task: Task | None = field(default=None)
 
-    def give(self, task: Task) -> bool:
-        """Send a task; return False if the worker was lost while idle."""
-        try:
-            self.pipe.send(task)
-        except ConnectionError:
-            return False
+    def give(self, task: Task) -> None:
+        """Send a task; if the worker was lost while idle, the task counts as lost with it."""
         self.task = task
-        return True
+        with suppress(ConnectionError):
+            self.pipe.send(task)
 
     def stop(self) -> None:
         """End the process, by force if it is busy."""
@@ -164,7 +161,7 @@ def processes(
     team = [_start(store.folder) for _ in range(count)]
     try:
         while queue.left:
-            yield from _give_out(queue, team, store, lost)
+            yield from _give_out(queue, team, store)
             if all(worker.task is None for worker in team):
                 queue.report_waiting(progress)
             for number, worker in _with_news(team):
@@ -194,21 +191,14 @@ def processes(
             worker.stop()
 
 
-def _give_out(queue: Queue, team: list[Worker], store: RunStore, lost: Counter[str]) -> Iterator[Ended]:
+def _give_out(queue: Queue, team: Sequence[Worker], store: RunStore) -> Iterator[Ended]:
     """Give every idle worker a task, and yield the tasks that cannot run because one before them failed."""
-    for number in range(len(team)):
-        while team[number].task is None and (task := queue.take()) is not None:
+    for worker in team:
+        while worker.task is None and (task := queue.take()) is not None:
             problem = queue.problem_before(task)
-            if problem is None and not team[number].give(task):
-                # An idle worker may be lost for any reason; one that is lost repeatedly cannot start.
-                lost[task.name] += 1
-                before, team[number] = team[number], _start(store.folder)
-                if lost[task.name] <= ATTEMPTS:
-                    queue.put_back(task)
-                    continue
-                before.reap()
-                problem = _loss(before)
-            if problem is not None:
+            if problem is None:
+                worker.give(task)
+            else:
                 yield queue.end(task, record_failure(task, store, problem))
 
 
