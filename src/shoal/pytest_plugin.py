@@ -54,7 +54,7 @@ def assert_behaves(
     from .core.selection import UnknownGroup
     from .protocols import PROTOCOLS, find_protocol
     from .protocols.scores import graded_results, is_graded
-    from .runs.results import audit_with, labelled
+    from .runs.results import audit_all, labelled
 
     name = protocol or next(iter(PROTOCOLS))
     known = set() if is_graded(model) else {row.name for row in fields(find_protocol(name).Settings)}
@@ -75,9 +75,8 @@ def assert_behaves(
     if is_graded(model):
         return _judged(rule, *graded_results([model]))
     try:
-        result = audit_with(
-            name, labelled(model, labels), _needed(groups, settings, suite, known), "assert_behaves"
-        )
+        needed = _needed(groups, settings, suite, known)
+        (result,) = audit_all([labelled(model, labels)], name, needed, where="assert_behaves")
     except UnknownGroup as problem:
         fix = next((close for key in groups if (close := nearest(key, known))), "one of those")
         why = f"settings: {', '.join(sorted(known))}; {problem}"

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from .core.errors import DataError, PlanError, nearest, some
 from .core.records import Measure, Result
 from .data.crows import FILE as CROWS_DATA
-from .runs.results import audit_all, audit_with
+from .runs.results import audit_all
 from .training.stage import Progress, silent
 
 REPRODUCTIONS: dict[str, str] = {
@@ -195,7 +195,7 @@ def _crows(data: Path, progress: Progress) -> Recomputed:
     """Compare thirteen numbers of one model."""
     file, scores = _files(data, "crows_pairs", (CROWS_DATA, "bert_base_token_scores.jsonl.gz"))
     settings = {"diagnostic": "crows", "data": str(file)}
-    result = audit_with("bias", f"predictions:{scores}", settings, progress=progress)
+    (result,) = audit_all([f"predictions:{scores}"], "bias", settings, progress)
     cells = []
     for name, printed in CROWS_PUBLISHED.items():
         ours, groups = WHOLE.get(name, ("stereotype score", {}))
@@ -226,7 +226,7 @@ def _stereoset(data: Path, progress: Progress) -> Recomputed:
         if predictions is None:
             why = f"{table.name} names this model"
             raise DataError(f"{file.parent / 'predictions'}: no predictions of {model}", why=why, fix=AGAIN)
-        result = audit_with("bias", f"predictions:{predictions}", settings, progress=progress)
+        (result,) = audit_all([f"predictions:{predictions}"], "bias", settings, progress)
         results[model] = result
         for task, category, name, printed in rows:
             row = next(iter(result.measures.where(name, task=task, category=category)), None)

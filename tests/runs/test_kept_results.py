@@ -66,7 +66,7 @@ def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(fi
     def refuse(*_: object) -> None:
         raise AssertionError("this need not be read")
 
-    for owner, name in ((RunStore, "answers"), (stores, "load_once"), (Lazy, "rows")):
+    for owner, name in ((RunStore, "answers"), (stores, "load_built"), (Lazy, "rows")):
         monkeypatch.setattr(owner, name, refuse)
     main(
         ["status", str(store.folder.parent / "plan.toml"), "--into", str(store.folder)], standalone_mode=False

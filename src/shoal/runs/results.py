@@ -59,7 +59,8 @@ def audit(protocol: str, model: Any, *, labels: GivenLabels | None = None, **set
     Look at: .failing(), .measures, .to_pandas()
     """
     labels, settings = labels_and_settings(protocol, labels, settings)
-    return audit_with(protocol, labelled(model, labels), settings)
+    (result,) = audit_all([labelled(model, labels)], protocol, settings, where=protocol)
+    return result
 
 
 def labels_and_settings(
@@ -82,19 +83,6 @@ def labelled(model: Any, labels: GivenLabels | None) -> Any:
             f"{model}: labels are given twice, in the spec and beside it", fix="keep one of them"
         )
     return with_option(model, "labels", as_option(labels))
-
-
-def audit_with(
-    protocol: str,
-    model: Any,
-    settings: Mapping[str, Any],
-    where: str = "",
-    progress: Progress = silent,
-    store: RunStore | None = None,
-) -> Result:
-    """Audit a model under settings from a table; store the result if there is a store."""
-    (result,) = audit_all([model], protocol, settings, progress, store, where or protocol)
-    return result
 
 
 def audit_all(

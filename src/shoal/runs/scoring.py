@@ -95,9 +95,7 @@ def is_dead(result: Result) -> bool:
 
 def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """Return the result of a job and store its measures; read them back if the scoring settings are the same."""
-    known = _stored_result(job, store, progress)
-    if known is not None:
-        store.repair_cases(job, progress)
+    if (known := _stored_result(job, store, progress)) is not None:
         return known
     result = result_of(job, store, progress)
     write_result(job, result, store)

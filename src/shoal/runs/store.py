@@ -29,7 +29,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
@@ -48,12 +48,10 @@ from ..training.stage import Progress, silent
 from .plan import Job, short_hash
 from .store_files import (
     VALUES,
-    DamagedError,
     MemoryAnswers,
     PartialAnswers,
     is_kept,
-    is_whole,
-    load_once,
+    load_built,
     make_folder,
     read_plain_json,
     read_seal,
@@ -98,30 +96,25 @@ class RunStore:
 
     def built(self, job: Job, progress: Progress) -> Built:
         """Return the cases of a job, built if the store does not have them."""
-        path = self.cases_file(job)
-        if path.exists():  # Write nothing in this case: a finished store may be read-only.
-            with suppress(DamagedError):  # the same settings build the same cases again
-                return load_once(path)
-        self._build(job, progress)
-        return load_once(path)
+        # Write nothing if they are there: a finished store may be read-only. The same settings build the same cases.
+        built = load_built(self.cases_file(job))
+        return self._build(job, progress) if built is None else built
 
-    def _build(self, job: Job, progress: Progress) -> None:
+    def _build(self, job: Job, progress: Progress) -> Built:
         path = self.cases_file(job)
         make_folder(path.parent)
         with self.lock(job.cases, wait=True, progress=progress):
             sweep(path.parent, path.name)
-            if not is_whole(path):
+            if load_built(path) is None:
                 partial = path.with_suffix(".partial.jsonl")
                 build: Callable[..., Built] = find_protocol(job.protocol).build
                 is_resumable = "so_far" in signature(build).parameters
                 built = build(job.settings, progress, **({"so_far": partial} if is_resumable else {}))
                 save_built(built, path)
                 partial.unlink(missing_ok=True)
-
-    def repair_cases(self, job: Job, progress: Progress) -> None:
-        """Build the cases of a finished job again if their file is missing or damaged."""
-        if not is_whole(self.cases_file(job)):
-            self._build(job, progress)
+        stored = load_built(path)
+        assert stored is not None
+        return stored
 
     # Jobs
 
@@ -144,16 +137,15 @@ class RunStore:
     def find(self, name: str) -> str:
         """Return the id of the only job whose id contains this name."""
         known = self.job_ids()
-        matching = [job_id for job_id in known if name.strip() and name in job_id]
-        matching = [name] if name in known else matching
+        matching = (
+            [name] if name in known else [job_id for job_id in known if name.strip() and name in job_id]
+        )
         if len(matching) != 1:
-            count = "no job" if not matching else f"{len(matching)} jobs"
+            longer = f"a longer part of the name, such as {matching[0][-8:]}" if matching else ""
             raise StoreError(
-                f"{self.folder}: {count} called {name!r}",
+                f"{self.folder}: {len(matching) or 'no'} jobs called {name!r}",
                 why=f"jobs: {', '.join((matching or known)[:8])}" if known else "the store has no jobs",
-                fix=f"a longer part of the name, such as {matching[0][-8:]}"
-                if matching
-                else "shoal status PLAN",
+                fix=longer or "shoal status PLAN",
             )
         return matching[0]
 

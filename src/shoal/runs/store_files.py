@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..core.case_table import CaseTable, Heading
-from ..core.errors import DataError, StoreError
+from ..core.errors import StoreError
 from ..core.files import (
     Alike,
     ResumableLines,
@@ -34,10 +34,6 @@ from ..models.answer_rows import ENCODE, AnswerRows, answer_line
 from ..protocols.base import Built
 
 # Cases
-
-
-class DamagedError(StoreError):
-    """A file of cases is incomplete or changed; it can be built again."""
 
 
 CASES_FORMAT = 3
@@ -61,7 +57,11 @@ def save_built(built: Built, path: Path) -> None:
         while block := "".join(f"{line}\n" for line in islice(lines, BLOCK)):
             content.update(block.encode("utf-8", "surrogatepass"))
             stream.write(block)
-        stream.write(json.dumps({DIGEST: content.hexdigest()[:16]}) + "\n")
+        stream.write(_last_line(content).decode())
+
+
+def _last_line(content: "hashlib._Hash") -> bytes:
+    return f'{{"{DIGEST}": "{content.hexdigest()[:16]}"}}\n'.encode()
 
 
 def _case_lines(built: Built) -> Iterator[str]:
@@ -86,29 +86,22 @@ def _case_lines(built: Built) -> Iterator[str]:
         before = heading
 
 
-def load_built(path: Path) -> Built:
-    """Read what `save_built` wrote; raise DamagedError if the file is incomplete or changed."""
-    try:
-        return _load(path)
-    except (DataError, ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise _damaged(path, str(problem).splitlines()[0]) from None
+def load_built(path: Path) -> Built | None:
+    """Return the content of a file of cases, read again only if it has changed; None if it is missing or damaged."""
+    return _load(path, path.stat().st_mtime_ns) if path.exists() else None
 
 
-def _damaged(path: Path, why: str) -> DamagedError:
-    return DamagedError(f"{path}: damaged", why=why, fix=f"rm {path}: shoal builds it again")
-
-
-def _load(path: Path) -> Built:
+@lru_cache(maxsize=2)
+def _load(path: Path, _changed: int) -> Built | None:
+    if not _is_whole(path):
+        return None
     rows = read_json_lines(path)
-    head = next(rows, (1, {}))[1]
-    if head.get("shoal cases") != CASES_FORMAT:
-        raise _damaged(path, "these are not cases of this version of shoal")
+    head = next(rows)[1]
     whole, asked, has_parts = CaseTable(), CaseTable(), False
-    heading, headings, alike, end = Heading({}, {}), dict[tuple[int, int], Heading](), Alike(), ""
+    heading, headings, alike = Heading({}, {}), dict[tuple[int, int], Heading](), Alike()
     with collector_paused():
         for _, row in rows:
             if DIGEST in row:
-                end = row[DIGEST]
                 break
             groups = alike.groups(row["groups"]) if "groups" in row else heading.groups
             meta = _meta(row["meta"]) if "meta" in row else heading.meta
@@ -121,8 +114,6 @@ def _load(path: Path) -> Built:
             if only != WHOLE:
                 asked.append(*columns)
             has_parts = has_parts or only is not None
-    if end != _digest_above(path):
-        raise _damaged(path, "the file is incomplete or was changed")
     labels = None if head["labels"] is None else tuple(head["labels"])
     measures = [from_json(measure) for measure in head["measures"]]
     return Built(asked, labels, head["asks"], measures, head["about"], whole if has_parts else ())
@@ -133,32 +124,16 @@ def _meta(meta: dict[str, Any]) -> Mapping[str, Any]:
     return Large(meta) if len(str(meta)) > LONG_META else meta
 
 
-def _digest_above(path: Path) -> str:
-    """Return the digest of all lines but the last."""
+def _is_whole(path: Path) -> bool:
+    """Return whether a file has all lines that `save_built` of this version wrote, unchanged."""
     content, before = hashlib.sha256(), b""
     with path.open("rb") as stream:
+        is_current = stream.readline().startswith(f'{{"shoal cases": {CASES_FORMAT},'.encode())
+        stream.seek(0)
         for line in stream:
             content.update(before)
             before = line
-    return content.hexdigest()[:16]
-
-
-def load_once(path: Path) -> Built:
-    """Return the content of a file of cases, read again only if it has changed."""
-    return _load_unchanged(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=2)
-def _load_unchanged(path: Path, _changed: int) -> Built:
-    return load_built(path)
-
-
-def is_whole(path: Path) -> bool:
-    """Return whether a file of cases exists, complete and unchanged."""
-    try:
-        return path.exists() and bool(load_once(path))
-    except DamagedError:
-        return False
+    return is_current and before == _last_line(content)
 
 
 # Answers
