@@ -17,7 +17,6 @@ from .options import (
     echo_json,
     echo_object,
     inputs,
-    labelled,
     refuse_dead,
     refuse_overwrite,
     suite_and_data,
@@ -70,7 +69,7 @@ def try_command(
     from ..protocols.behaviour.template_suites import waiting
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
-    from ..runs.results import audit_and_keep
+    from ..runs.results import audit_and_keep, labelled
     from ..runs.settings import parse_pairs
     from ..runs.viewing import result_sections
     from .views import spending_words
@@ -145,6 +144,7 @@ def explain_command(
     from ..explaining.view import section
     from ..models import load_model
     from ..render.terminal import print_sections
+    from ..runs.results import labelled
 
     example = (text,) if second is None else (text, second)
     for part in example:

@@ -75,26 +75,6 @@ LABELS = click.option(
 )
 
 
-def with_labels(names: "Sequence[str]", labels: str | None) -> list[str]:
-    """Return the names with `--labels` as an option of every model spec among them."""
-    from ..runs.results import SPEC
-
-    if labels is not None and not any(map(SPEC.match, names)):
-        raise click.UsageError("--labels is for models; jobs and result files are scored already")
-    return [labelled(name, labels) if SPEC.match(name) else name for name in names]
-
-
-def labelled(spec: str, labels: str | None) -> str:
-    """Return a model spec with `--labels` as an option."""
-    if labels is None:
-        return spec
-    from ..models.labels import parse_labels
-    from ..runs.results import labelled
-
-    parse_labels(labels, "--labels")
-    return str(labelled(spec, labels))
-
-
 PROTOCOL = click.option(
     "--protocol",
     metavar="NAME",
@@ -119,7 +99,7 @@ def find_results(
 
     with progress_bar() as progress:
         return results.find_results(
-            with_labels(names, labels), protocol or "", parse_pairs(pairs), into, progress, keep=keep
+            names, protocol or "", parse_pairs(pairs), into, progress, labels=labels, keep=keep
         )
 
 

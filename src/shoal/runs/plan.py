@@ -291,7 +291,7 @@ def _relative(name: str, folder: Path) -> str:
     if split:
         return f"{_relative(str(place), folder)}{SPLIT}{split}"
     there = folder / name
-    if is_pattern(name) and not any(Path().glob(name)) and any(folder.glob(name)):
+    if is_pattern(name) and any(folder.glob(name)):
         return os.path.relpath(there)
     try:
         is_there = bool(name) and not Path(name).is_absolute() and there.exists()
@@ -328,9 +328,8 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
                 fix=f"[{name}] on a line of its own, its settings below it",
             )
         if "seed" in values and "seeds" in table:
-            raise PlanError(
-                f"{where}: [{name}] seed and the plan's seeds: two sources for one value", fix="keep seeds"
-            )
+            why = "two sources for one value"
+            raise PlanError(f"{where}: [{name}] seed and the plan's seeds: {why}", fix="keep seeds")
         tables[name] = make_settings(find_protocol(name).Settings, values, f"{where}: [{name}]")
         seeds = (tables[name].seed,) if "seed" in values else seeds
     resources = read_resources(table.get("resources", {}), tuple(PROTOCOLS), f"{where}: [resources]")
