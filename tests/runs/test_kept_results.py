@@ -48,18 +48,6 @@ def test_a_result_read_back_says_what_scoring_anew_says(finished):
     assert any(outcome.error for outcome in brief_result(jobs[0], store).outcomes)
 
 
-def test_a_result_read_back_has_the_checks_of_the_model_and_of_its_answers(finished):
-    store, jobs = finished
-    checks = [brief_result(job, store).job["checks"] for job in jobs]
-    assert checks == [result_of(job, store).job["checks"] for job in jobs] and all(checks)
-    assert "label order" in {
-        check["name"] for check in checks[1]
-    }  # told by answers that nobody can ask again
-    for job in jobs:
-        (store.job_folder(job.id) / "checks.json").unlink(missing_ok=True)
-    assert [brief_result(job, store).job["checks"] for job in jobs] == checks
-
-
 def test_status_reads_neither_answers_nor_cases_nor_outcomes_of_finished_jobs(finished, capsys, monkeypatch):
     store, _ = finished
 
