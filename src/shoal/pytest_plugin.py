@@ -114,33 +114,18 @@ def assert_behaves_fixture() -> Callable[..., Any]:
 
 
 def _message(failed: "list[Verdict]", result: "Result") -> str:
-    """Return the failed rules, the lowest rates among their groups, and two failing cases."""
-    from .comparing.cases import comparable
-    from .comparing.wording import measure_text, sentence
+    """Return the failed rules, two failing cases, and the first case without an answer."""
+    from .comparing.wording import sentence
     from .core.views import shown_cases
     from .render.terminal import case_lines
 
     lines = ["the model does not behave:", *(f"  {sentence(verdict)}" for verdict in failed[:WORST])]
     if len(failed) > WORST:
         lines.append(f"  … and {len(failed) - WORST} more")
-    wanted = [set(verdict.measure.groups.items()) for verdict in failed]
-    rates = [
-        quantity
-        for quantity in comparable(result, result.cases)
-        if quantity.measure.basis.mean_over == "cases"
-        and any(groups <= set(quantity.measure.groups.items()) for groups in wanted)
-    ]
-    rates = [rate for rate in rates if rate.measure.value is not None and rate.measure.value < 1]
-    rates = sorted(rates, key=lambda rate: (rate.measure.value or 0.0, -rate.measure.n))[:WORST]
-    lines += ["", "worst:"] if rates else []
-    lines += [f"  {rate.name}: {measure_text(rate.measure)}, n = {rate.measure.n:,}" for rate in rates]
-    examples = [
-        case for rate in rates for case in result.failing_among(map(int, rate.parts[0][1]))[:EXAMPLES]
-    ]
-    if examples:
-        lines += ["", "failing:"]
-        for shown in shown_cases(result, examples[:EXAMPLES]):
-            lines += [f"  {line.plain.rstrip()}" for line in case_lines(shown, WIDTH)]
+    examples = result.failing()[:EXAMPLES]
+    lines += ["", "failing:"] if examples else []
+    for shown in shown_cases(result, examples):
+        lines += [f"  {line.plain.rstrip()}" for line in case_lines(shown, WIDTH)]
     errors = [outcome for outcome in result.outcomes if outcome.error]
     if errors:
         first = f"{errors[0].case_id}: {errors[0].error}"

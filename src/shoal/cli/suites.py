@@ -266,11 +266,8 @@ def _export_result(target: str, name: str, out: Path | None, store: "RunStore") 
     with progress_bar() as progress:
         result = _answered_result(job, name, holder, progress)
     write(result, path)
-    judged = sum(row.passed is not None for row in result.cases)
     failed = sum(bool(row.error) for row in result.cases)
-    without = len(result.cases) - judged - failed
-    notes = [f"{failed:,} without an answer"] * bool(failed) + [f"{without:,} not applicable"] * bool(without)
-    counts = ", ".join([f"{len(result.cases):,} cases", *notes])
+    counts = f"{len(result.cases):,} cases" + (f", {failed:,} without an answer" if failed else "")
     return path, f"{counts}; the cases are in {samples_file(path)}" if target == "eee" else counts
 
 

@@ -260,14 +260,11 @@ class RemoteAnswers(_Source):
         return [repeatability(rows), *_server_checks(self.model, rows)]
 
     def _pending(self) -> list[tuple[int, str]]:
-        """Return the questions without an answer, and some a second time, half a list behind the first."""
+        """Return the questions without an answer, then some a second time."""
         ids, total, twice = self.questions.ids, self.total, min(self.model.again, self.total)
-        chosen = [number * total // twice for number in range(twice)]
-        places = [(float(number), number, "") for number in range(total)]
-        places += [((number + total // 2) % total + 0.5, number, SECOND) for number in chosen]
-        return [
-            (number, mark) for _, number, mark in sorted(places) if (ids[number], mark) not in self._stored
-        ]
+        questions = [(number, "") for number in range(total)]
+        questions += [(number * total // twice, SECOND) for number in range(twice)]
+        return [(number, mark) for number, mark in questions if (ids[number], mark) not in self._stored]
 
 
 def is_retryable(row: Answer) -> bool:
