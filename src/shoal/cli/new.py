@@ -96,14 +96,15 @@ def suggest_command(
         slot, home = slot.strip("{}"), "words"
         words = suggesting.suggest_words(suite, slot, model, count, seed, pos or "")
         suggesting.write_suggested(suite, {slot: words})
-        title, lines = f"Words for {{{slot}}}, best first: {len(words)}", [", ".join(words)]
+        title = f"{len(words)} word{'s' * (len(words) != 1)} for {{{slot}}}, best first:"
+        lines = [", ".join(words)]
     else:
         from ..protocols.behaviour.build import load_suite
 
         home = "cases"
         written = suggesting.suggest_cases(suite, load_suite(str(suite)), cases, model, count, seed)
         suggesting.write_suggested(suite, {"cases": {cases: written}})
-        title = f"Cases for {cases}: {len(written)}"
+        title = f"{len(written)} case{'s' * (len(written) != 1)} for {cases}:"
         lines = [f"{case['label']}: {case['text']}" for case in written]
     click.echo(printable(f"{title}\n"))
     for line in lines:
