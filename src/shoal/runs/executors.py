@@ -29,7 +29,7 @@ from ..core.files import for_owner_only
 from ..models import is_remote
 from ..training.stage import Progress, silent
 from .plan import Job
-from .resources import Resources
+from .settings import Resources
 from .store import RunStore
 from .tasks import BUSY, POLL_SECONDS, Ended, Executor, Queue, Task, record_failure, run_task, tasks_of
 

@@ -29,8 +29,7 @@ from ..models.interface import StoredAnswers
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import NamesModels, ReplacesModels, identity, is_random
-from .resources import Resources, read_resources
-from .settings import make_settings
+from .settings import Resources, make_settings, read_resources
 
 if TYPE_CHECKING:
     from ..training.stage import Recipe

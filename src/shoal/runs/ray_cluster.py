@@ -44,8 +44,8 @@ from .object_transfer import (
     put_in_place,
     tidy,
 )
-from .resources import Resources
 from .scoring import load_for
+from .settings import Resources
 from .store import RunStore
 from .tasks import POLL_SECONDS, Ended, Queue, Task, failure_elsewhere, record_failure, run_task
 
@@ -205,7 +205,8 @@ class _Driver:
         places = self._places(takes)
         if not places and takes not in self.reported:
             self.reported.add(takes)
-            self.progress(f"waiting for {takes.words()}: no node of the cluster has that much", 0, 0)
+            wanted = f"{takes.cores or 1:g} cores, {takes.gpus:g} GPUs, {takes.memory:,} bytes"
+            self.progress(f"waiting for {wanted}: no node of the cluster has that much", 0, 0)
         self.attempts += 1
         order = Order(
             self.run_name,

@@ -18,7 +18,7 @@ from ..models.validate import exception_text
 from ..training.stage import Progress, silent
 from .execute import BatchDistributor, execute, retry_errors
 from .plan import Job
-from .resources import Resources
+from .settings import Resources
 from .store import PATIENCE, RunStore, waiting_for
 from .training import BusyError, is_trained, shared_stages, stage_names, train_shared, training_of
 
