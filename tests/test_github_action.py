@@ -376,11 +376,3 @@ def test_the_example_workflow_uses_the_action(job):
 )
 def test_pre_commit_checks_suite_files(path, is_suite):
     assert bool(re.search(HOOKS["shoal-check"]["files"], path)) is is_suite
-
-
-def test_the_guide_names_every_input_and_hook():
-    guide = (ROOT / "docs" / "how-to" / "compare-and-gate.md").read_text()
-    action, hooks = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL))
-    assert action[0]["with"].keys() <= ACTION["inputs"].keys()
-    assert all(f"`{name}`" in guide for name in [*ACTION["inputs"], *ACTION["outputs"]])
-    assert [hook["id"] for hook in hooks["repos"][0]["hooks"]] == list(HOOKS)

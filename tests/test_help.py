@@ -33,16 +33,6 @@ def test_help_alone_is_the_list_of_verbs_with_whole_summaries():
     assert not missing
 
 
-def test_topics_fit_a_terminal():
-    too_wide = [
-        line
-        for topic in TOPICS
-        for line in shoal("help", topic).splitlines()
-        if len(line) > 80 and not line.startswith("  shoal ")
-    ]
-    assert not too_wide
-
-
 def test_the_topic_of_models_names_every_scheme_and_option():
     text, known = TOPICS["models"], set()
     for scheme, (module, _) in SCHEMES.items():
