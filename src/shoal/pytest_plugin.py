@@ -75,7 +75,10 @@ def assert_behaves(
     if is_graded(model):
         return _judged(rule, *graded_results([model]))
     try:
-        needed = _needed(groups, settings, suite, known)
+        judged = [f"{group}={value}" for group, value in groups.items() if value != "*"]
+        needed: dict[str, Any] = {} if suite is None else {"suite": suite}
+        needed |= {"only": judged} if judged and "only" in known else {}  # other cases are not queried
+        needed |= settings
         (result,) = audit_all([labelled(model, labels)], name, needed, where="assert_behaves")
     except UnknownGroup as problem:
         fix = next((close for key in groups if (close := nearest(key, known))), "one of those")
@@ -95,16 +98,6 @@ def _judged(rule: "Rule", result: "Result") -> "Result":
     if failed:
         raise AssertionError(_message(failed, result))
     return result
-
-
-def _needed(
-    groups: "dict[str, Any]", settings: dict[str, Any], suite: Any, known: "set[str]"
-) -> dict[str, Any]:
-    """Return the settings, restricted to the cases of the rule if the protocol has `only`."""
-    named = {} if suite is None else {"suite": suite}
-    judged = [f"{group}={value}" for group, value in groups.items() if value != "*"]
-    chosen = {"only": judged} if judged and "only" in known and "only" not in settings else {}
-    return {**named, **chosen, **settings}
 
 
 @pytest.fixture(name="assert_behaves", scope="session")

@@ -41,13 +41,6 @@ Options follow ?, and & separates them. Quote the spec for your shell.
 A comma or colon inside a label needs a backslash: so\\, so. Inside ?labels=
 write %26 for & and %2B for +; --labels does that for you.
 
-Examples:
-  shoal try behaviour hf:my-model --suite sentiment --labels negative,positive
-  shoal try behaviour "predictions:answers.csv?label=pred_a" \\
-      --suite hatecheck.csv
-  shoal try behaviour python:my_model:predict --suite suite.jsonl
-  shoal try behaviour "openai:MODEL?url=http://localhost:8000/v1&prompt=FILE"
-
 More: shoal list models, shoal list prompts.
 """
 

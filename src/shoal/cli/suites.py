@@ -184,10 +184,8 @@ def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
     for pair in pairs:
         value, _, name = (part.strip() for part in pair.rpartition("="))
         if not value or not name or value in names:
-            raise DataError(
-                f"--labels {pair}: {'given twice' if value in names else 'not of the form value=name'}",
-                fix="--labels 0=negative --labels 1=positive",
-            )
+            why = "once VALUE=NAME for each value of the label is expected"
+            raise DataError(f"--labels {pair}", why=why, fix="--labels 0=negative --labels 1=positive")
         names[value] = name
     return names
 

@@ -30,6 +30,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
@@ -45,7 +46,7 @@ from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Progress, silent
-from .plan import Job, short_hash
+from .plan import Job, plain, short_hash
 from .store_files import (
     VALUES,
     MemoryAnswers,
@@ -253,26 +254,14 @@ class RunStore:
 
     # Comparisons
 
-    def content_of(self, job_id: str) -> list[str]:
-        """Return digests of a job's answers and measures."""
-        folder = self.job_folder(job_id)
-        path = folder / "measures.json"
-        return [str(read_seal(folder / "answers.jsonl")), digest(path) if path.exists() else ""]
-
-    def _comparison_file(self, key: Mapping[str, Any]) -> Path:
-        jobs = [job["id"] for job in key["jobs"]]
-        return self.folder / "comparisons" / f"{short_hash({'jobs': jobs}, 16)}.json"
-
-    def write_comparison(self, key: Mapping[str, Any], compared: Mapping[str, Any]) -> None:
-        """Store what a protocol makes of several jobs together."""
-        path = self._comparison_file(key)
-        make_folder(path.parent)
-        write_sealed_json(path, {"key": short_hash(key, 64), **compared})
-
-    def read_comparison(self, key: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the stored comparison; None if something that decides it has changed."""
-        compared = read_sealed_json(self._comparison_file(key))
-        return compared if compared is not None and compared["key"] == short_hash(key, 64) else None
+    def comparison_file(self, settings: Any, jobs: Sequence[Mapping[str, Any]]) -> Path:
+        """Return the file of a protocol's comparison of these jobs, named by everything that decides it."""
+        files = [
+            self.job_folder(job["id"]) / name for job in jobs for name in ("measures.json", "answers.digest")
+        ]
+        content = [digest(path) if path.exists() else "" for path in files]
+        key = plain({"settings": asdict(settings), "jobs": list(jobs), "files": content})
+        return self.folder / "comparisons" / f"{short_hash(key, 32)}.json"
 
     # Errors
 
