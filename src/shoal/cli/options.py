@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import ModelError, ShoalError
-from ..core.files import SPLIT, split_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,16 +17,6 @@ if TYPE_CHECKING:
     from ..core.records import Finding, Measure, Result
 
 
-class _DataPath(click.Path):
-    """Check that a file exists, or the folder in FOLDER?split=NAME."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        folder, split = split_name(value)
-        checked = super().convert(str(folder) if split else value, param, ctx)
-        return Path(f"{folder}{SPLIT}{split}") if split else checked
-
-
-DATA = _DataPath(exists=True, path_type=Path)
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUT = click.Path(dir_okay=False, path_type=Path)
 OUT_ANY = click.Path(path_type=Path)

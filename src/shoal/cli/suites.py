@@ -10,7 +10,7 @@ import click
 
 from ..core.errors import ShoalError
 from ..core.files import is_file, is_folder
-from .options import AS_JSON, DATA, INTO, OUT, OUT_ANY, inputs, refuse_overwrite
+from .options import AS_JSON, INTO, OUT, OUT_ANY, inputs, refuse_overwrite
 
 if TYPE_CHECKING:
     from ..render.result_logs import AnsweredResult
@@ -113,7 +113,7 @@ def _column(name: str, about: str, field: str = "") -> Callable[[Any], Any]:
 
 
 @click.command("import")
-@click.argument("file", type=DATA)
+@click.argument("file", type=click.Path(path_type=Path))
 @click.option("--out", type=OUT, required=True, help="The suite file to write.")
 @_column("text", "Column of the text; give two for pairs.", "texts")
 @_column("label", "Column of the label.")

@@ -136,7 +136,9 @@ class Plan:
         """Return the group of a model, with its step and run if the plan has them."""
         for name, group in self.groups.items():
             if spec in group.models:
-                return {"group": name, **group.place_of(spec)}
+                place = group.models.index(spec)
+                axes = {"step": group.steps, "run": group.seeds}
+                return {"group": name} | {axis: values[place] for axis, values in axes.items() if values}
         return {"group": ""}
 
 
@@ -149,12 +151,6 @@ class Group:
     """The training step of each model; may be empty."""
     seeds: tuple[Count, ...] = ()
     """The training run of each model; may be empty if every model is a run of its own."""
-
-    def place_of(self, spec: str) -> dict[str, Any]:
-        """Return the step and the run of a model."""
-        place = self.models.index(spec)
-        axes = {"step": self.steps, "run": self.seeds}
-        return {name: values[place] for name, values in axes.items() if values}
 
 
 def make_job(

@@ -19,10 +19,10 @@ import socket
 import tempfile
 import time
 import warnings
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from threading import Event, Thread
@@ -146,7 +146,7 @@ class _Driver:
         self.flights: dict[Any, _Flight] = {}  # by the reference to its result
         self.attempts = 0
         self.lost = Counter[str]()
-        self.references: OrderedDict[tuple[str, object], Any] = OrderedDict()
+        self.references: dict[tuple[str, object], Any] = {}
         self.looked, self.mailed = 0.0, time.monotonic()
         self.nodes: list[Mapping[str, float]] = []
         self.reported: set[Resources] = set()
@@ -237,10 +237,9 @@ class _Driver:
         """Return a reference to content in the object store, shared by all tasks that need it."""
         key = name, version
         if key not in self.references:
+            if len(self.references) >= REFERENCES:
+                self.references.clear()
             self.references[key] = ray.put(read())
-        self.references.move_to_end(key)
-        while len(self.references) > REFERENCES:
-            self.references.popitem(last=False)
         return self.references[key]
 
     def _places(self, takes: Resources) -> int:
@@ -472,7 +471,7 @@ def _distribute(
         return
     takes, waiting = _demand(_takes(order.task)), deque[tuple[Any, Any]]()
     kept = {name: where for name, where in order.kept.items() if name.startswith("cases/")}
-    lean = Order(order.run, order.task, 0, kept, order.folder, order.inputs, None, 1)
+    lean = replace(order, kept=kept, mailbox=None, copies=1)
 
     def begin(block: Batches) -> Any:
         return ask_block.options(**takes).remote(lean, block)
