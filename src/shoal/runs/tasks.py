@@ -193,14 +193,14 @@ class Queue:
             self._lock, self._blocked_since = lock, self._blocked_since or self._put_back_at
 
     def report_waiting(self, progress: Progress) -> None:
-        """Report, once, that this process waits for another."""
+        """Report, once in a run, that this process waits for another."""
         since = self._blocked_since
         if since and time.monotonic() - since > PATIENCE and not self._is_reported:
             self._is_reported = True
             progress(waiting_for(self._lock), 0, 0)
 
     def end(self, task: Task, problem: str | None) -> Ended:
-        self._blocked_since, self._is_reported = None, False
+        self._blocked_since = None
         if problem is not None:
             self._problems[task.name] = problem
         self._order.done(task.name)
