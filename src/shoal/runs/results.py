@@ -9,16 +9,17 @@ The first three bring every case with its outcome. A result file has rates only:
 unpaired comparison.
 """
 
-import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from ..core.errors import DataError, ModelError, PlanError, ShoalError, StoreError, some
-from ..core.files import for_owner_only, is_file, read_lines
+from ..core.files import for_owner_only, is_file, read_json
 from ..core.records import Finding, Measure, Measures, Result
 from ..models import SCHEMES, is_remote, parse_spec
 from ..models.python import GivenLabels, PythonModel, as_model, as_option
@@ -254,46 +255,29 @@ def find_job(name: str, store: RunStore) -> tuple[Job, RunStore]:
 
 def read_result(path: Path) -> Result:
     """Read the output of `shoal try … --json` or `shoal show JOB --json`: a job and its measures, no outcomes."""
-    text, fix = "\n".join(line for _, line in read_lines(path)), f"shoal try … --json > {path}"
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as problem:
-        fix = f"predictions:{path}, if it holds predictions" if path.suffix != ".json" else fix
-        raise DataError(f"{path}: not a result file", why=f"not JSON: {problem}", fix=fix) from None
-    if not isinstance(content, dict) or not {"jobs", "measures"} <= content.keys():
-        why = 'an object with "jobs" and "measures" is expected'
-        raise DataError(f"{path}: not a result file", why=why, fix=fix)
-    jobs = content["jobs"]
-    if not isinstance(jobs, list) or len(jobs) != 1 or not isinstance(jobs[0], dict):
-        raise DataError(f"{path}: one job is expected", fix="a file per model")
-    rows = _checked({"measures": content["measures"], "findings": content.get("findings", [])}, path)
-    measures = Measures(rows.measures)
-    return Result(jobs[0], (), (), measures, findings=rows.findings, settings=_settings(jobs[0], path))
-
-
-def _settings(job: Mapping[str, Any], path: Path) -> Any:
-    if job.get("protocol") not in PROTOCOLS or not isinstance(job.get("settings"), Mapping):
-        return None
-    return make_settings(find_protocol(job["protocol"]).Settings, job["settings"], f"{path}: settings")
+        content = TypeAdapter(_ResultFile).validate_python(read_json(path, nan=True))
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise DataError(
+            f"{path}: not a result file: {where}: {first['msg'].lower()}",
+            why="an object with one job and its measures is expected",
+            fix=f"shoal try … --json > {path}",
+        ) from None
+    (job,) = content.jobs
+    settings = None
+    if job.get("protocol") in PROTOCOLS and isinstance(job.get("settings"), Mapping):
+        kind = find_protocol(job["protocol"]).Settings
+        settings = make_settings(kind, job["settings"], f"{path}: settings")
+    return Result(job, (), (), Measures(content.measures), findings=content.findings, settings=settings)
 
 
 @dataclass
-class _Rows:
+class _ResultFile:
+    jobs: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=1)]
     measures: list[Measure]
-    findings: list[Finding]
-
-
-def _checked(rows: Mapping[str, Any], path: Path) -> _Rows:
-    """Return the rows of a result file; raise an error that names the first invalid one."""
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        return TypeAdapter(_Rows).validate_python(rows)
-    except ValidationError as problem:
-        first = problem.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        fix = "write the file again: shoal try … --json"
-        raise DataError(f"{path}: {where}: {first['msg'].lower()}", fix=fix) from None
+    findings: list[Finding] = field(default_factory=list)
 
 
 def with_outcomes(result: Result, name: str) -> Result:
