@@ -40,10 +40,6 @@ class Cell:
     found: str
     matches: bool
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the cell for the `--json` output."""
-        return {"row": self.row, "column": self.column, "published": self.published, "found": self.found}
-
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:

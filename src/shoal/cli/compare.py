@@ -252,8 +252,6 @@ def rank_command(
       shoal rank hf:runs/a hf:runs/b hf:runs/c --data ten_examples.csv
       shoal rank hf:runs/a hf:runs/b --data ten_examples.csv \\
           --pool unlabelled.csv --out to_label.csv
-      shoal rank hf:runs/a hf:runs/b --data ten_examples.csv --data to_label.csv \\
-          --pool unlabelled.csv
       shoal rank predictions:a.csv predictions:b.csv --data nli.csv \\
           --set text=premise,hypothesis
       shoal rank "predictions:answers.csv?label=pred_*" --data examples.csv
@@ -389,7 +387,8 @@ def reproduce_command(name: str, data: Path, as_json: bool) -> None:
     with progress_bar() as progress:
         made = reproduce(name, data, progress)
     if as_json:
-        wrong = [cell.as_json() for cell in made.mismatches]
+        names = ("row", "column", "published", "found")
+        wrong = [{name: getattr(cell, name) for name in names} for cell in made.mismatches]
         matching = len(made.cells) - len(wrong)
         options.echo_object(
             made.jobs, made.measures, (), cells=len(made.cells), matching=matching, mismatches=wrong
