@@ -207,19 +207,15 @@ class RunStore:
         self.write_checks(job_id, [*others, check])
 
     def has_checks(self, job_id: str) -> bool:
-        return self._checks_in(self.job_folder(job_id) / "checks.json") is not None
+        return (self.job_folder(job_id) / "checks.json").exists()
 
     def read_checks(self, job_id: str) -> list[dict[str, Any]]:
         """Return the self-checks; a failed check if their file is damaged."""
-        path = self.job_folder(job_id) / "checks.json"
-        checks = self._checks_in(path)
-        if checks is None and path.exists():
-            return [{"name": "self-check", "ok": False, "detail": "checks.json is damaged"}]
-        return checks or []
-
-    def _checks_in(self, path: Path) -> list[dict[str, Any]] | None:
-        checks: list[dict[str, Any]] | None = (read_sealed_json(path) or {}).get("checks")
-        return checks
+        if not self.has_checks(job_id):
+            return []
+        damaged = {"name": "self-check", "ok": False, "detail": "checks.json is damaged"}
+        stored = read_sealed_json(self.job_folder(job_id) / "checks.json")
+        return [damaged] if stored is None else list(stored["checks"])
 
     # Measures
 
@@ -307,7 +303,7 @@ class RunStore:
     def errors(self, job_id: str) -> int:
         """Return the number of answers that are errors."""
         count = read_seal(self.job_folder(job_id) / "answers.jsonl").get("errors")
-        return count if isinstance(count, int) else sum(bool(row.error) for row in self.answers(job_id))
+        return count if isinstance(count, int) else 0
 
     def reopen(self, job_id: str, rows: Sequence[Answer]) -> None:
         """Return a finished job to the state in which it has only these answers."""

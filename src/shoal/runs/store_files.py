@@ -104,7 +104,8 @@ def _load(path: Path, _changed: int) -> Built | None:
             if DIGEST in row:
                 break
             groups = alike.groups(row["groups"]) if "groups" in row else heading.groups
-            meta = _meta(row["meta"]) if "meta" in row else heading.meta
+            meta = row.get("meta", heading.meta)
+            meta = Large(meta) if "meta" in row and len(str(meta)) > LONG_META else meta
             heading = headings.setdefault((id(groups), id(meta)), Heading(groups, meta))
             labels = alike.texts(tuple(row["labels"])) if "labels" in row else None
             examples = tuple([tuple(texts) for texts in row["examples"]])
@@ -117,11 +118,6 @@ def _load(path: Path, _changed: int) -> Built | None:
     labels = None if head["labels"] is None else tuple(head["labels"])
     measures = [from_json(measure) for measure in head["measures"]]
     return Built(asked, labels, head["asks"], measures, head["about"], whole if has_parts else ())
-
-
-def _meta(meta: dict[str, Any]) -> Mapping[str, Any]:
-    """Return the meta of a case; large values are held compressed."""
-    return Large(meta) if len(str(meta)) > LONG_META else meta
 
 
 def _is_whole(path: Path) -> bool:

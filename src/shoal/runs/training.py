@@ -224,6 +224,8 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
     path = store.folder / "searches" / f"{name}.json"
     make_folder(path.parent)
     with _turn(store, name, kind="search"):
+        stored = read_sealed_json(path) or {"tried": ()}  # of an interrupted search; none if damaged
+        scores_before = [row["score"] for row in stored["tried"]]
 
         def keep(scores: list[float]) -> None:
             tried = [
@@ -233,17 +235,12 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
             about = {"search": search.title, "chosen": chosen, "tried": tried, "of": len(search.tries)}
             write_sealed_json(path, about)
 
-        scores = run_search(search, _scores_of(path), keep, progress)
+        scores = run_search(search, scores_before, keep, progress)
     return best_try(search, scores)
 
 
 def search_name(search: Search) -> str:
     return short_hash(dict(search.identity), 16)
-
-
-def _scores_of(path: Path) -> list[float]:
-    """Return the scores of an interrupted search; none if the file is damaged."""
-    return [row["score"] for row in (read_sealed_json(path) or {"tried": ()})["tried"]]
 
 
 def _unmarked(name: str) -> None:
