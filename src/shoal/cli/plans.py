@@ -188,8 +188,6 @@ def show(
         raise click.UsageError("--json shows the measures; --failing and --only choose cases: --jsonl")
     if only and not (failing or form or explain):
         raise click.UsageError("--only chooses cases: give --failing, --explain, --csv or --jsonl with it")
-    if every and (form or not failing):
-        raise click.UsageError("--all is for --failing; --csv and --jsonl have every case already")
     if explain and form:
         raise click.UsageError(f"--explain colours words, and --{form} has none: leave one of them out")
     (result,) = options.find_results([name], **query)

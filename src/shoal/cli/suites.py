@@ -44,10 +44,6 @@ def check_command(files: tuple[Path, ...], prompts: int, cases: int | None, as_j
       shoal check plan.toml
       shoal check plan.toml --prompts 3
     """
-    if prompts and not all(file.suffix == ".toml" for file in files):
-        raise click.UsageError("--prompts shows the prompts of a plan: give a plan (.toml)")
-    if cases is not None and any(file.suffix == ".toml" for file in files):
-        raise click.UsageError("--cases shows the cases of a suite: give suites only")
     problems = []
     for file in files:
         try:
