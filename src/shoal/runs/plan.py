@@ -344,6 +344,7 @@ def _lists(table: Mapping[str, Any], where: str) -> _Lists:
 
 def _models(value: Any, where: str) -> dict[str, str]:
     """Return specs by name, from a list or from tables `[models.NAME]` with a spec and its options."""
+    value = [value] if isinstance(value, str) else value
     if isinstance(value, list) and all(isinstance(spec, str) for spec in value):
         if twice := next((spec for spec in value if value.count(spec) > 1), None):
             raise PlanError(f"{where}: model {twice!r} is listed twice", fix="list each model once")
@@ -427,7 +428,8 @@ def _group(value: Any, place: str) -> Group:
     """Return a group from a list of specs, or from a table with a step and a seed for each model."""
     table = value if isinstance(value, Mapping) else {"models": value}
     if is_pattern(table.get("models")):
-        table = {**_checkpoints(table["models"], place), **{k: v for k, v in table.items() if k != "models"}}
+        matched = _checkpoints(table["models"], place)
+        table = {**matched, **table, "models": matched["models"]}
     group: Group = make_settings(Group, table, place)
     if not group.models:
         fix = '["hf:seed-0", "hf:seed-1"], or a table with models and steps'
