@@ -134,7 +134,7 @@ def through_shoal(folder: Path, concurrency: int) -> Callable[[], None]:
     """The asking stage of a job, everything before it done."""
     from shoal import RunStore, read_plan
     from shoal.models import load_model
-    from shoal.runs.answer_sources import RemoteAnswers
+    from shoal.runs.execute import RemoteAnswers
     from shoal.training.stage import silent
 
     (job,) = read_plan(folder / f"plan-{concurrency}.toml").jobs()

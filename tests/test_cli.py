@@ -53,17 +53,11 @@ def test_try_prints_a_table_in_which_data_are_never_markup(suite, predictions):
     assert "expected positive, got negative" in done.stdout
 
 
-def test_a_limit_is_a_sample(suite, predictions):
-    done = shoal("try", "behaviour", predictions, "--set", f"suite={suite}", "--limit", 3, "--json")
-    assert json.loads(done.stdout)["measures"][-1]["n"] == 3
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["try", "behaviour", "predictions:x", "--set", "suite"], 1, "not of the form key=value"),
         (["try", "behaviour", "predictions:x", "--set", "suite=a", "--set", "suite=b"], 1, "given twice"),
-        (["try", "behaviour", "predictions:x", "--set", "resamples=many"], 1, "resamples = 'many'"),
         (["try", "behaviour", "predictions:absent.jsonl"], 1, "absent.jsonl: no such file"),
         (["try", "behaviour", "nonsense:bert"], 1, "model 'nonsense:bert'"),
         (["try", "behaviour"], 2, "Missing argument 'MODEL'"),
@@ -76,19 +70,6 @@ def test_what_is_wrong_is_said_in_a_line_or_three(arguments, code, message):
     assert done.exit_code == code, done.output
     assert message in done.output
     assert "Traceback" not in done.output
-
-
-def test_import_says_what_it_found_and_what_it_left(tmp_path):
-    table = tmp_path / "hc.csv"
-    table.write_text(
-        "functionality,case_id,test_case,label_gold,templ_id,case_templ\nslur_h,1,You x.,hateful,7,You X.\n"
-    )
-    out = tmp_path / "out.jsonl"
-    done = shoal("import", table, "--out", out)
-    assert done.exit_code == 0, done.output
-    assert "1 cases (1 MFT), 1 examples" in done.stdout.replace("\n", " ")
-    assert "not imported: column 'case_templ'" in done.stdout
-    assert '"cluster": "7"' in out.read_text()
 
 
 def test_check_describes_a_suite(suite):
@@ -110,35 +91,3 @@ def test_the_example_predictions_are_those_of_their_model():
     code = "import sys; sys.path.insert(0, 'tools'); from example_predictions import OUT, predictions; import gzip;"
     code += "sys.exit(gzip.decompress(OUT.read_bytes()) != gzip.decompress(predictions()))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
-
-
-@pytest.mark.slow
-def test_a_reader_that_goes_away_is_no_error(suite, predictions):
-    command = f"{sys.executable} -c 'from shoal.cli import main; main()' list | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert done.stderr == "" and done.returncode == 0
-
-
-@pytest.mark.parametrize(("small", "says_why"), [(1, True), (200, False)])
-def test_try_says_why_the_suite_score_is_far_from_the_pass_rate(tmp_path, small, says_why):
-    rows = rows_of({"large": 200, "small": small})
-    suite = write_suite(tmp_path / "suite.jsonl", rows)
-    answers = write_answers(
-        tmp_path / "answers.jsonl", rows, [row["functionality"] == "small" for row in rows]
-    )
-    done = shoal("try", "behaviour", answers, "--set", f"suite={suite}")
-    assert ("score differ because" in " ".join(done.stdout.split())) == says_why, done.output
-
-
-def test_an_error_fits_the_terminal_and_its_words_stay_whole():
-    path = "x" * 70 + ".csv"
-    done = CliRunner(env={"COLUMNS": "60"}).invoke(main, ["show", path])
-    lines = done.output.splitlines()
-    assert done.exit_code == 1 and any(path in line for line in lines)
-    assert all(len(line) <= 60 or path in line for line in lines)
-    assert [line for line in lines if not line.startswith(("Error: ", "  why: ", "  try: ", " " * 7))] == []
-
-
-def test_a_protocol_names_the_option_that_it_does_not_take():
-    done = CliRunner().invoke(main, ["try", "behaviour", "tiny:sentiment", "--data", "x.csv"])
-    assert done.exit_code == 1 and "behaviour takes no --data" in done.output

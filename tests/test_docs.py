@@ -1,5 +1,6 @@
 """What the pages show is what the commands print."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -14,39 +15,56 @@ from shoal.cli import main
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLLOWED = ("tutorial.md", "suites-with-others.md")
-"""Their commands build on one another: tests/test_tutorial.py and tests/test_others.py follow them."""
+"""Their commands build on one another: tests/test_tutorial.py follows the one, a test below the other."""
 
 
-def sessions() -> list[tuple[Path, str, str]]:
-    """Every `$ shoal …` in a console block, with what the page shows below it."""
-    shown_below = []
-    for page in PAGES:
-        if page.name in FOLLOWED:
-            continue
-        for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
-            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-                command, _, shown = part.partition("\n")
-                shown_below.append((page, command, shown))
-    return shown_below
+def commands_of(page: Path) -> list[tuple[str, str]]:
+    """Every `$ shoal …` in a console block of a page, with what is shown below it."""
+    blocks = "".join(re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL))
+    parts = re.split(r"^\$ ", blocks, flags=re.MULTILINE)[1:]
+    return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("page", "command", "shown"), sessions())
-def test_a_console_block_shows_the_real_output(page, command, shown, tmp_path, monkeypatch):
+def assert_shown(command: str, shown: str) -> None:
     """Lines in the order they are printed; `…` stands for lines left out, and a line may be cut short."""
-    if files := re.findall(r'^```\w+ title="(\S+)"\n(.*?)^```', page.read_text(), re.DOTALL | re.MULTILINE):
-        monkeypatch.chdir(tmp_path)
-    for name, content in files:
-        (tmp_path / name).write_text(content)
     words = shlex.split(command)
     assert words[0] == "shoal"
     done = CliRunner(env={"COLUMNS": "80"}).invoke(main, words[1:])
     assert done.exit_code == 0, done.output
     printed = iter(line.strip() for line in done.output.splitlines())
     for line in filter(None, map(str.strip, shown.replace("…", "").splitlines())):
-        assert any(real.startswith(line) for real in printed), (
-            f"{page.name}: not printed (in this order): {line}"
-        )
+        assert any(real.startswith(line) for real in printed), f"not printed (in this order): {line}"
+
+
+def sessions() -> list[tuple[Path, str, str]]:
+    return [(page, *pair) for page in PAGES if page.name not in FOLLOWED for pair in commands_of(page)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "command", "shown"), sessions())
+def test_a_console_block_shows_the_real_output(page, command, shown, tmp_path, monkeypatch):
+    if files := re.findall(r'^```\w+ title="(\S+)"\n(.*?)^```', page.read_text(), re.DOTALL | re.MULTILINE):
+        monkeypatch.chdir(tmp_path)
+    for name, content in files:
+        (tmp_path / name).write_text(content)
+    assert_shown(command, shown)
+
+
+def save_form(page: Path, out: Path) -> None:
+    """Save a form in which nothing was changed, as its script does (tests/render/test_form.py)."""
+    found = re.search(r'id="data">(.*?)</script>', page.read_text(), re.DOTALL)
+    assert found
+    data = json.loads(found[1])
+    header = json.loads(data["header"]) | {"form": {"labels": data["labels"]}}
+    out.write_text("\n".join([json.dumps(header), *data["rows"]]) + "\n")
+
+
+def test_following_the_guide_to_suites_with_others_gives_what_it_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command, shown in commands_of(ROOT / "docs" / "how-to" / "suites-with-others.md"):
+        assert_shown(command, shown)
+        if Path("form.html").exists() and not Path("hotels-edited.json").exists():
+            save_form(Path("form.html"), Path("hotels-edited.json"))
 
 
 def python_blocks() -> list[tuple[str, str]]:

@@ -60,11 +60,6 @@ def nosy(texts):
 def ended(texts):
     os.write(1, b"\\xff")
     os._exit(0)
-
-def counted(texts):
-    with open("queries.txt", "a") as stream:
-        stream.writelines(f"{text}\\n" for text in texts)
-    return old(texts)
 """
 )
 
@@ -227,34 +222,6 @@ def test_a_gate_that_is_not_met_fails_the_job_and_its_comment_is_updated_in_plac
     assert "### ✓ shoal: gate met" in comment["body"] and "was updated" in job.log
 
 
-@pytest.mark.slow
-def test_the_comparison_does_not_query_the_models_again(job):
-    assert job.run(model="python:models:new", baseline="python:models:counted", suite="suite.py") == 3
-    queries = (job.folder / "queries.txt").read_text().splitlines()
-    alone = len(queries)
-    (job.folder / "queries.txt").unlink()
-    assert job.run(model="python:models:counted", suite="suite.py") == 0
-    assert alone == len((job.folder / "queries.txt").read_text().splitlines())
-
-
-@pytest.mark.slow
-def test_a_result_file_is_compared_unpaired(job, github):
-    command = [
-        sys.executable,
-        "-m",
-        "shoal",
-        "try",
-        "behaviour",
-        "python:models:old",
-        "--suite=suite.py",
-        "--json",
-    ]
-    with (job.folder / "result.json").open("w") as stream:
-        subprocess.run(command, cwd=job.folder, env=job.environment, stdout=stream, check=True)
-    assert job.run(result="result.json", baseline="result.json") == 0
-    assert "Unpaired: a result file has rates" in github.comments[0]["body"]
-
-
 def test_without_the_right_to_comment_the_gate_still_decides(job, github):
     github.status = 403
     assert job.run(model="python:models:new", suite="suite.py") == 3
@@ -280,7 +247,6 @@ def test_an_error_of_the_gate_is_the_summary(job, github):
     ("inputs", "problem"),
     [
         ({}, "either `model` or `result`"),
-        ({"model": "python:models:new", "result": "result.json"}, "either `model` or `result`"),
         ({"result": "result.json", "rules": ""}, "`rules` is missing"),
     ],
 )
@@ -332,14 +298,7 @@ def test_a_strangers_comment_with_our_marker_is_left_alone(report, github):
     assert github.comments[0]["body"] == marker and len(github.comments) == 2
 
 
-def test_two_gates_have_a_comment_each(report, github):
-    report()
-    github_action.comment(7, "another gate", "text")
-    assert len(github.comments) == 2
-
-
-@pytest.mark.parametrize("token", [TOKEN, f"{TOKEN}\n", ""])
-@pytest.mark.parametrize("status", [403, 422, 500])
+@pytest.mark.parametrize(("token", "status"), [(TOKEN, 403), (f"{TOKEN}\n", 500), ("", 422)])
 def test_the_token_is_never_printed(token, status, report, github, monkeypatch, capsys):
     github.status = status
     monkeypatch.setenv("SHOAL_TOKEN", token)
@@ -358,11 +317,6 @@ def test_another_host_does_not_get_the_token(report, github):
     assert github.tokens == [f"Bearer {TOKEN}"] and other.tokens == [None]
 
 
-def test_a_server_that_is_not_there_is_a_note(report, monkeypatch):
-    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:1")
-    assert report() == "No comment on the pull request: GitHub gave no valid answer."
-
-
 @given(st.text(st.sampled_from("`~\n\r\t @a<>#&\x1b\u2028\u202e"), max_size=40))
 def test_nothing_closes_the_code_block_or_hides_in_it(text):
     first, *inside, last = re.split("[\n\r]", github_action.code_block(text))
@@ -370,7 +324,7 @@ def test_nothing_closes_the_code_block_or_hides_in_it(text):
     assert "".join(inside).isprintable()
 
 
-@pytest.mark.parametrize("size", [100, 40_000, 200_000])
+@pytest.mark.parametrize("size", [100, 200_000])
 def test_a_comment_keeps_to_the_limit_of_github(size, report, github):
     outcome = {
         "code": 3,
@@ -415,20 +369,10 @@ def test_the_example_workflow_uses_the_action(job):
     ("path", "is_suite"),
     [
         ("suite.jsonl", True),
-        ("tests/hotel_suite.yml", True),
         ("suites/hotel/negation.yaml", True),
         ("hotel.yaml", False),
-        ("suites/readme.md", False),
         ("suite.yaml.bak", False),
     ],
 )
 def test_pre_commit_checks_suite_files(path, is_suite):
     assert bool(re.search(HOOKS["shoal-check"]["files"], path)) is is_suite
-
-
-def test_the_guide_names_every_input_and_hook():
-    guide = (ROOT / "docs" / "how-to" / "compare-and-gate.md").read_text()
-    action, hooks = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL))
-    assert action[0]["with"].keys() <= ACTION["inputs"].keys()
-    assert all(f"`{name}`" in guide for name in [*ACTION["inputs"], *ACTION["outputs"]])
-    assert [hook["id"] for hook in hooks["repos"][0]["hooks"]] == list(HOOKS)

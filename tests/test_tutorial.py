@@ -74,10 +74,3 @@ def follow(page: str, folder: Path) -> list[str]:
 def test_following_the_tutorial_gives_what_it_shows(tmp_path):
     wrong = follow(PAGE, tmp_path)
     assert not wrong, "\n".join(wrong)
-
-
-def test_the_tutorial_goes_all_the_way():
-    commands = [command for match in BLOCK.finditer(PAGE) for command, _ in commands_of(match[3])]
-    verbs = {command.split()[1] for command in commands if command.startswith("shoal ")}
-    assert verbs >= {"check", "try", "run", "show", "export", "gate", "compare"}
-    assert any(command.startswith("pytest ") for command in commands) and commands.count(EXIT_CODE) == 3

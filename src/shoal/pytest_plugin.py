@@ -50,11 +50,11 @@ def assert_behaves(
     """
     __tracebackhide__ = True
     from .comparing.rules import Rule
-    from .core.errors import PlanError, nearest
+    from .core.errors import PlanError, nearest, some
     from .core.selection import UnknownGroup
     from .protocols import PROTOCOLS, find_protocol
     from .protocols.scores import graded_results, is_graded
-    from .runs.results import audit_with, labelled
+    from .runs.results import audit_all, labelled
 
     name = protocol or next(iter(PROTOCOLS))
     known = set() if is_graded(model) else {row.name for row in fields(find_protocol(name).Settings)}
@@ -75,14 +75,16 @@ def assert_behaves(
     if is_graded(model):
         return _judged(rule, *graded_results([model]))
     try:
-        result = audit_with(
-            name, labelled(model, labels), _needed(groups, settings, suite, known), "assert_behaves"
-        )
+        judged = [f"{group}={value}" for group, value in groups.items() if value != "*"]
+        needed: dict[str, Any] = {} if suite is None else {"suite": suite}
+        needed |= {"only": judged} if judged and "only" in known else {}  # other cases are not queried
+        needed |= settings
+        (result,) = audit_all([labelled(model, labels)], name, needed, where="assert_behaves")
     except UnknownGroup as problem:
+        fix = next((close for key in groups if (close := nearest(key, known))), "one of those")
+        why = f"settings: {', '.join(sorted(known))}; {problem}"
         raise PlanError(
-            f"assert_behaves: unknown setting, or group of cases, among {', '.join(groups)}",
-            why=f"settings: {', '.join(sorted(known))}; {problem}",
-            fix=next((close for key in groups if (close := nearest(key, known))), "one of those"),
+            f"assert_behaves: unknown setting or group: {some(groups)}", why=why, fix=fix
         ) from None
     return _judged(rule, result)
 
@@ -98,16 +100,6 @@ def _judged(rule: "Rule", result: "Result") -> "Result":
     return result
 
 
-def _needed(
-    groups: "dict[str, Any]", settings: dict[str, Any], suite: Any, known: "set[str]"
-) -> dict[str, Any]:
-    """Return the settings, restricted to the cases of the rule if the protocol has `only`."""
-    named = {} if suite is None else {"suite": suite}
-    judged = [f"{group}={value}" for group, value in groups.items() if value != "*"]
-    chosen = {"only": judged} if judged and "only" in known and "only" not in settings else {}
-    return {**named, **chosen, **settings}
-
-
 @pytest.fixture(name="assert_behaves", scope="session")
 def assert_behaves_fixture() -> Callable[..., Any]:
     """Return `assert_behaves`."""
@@ -115,38 +107,20 @@ def assert_behaves_fixture() -> Callable[..., Any]:
 
 
 def _message(failed: "list[Verdict]", result: "Result") -> str:
-    """Return the failed rules, the lowest rates among their groups, and two failing cases."""
-    from .comparing.cases import comparable
-    from .comparing.wording import measure_text, sentence
+    """Return the failed rules, two failing cases, and the first case without an answer."""
+    from .comparing.wording import sentence
     from .core.views import shown_cases
     from .render.terminal import case_lines
 
     lines = ["the model does not behave:", *(f"  {sentence(verdict)}" for verdict in failed[:WORST])]
     if len(failed) > WORST:
         lines.append(f"  … and {len(failed) - WORST} more")
-    wanted = [set(verdict.measure.groups.items()) for verdict in failed]
-    rates = [
-        quantity
-        for quantity in comparable(result, result.cases)
-        if quantity.measure.basis.mean_over == "cases"
-        and any(groups <= set(quantity.measure.groups.items()) for groups in wanted)
-    ]
-    rates = [rate for rate in rates if rate.measure.value is not None and rate.measure.value < 1]
-    rates = sorted(rates, key=lambda rate: (rate.measure.value or 0.0, -rate.measure.n))[:WORST]
-    if rates:
-        lines += ["", "worst:"]
-        lines += [f"  {rate.name}: {measure_text(rate.measure)}, n = {rate.measure.n:,}" for rate in rates]
-    examples = [
-        case for rate in rates for case in result.failing_among(map(int, rate.parts[0][1]))[:EXAMPLES]
-    ]
-    if examples:
-        lines += ["", "failing:"]
-        for shown in shown_cases(result, examples[:EXAMPLES]):
-            lines += [f"  {line.plain.rstrip()}" for line in case_lines(shown, WIDTH)]
+    examples = result.failing()[:EXAMPLES]
+    lines += ["", "failing:"] if examples else []
+    for shown in shown_cases(result, examples):
+        lines += [f"  {line.plain.rstrip()}" for line in case_lines(shown, WIDTH)]
     errors = [outcome for outcome in result.outcomes if outcome.error]
     if errors:
-        lines += [
-            "",
-            f"no answer to {len(errors):,} cases; the first, {errors[0].case_id}: {errors[0].error}",
-        ]
+        first = f"{errors[0].case_id}: {errors[0].error}"
+        lines += ["", f"no answer to {len(errors):,} cases; the first, {first}"]
     return "\n".join(lines)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from shoal import RunStore, read_plan
-from shoal.runs.executors import local, run_jobs
+from shoal.runs import executors as local
+from shoal.runs.executors import run_jobs
 from shoal.runs.plan import check_plan
 
 MODELS = """

@@ -1,6 +1,5 @@
 """Jobs whose training is the same keep a row each: no cell of the table stays empty for it."""
 
-import csv
 import json
 import re
 
@@ -79,16 +78,6 @@ def test_a_suite_of_one_test_type_has_every_cell_of_its_table(plan, folder):
     assert "8 jobs: 0 done, 8 to run" in table
     cells = row_of(table, "iid>suite")
     assert len(cells) == 5 and "–" not in cells and not any("of" in cell for cell in cells)
-
-
-def test_what_was_trained_alike_answers_alike(plan, folder):
-    shoal("run", plan, "--into", folder / "runs")
-    shoal("report", plan, "--into", folder / "runs", "--out", folder / "page.html")
-    with (folder / "page-results_fine.csv").open(newline="") as stream:
-        rows = {row["scenario"]: row for row in csv.DictReader(stream)}
-    # without its test type the model has seen i.i.d. data only
-    assert all(rows["type"][name] == rows["standard"][name] for name in ("negation", "praise", "blame"))
-    assert rows["func"]["negation"] == rows["class"]["negation"]
 
 
 def test_asked_only_what_they_left_out_the_folds_make_the_same_table(tmp_path):

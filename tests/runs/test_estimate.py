@@ -28,11 +28,3 @@ def test_check_counts_trainings_and_trials_of_a_plan_and_times_them(tmp_path):
     # The i.i.d. stage is shared; the search of vanilla is also one of lp-ft's, and lp has its own.
     assert (found["jobs"], found["trainings"], found["tries"]) == (6, 2 * 3, 6 + 6)
     assert found["steps"] > 0 and found["questions"] > 0 and found["seconds"] > 0
-
-
-@pytest.mark.parametrize("verb", ["text", "json"])
-def test_a_plan_without_training_has_no_estimate(tmp_path, verb):
-    plan = tmp_path / "plan.toml"
-    plan.write_text('models = ["tiny:sentiment"]\n[behaviour]\nsuite = "sentiment"\n')
-    output = CliRunner().invoke(main, ["check", str(plan), *(["--json"] if verb == "json" else [])]).output
-    assert "training" not in output and "estimate" not in output

@@ -19,10 +19,9 @@ from shoal.cli import main
 FORK = multiprocessing.get_context("fork")  # a real process, without the second it takes to import numpy
 PLANS = {
     "bbq": '[bias]\ndiagnostic = "bbq"\ndata = "example"\nlimit = 30\n',
-    "choice": '[bias]\ndiagnostic = "crows_choice"\ndata = "example"\nlimit = 15\n',
     "cood": '[cood]\ndata = "toy.csv"\nshots = [0, 1]\ntest_per_label = 4\n',
 }
-PROMPT = {"bbq": "options-plain", "choice": "choice-plain", "cood": "agreement-plain"}
+PROMPT = {"bbq": "options-plain", "cood": "agreement-plain"}
 UNDER_WAY, MOST_KILLS = 2, 8
 TRIALS = 1 + 8
 """Requests of a job before its first question: the trial, and the self-check."""

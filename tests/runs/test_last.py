@@ -50,14 +50,6 @@ def test_only_the_latest_result_is_kept_and_git_ignores_it(spec):
     assert Path(".shoal/.gitignore").read_text() == "*\n"
 
 
-def test_an_interrupted_write_leaves_no_old_results(spec):
-    tried(spec)
-    Path(".shoal/new").mkdir()
-    Path(".shoal/old/jobs").mkdir(parents=True)
-    tried(spec)
-    assert {path.name for path in Path(".shoal").iterdir()} == {".gitignore", "last", "locks"}
-
-
 def test_a_folder_that_cannot_be_written_costs_one_note(spec):
     Path(".shoal").write_text("a file in the way")
     output = tried(spec)
@@ -105,12 +97,6 @@ def test_show_and_report_take_models_and_result_files(spec):
     assert json.loads(Path("page.json").read_text())["jobs"][0]["model"] == spec
 
 
-def test_try_writes_the_page(spec):
-    tried(spec, "--html", "page.html")
-    assert "bad/0" in Path("page.html").read_text()
-    assert shoal("try", "behaviour", spec, "--suite", "suite.jsonl", "--html", "p.jsonl").exit_code == 1
-
-
 def test_labels_are_quoted_into_the_spec(spec):
     Path("odd.py").write_text(
         "def model(texts):\n    return ['so, so: bad & +1%' if 'bad' in text else 'ok' for text in texts]\n"
@@ -120,11 +106,11 @@ def test_labels_are_quoted_into_the_spec(spec):
     assert done.exit_code == 0, done.output
     twice = shoal("try", "behaviour", with_option("python:odd:model", "labels", "a,b"), "--labels", labels)
     assert "labels are given twice" in twice.output
-    assert shoal("show", "last", "--labels", labels).exit_code == 2
+    assert "labels is for models" in shoal("show", "last", "--labels", labels).output
 
 
 def test_answers_of_an_endpoint_are_for_their_owner_only(spec, monkeypatch):
-    monkeypatch.setattr("shoal.runs.last.is_remote", lambda spec: True)
+    monkeypatch.setattr("shoal.runs.results.is_remote", lambda spec: True)
     tried(spec)
     files = [path for path in Path(".shoal").rglob("*") if path.is_file()]
     assert files and all(path.stat().st_mode & 0o077 == 0 for path in files)

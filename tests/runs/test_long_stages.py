@@ -13,10 +13,8 @@ from stores import files
 pytest.importorskip("transformers", reason="needs shoal[hf]")
 
 from shoal.runs.executors import run_here, run_jobs
-from shoal.runs.object_transfer import Workplace, kept_for, put_in_place
 from shoal.runs.plan import check_plan, make_plan
 from shoal.runs.store import RunStore
-from shoal.runs.tasks import run_task, tasks_of
 from shoal.training import checkpointing
 
 FORK = multiprocessing.get_context("fork")
@@ -93,40 +91,3 @@ def test_killed_again_and_again_a_plan_ends_with_the_same_files(table, tmp_path)
     assert trained.value <= sum(counted) + kills, (
         "more than the step at which it was killed was trained again"
     )
-
-
-@pytest.mark.slow
-def test_a_task_that_is_lost_goes_on_elsewhere_from_what_was_sent(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpointing, "SHARE", 1e9)
-    plan = make_plan(LEARNING)
-    here, there = RunStore(tmp_path / "here"), RunStore(tmp_path / "there")
-    jobs = check_plan(plan)
-    list(run_here(jobs, here))
-    task = tasks_of(jobs, there, resources=plan.resources)[0]
-    assert task.stage == 0
-    lost, seen = Workplace(tmp_path / "lost"), []
-
-    class LostError(BaseException):
-        pass
-
-    def until(what: str, done: int, total: int) -> None:
-        if done == 8:
-            raise LostError
-
-    lost.lay_out({})
-    with pytest.raises(LostError):
-        run_task(task, lost.store, until)
-    put_in_place(lost.news(done=False), there)
-    (middle,) = (there.folder / "midway").iterdir()
-    paths = {name: there.folder / name for name in kept_for(task, there)}
-    assert middle in paths.values()
-    place = Workplace(tmp_path / "next")
-    place.lay_out({name: (path.stat().st_mtime_ns, path.read_bytes) for name, path in paths.items()})
-    assert run_task(task, place.store, lambda what, done, total: seen.append(done)) is None
-    assert seen[0] == 8
-    name = middle.name
-    assert (place.store.folder / "checkpoints" / name).read_bytes() == (
-        here.folder / "checkpoints" / name
-    ).read_bytes()
-    place.clear(task.job)
-    assert not (place.store.folder / "midway").exists()

@@ -68,13 +68,13 @@ def test_a_pattern_of_checkpoints_is_a_group_with_seeds_and_steps_of_the_paths(t
 
 @pytest.mark.parametrize(
     "change",
-    ['split = "test"\n', "limit = 5\n", 'edits = "none"\n', 'split = "test"\nsplit_by = "id"\n'],
+    ["limit = 5\n", 'split = "test"\nsplit_by = "id"\n'],
 )
 def test_what_changes_the_answers_changes_the_name(tmp_path, change):
     assert jobs_of(GOOD, tmp_path)[0].id != jobs_of(GOOD + change, tmp_path)[0].id
 
 
-@pytest.mark.parametrize("change", ["tolerance = 0.2\n", "resamples = 10\n", 'band = "strict"\n'])
+@pytest.mark.parametrize("change", ["tolerance = 0.2\n", "resamples = 10\n"])
 def test_what_only_changes_scoring_does_not(tmp_path, change):
     assert jobs_of(GOOD, tmp_path)[0].id == jobs_of(GOOD + change, tmp_path)[0].id
 
@@ -95,21 +95,14 @@ def test_the_content_of_files_is_part_of_the_name(tmp_path):
     ("text", "message"),
     [
         (GOOD.replace("models", "modles"), r'unknown key "modles"[\s\S]*try: "models"'),
-        (GOOD.replace("behaviour", "behavior"), r'unknown key "behavior"[\s\S]*try: "behaviour"'),
         (GOOD + "tolerence = 1\n", r'\[behaviour\]: unknown setting "tolerence"[\s\S]*try: "tolerance"'),
         (GOOD + 'limit = "many"\n', r"\[behaviour\]: limit = 'many'"),
         (GOOD.replace('"sentiment"', '"absent.jsonl"'), "suite 'absent.jsonl' is neither a file"),
         (GOOD.replace("predictions:example", "predictions:absent.csv"), "absent.csv: no such file"),
-        (
-            GOOD.replace("predictions:example", "python:no_such_module_here:f"),
-            "no module 'no_such_module_here'",
-        ),
         (GOOD.replace('["predictions:example"]', "3"), "models = 3"),
-        (GOOD.replace('["predictions:example"]', "[]"), "no models"),
         ('models = ["predictions:example", "predictions:example"]\n[behaviour]\n', "is listed twice"),
         ('models = ["predictions:example"]\n', "no protocol"),
         ('models = ["predictions:example"]\nbehaviour = 3\n', r"\[behaviour\] must be a table"),
-        ("seeds = []\n" + GOOD, r"seeds = \[\]"),
         ("seeds = [0, 0]\n" + GOOD, r"seeds = \[0, 0\]"),
         ("seeds = [1]\n" + GOOD + "seed = 2\n", "two sources for one value"),
         ("[models.m]\nlabels = 3\n[behaviour]\n", r"\[models.m\]: no spec"),
@@ -123,14 +116,6 @@ def test_each_mistake_is_one_clear_error_that_names_the_plan(tmp_path, text, mes
     with pytest.raises(ShoalError, match=message) as caught:
         jobs_of(text, tmp_path)
     assert "plan.toml" in str(caught.value)
-
-
-def test_nothing_runs_before_the_whole_plan_is_checked(tmp_path):
-    path = tmp_path / "plan.toml"
-    path.write_text('models = ["predictions:example", "predictions:absent.csv"]\n[behaviour]\n')
-    done = CliRunner().invoke(main, ["run", str(path), "--into", str(tmp_path / "runs")])
-    assert done.exit_code == 1 and "absent.csv: no such file" in done.output
-    assert not (tmp_path / "runs").exists()
 
 
 def test_a_table_of_labels_in_a_plan_is_a_map_of_names():
@@ -183,7 +168,7 @@ def test_paths_in_a_plan_start_at_its_own_folder(tmp_path, monkeypatch):
     assert CliRunner().invoke(main, ["run", "study/plan.toml"]).exit_code == 0
 
 
-def test_where_nothing_is_there_they_start_here_and_two_are_one_too_many(tmp_path, monkeypatch):
+def test_where_nothing_is_there_they_start_here(tmp_path, monkeypatch):
     (tmp_path / "study").mkdir()
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
@@ -191,11 +176,8 @@ def test_where_nothing_is_there_they_start_here_and_two_are_one_too_many(tmp_pat
     (job,) = check_plan(read_plan(Path("study/plan.toml")))
     assert job.model == "predictions:answers.csv?label=label"
     Path("study/suite.jsonl").write_text(FILES["suite.jsonl"])
-    with pytest.raises(
-        ShoalError, match=r"study/plan.toml: suite.jsonl exists both in the plan's folder"
-    ) as caught:
-        read_plan(Path("study/plan.toml"))
-    assert "\n  try: " in str(caught.value)
+    (job,) = check_plan(read_plan(Path("study/plan.toml")))
+    assert job.settings.suite == "study/suite.jsonl"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,8 @@ import functools
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 import traceback
 from pathlib import Path
 
@@ -100,37 +98,6 @@ def test_a_job_that_was_stopped_goes_on_and_nothing_that_arrived_is_asked_again(
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_it_loses_no_more_than_what_was_under_way(server, tmp_path):
-    server.delay = 0.03
-    plan = plan_of(tmp_path, server, "&mode=generate&again=0&concurrency=2")
-    command = [sys.executable, "-m", "shoal", "run", str(plan), "--into", str(tmp_path / "runs")]
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    partial = tmp_path / "runs" / "jobs"
-    found: list[Path] = []
-    while not found or found[0].read_bytes().count(b"\n") < 8:
-        time.sleep(0.02)
-        found = list(partial.glob("*/answers.partial.jsonl"))
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    kept = found[0].read_bytes().count(b"\n")
-    time.sleep(0.1)
-    before = len(server.bodies)
-    assert kept >= 8 and before - 9 - kept <= 2  # trial, self-check; two under way
-    (job,), problems = run(plan, RunStore(tmp_path / "runs"))
-    assert problems == [None]
-    rows = list(RunStore(tmp_path / "runs").answers(job.id))
-    assert len(server.bodies) - before == len(rows) - kept + 1
-    whole = RunStore(tmp_path / "whole")
-    run(plan, whole)
-    names = ("answers.jsonl", "answers.digest")
-    for name in names:
-        assert (tmp_path / "runs/jobs" / job.id / name).read_bytes() == (
-            tmp_path / "whole/jobs" / job.id / name
-        ).read_bytes()
-
-
-@pytest.mark.slow
 def test_errors_are_counted_and_only_they_are_asked_again(server, tmp_path):
     server.rule = lambda question: "who knows?" if "film" in question else by_words(question)
     plan, store = (
@@ -155,20 +122,6 @@ def test_errors_are_counted_and_only_they_are_asked_again(server, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_budget_stops_the_job_and_a_larger_one_goes_on(server, tmp_path):
-    money = "&mode=generate&again=0&price=input:1000,output:1000&budget="
-    store = RunStore(tmp_path / "runs")
-    (job,), (problem,) = run(plan_of(tmp_path, server, money + "1"), store)
-    assert "might exceed the budget of 1" in problem
-    kept = store.kept(job.id)
-    assert kept > 5
-    (same,), problems = run(plan_of(tmp_path, server, money + "9"), store)
-    assert same.id == job.id and problems == [None]
-    spent = [json.loads(line) for line in (store.job_folder(job.id) / "spent.jsonl").read_text().splitlines()]
-    assert sum(row["input"] + row["output"] for row in spent) / 1000 <= 9
-
-
-@pytest.mark.slow
 def test_two_processes_share_one_budget(server, tmp_path):
     server.delay = 0.01
     plan = plan_of(tmp_path, server, "&mode=generate&again=0&price=input:1000,output:1000&budget=2")
@@ -183,21 +136,6 @@ def test_two_processes_share_one_budget(server, tmp_path):
     spent = RunStore(tmp_path / "runs").spent(job.id)
     assert spent["requests"] == len(server.bodies) > 20
     assert 1.5 < (spent["input"] + spent["output"]) / 1000 <= 2
-
-
-@pytest.mark.slow
-def test_no_answer_is_an_error_with_its_bounds_or_a_failure(server):
-    server.rule = lambda question: "I cannot say" if "film" in question else "neutral"
-    spec = f"openai:fake?url={server.url}&prompt=sentiment-plain&mode=generate&again=0"
-    default = audit("behaviour", spec, suite="sentiment", limit=80)
-    failed = audit("behaviour", spec, suite="sentiment", limit=80, unparsed="fail")
-    (whole,), (strict,) = default.measures.where("suite score"), failed.measures.where("suite score")
-    assert whole.errors > 3 and strict.errors == 0
-    low, high = whole.facts["bounds"]
-    assert low <= whole.value <= high and f"{whole.errors} without an answer" in whole.note
-    silent = [at for at, outcome in enumerate(default.outcomes) if outcome.error]
-    assert all(failed.outcomes[at].passed is False for at in silent)
-    assert {default.cases[at].groups["test type"] for at in silent} >= {"INV", "MFT"}
 
 
 @pytest.mark.slow
@@ -237,25 +175,16 @@ def test_prompts_multiply_the_models_that_are_asked_in_words(server):
     table = {"models": models, "prompts": ["sentiment-plain", "sentiment-expert"], "behaviour": {"limit": 5}}
     names = [job.model.rpartition("=")[2] for job in make_plan(table).jobs()]
     assert names == ["sentiment-plain", "sentiment-expert", "tiny:sentiment"]
-    for prompts, words in (("plain", "a list of prompt files"), (["a", "a"], "twice"), ([3], "a list of")):
+    for prompts, words in ((["a", "a"], "different values"), ([3], "valid string")):
         with pytest.raises(ShoalError, match=words):
             make_plan({**table, "prompts": prompts})
     with pytest.raises(ShoalError, match="both model .* and the plan name prompts"):
         make_plan({**table, "models": [f"{models[0]}&prompt=sentiment-plain"]})
 
 
-def test_check_estimates_the_cost_and_sends_no_request(server, tmp_path):
-    plan = plan_of(tmp_path, server, "&again=5&price=input:1,output:2")
-    done = CliRunner().invoke(main, ["check", str(plan), "--json", "--prompts", "1"])
-    assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    bill = told["bill"]
-    cost = pytest.approx((bill["read"] + 2 * bill["written"]) / 1e6)
-    assert bill["requests"] > 45 and bill["costs"] == {"": cost}
-    assert len(next(iter(told["prompts"].values()))) == 1 and server.bodies == []
-
-
-def test_estimate_and_actual_cost_have_one_form_and_count_the_self_checks(server, tmp_path, monkeypatch):
+def test_the_estimate_sends_nothing_and_is_no_less_than_the_actual_cost_with_self_checks(
+    server, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     plan_of(tmp_path, server, "&again=5&price=input:1000,output:2000,currency:CHF")
     outputs = [CliRunner().invoke(main, [verb, "plan.toml"]).output for verb in ("check", "run")]

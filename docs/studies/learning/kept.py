@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from shoal.core.records import Finding, Measure
-from shoal.runs.plan import Job, reachable, read_plan
+from shoal.runs.plan import Job, check_plan, read_plan
 from shoal.runs.results import find_stored
 from shoal.runs.scoring import compare_jobs
 from shoal.runs.store import RunStore
@@ -141,7 +141,8 @@ def write(path: Path, rows: Rows) -> None:
 def main(plan: str, into: str, out: str, earlier: str = "") -> None:
     """Write all three files."""
     store = RunStore(Path(into))
-    wanted, jobs, _ = reachable(read_plan(Path(plan)))
+    wanted = read_plan(Path(plan))
+    jobs = check_plan(wanted)
     done = of_jobs(list(jobs), store)
     (compared,) = compare_jobs(wanted, jobs, store).values()
     table, told = of_table(list(compared.measures)), of_rows(list(compared.findings))

@@ -5,7 +5,6 @@ One module per family of verbs. They import nothing heavy at the top, so that `s
 
 import sys
 from collections.abc import Mapping, Sequence
-from shutil import get_terminal_size
 from typing import Any
 
 import click
@@ -13,12 +12,17 @@ import click
 from .. import __version__
 from ..core.errors import ShoalError
 from ..core.text import printable
-from .audit import explain_command, list_command, try_command
-from .compare import compare_command, gate_command, plan_size_command, reproduce_command
-from .help import help_command
+from .audit import explain_command, try_command
+from .compare import (
+    compare_command,
+    gate_command,
+    plan_size_command,
+    rank_command,
+    reproduce_command,
+)
+from .help import help_command, list_command
 from .new import new_command, suggest_command
 from .plans import report, run, show, status
-from .rank import rank_command
 from .suites import check_command, export_command, import_command
 
 INTERRUPTED = 130
@@ -40,7 +44,7 @@ class Cli(click.Group):
         try:
             return super().invoke(ctx)
         except ShoalError as error:
-            raise click.ClickException(_folded(printable(str(error)))) from None
+            raise click.ClickException(printable(str(error))) from None
         except KeyboardInterrupt:
             click.echo("Interrupted. Progress saved; run the same command to resume.", err=True)
             raise SystemExit(INTERRUPTED) from None
@@ -55,19 +59,6 @@ class Cli(click.Group):
                 formatter.write_dl(
                     [(command.name or "", command.get_short_help_str(limit=SUMMARY)) for command in commands]
                 )
-
-
-def _folded(message: str) -> str:
-    """Return an error that fits the terminal; paths and words of commands stay whole. Programs get it unfolded."""
-    if not sys.stderr.isatty():
-        return message
-    from rich.text import Text
-
-    from ..render.layout import fold
-
-    start = "Error: "  # click writes it
-    lines = fold(Text(f"{start}{message}"), get_terminal_size().columns, hang=len(start), whole=True)
-    return "\n".join(line.plain for line in lines).removeprefix(start)
 
 
 @click.group(cls=Cli, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

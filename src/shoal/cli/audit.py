@@ -1,4 +1,4 @@
-"""The verbs `try`, `explain` and `list`."""
+"""The verbs `try` and `explain`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,42 +17,10 @@ from .options import (
     echo_json,
     echo_object,
     inputs,
-    labelled,
     refuse_dead,
     refuse_overwrite,
     suite_and_data,
 )
-
-TABLES = ["protocols", "models", "prompts", "suites", "rules", "formats", "profiles", "executors"]
-TABLES += ["explainers", "factors", "words", "perturbations"]
-
-
-@click.command("list")
-@click.argument("what", type=click.Choice([*TABLES, "settings"]), metavar="[TABLE]", required=False)
-@click.argument("protocol", required=False)
-def list_command(what: str | None, protocol: str | None) -> None:
-    """List protocols, suites, formats, rules, models and settings.
-
-    TABLE is one of protocols, models, prompts, suites, rules, words, perturbations, formats, profiles, executors,
-    explainers, factors, and settings, which needs a PROTOCOL.
-
-    \b
-    Examples:
-      shoal list suites
-      shoal list settings behaviour
-    """
-    from ..protocols import PROTOCOLS, find_protocol
-    from .catalogue import catalogue, settings_text
-
-    if what == "settings":
-        if not protocol:
-            raise click.UsageError(f"settings of which protocol? {', '.join(PROTOCOLS)}")
-        find_protocol(protocol)
-        click.echo(settings_text(protocol))
-    elif protocol:
-        raise click.UsageError(f"only settings are by protocol: shoal list settings {protocol}")
-    else:
-        click.echo(catalogue(what))
 
 
 @click.command("try")
@@ -91,10 +59,7 @@ def try_command(
     \b
     Examples:
       shoal try behaviour predictions:example --suite sentiment
-      shoal try behaviour predictions:answers.jsonl --suite suite.jsonl \\
-          --set split=test --json
-      shoal try behaviour "predictions:answers.csv?label=pred_a" \\
-          --suite hatecheck.csv
+      shoal try behaviour predictions:answers.jsonl --suite suite.jsonl --json
       shoal try behaviour tiny:sentiment --only "functionality=neg*"
       shoal try behaviour hf:my-model --suite sentiment \\
           --labels LABEL_0:negative,LABEL_1:positive
@@ -104,7 +69,7 @@ def try_command(
     from ..protocols.behaviour.template_suites import waiting
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
-    from ..runs.last import audit_and_keep
+    from ..runs.results import audit_and_keep, labelled
     from ..runs.settings import parse_pairs
     from ..runs.viewing import result_sections
     from .views import spending_words
@@ -126,7 +91,7 @@ def try_command(
         print_sections(result_sections(result), full=full)
         if note := waiting(str(values.get("suite", ""))):
             click.echo(f"\n{note}")
-        if words := spending_words(model, spent):
+        if words := spending_words([(model, spent)]):
             click.echo(f"\nSpent: {words}")
     refuse_dead([result])
     if html:
@@ -179,6 +144,7 @@ def explain_command(
     from ..explaining.view import section
     from ..models import load_model
     from ..render.terminal import print_sections
+    from ..runs.results import labelled
 
     example = (text,) if second is None else (text, second)
     for part in example:

@@ -1,8 +1,13 @@
-"""The verb `help`: a verb's help, or a topic of at most 80 columns."""
+"""The verbs `help` and `list`: help of a verb or a topic, and the tables that the code uses."""
 
 from difflib import get_close_matches
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from ..protocols.settings_table import SettingRow
 
 MODELS = """
 Model specs: one string names a model, here, in plans and in Python.
@@ -36,13 +41,6 @@ Options follow ?, and & separates them. Quote the spec for your shell.
 A comma or colon inside a label needs a backslash: so\\, so. Inside ?labels=
 write %26 for & and %2B for +; --labels does that for you.
 
-Examples:
-  shoal try behaviour hf:my-model --suite sentiment --labels negative,positive
-  shoal try behaviour "predictions:answers.csv?label=pred_a" \\
-      --suite hatecheck.csv
-  shoal try behaviour python:my_model:predict --suite suite.jsonl
-  shoal try behaviour "openai:MODEL?url=http://localhost:8000/v1&prompt=FILE"
-
 More: shoal list models, shoal list prompts.
 """
 
@@ -54,14 +52,12 @@ Settings of a protocol, such as its suite or split.
   --set KEY=A,B                a list
   --set TABLE.KEY=VALUE        a setting in a table, such as train.method
 
-In a plan they belong to the table of the protocol:
+In a plan they belong to the table of the protocol, rare ones also to
+[behaviour.advanced]:
 
   [behaviour]
   suite = "suite.jsonl"
   split = "test"
-
-  [behaviour.advanced]         for rare settings
-  tolerance = 0.05
 
 In Python they are keywords: shoal.audit("behaviour", model, suite="s.jsonl").
 
@@ -79,20 +75,13 @@ Rules of a release: shoal gate RESULT --rules gate.toml
   functionality = "*"
   no_worse_than_baseline_by = 0.02
 
-  [[rule]]                     # any measure, by its name and groups
-  measure = "stereotype score"
-  category = "gender"
-  at_most = 0.6
-
   functionality, capability, test_type, ...
                                the group to judge; "*" judges each
   measure                      needed only if the groups fit several measures
   at_least, at_most            a limit; rates are fractions
   no_worse_than_baseline_by    how much worse than --baseline it may be
-  judge                        "observed" (default): the rate itself;
-                               "lower bound": the whole interval must meet it;
-                               "upper bound": the whole interval must miss it
-                               to fail
+  judge                        "observed" (default), "lower bound" or
+                               "upper bound" of the interval
   allow_errors                 judge the answered cases alone
   allow_undefined              skip groups without an applicable case
 
@@ -105,19 +94,14 @@ FILES = """
 Files that shoal reads and writes.
 
   suite        .jsonl, one case per line; .yaml or a sheet with templates; .py.
-               shoal new suite NAME writes one to start from, shoal import FILE
-               converts other formats, shoal check FILE shows what is in it.
+               See shoal new, import and check.
   predictions  .jsonl or .csv with an id and a label, or a probability per
-               label, for each example. shoal export SUITE --out texts.csv
-               writes the ids.
+               label. shoal export SUITE --out texts.csv writes the ids.
   scores       logs of lm-evaluation-harness, inspect, promptfoo, HELM, MLflow,
                Every Eval Ever, or a table with an id and a score.
-  plan         .toml: models, and a table of settings per protocol, for run.
-  rules        .toml: see shoal help rules.
-  result       .json, from --json: rates without cases, for show, report and
-               gate.
-  page         .html, from try --html, report and compare --out; the numbers are
-               beside it as .json, tables as .csv.
+  plan, rules  .toml: models and settings for run; limits for gate.
+  result       .json, from --json: rates without cases.
+  page         .html, with its numbers as .json and tables as .csv beside it.
 
   runs/        the store of run: a folder per job. --into names another.
   .shoal/      a cache with the latest result of try: last. It can be deleted.
@@ -157,3 +141,130 @@ def help_command(ctx: click.Context, topic: str | None) -> None:
         if topic in PROTOCOLS:
             fix = f"it is a protocol; try: shoal list settings {topic}, or shoal help try"
         raise click.UsageError(f"no topic or verb {topic!r}; {fix}")
+
+
+TABLES = ["protocols", "models", "prompts", "suites", "rules", "formats", "profiles", "executors"]
+TABLES += ["explainers", "factors", "words", "perturbations"]
+
+
+@click.command("list")
+@click.argument("what", type=click.Choice([*TABLES, "settings"]), metavar="[TABLE]", required=False)
+@click.argument("protocol", required=False)
+def list_command(what: str | None, protocol: str | None) -> None:
+    """List protocols, suites, formats, rules, models and settings.
+
+    TABLE is one of protocols, models, prompts, suites, rules, words, perturbations, formats, profiles, executors,
+    explainers, factors, and settings, which needs a PROTOCOL.
+
+    \b
+    Examples:
+      shoal list suites
+      shoal list settings behaviour
+    """
+    from ..protocols import PROTOCOLS, find_protocol
+
+    if what == "settings":
+        if not protocol:
+            raise click.UsageError(f"settings of which protocol? {', '.join(PROTOCOLS)}")
+        find_protocol(protocol)
+        click.echo(_settings_text(protocol))
+    elif protocol:
+        raise click.UsageError(f"only settings are by protocol: shoal list settings {protocol}")
+    else:
+        click.echo(_catalogue(what))
+
+
+def _catalogue(what: str | None) -> str:
+    """Return one table, or all of them with their names."""
+    tables = _tables()
+    formatter = _formatter()
+    if what:
+        formatter.write_dl(list(tables[what].items()))
+        return formatter.getvalue().rstrip()
+    for name in TABLES:
+        with formatter.section(name):
+            formatter.write_dl(list(tables[name].items()))
+    return formatter.getvalue().strip()
+
+
+def _tables() -> dict[str, dict[str, str]]:
+    from ..data import FORMATS
+    from ..explaining import EXPLAINERS
+    from ..models import SCHEMES
+    from ..models.prompted.prompt import PROMPTS
+    from ..protocols import PROTOCOLS
+    from ..protocols.ranking.factors import FACTORS
+    from ..protocols.scores.read import SCHEME
+    from ..runs.executors import EXECUTORS
+
+    graded = "results that another tool graded, for compare, gate, show, report and rank"
+    factors = {
+        name: f"{factor.about}; high is {factor.direction}" if factor.direction else factor.about
+        for name, factor in FACTORS.items()
+    }
+    return {
+        "protocols": {name: entry.question for name, entry in PROTOCOLS.items()},
+        "models": {f"{scheme}:": about for scheme, (_, about) in SCHEMES.items()} | {SCHEME: graded},
+        "prompts": PROMPTS,
+        "formats": FORMATS,
+        "executors": EXECUTORS,
+        "explainers": EXPLAINERS,
+        "factors": factors,
+        **_suite_tables(),
+    }
+
+
+def _suite_tables() -> dict[str, dict[str, str]]:
+    from ..core.errors import some
+    from ..protocols.behaviour.build import load_suite
+    from ..protocols.behaviour.expect import DIRECTIONS
+    from ..protocols.behaviour.lexicons import LEXICONS
+    from ..protocols.behaviour.rules import PATTERNS, RULES
+    from ..protocols.behaviour.settings import PROFILES
+    from ..protocols.behaviour.suites import SUITES
+    from ..protocols.behaviour.text_rules import TEXT_RULES
+    from ..protocols.behaviour.variants import PERTURBATIONS
+
+    suites = {name: load_suite(name) for name in SUITES}
+    patterns = {pattern.replace("(?P<label>.+)", "LABEL"): rule for pattern, rule in PATTERNS.items()}
+    rules: dict[str, object] = {**RULES, **TEXT_RULES, **patterns}
+    return {
+        "suites": {
+            name: f"{len(suite.cases):,} cases in {len(suite.functionalities)} functionalities; {suite.task}"
+            for name, suite in suites.items()
+        },
+        "rules": {name: f"Short for the rule: {rule}." for name, (rule, _) in DIRECTIONS.items()}
+        | {name: (rule.__doc__ or "").splitlines()[0] for name, rule in rules.items()},
+        "words": {
+            f"{language} {name}": some(words, 6)
+            for language, lists in LEXICONS.items()
+            for name, words in lists.items()
+        },
+        "perturbations": {name: function.__doc__ or "" for name, function in PERTURBATIONS.items()},
+        "profiles": {
+            name: ", ".join(f"{key}={value}" for key, value in rows.items() if value is not None)
+            for name, rows in PROFILES.items()
+        },
+    }
+
+
+def _settings_text(protocol: str) -> str:
+    """Return name, type, default and effect of the settings of a protocol, the rare ones last."""
+    from ..protocols.settings_table import setting_rows
+
+    rows, formatter = setting_rows(protocol), _formatter()
+    for title, is_rare in (("Settings", False), ("Rare settings", True)):
+        chosen = [row for row in rows if row.advanced is is_rare]
+        if chosen:
+            with formatter.section(f"{title} of {protocol}"):
+                formatter.write_dl([(row.name, _setting(row)) for row in chosen])
+    return formatter.getvalue().rstrip()
+
+
+def _setting(row: "SettingRow") -> str:
+    default = row.default if row.default in ("–", "required") else f"default {row.default}"
+    return f"{row.effect}  [{row.type}; {default.replace('–', 'not set')}]"
+
+
+def _formatter() -> click.HelpFormatter:
+    return click.HelpFormatter(width=min(100, get_terminal_size().columns))

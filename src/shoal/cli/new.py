@@ -93,24 +93,20 @@ def suggest_command(
     if bool(slot) == bool(cases):
         raise click.UsageError("give --slot NAME or --cases NAME")
     if slot:
-        slot = slot.strip("{}")
+        slot, home = slot.strip("{}"), "words"
         words = suggesting.suggest_words(suite, slot, model, count, seed, pos or "")
         suggesting.write_suggested(suite, {slot: words})
-        click.echo(
-            printable(f"{len(words)} word{'s' if len(words) > 1 else ''} for {{{slot}}}, best first:\n")
-        )
-        click.echo(click.wrap_text(printable(", ".join(words)), 80, "  ", "  "))
-        home = "words"
+        title = f"{len(words)} word{'s' * (len(words) != 1)} for {{{slot}}}, best first:"
+        lines = [", ".join(words)]
     else:
         from ..protocols.behaviour.build import load_suite
 
+        home = "cases"
         written = suggesting.suggest_cases(suite, load_suite(str(suite)), cases, model, count, seed)
         suggesting.write_suggested(suite, {"cases": {cases: written}})
-        lines = [f"  {case['label']}: {case['text']}" for case in written]
-        click.echo(
-            printable(
-                "\n".join([f"{len(written)} case{'s' if len(written) > 1 else ''} for {cases}:\n", *lines])
-            )
-        )
-        home = "cases"
+        title = f"{len(written)} case{'s' * (len(written) != 1)} for {cases}:"
+        lines = [f"{case['label']}: {case['text']}" for case in written]
+    click.echo(printable(f"{title}\n"))
+    for line in lines:
+        click.echo(click.wrap_text(printable(line), 80, "  ", "  "))
     click.echo(printable(f"\nWritten to {suite} under `suggested`. Move those you accept to `{home}`."))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.errors import ModelError, ShoalError
-from ..core.files import SPLIT, split_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,37 +17,14 @@ if TYPE_CHECKING:
     from ..core.records import Finding, Measure, Result
 
 
-class _NewPath(click.Path):
-    """Check the name of a file or folder to write: not empty, not too long."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not value:
-            self.fail("the name of a file is empty", param, ctx)
-        try:
-            Path(value).exists()
-        except OSError as problem:
-            self.fail(f"{str(value)[:80]}…: {problem.strerror}", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-class _DataPath(click.Path):
-    """Check that a file exists, or the folder in FOLDER?split=NAME."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        folder, split = split_name(value)
-        checked = super().convert(str(folder) if split else value, param, ctx)
-        return Path(f"{folder}{SPLIT}{split}") if split else checked
-
-
-DATA = _DataPath(exists=True, path_type=Path)
 EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
-OUT = _NewPath(dir_okay=False, path_type=Path)
-OUT_ANY = _NewPath(path_type=Path)
+OUT = click.Path(dir_okay=False, path_type=Path)
+OUT_ANY = click.Path(path_type=Path)
 """A file, or for some forms a folder."""
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 INTO = click.option(
     "--into",
-    type=_NewPath(file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False, path_type=Path),
     default="runs",
     show_default=True,
     help="Folder that keeps the results.",
@@ -88,30 +64,10 @@ LABELS = click.option(
 )
 
 
-def with_labels(names: "Sequence[str]", labels: str | None) -> list[str]:
-    """Return the names with `--labels` as an option of every model spec among them."""
-    from ..runs.results import SPEC
-
-    if labels is not None and not any(map(SPEC.match, names)):
-        raise click.UsageError("--labels is for models; jobs and result files are scored already")
-    return [labelled(name, labels) if SPEC.match(name) else name for name in names]
-
-
-def labelled(spec: str, labels: str | None) -> str:
-    """Return a model spec with `--labels` as an option."""
-    if labels is None:
-        return spec
-    from ..models.labels import parse_labels
-    from ..runs.results import labelled
-
-    parse_labels(labels, "--labels")
-    return str(labelled(spec, labels))
-
-
 PROTOCOL = click.option(
     "--protocol",
     metavar="NAME",
-    help="The protocol for models to query; by default the first of shoal list protocols.",
+    help="The protocol for models to query; by default that of a job beside them, or behaviour.",
 )
 KEEP = click.option("--keep", is_flag=True, help="Store answers and trained models in --into.")
 
@@ -126,15 +82,13 @@ def find_results(
     keep: bool = False,
 ) -> "list[Result]":
     """Return the results of models, jobs or result files; models are queried here."""
-    from ..protocols import PROTOCOLS
     from ..render.progress import progress_bar
     from ..runs import results
     from ..runs.settings import parse_pairs
 
-    default = next(iter(PROTOCOLS))
     with progress_bar() as progress:
         return results.find_results(
-            with_labels(names, labels), protocol or default, parse_pairs(pairs), into, progress, keep=keep
+            names, protocol or "", parse_pairs(pairs), into, progress, labels=labels, keep=keep
         )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..core.errors import ModelError, PlanError, ShoalError, some
+from ..core.errors import PlanError, ShoalError
 from ..core.files import is_file, read_toml, stands_alone
 from ..core.text import texts_in
 from . import options
@@ -56,7 +56,7 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
-    from .views import finished_words, next_words, spent_words
+    from .views import next_words, spending_words
 
     store, wanted = RunStore(into), read_plan(plan)
     jobs = check_plan(wanted)
@@ -65,8 +65,6 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     todo = {job.id for job in jobs if not working.is_done(job.id)}
     noun = "job" if len(jobs) == 1 else "jobs"
     click.echo(f"{len(jobs)} {noun}: {len(jobs) - len(todo)} done, {len(todo)} to run", err=as_json)
-    if not todo and not again and not how["retry_errors"]:
-        click.echo(finished_words(jobs, store, plan), err=as_json)
     failed = 0
     with progress_bar() as progress:
         for job, problem in run_jobs(jobs, working, progress, resources=wanted.resources, **how):
@@ -89,8 +87,9 @@ def run(plan: Path, into: Path, again: bool, as_json: bool, **how: Any) -> None:
     options.refuse_dead([row for rows in results.values() for row in rows if row.job["id"] in todo])
     if not as_json:
         is_queried = todo or again or how["retry_errors"]
-        spent = spent_words(jobs, store) if is_queried else ""
-        click.echo(spent + next_words(results, plan, into))
+        if is_queried and (words := spending_words((job.model, store.spent(job.id)) for job in jobs)):
+            click.echo(f"\nSpent: {words}")
+        click.echo(next_words(results, plan, into))
 
 
 @click.command()
@@ -107,34 +106,23 @@ def status(plan: Path, into: Path, full: bool, as_json: bool) -> None:
       shoal status plan.toml --full
     """
     from ..render.terminal import print_sections
-    from ..runs.plan import reachable, read_plan
+    from ..runs.plan import check_plan, read_plan
     from ..runs.scoring import compare_results, results_by_protocol
     from ..runs.store import RunStore
     from ..runs.viewing import plan_sections
     from .views import job_sections, next_step
 
-    store = RunStore(into)
-    wanted, jobs, problems = reachable(read_plan(plan))
+    store, wanted = RunStore(into), read_plan(plan)
+    jobs = check_plan(wanted)
     results = results_by_protocol(wanted, jobs, store)
     compared = compare_results(wanted, results, store)
     if as_json:
-        echo_plan(jobs, results, compared, store, problems)
+        echo_plan(jobs, results, compared, store)
     else:
         states, answer = job_sections(jobs, store, full=full), plan_sections(wanted, results, compared)
         is_done = all(store.is_done(job.id) for job in jobs)
         print_sections([*answer, *states] if is_done else [*states, *answer], full=full)
         click.echo(f"\n{next_step(is_done, plan, into)}")
-    refuse_absent(problems)
-
-
-def refuse_absent(problems: "Mapping[str, str]") -> None:
-    """Raise an error if models of a plan are missing, after the rest was shown."""
-    if problems:
-        raise ModelError(
-            f"{len(problems)} of the plan's models cannot be found; the results of the others are shown",
-            why=some([problem.splitlines()[0] for problem in problems.values()], 3),
-            fix="the folder in which the plan's paths and modules are, or take these models out of the plan",
-        )
 
 
 def echo_plan(
@@ -142,7 +130,6 @@ def echo_plan(
     results: "Mapping[str, Sequence[Result]]",
     compared: "Mapping[str, Compared]",
     store: "RunStore",
-    problems: "Mapping[str, str] | None" = None,
 ) -> None:
     """Print a plan as the public JSON object: the joint results, or those of each job if there are none."""
     from ..runs.viewing import plan_findings, plan_measures
@@ -152,7 +139,6 @@ def echo_plan(
         [job.as_json() | {"state": state(job, store)[0]} for job in jobs],
         plan_measures(results, compared),
         plan_findings(results, compared),
-        **({"not found": dict(problems)} if problems else {}),
     )
 
 
@@ -202,8 +188,6 @@ def show(
         raise click.UsageError("--json shows the measures; --failing and --only choose cases: --jsonl")
     if only and not (failing or form or explain):
         raise click.UsageError("--only chooses cases: give --failing, --explain, --csv or --jsonl with it")
-    if every and (form or not failing):
-        raise click.UsageError("--all is for --failing; --csv and --jsonl have every case already")
     if explain and form:
         raise click.UsageError(f"--explain colours words, and --{form} has none: leave one of them out")
     (result,) = options.find_results([name], **query)
@@ -277,7 +261,7 @@ def report(
     options.refuse_overwrite(out, (plan, *named, *query["pairs"]), Path(plan).parent)
     path = out or Path(f"report{SUFFIXES[form]}")
     options.check_page(path if form == "html" else None)
-    page, jobs, count, problems = _page_of(plan, **query)
+    page, jobs, count = _page_of(plan, **query)
     page = with_explanations(page, explain) if explain else page
     page = _with_gate(page, rules) if rules else page
     write_forms(page, jobs, path, form)
@@ -285,7 +269,6 @@ def report(
     if figures:
         click.echo(f"{figures}: {write_figures(page, figures)} figures", err=alone)
     click.echo(f"{path}: {count}", err=alone)
-    refuse_absent(problems)
 
 
 def _with_gate(page: "Page", path: Path) -> "Page":
@@ -305,12 +288,11 @@ def _with_gate(page: "Page", path: Path) -> "Page":
     return with_gate(page, verdict_sections(verdicts, results[-1], every=True), words, is_met=is_met)
 
 
-def _page_of(name: str, into: Path, **query: Any) -> "tuple[Page, list[dict[str, Any]], str, dict[str, str]]":
-    """Return the page of a plan or result, its finished jobs, their count in words, and missing models."""
+def _page_of(name: str, into: Path, **query: Any) -> "tuple[Page, list[dict[str, Any]], str]":
+    """Return the page of a plan or result, its finished jobs, and their count in words."""
     from ..render.page import plan_page, results_page
-    from ..runs.last import LAST, last_store
-    from ..runs.plan import reachable, read_plan
-    from ..runs.results import viewable
+    from ..runs.plan import check_plan, read_plan
+    from ..runs.results import LAST, last_store, viewable
     from ..runs.store import RunStore
 
     path, store = Path(name), RunStore(into)
@@ -318,16 +300,17 @@ def _page_of(name: str, into: Path, **query: Any) -> "tuple[Page, list[dict[str,
         (result,) = options.find_results([name], into=into, **query)
         result, identity = viewable(result, name), str(result.job.get("id", ""))
         day = (last_store() if name == LAST else store).answered_on(identity)
-        return results_page([result], {identity: day}), [dict(result.job)], "1 job", {}
+        return results_page([result], {identity: day}), [dict(result.job)], "1 job"
     if any(query.values()):
         raise click.UsageError(
             "--suite, --data, --labels, --protocol and --set are for a model, not for a plan"
         )
     if not is_file(path):
         raise ShoalError(f"{path}: no such file", fix="the plan that was run, or the name of a job")
-    wanted, jobs, problems = reachable(read_plan(path))
+    wanted = read_plan(path)
+    jobs = check_plan(wanted)
     done = [job for job in jobs if store.is_done(job.id)]
     if not done:
         raise ShoalError(f"{into}: no job of {path} is done", fix=f"shoal run {path}")
     page = plan_page(wanted, jobs, store, path.read_text(encoding="utf-8-sig"))
-    return page, [job.as_json() for job in done], f"{len(done)} of {len(jobs)} jobs", problems
+    return page, [job.as_json() for job in done], f"{len(done)} of {len(jobs)} jobs"

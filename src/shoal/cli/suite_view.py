@@ -118,11 +118,9 @@ def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
     for finding in hygiene.findings:
         kinds.setdefault(finding.kind, []).append(finding)
     shortened = any(len(findings) > FINDINGS[findings[0].severity] for findings in kinds.values())
-    unique, total = hygiene.total("unique_cases"), hygiene.total("cases")
-    notes = [f"{unique:,} different cases of {total:,}"] if unique < total else []
     labels = sum(hygiene.labels.values())
     shares = [f"{label} {100 * n / labels:.0f} %" for label, n in hygiene.labels.items()]
-    notes += [f"Expected labels: {', '.join(shares)}"] if shares else []
+    notes = [f"Expected labels: {', '.join(shares)}"] if shares else []
     notes += ["Every finding: shoal check FILE --json"] if shortened else []
     return [Section(blocks=[block for found in kinds.values() for block in _kind(found)], notes=notes)]
 
@@ -130,8 +128,6 @@ def _hygiene_sections(hygiene: Hygiene) -> list[Section]:
 def _kind(findings: Sequence[Finding]) -> list[Block]:
     """Return the findings of one kind and their fixes."""
     severity = findings[0].severity
-    places = sum(len(finding.where) == 1 for finding in findings)
-    many = f"  {places} functionalities" if places > 1 else ""
     listed = findings[: FINDINGS[severity]]
     rows = [Row([_where(finding), [finding.what, Words(_ids(finding), "quiet")]]) for finding in listed]
     if len(findings) > len(listed):
@@ -139,7 +135,7 @@ def _kind(findings: Sequence[Finding]) -> list[Block]:
     rows += [Row([Words("fix", "good"), fix]) for fix in dict.fromkeys(finding.fix for finding in listed)]
     heading = f"{MARKS[severity]} {severity}: {findings[0].kind}"
     return [
-        Text([Words(heading, ("strong", TONES[severity])), Words(many, "quiet")]),
+        Text([Words(heading, ("strong", TONES[severity]))]),
         Table([Column("", "left"), Column("", "left")], rows),
     ]
 
@@ -162,21 +158,11 @@ def import_sections(suite: Suite, changes: Sequence[str], out: Path) -> list[Sec
     types = Counter(case.groups["test type"] for case in suite.cases)
     kinds = ", ".join(f"{count:,} {name}" for name, count in types.items())
     examples = sum(len(case.examples) for case in suite.cases)
-    capabilities = {case.groups["capability"] for case in suite.cases}
-    templates = len({case.cluster for case in suite.cases} - {""})
-    names, groups = len(suite.functionalities), len(capabilities)
-    lines = [
-        f"{names} {'functionality' if names == 1 else 'functionalities'} "
-        f"in {groups} {'capability' if groups == 1 else 'capabilities'}"
-    ]
+    lines = [f"functionalities: {len(suite.functionalities)}"]
     lines += [f"labels: {some(suite.labels, LABELS)}"] if suite.labels else []
-    lines += [f"{templates:,} templates, kept as clusters"] if templates else []
-    if suite.labels is None and not any(case.meta.get("reading") for case in suite.cases[:1]):
-        numbers = sorted({str(label) for case in suite.cases for label in case.labels or ()})[:5]
-        if numbers:
-            lines.append(
-                f"labels: the numbers {', '.join(numbers)}; to name them: --labels {numbers[0]}=NAME"
-            )
+    numbers = sorted({str(label) for case in suite.cases for label in case.labels or ()})[:5]
+    if suite.labels is None and numbers and not any(case.meta.get("reading") for case in suite.cases[:1]):
+        lines.append(f"labels: the numbers {', '.join(numbers)}; to name them: --labels {numbers[0]}=NAME")
     pieces: list[Words | str] = [f"{out}: {len(suite.cases):,} cases ({kinds}), {examples:,} examples"]
     pieces += [f"\n  {line}" for line in lines]
     return [Section(text=[*pieces, *(Words(f"\n  {line}", "doubt") for line in changes)])]

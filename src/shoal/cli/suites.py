@@ -10,10 +10,13 @@ import click
 
 from ..core.errors import ShoalError
 from ..core.files import is_file, is_folder
-from .options import AS_JSON, DATA, INTO, OUT, OUT_ANY, inputs, refuse_overwrite
+from .options import AS_JSON, INTO, OUT, OUT_ANY, inputs, refuse_overwrite
 
 if TYPE_CHECKING:
+    from ..render.result_logs import AnsweredResult
+    from ..runs.plan import Job
     from ..runs.store import RunStore
+    from ..training.stage import Progress
 
 
 @click.command("check")
@@ -41,10 +44,6 @@ def check_command(files: tuple[Path, ...], prompts: int, cases: int | None, as_j
       shoal check plan.toml
       shoal check plan.toml --prompts 3
     """
-    if prompts and not all(file.suffix == ".toml" for file in files):
-        raise click.UsageError("--prompts shows the prompts of a plan: give a plan (.toml)")
-    if cases is not None and any(file.suffix == ".toml" for file in files):
-        raise click.UsageError("--cases shows the cases of a suite: give suites only")
     problems = []
     for file in files:
         try:
@@ -110,7 +109,7 @@ def _column(name: str, about: str, field: str = "") -> Callable[[Any], Any]:
 
 
 @click.command("import")
-@click.argument("file", type=DATA)
+@click.argument("file", type=click.Path(path_type=Path))
 @click.option("--out", type=OUT, required=True, help="The suite file to write.")
 @_column("text", "Column of the text; give two for pairs.", "texts")
 @_column("label", "Column of the label.")
@@ -154,14 +153,10 @@ def import_command(
           --functionality topic
       shoal import sst.csv --out sst.jsonl --text text --label y \\
           --labels 0=negative --labels 1=positive
-      shoal import dump.jsonl --out dump-suite.jsonl --text doc.text \\
-          --label doc.target --skip-invalid
       shoal import "imdb?split=test" --out imdb.jsonl --text text --label label
       shoal import suite.jsonl --out suite-with-templates.jsonl --templates
       shoal import typos.csv --out typos.jsonl --type INV --original before \\
           --variant after
-      shoal import weaker.csv --out weaker.jsonl --type DIR \\
-          --expect "not more confident" --original now --variant then
     """
     from ..data.columns import Named
     from ..protocols.behaviour.suite_files import import_suite
@@ -185,10 +180,8 @@ def _label_names(pairs: "Sequence[str]") -> dict[str, str]:
     for pair in pairs:
         value, _, name = (part.strip() for part in pair.rpartition("="))
         if not value or not name or value in names:
-            raise DataError(
-                f"--labels {pair}: {'given twice' if value in names else 'not of the form value=name'}",
-                fix="--labels 0=negative --labels 1=positive",
-            )
+            why = "once VALUE=NAME for each value of the label is expected"
+            raise DataError(f"--labels {pair}", why=why, fix="--labels 0=negative --labels 1=positive")
         names[value] = name
     return names
 
@@ -210,19 +203,13 @@ def export_command(
 
     No model is queried.
 
-    A suite: its texts with their ids (.csv, .jsonl). Add a model's answers (label, or a column of probabilities per
-    label; pred and conf in JSON Lines), and use the file as predictions:FILE. Or a form (.html), in which people
-    without shoal read, correct and add cases; `shoal import` reads the file that it saves.
-
-    --to lm-eval and --to inspect write a suite as a task of these tools: a folder. They grade labelled texts (MFT);
-    their log, as predictions:FILE, lets shoal judge every case.
+    A suite: its texts with their ids (.csv, .jsonl), to add a model's answers and use as predictions:FILE; a form
+    (.html), in which people without shoal correct and add cases; or, with --to, a task of lm-eval or inspect.
 
     A result, which is a job or `last`, with --to: a row per case (csv, parquet), a log of lm-eval or inspect, or an
     Every Eval Ever record (eee).
 
-    merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation, as a
-    page (.html). Variants are generated once and stored in --into, where
-    `shoal run` finds them.
+    merge, by settings or by job: the variants with their metadata (.jsonl), or a sample for human annotation (.html).
 
     \b
     Examples:
@@ -230,28 +217,28 @@ def export_command(
       shoal export hotels.yaml --out form.html
       shoal export sentiment --to lm-eval --out task
       shoal export last --to csv --out result.csv
-      shoal try behaviour predictions:cases.jsonl --suite sentiment
       shoal export merge --data nli.tsv --set suggesters=hf:bert \\
           --out variants.jsonl
-      shoal export 3f9c1a2b --out form.html
     """
     from ..core.text import printable
     from ..protocols import PROTOCOLS
     from ..protocols.behaviour.suites import SUITES
-    from ..runs.last import LAST
+    from ..runs.results import LAST, SPEC
     from ..runs.store import RunStore
 
     store = RunStore(into)
-    is_result = target is not None and _is_result(what, target, store)
-    is_suite = not is_result and (what in SUITES or (what not in PROTOCOLS and not _is_job(store, what)))
-    if (is_suite or is_result) and pairs:
+    is_suite = what in SUITES or not (what == LAST or what in PROTOCOLS or _is_job(store, what))
+    if pairs and (is_suite or target):
         raise click.UsageError("--set is for a protocol or a job; a suite is written whole")
     if verbatim and (not is_suite or target):
         raise click.UsageError("--verbatim is for the texts of a suite")
+    if target and (what in PROTOCOLS or SPEC.match(what)):
+        result = f"shoal try behaviour MODEL, then shoal export last --to {target}"
+        raise click.UsageError(f"--to writes a suite or the result of a job: {result}")
     if what == LAST and not target:
         raise click.UsageError("a result needs --to: shoal export last --to csv")
     if target:
-        path, content = _export_to(target, what, out, store, is_result)
+        path, content = (_export_task if is_suite else _export_result)(target, what, out, store)
     elif out is None:
         raise click.UsageError("Missing option '--out'.")
     else:
@@ -260,38 +247,10 @@ def export_command(
     click.echo(printable(f"{path}: {content}"))
 
 
-def _export_to(
-    target: str, what: str, out: Path | None, store: "RunStore", is_result: bool
-) -> tuple[Path, str]:
-    """Write a result, or a suite, for another tool; return the place and what is there."""
-    from ..protocols import PROTOCOLS
-    from ..runs.results import SPEC
-
-    if what in PROTOCOLS or SPEC.match(what):
-        raise click.UsageError(
-            f"--to writes a suite or the result of a job: shoal try behaviour MODEL, "
-            f"then shoal export last --to {target}"
-        )
-    return _export_result(target, what, out, store) if is_result else _export_task(target, what, out)
-
-
-def _is_result(name: str, target: str, store: "RunStore") -> bool:
-    """Return whether a name means a result; for a target that only results have, also if nothing has this name."""
-    from ..protocols.behaviour.harness_tasks import TASKS
-    from ..protocols.behaviour.suites import SUITES
-    from ..runs.last import LAST
-    from ..runs.results import SPEC
-
-    is_known = is_file(Path(name)) or SPEC.match(name)
-    is_result = name == LAST or _is_job(store, name) or (target not in TASKS and not is_known)
-    return name not in SUITES and is_result
-
-
 def _export_result(target: str, name: str, out: Path | None, store: "RunStore") -> tuple[Path, str]:
     from ..render.progress import progress_bar
     from ..render.result_logs import RESULT_FORMS, samples_file
     from ..runs.results import find_job
-    from .answered import answered_result
 
     job, holder = find_job(name, store)
     ending, write = RESULT_FORMS[target]
@@ -299,17 +258,56 @@ def _export_result(target: str, name: str, out: Path | None, store: "RunStore") 
     for file in (path, samples_file(path)) if target == "eee" else (path,):
         _refuse_existing(file)
     with progress_bar() as progress:
-        result = answered_result(job, name, holder, progress)
+        result = _answered_result(job, name, holder, progress)
     write(result, path)
-    judged = sum(row.passed is not None for row in result.cases)
     failed = sum(bool(row.error) for row in result.cases)
-    without = len(result.cases) - judged - failed
-    notes = [f"{failed:,} without an answer"] * bool(failed) + [f"{without:,} not applicable"] * bool(without)
-    counts = ", ".join([f"{len(result.cases):,} cases", *notes])
+    counts = f"{len(result.cases):,} cases" + (f", {failed:,} without an answer" if failed else "")
     return path, f"{counts}; the cases are in {samples_file(path)}" if target == "eee" else counts
 
 
-def _export_task(target: str, name: str, out: Path | None) -> tuple[Path, str]:
+def _answered_result(job: "Job", name: str, store: "RunStore", progress: "Progress") -> "AnsweredResult":
+    """Return the cases of a finished job of `behaviour`, in the order of its suite, with their answers.
+
+    `name` is how the user called the job.
+    """
+    from ..core.errors import PlanError
+    from ..protocols.behaviour.judge import with_neutral_band
+    from ..protocols.behaviour.score import confidence_of, final_answers
+    from ..render.result_logs import AnsweredCase, AnsweredResult
+    from ..runs.scoring import answers_of, brief_result, load_for
+
+    if job.protocol != "behaviour":
+        raise PlanError(
+            f"{name}: no other tool has a format for results of {job.protocol}",
+            why="a log of lm-eval, inspect or Every Eval Ever holds graded answers to single cases",
+            fix=f"shoal show {name} --csv",
+        )
+    built = store.built(job, progress)
+    model = None if "training" in job.identity else load_for(job)
+    answers = final_answers(job.settings, answers_of(job, store, built, model))
+    shown = with_neutral_band(answers, built.cases, job.settings.resolved("band"))
+    words = list(shown.texts) or [shown.labels[code] for code in shown.predictions.tolist()]
+    chances = [None] * len(words) if shown.texts else confidence_of(shown).tolist()
+    result = brief_result(job, store, progress)
+    rows, place = [], 0
+    for case, outcome in zip(built.cases, result.outcomes, strict=True):
+        places = range(place, place + len(case.examples))
+        predicted = tuple(None if row in answers.errors else words[row] for row in places)
+        sure = tuple(
+            None if row in answers.errors or not _is_number(chances[row]) else chances[row] for row in places
+        )
+        rows.append(AnsweredCase(case, predicted, sure, outcome.passed, outcome.error))
+        place = places.stop
+    answered_at = (store.job_folder(job.id) / "answers.jsonl").stat().st_mtime
+    suite = Path(job.settings.suite).name.split(".")[0]
+    return AnsweredResult(job.id, job.model, suite, answered_at, rows, result.measures)
+
+
+def _is_number(chance: float | None) -> bool:
+    return chance is not None and chance == chance
+
+
+def _export_task(target: str, name: str, out: Path | None, _store: "RunStore") -> tuple[Path, str]:
     from ..protocols.behaviour.build import load_suite
     from ..protocols.behaviour.harness_tasks import TASKS, task_name
 

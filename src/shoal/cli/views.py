@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..core.records import verdicts_of
 from ..core.text import printable
-from ..core.views import Column, Row, Section, Table, Text, Tone, Words
+from ..core.views import Column, Row, Section, Table, Tone, Words
 from ..models import parse_spec
 from ..models.prompted.spending import spec_price
 from ..render.progress import duration
@@ -16,6 +16,8 @@ from ..runs.plan import Job
 from ..runs.store import RunStore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..core.records import Result
     from ..reproduce import Reproduction
     from ..runs.estimate import Bill, Estimate
@@ -36,36 +38,24 @@ def state(job: Job, store: RunStore) -> tuple[str, str]:
         failed = store.errors(job.id)
         word, note = "done", f"{failed:,} answers are errors: shoal run PLAN --retry-errors" if failed else ""
     elif error := store.error(job.id).strip():
-        word, note = "failed", error.splitlines()[-1 if error.startswith("Traceback") else 0]
-        if len(note) > LONGEST_NOTE:
-            note = f"{note[:LONGEST_NOTE]} … (the rest: error.txt in jobs/{job.id})"
+        word, note = "failed", error.splitlines()[-1 if error.startswith("Traceback") else 0][:LONGEST_NOTE]
     elif kept := store.kept(job.id):
         word, note = "begun", f"{kept:,} answers kept"
     else:
         word, note = "to do", ""
-    return word, "; ".join(filter(None, [note, spending_words(job.model, store.spent(job.id))]))
+    return word, "; ".join(filter(None, [note, spending_words([(job.model, store.spent(job.id))])]))
 
 
-def spending_words(model: str, spent: Mapping[str, int]) -> str:
-    """Return the requests, tokens and cost of a remote model; empty for others."""
-    if not spent["requests"]:
-        return ""
-    price = spec_price(parse_spec(model))
-    costs = {price.currency: price.cost(spent["input"], spent["output"])} if price else {}
-    return _bill_words(spent["requests"], spent["input"], spent["output"], costs)
-
-
-def spent_words(jobs: Sequence[Job], store: RunStore) -> str:
-    """Return what a plan with remote models has cost, self-checks included; empty for others."""
-    spent, costs = Counter[str](), Counter[str]()
-    for job in jobs:
-        own, price = store.spent(job.id), spec_price(parse_spec(job.model))
-        spent.update(own)
+def spending_words(spent: "Iterable[tuple[str, Mapping[str, int]]]") -> str:
+    """Return the requests, tokens and cost of jobs by their model, self-checks included; empty for local models."""
+    total, costs = Counter[str](), dict[str, float]()
+    for model, own in spent:
+        total.update(own)
+        price = spec_price(parse_spec(model))
         if price and own["requests"]:
-            costs[price.currency] += price.cost(own["input"], own["output"])  # type: ignore[assignment]
-    if not spent["requests"]:
-        return ""
-    return f"\nSpent: {_bill_words(spent['requests'], spent['input'], spent['output'], costs)}\n"
+            cost = price.cost(own["input"], own["output"])
+            costs[price.currency] = costs.get(price.currency, 0.0) + cost
+    return _bill_words(total["requests"], total["input"], total["output"], costs) if total["requests"] else ""
 
 
 def _bill_words(requests: int, read: int, written: int, costs: Mapping[str, float]) -> str:
@@ -86,33 +76,22 @@ def cost_words(cost: float, currency: str) -> str:
     return f"{amount} {currency or 'in the currency of price='}"
 
 
-def finished_words(jobs: Sequence[Job], store: RunStore, plan: Path) -> str:
-    """Return when the jobs of a plan finished, and how to query the models again."""
-    days = sorted({store.answered_on(job.id) for job in jobs})
-    when = f"on {days[0]}" if len(days) == 1 else f"between {days[0]} and {days[-1]}"
-    return printable(
-        f"Finished {when}. To query the models again: shoal run {shlex.quote(str(plan))} --again"
-    )
-
-
-def next_step(is_done: bool, plan: Path, into: Path) -> str:
-    """Return the command to type after `status`."""
-    where = "" if into == Path("runs") else f" --into {shlex.quote(str(into))}"
-    name = shlex.quote(str(plan))
-    if is_done:
-        return printable(f"Next: shoal report {name}{where}")
-    return printable(f"Next: shoal run {name}{where}    (shoal check {name} estimates the time)")
-
-
 def next_words(results: "Mapping[str, Sequence[Result]]", plan: Path, into: Path) -> str:
     """Return the commands that show failing cases and write the page."""
     every = [result for rows in results.values() for result in rows]
     failing = next((result for result in every if "0" in verdicts_of(result.outcomes)), None)
-    shown = failing or every[0]
-    where = "" if into == Path("runs") else f" --into {shlex.quote(str(into))}"
-    job = str(shown.job["id"]).rpartition("-")[2]
-    show = f"shoal show {job}{' --failing' if failing else ''}{where}"
-    return printable(f"\nNext: {show}\n      shoal report {shlex.quote(str(plan))}{where}")
+    job = str((failing or every[0]).job["id"]).rpartition("-")[2]
+    show = f"shoal show {job}{' --failing' if failing else ''}{_where(into)}"
+    return printable(f"\nNext: {show}\n      shoal report {shlex.quote(str(plan))}{_where(into)}")
+
+
+def next_step(is_done: bool, plan: Path, into: Path) -> str:
+    """Return the command to type after `status`."""
+    return printable(f"Next: shoal {'report' if is_done else 'run'} {shlex.quote(str(plan))}{_where(into)}")
+
+
+def _where(into: Path) -> str:
+    return "" if into == Path("runs") else f" --into {shlex.quote(str(into))}"
 
 
 def plan_sections(jobs: Sequence[Job], estimate: "Estimate | None", bill: "Bill | None") -> list[Section]:
@@ -176,13 +155,11 @@ def reproduction_sections(reproduction: "Reproduction") -> list[Section]:
         Row([column, f"{count:,}", Words(f"{count - wrong[column]:,}", "bad" if wrong[column] else "good")])
         for column, count in cells.items()
     ]
-    blocks: list[Table | Text] = [Table([Column("", "left"), Column("cells"), Column("match")], counts)]
+    blocks = [Table([Column("", "left"), Column("cells"), Column("match")], counts)]
     if missed:
         rows = [
             Row([Words("✗", "bad"), cell.row, cell.column, cell.published, cell.found])
             for cell in missed[:MISMATCHES]
         ]
         blocks.append(Table([*_left("", "", ""), Column("published"), Column("found")], rows))
-    if len(missed) > MISMATCHES:
-        blocks.append(Text([Words(f"{len(missed) - MISMATCHES:,} more mismatches: --json", "quiet")]))
     return [Section(reproduction.title, [answer], blocks)]

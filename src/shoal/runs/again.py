@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from ..core.files import writing
 from ..core.records import Result
-from ..training.stage import silent
 from .plan import Job
 from .scoring import brief_result, is_dead, result_of
 from .store import RunStore
@@ -50,22 +49,17 @@ def replace_results(jobs: Sequence[Job], store: RunStore, fresh: RunStore) -> li
 def finish_replacing(store: RunStore) -> None:
     """Move new results that are complete to their place, also if an earlier attempt was interrupted."""
     fresh = RunStore(store.folder / "again")
-    marker, old = fresh.folder / COMPLETE, fresh.folder / "old"
+    marker = fresh.folder / COMPLETE
     if not marker.exists():
         return
     with store.lock("again", wait=True):
         for job_id in json.loads(marker.read_text()) if marker.exists() else ():
             place, new = store.job_folder(job_id), fresh.job_folder(job_id)
-            if not new.exists():  # moved already
-                continue
-            with store.lock(job_id, wait=True, progress=silent):
-                old.mkdir(exist_ok=True)
-                shutil.rmtree(old / job_id, ignore_errors=True)
-                if place.exists():
-                    place.rename(old / job_id)
-                place.parent.mkdir(exist_ok=True)
-                new.rename(place)
-        shutil.rmtree(old, ignore_errors=True)
+            with store.lock(job_id, wait=True):
+                if new.exists():  # else moved already
+                    shutil.rmtree(place, ignore_errors=True)
+                    place.parent.mkdir(exist_ok=True)
+                    new.rename(place)
         marker.unlink(missing_ok=True)
         if not fresh.job_ids():  # else another plan is not complete
             shutil.rmtree(fresh.folder, ignore_errors=True)

@@ -15,13 +15,11 @@ from ..comparing.rows import Choices, Over
 from ..comparing.rules import as_rules
 from ..comparing.view import gate_verdict, verdict_as_json, within_lines
 from ..core.display import frame, html_of
-from ..core.errors import PlanError, some
+from ..core.errors import PlanError
 from ..core.records import Measures, Result
 from ..models.python import GivenLabels
-from ..protocols import PROTOCOLS
 from ..protocols.scores import each_run
-from .results import audit_all, known_results, labelled, labels_and_settings
-from .store import RunStore
+from .results import find_results
 
 LISTED = 5
 """The most failed rules that a text lists."""
@@ -86,7 +84,7 @@ def compare(
     """
     sides = [list(side) if isinstance(side, list | tuple) else [side] for side in (a, b)]
     things = [*sides[0], *sides[1]]
-    results = _results(things, protocol, labels, settings, into, "shoal.compare")
+    results = find_results(things, protocol, settings, Path(into), labels=labels, where="shoal.compare")
     split = len(sides[0])
     runs_a, runs_b = (
         [run for result in side for run in each_run(result)] for side in (results[:split], results[split:])
@@ -119,30 +117,5 @@ def gate(
     if baseline is None and (relative := next((rule for rule in checked if rule.is_relative), None)):
         raise PlanError(f"{relative}: no baseline to compare with", fix="baseline=RESULT")
     things = [result] if baseline is None else [result, baseline]
-    judged, *earlier = _results(things, protocol, labels, settings, into, "shoal.gate")
+    judged, *earlier = find_results(things, protocol, settings, Path(into), labels=labels, where="shoal.gate")
     return Gate(judged, judge(checked, judged, earlier[0] if earlier else None))
-
-
-def _results(
-    things: Sequence[Any],
-    protocol: str,
-    labels: GivenLabels | None,
-    settings: Mapping[str, Any],
-    into: Path | str,
-    where: str,
-) -> list[Result]:
-    """Return the result of each thing; models are audited on the same cases."""
-    known = known_results(things, RunStore(Path(into)))
-    models = [thing for thing, result in zip(things, known, strict=True) if result is None]
-    if not models and (settings or labels is not None):
-        names = [*settings, *(["labels"] if labels is not None else [])]
-        raise PlanError(
-            f"{where}: {some(f'{name}=' for name in names)} is for models that are audited here",
-            why="results, jobs and result files are scored already",
-            fix="leave it out, or give the model instead of its result",
-        )
-    first = next((str(result.job.get("protocol")) for result in known if result is not None), "")
-    protocol = protocol or first or next(iter(PROTOCOLS))
-    labels, values = labels_and_settings(protocol, labels, settings)
-    audited = iter(audit_all([labelled(model, labels) for model in models], protocol, values, where=where))
-    return [next(audited) if result is None else result for result in known]

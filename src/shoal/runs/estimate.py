@@ -108,14 +108,13 @@ def bill(jobs: Sequence[Job], progress: Progress = silent) -> Bill | None:
     costs: dict[str, float] = {}
     unpriced = False
     with MemoryStore() as for_now:
-        # By fingerprint: prompts that teach differ from job to job.
-        names = {job.id: short_hash(job.identity["model"]) for job in jobs}
-        models = {name: load_for(job) for name, job in {names[job.id]: job for job in jobs}.items()}
-        remote = [job for job in jobs if isinstance(models[names[job.id]], RemoteModel)]
-        for number, job in enumerate(remote, start=1):
-            progress("counting tokens", number, len(remote))
-            model = models[names[job.id]]
+        models: dict[str, Any] = {}
+        for number, job in enumerate(jobs, start=1):
+            # By fingerprint: prompts that teach differ from job to job.
+            name = short_hash(job.identity["model"])
+            model = models[name] = models.get(name) or load_for(job)
             if isinstance(model, RemoteModel):
+                progress("counting tokens", number, len(jobs))
                 examples = distinct(for_now.built(job, progress).cases).examples
                 asked = [*examples, *examples[: model.again], *examples[:PAID_QUESTIONS], *examples[:TRIALS]]
                 tokens = [model.worst(example) for example in asked]
@@ -125,7 +124,7 @@ def bill(jobs: Sequence[Job], progress: Progress = silent) -> Bill | None:
                 if price:
                     costs[price.currency] = costs.get(price.currency, 0.0) + price.cost(read, written)
                 worst += tokens
-    if not remote:
+    if not worst:
         return None
     read, written = sum(read for read, _ in worst), sum(written for _, written in worst)
     return Bill(len(worst), read, written, {} if unpriced else costs)

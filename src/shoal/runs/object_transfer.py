@@ -9,16 +9,16 @@ Only the driver writes the store, and it holds a lock for each task.
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..core.errors import PlanError
 from ..core.files import replacing, settle
 from ..core.text import texts_in
 from ..models import SCHEMES, parse_spec
-from .plan import Job, fingerprint_of, make_job, replaced_model
+from .plan import Job, make_job
 from .store import RunStore
 from .store_files import is_kept, seal
 from .tasks import Task
@@ -90,16 +90,11 @@ def put_in_place(files: Files, store: RunStore) -> None:
             _so_far(path).unlink(missing_ok=True)
 
 
-def keep_only(names: Sequence[str], job: Job, store: RunStore) -> None:
-    """Remove the files of a job that the worker no longer has, such as partial answers."""
-    kept = {Path(name).name for name in names}
-    for path in store.job_folder(job.id).glob("[!.]*"):
-        if path.name not in kept:
-            path.unlink(missing_ok=True)
-
-
-def forget_middles(task: Task, store: RunStore) -> None:
-    """Remove the checkpoints of trainings that a task has completed."""
+def tidy(task: Task, store: RunStore) -> None:
+    """Remove what a finished task leaves: partial answers, an earlier error, checkpoints of its trainings."""
+    if task.stage is None:
+        for name in (PARTIAL, NOT_SENT):
+            (store.job_folder(task.job.id) / name).unlink(missing_ok=True)
     names = stage_names(task.job)
     remove_midway(store, names if task.stage is None else names[: task.stage + 1])
 
@@ -166,22 +161,16 @@ class Workplace:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = RunStore(folder / "store")
         self._here = folder / "here"
-        self._laid: dict[str, object] = {}  # files of the store: name to version
         self._inputs: dict[str, object] = {}  # inputs of the job: name to version
         self._known: dict[str, _State] = {}  # state of each file when it was last sent
-        self._fingerprints: dict[str, Mapping[str, Any]] = {}
 
-    def lay_out(self, kept: Mapping[str, tuple[object, Callable[[], bytes]]]) -> None:
-        """Make exactly these files of the store available; fetch those whose version differs."""
-        for name in set(self._laid) - set(kept):
-            (self.store.folder / name).unlink(missing_ok=True)
-            del self._laid[name]
-        for name, (version, fetch) in kept.items():
+    def lay_out(self, kept: Mapping[str, Callable[[], bytes]]) -> None:
+        """Make exactly these files of the store available."""
+        shutil.rmtree(self.store.folder, ignore_errors=True)
+        for name, fetch in kept.items():
             path = self.store.folder / name
-            if self._laid.get(name) != version or not path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(fetch())
-                self._laid[name] = version
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(fetch())
         self._known = {name: _state(path) for name, path in self._files()}
 
     def go_to(
@@ -197,14 +186,10 @@ class Workplace:
                     Path(file).parent.mkdir(parents=True, exist_ok=True)
                     Path(file).write_bytes(content)
                 self._inputs[name] = version
-                self._fingerprints.clear()
 
     def refuse_other(self, job: Job) -> None:
         """Raise if the job differs on this machine, because its model, data or code differ."""
-        is_named = replaced_model(job.protocol, job.settings, job.model) is None
-        if is_named and job.model not in self._fingerprints:
-            self._fingerprints[job.model] = fingerprint_of(job.model)
-        same = make_job(job.protocol, job.model, job.settings, self._fingerprints.get(job.model))
+        same = make_job(job.protocol, job.model, job.settings)
         if same.id != job.id:
             differing = [key for key in job.identity if same.identity.get(key) != job.identity[key]]
             raise PlanError(
@@ -233,18 +218,7 @@ class Workplace:
                 continue  # renamed while we looked
             news[name] = Piece(start, content)
             self._known[name] = state._replace(size=start + len(content))
-            self._laid[name] = None
         return news
-
-    def names(self, job: Job) -> list[str]:
-        folder = self.store.job_folder(job.id)
-        return [str(path.relative_to(self.store.folder)) for path in folder.glob("[!.]*")]
-
-    def clear(self, job: Job) -> None:
-        """Remove the files of a finished task; keep what other tasks may need."""
-        shutil.rmtree(self.store.job_folder(job.id), ignore_errors=True)
-        for folder in ("locks", "midway"):
-            shutil.rmtree(self.store.folder / folder, ignore_errors=True)
 
     def _files(self) -> Iterator[tuple[str, Path]]:
         # Trainings in progress first: the answers sent with them are then at least as recent.

@@ -16,27 +16,34 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote, unquote_plus
 
-from ..core.errors import PlanError, ShoalError, errors_at, nearest
+from ..core.errors import PlanError, errors_at, nearest
 from ..core.files import SPLIT, read_toml, split_name
-from ..core.ranges import LARGEST_SEED, Count
+from ..core.ranges import LARGEST_SEED, Count, Within
 from ..models import SCHEMES, is_prompted, load_model, parse_spec
 from ..models.interface import StoredAnswers
 from ..models.labels import labels_option
 from ..protocols import PROTOCOLS, find_protocol
 from ..protocols.base import NamesModels, ReplacesModels, identity, is_random
-from .patterns import checkpoints, is_pattern
-from .resources import Resources, read_resources
-from .settings import make_settings
+from .settings import Resources, make_settings, read_resources
 
 if TYPE_CHECKING:
     from ..training.stage import Recipe
 
 TOP = ("models", "prompts", "orders", "seeds", "groups", "resources")
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """What multiplies the jobs of a plan."""
+
+    prompts: tuple[str, ...] = ()
+    orders: tuple[Count, ...] = ()
+    seeds: tuple[Annotated[int, Within(0, LARGEST_SEED)], ...] = (0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,8 @@ class Plan:
             for part in module.parts(settings):
                 for spec in self._specs_of(protocol, part):
                     other = replaced_model(protocol, part, spec)
-                    self._refuse_several(other)
+                    if isinstance(other, StoredAnswers):
+                        self._refuse_several("stored predictions")
                     if other is None and spec not in fingerprints:
                         fingerprints[spec] = fingerprint_of(spec)
                     for seed in self.seeds:
@@ -111,20 +119,16 @@ class Plan:
         """Return the models of a part: the plan's, or its own in their place."""
         module = find_protocol(protocol)
         own = module.own_model(part) if isinstance(module, NamesModels) else ""
-        if own and len(self.models) > 1:
-            raise PlanError(
-                f"{self.where}: {own} is for one task, and the plan has {len(self.models)} models",
-                why="it would stand for each of them",
-                fix="a plan for each model",
-            )
+        if own:
+            self._refuse_several(own)
         return [own] if own else list(self.models.values())
 
-    def _refuse_several(self, answers: Any) -> None:
-        """Stop if stored predictions, which are of one model, stand under several names."""
-        if isinstance(answers, StoredAnswers) and len(self.models) > 1:
+    def _refuse_several(self, answering: str) -> None:
+        """Stop if one thing would answer for each of several models."""
+        if len(self.models) > 1:
             raise PlanError(
-                f"{self.where}: stored predictions of one model, and {len(self.models)} models",
-                why="models names the row of the table; nothing is loaded",
+                f"{self.where}: {answering} would stand for each of {len(self.models)} models",
+                why="stored predictions, and the models of a task, are of one model",
                 fix="a plan for each model",
             )
 
@@ -132,7 +136,9 @@ class Plan:
         """Return the group of a model, with its step and run if the plan has them."""
         for name, group in self.groups.items():
             if spec in group.models:
-                return {"group": name, **group.place_of(spec)}
+                place = group.models.index(spec)
+                axes = {"step": group.steps, "run": group.seeds}
+                return {"group": name} | {axis: values[place] for axis, values in axes.items() if values}
         return {"group": ""}
 
 
@@ -145,12 +151,6 @@ class Group:
     """The training step of each model; may be empty."""
     seeds: tuple[Count, ...] = ()
     """The training run of each model; may be empty if every model is a run of its own."""
-
-    def place_of(self, spec: str) -> dict[str, Any]:
-        """Return the step and the run of a model."""
-        place = self.models.index(spec)
-        axes = {"step": self.steps, "run": self.seeds}
-        return {name: values[place] for name, values in axes.items() if values}
 
 
 def make_job(
@@ -268,20 +268,16 @@ def _located(value: Any, folder: Path) -> Any:
     scheme, colon, name = value.partition(":")
     if colon and scheme in SCHEMES:
         head, mark, options = name.partition("?")
-        located = "&".join(_located_option(option, folder) for option in options.split("&"))
-        return f"{scheme}:{_relative(head, folder)}{mark}{located}"
+        for option in options.split("&"):
+            key, _, file = option.partition("=")
+            if key == "prompt":
+                place = quote(_relative(unquote_plus(file), folder), safe=UNQUOTED)
+                options = options.replace(option, f"prompt={place}")
+        return f"{scheme}:{_relative(head, folder)}{mark}{options}"
     path, colon, part = value.rpartition(":")
     if colon and "." in path:
         return f"{_relative(path, folder)}:{part}"
     return _relative(value, folder) if "." in value or "/" in value else value
-
-
-def _located_option(option: str, folder: Path) -> str:
-    """Return an option of a spec; a path relative to the current folder if it names a file."""
-    key, _, value = option.partition("=")
-    if key not in FILE_OPTIONS:
-        return option
-    return f"{key}={quote(_relative(unquote_plus(value), folder), safe=UNQUOTED)}"
 
 
 def _relative(name: str, folder: Path) -> str:
@@ -290,22 +286,13 @@ def _relative(name: str, folder: Path) -> str:
     if split:
         return f"{_relative(str(place), folder)}{SPLIT}{split}"
     there = folder / name
-    if is_pattern(name) and not any(Path().glob(name)) and any(folder.glob(name)):
+    if is_pattern(name) and any(folder.glob(name)):
         return os.path.relpath(there)
     try:
-        if not name or Path(name).is_absolute() or not there.exists():
-            return name
-        if not Path(name).exists():
-            return os.path.relpath(there)
-        if there.samefile(name):
-            return name
+        is_there = bool(name) and not Path(name).is_absolute() and there.exists()
     except OSError:  # not a file name
         return name
-    raise PlanError(
-        f"{name} exists both in the plan's folder and in the current folder",
-        why="paths in a plan start at its own folder, or else at the current folder",
-        fix=f"run it from {folder}, or write {there.resolve()}",
-    )
+    return os.path.relpath(there) if is_there else name
 
 
 def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
@@ -322,12 +309,12 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
     listed, groups = table.get("models", {}), _groups(table.get("groups", {}), where)
     if is_pattern(listed):
         listed, groups = {}, groups | _groups({"checkpoints": listed}, where)
-    models = _prompted(_models(listed, where), table, where)
+    lists = _lists(table, where)
+    models = _prompted(_models(listed, where), lists, where)
     models |= {spec: spec for group in groups.values() for spec in group.models}
     if not models:
         raise PlanError(f"{where}: no models", fix='models = ["predictions:answers.jsonl"]')
-    seeds = _seeds(table, where)
-    tables = {}
+    seeds, tables = lists.seeds, {}
     for name in protocols:
         values = table[name]
         if not isinstance(values, Mapping):
@@ -336,39 +323,30 @@ def make_plan(table: Mapping[str, Any], where: str = "plan") -> Plan:
                 fix=f"[{name}] on a line of its own, its settings below it",
             )
         if "seed" in values and "seeds" in table:
-            raise PlanError(
-                f"{where}: [{name}] seed and the plan's seeds: two sources for one value", fix="keep seeds"
-            )
+            why = "two sources for one value"
+            raise PlanError(f"{where}: [{name}] seed and the plan's seeds: {why}", fix="keep seeds")
         tables[name] = make_settings(find_protocol(name).Settings, values, f"{where}: [{name}]")
         seeds = (tables[name].seed,) if "seed" in values else seeds
     resources = read_resources(table.get("resources", {}), tuple(PROTOCOLS), f"{where}: [resources]")
     return Plan(models, tables, seeds, groups, where, resources)
 
 
-def _seeds(table: Mapping[str, Any], where: str) -> tuple[int, ...]:
-    seeds = table.get("seeds", [0])
-    whole = isinstance(seeds, list) and all(isinstance(s, int) and not isinstance(s, bool) for s in seeds)
-    if (
-        not whole
-        or not seeds
-        or len(set(seeds)) < len(seeds)
-        or not 0 <= min(seeds) <= max(seeds) <= LARGEST_SEED
-    ):
-        raise PlanError(
-            f"{where}: seeds = {seeds!r}",
-            why=f"a list of different whole numbers from 0 to {LARGEST_SEED:,} is expected",
-            fix="seeds = [0, 1, 2]",
-        )
-    return tuple(seeds)
+def _lists(table: Mapping[str, Any], where: str) -> _Lists:
+    names = [field.name for field in fields(_Lists)]
+    lists: _Lists = make_settings(_Lists, {name: table[name] for name in names if name in table}, where)
+    for name in names:
+        values = getattr(lists, name)
+        if len(set(values)) < len(values) or (name == "seeds" and not values):
+            why = "a list of different values is expected"
+            raise PlanError(f"{where}: {name} = {list(values)}", why=why, fix="list each value once")
+    return lists
 
 
 def _models(value: Any, where: str) -> dict[str, str]:
     """Return specs by name, from a list or from tables `[models.NAME]` with a spec and its options."""
-    if isinstance(value, str):
-        value = [value]
+    value = [value] if isinstance(value, str) else value
     if isinstance(value, list) and all(isinstance(spec, str) for spec in value):
-        twice = next((spec for spec in value if value.count(spec) > 1), None)
-        if twice:
+        if twice := next((spec for spec in value if value.count(spec) > 1), None):
             raise PlanError(f"{where}: model {twice!r} is listed twice", fix="list each model once")
         return {spec: spec for spec in value}
     if not isinstance(value, Mapping):
@@ -377,26 +355,13 @@ def _models(value: Any, where: str) -> dict[str, str]:
     return {name: _spec(name, table, where) for name, table in value.items()}
 
 
-def _prompted(models: dict[str, str], table: Mapping[str, Any], where: str) -> dict[str, str]:
+def _prompted(models: dict[str, str], lists: _Lists, where: str) -> dict[str, str]:
     """Return the models, prompted ones once per prompt and per order of its labels."""
-    prompts, orders = table.get("prompts", []), table.get("orders", [])
-    if not isinstance(orders, list) or len(set(map(str, orders))) < len(orders):
-        raise PlanError(
-            f"{where}: orders = {orders!r}", why="different numbers from 0", fix="orders = [0, 1]"
-        )
-    if not isinstance(prompts, list) or not all(isinstance(prompt, str) for prompt in prompts):
-        raise PlanError(
-            f"{where}: prompts = {prompts!r}",
-            why="a list of prompt files, or of names in shoal list prompts, is expected",
-            fix='prompts = ["sentiment-plain", "mine.toml"]',
-        )
-    if len(set(prompts)) < len(prompts):
-        raise PlanError(f"{where}: a prompt is listed twice", fix="list each prompt once")
     made: dict[str, str] = {}
     for name, spec in models.items():
         variants = {name: spec}
-        for option, values in (("prompt", prompts), ("order", orders)):
-            applicable = values if values and is_prompted(spec) else []
+        for option, values in (("prompt", lists.prompts), ("order", lists.orders)):
+            applicable = values if values and is_prompted(spec) else ()
             if applicable and option in parse_spec(spec).options:
                 raise PlanError(
                     f"{where}: both model {name} and the plan name {option}s", fix="keep one of them"
@@ -416,18 +381,16 @@ def _spec(name: str, table: Any, where: str) -> str:
         raise PlanError(f"{place}: no spec", fix='spec = "predictions:answers.jsonl"')
     options = {key: value for key, value in table.items() if key != "spec"}
     in_spec = parse_spec(table["spec"]).options
-    both = sorted(set(options) & set(in_spec))
-    if both:
+    if both := sorted(set(options) & set(in_spec)):
         raise PlanError(
             f"{place}: {both[0]} is given twice, in the spec and in the table", fix="keep one of them"
         )
-    words = {key: _option(value) for key, value in options.items()}
-    joined = "&".join(f"{key}={quote(value, safe=UNQUOTED)}" for key, value in {**in_spec, **words}.items())
-    return str(table["spec"]).partition("?")[0] + (f"?{joined}" if joined else "")
+    spec = str(table["spec"])
+    for key, value in options.items():
+        spec = with_option(spec, key, _option(value))
+    return spec
 
 
-FILE_OPTIONS = ("prompt",)
-"""Options of a spec that name a file."""
 UNQUOTED = ",:/\\ "
 """Characters that an option need not quote; a label may contain `&`, which it must."""
 
@@ -456,8 +419,7 @@ def _groups(value: Any, where: str) -> dict[str, Group]:
         raise PlanError(f"{where}: [groups] must be a table of lists of models, found {value!r}", fix=fix)
     groups = {name: _group(entry, f"{where}: [groups] {name}") for name, entry in value.items()}
     specs = [spec for group in groups.values() for spec in group.models]
-    twice = next((spec for spec in specs if specs.count(spec) > 1), None)
-    if twice:
+    if twice := next((spec for spec in specs if specs.count(spec) > 1), None):
         raise PlanError(f"{where}: model {twice!r} is twice in [groups]", fix="list each checkpoint once")
     return groups
 
@@ -466,28 +428,21 @@ def _group(value: Any, place: str) -> Group:
     """Return a group from a list of specs, or from a table with a step and a seed for each model."""
     table = value if isinstance(value, Mapping) else {"models": value}
     if is_pattern(table.get("models")):
-        table = {
-            **checkpoints(table["models"], place),
-            **{name: table[name] for name in table if name != "models"},
-        }
+        matched = _checkpoints(table["models"], place)
+        table = {**matched, **table, "models": matched["models"]}
     group: Group = make_settings(Group, table, place)
     if not group.models:
         fix = '["hf:seed-0", "hf:seed-1"], or a table with models and steps'
         raise PlanError(f"{place}: no models", fix=fix)
-    numbers = list(range(len(group.models)))
-    for axis, values in (("steps", group.steps), ("seeds", group.seeds)):
-        if values and len(values) != len(numbers):
+    count = len(group.models)
+    for axis, values in (("steps", group.steps), ("seeds", group.seeds or group.steps)):
+        if (values and len(values) != count) or (axis == "seeds" and group.steps and not group.seeds):
             raise PlanError(
-                f"{place}: {axis} = {list(values)}",
-                why=f"a whole number for each of the {len(numbers)} models is expected",
-                fix=f"{axis} = {numbers}",
+                f"{place}: {axis} = {list(getattr(group, axis))}",
+                why=f"a whole number for each of the {count} models is expected; seeds say which models belong to the "
+                "same training",
+                fix=f"{axis} = {[0] * count if axis == 'seeds' else list(range(count))}",
             )
-    if group.steps and not group.seeds:
-        raise PlanError(
-            f"{place}: steps without seeds",
-            why="seeds say which models belong to the same training",
-            fix=f"seeds = {[0] * len(numbers)}",
-        )
     places = list(zip(group.seeds, group.steps or group.seeds, strict=True))
     if len(set(places)) < len(places):
         raise PlanError(f"{place}: two models have the same seed and step", fix="another seed or step")
@@ -500,13 +455,11 @@ def _refuse_early_ends(group: Group, place: str) -> None:
     ends: dict[int, int] = {}
     for seed, step in zip(group.seeds, group.steps, strict=False):
         ends[seed] = max(step, ends.get(seed, 0))
-    last = max(ends.values(), default=0)
-    early = next((seed for seed, end in ends.items() if end < last), None)
-    if early is not None:
+    if len(set(ends.values())) > 1:
         raise PlanError(
-            f"{place}: seed {early} ends at step {ends[early]:,}, another at {last:,}",
+            f"{place}: the trainings end at different steps: {', '.join(f'{n:,}' for n in sorted(ends.values()))}",
             why="the last step of every training is compared",
-            fix=f"add its model at step {last:,}, or leave that training out",
+            fix="add the missing models, or leave those trainings out",
         )
 
 
@@ -516,20 +469,48 @@ def check_plan(plan: Plan) -> list[Job]:
         return plan.jobs()
 
 
-def reachable(plan: Plan) -> tuple[Plan, list[Job], dict[str, str]]:
-    """Return the plan without the models that cannot be loaded, its jobs, and the error of each of those models.
+# Checkpoints by a pattern: `ckpt/seed-*/step-*`
 
-    So the finished jobs of a plan stay readable after the folder of another model is gone.
-    """
-    try:
-        return plan, plan.jobs(), {}
-    except ShoalError:
-        problems = {}
-    for spec in plan.models.values():
-        try:
-            fingerprint_of(spec)
-        except ShoalError as problem:
-            problems[spec] = str(problem)
-    models = {name: spec for name, spec in plan.models.items() if spec not in problems}
-    narrowed = replace(plan, models=models) if models else plan
-    return narrowed, check_plan(narrowed), problems
+AXES = {"seeds": ("seed", "run"), "steps": ("step", "checkpoint")}
+"""Axis of a group to the words before a number in a path."""
+NUMBER = re.compile(r"(\d+)([km]?)", re.IGNORECASE)
+FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
+
+
+def is_pattern(spec: Any) -> bool:
+    """Return whether a value of a plan is a pattern of checkpoints."""
+    return isinstance(spec, str) and "*" in spec.partition("?")[0]
+
+
+def _checkpoints(spec: str, where: str) -> dict[str, list[Any]]:
+    """Return the models that a pattern matches, with their seeds and steps, as a group of a plan has them."""
+    parsed, options = parse_spec(spec), spec.partition("?")[1:]
+    pattern = Path(parsed.name)
+    root = Path(pattern.anchor)
+    folders = [path.parent for path in root.glob(str((pattern / "config.json").relative_to(root)))]
+    if not folders:
+        raise PlanError(
+            f"{where}: no checkpoint matches {parsed.name}",
+            why="expected folders with a config.json",
+            fix="the path of the folders, with * for the numbers",
+        )
+    numbers = {path: _numbers(path, pattern, where) for path in folders}
+    ordered = sorted(folders, key=lambda path: (sorted(numbers[path].items()), str(path)))
+    group: dict[str, list[Any]] = {"models": [f"hf:{path}{''.join(options)}" for path in ordered]}
+    group |= {axis: [numbers[path][axis] for path in ordered] for axis in numbers[ordered[0]]}
+    return group if "steps" not in group else {"seeds": [0] * len(ordered), **group}
+
+
+def _numbers(path: Path, pattern: Path, where: str) -> dict[str, int]:
+    """Return the number of each axis in a path: the last number of the folder whose pattern names the axis."""
+    numbers: dict[str, int] = {}
+    for part, named in zip(path.parts, pattern.parts, strict=True):
+        axes = [axis for axis, words in AXES.items() if any(word in named.lower() for word in words)]
+        if not axes or "*" not in named:
+            continue
+        matches = NUMBER.findall(part)
+        if not matches:
+            raise PlanError(f"{where}: {path} has no number of {axes[0]} in {part!r}", fix="a number there")
+        digits, unit = matches[-1]
+        numbers[axes[0]] = int(digits) * FACTORS[unit.lower()]
+    return numbers

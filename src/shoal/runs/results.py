@@ -2,37 +2,38 @@
 
     predictions:answers.jsonl   a model, scored here on the suite that `--suite` names
     3f9c1a2b                    a job of a store; any unique part of its name works
-    last                        the result of the latest `shoal try` in this folder
+    last                        the result of the latest `shoal try` in this folder, kept in the store .shoal/last
     result.json                 the output of `shoal try … --json`: rates, no outcomes
 
 The first three bring every case with its outcome. A result file has rates only: enough for a gate, a baseline or an
 unpaired comparison.
 """
 
-import json
 import re
+import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
-from ..core.errors import DataError, ModelError, PlanError, StoreError, some
-from ..core.files import for_owner_only, is_file, read_lines
+from pydantic import Field, TypeAdapter, ValidationError
+
+from ..core.errors import DataError, ModelError, PlanError, ShoalError, StoreError, some
+from ..core.files import for_owner_only, is_file, read_json
 from ..core.records import Finding, Measure, Measures, Result
 from ..models import SCHEMES, is_remote, parse_spec
 from ..models.python import GivenLabels, PythonModel, as_model, as_option
 from ..protocols import PROTOCOLS, find_protocol
-from ..protocols.base import Form, WritesForms, identity, only_part
+from ..protocols.base import Form, WritesForms, only_part
 from ..protocols.scores import graded_results, is_graded
 from ..training.stage import Progress, silent
 from .execute import execute
-from .last import LAST, last_store
 from .plan import Job, cases_job, make_job, slug, with_option
-from .scoring import brief_result, stored_job
+from .scoring import brief_result, is_dead, stored_job, write_result
 from .settings import make_settings
 from .store import MemoryStore, RunStore
 
-T = TypeVar("T")
+CACHE, LAST = Path(".shoal"), "last"
 SPEC = re.compile(rf"({'|'.join(SCHEMES)}):")
 
 
@@ -59,7 +60,8 @@ def audit(protocol: str, model: Any, *, labels: GivenLabels | None = None, **set
     Look at: .failing(), .measures, .to_pandas()
     """
     labels, settings = labels_and_settings(protocol, labels, settings)
-    return audit_with(protocol, labelled(model, labels), settings)
+    (result,) = audit_all([labelled(model, labels)], protocol, settings, where=protocol)
+    return result
 
 
 def labels_and_settings(
@@ -82,19 +84,6 @@ def labelled(model: Any, labels: GivenLabels | None) -> Any:
             f"{model}: labels are given twice, in the spec and beside it", fix="keep one of them"
         )
     return with_option(model, "labels", as_option(labels))
-
-
-def audit_with(
-    protocol: str,
-    model: Any,
-    settings: Mapping[str, Any],
-    where: str = "",
-    progress: Progress = silent,
-    store: RunStore | None = None,
-) -> Result:
-    """Audit a model under settings from a table; store the result if there is a store."""
-    (result,) = audit_all([model], protocol, settings, progress, store, where or protocol)
-    return result
 
 
 def audit_all(
@@ -141,31 +130,86 @@ def _temporary_job(protocol: str, model: Any, settings: Any) -> Job:
     return make_job(protocol, spec, settings, {"object": repr(model)}, wrapped)
 
 
+# The latest result of `try`
+
+
+def last_store() -> RunStore:
+    """Return the store whose only job is the latest result of this folder."""
+    return RunStore(CACHE / LAST)
+
+
+def audit_and_keep(
+    protocol: str, model: str, settings: Mapping[str, Any], progress: Progress = silent
+) -> tuple[Result, str, dict[str, int]]:
+    """Audit a model and keep the result as `last`.
+
+    Return it with the reason why it could not be kept, and the requests and tokens that it took.
+    """
+    module = find_protocol(protocol)
+    with MemoryStore() as memory:
+        chosen = only_part(module, make_settings(module.Settings, settings, "--set"))
+        job = _temporary_job(protocol, model, chosen)
+        result = execute(job, memory, progress)
+        spent = memory.spent(job.id)
+        if is_dead(result):  # an error: the result before it is worth more
+            return result, "", spent
+        try:
+            # Texts sent to an endpoint and its answers may be confidential.
+            with for_owner_only(is_remote(model)):
+                _keep(job, result, memory)
+        except (OSError, ShoalError) as problem:
+            return result, str(problem).splitlines()[0], spent
+    return result, "", spent
+
+
+def _keep(job: Job, result: Result, memory: MemoryStore) -> None:
+    """Replace the store of the latest result; git ignores its folder."""
+    CACHE.mkdir(exist_ok=True)
+    (CACHE / ".gitignore").write_text("*\n")
+    new = CACHE / "new"
+    with RunStore(CACHE).lock(LAST, wait=True):
+        shutil.rmtree(new, ignore_errors=True)  # left by a process that was killed
+        memory.save_job(job, RunStore(new))
+        write_result(job, result, RunStore(new))
+        shutil.rmtree(CACHE / LAST, ignore_errors=True)
+        new.rename(CACHE / LAST)
+
+
 # Any name
 
 
 def find_results(
-    names: Sequence[str],
+    things: Sequence[Any],
     protocol: str,
     settings: Mapping[str, Any],
     into: Path,
     progress: Progress = silent,
     *,
+    labels: GivenLabels | None = None,
     keep: bool = False,
+    where: str = "--set",
 ) -> list[Result]:
-    """Return the results with these names, in order; models are audited on the same cases.
+    """Return the result of each thing: a name, a result, graded samples; models are audited on the same cases.
 
-    Models are trained first if the settings say so. With `keep`, their results are stored in `into`.
+    Without a name, the protocol is that of the first result. Models are trained first if the settings say so. With
+    `keep`, their results are stored in `into`.
     """
-    specs = [name for name in names if SPEC.match(name)]
-    if settings and not specs:
-        raise PlanError(
-            "--suite, --data and --set are for models; jobs and result files are scored already",
-            fix="leave them out",
-        )
     store = RunStore(into)
-    audited = iter(audit_all(specs, protocol, settings, progress, store if keep else None))
-    return [next(audited) if result is None else result for result in known_results(names, store)]
+    known = known_results(things, store)
+    models = [thing for thing, result in zip(things, known, strict=True) if result is None]
+    if not models and (settings or labels is not None):
+        names = [*settings, *(["labels"] if labels is not None else [])]
+        raise PlanError(
+            f"{where}: {some(names)} is for models that are audited here",
+            why="results, jobs and result files are scored already",
+            fix="leave it out, or give the model instead of its result",
+        )
+    first = next((str(result.job.get("protocol")) for result in known if result is not None), "")
+    protocol = protocol or (first if first in PROTOCOLS else "") or next(iter(PROTOCOLS))
+    labels, values = labels_and_settings(protocol, labels, settings)
+    specs = [labelled(model, labels) for model in models]
+    audited = iter(audit_all(specs, protocol, values, progress, store if keep else None, where))
+    return [next(audited) if result is None else result for result in known]
 
 
 def known_results(things: Sequence[Any], store: RunStore) -> list[Result | None]:
@@ -211,42 +255,29 @@ def find_job(name: str, store: RunStore) -> tuple[Job, RunStore]:
 
 def read_result(path: Path) -> Result:
     """Read the output of `shoal try … --json` or `shoal show JOB --json`: a job and its measures, no outcomes."""
-    text, fix = "\n".join(line for _, line in read_lines(path)), f"shoal try … --json > {path}"
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as problem:
-        fix = f"predictions:{path}, if it holds predictions" if path.suffix != ".json" else fix
-        raise DataError(f"{path}: not a result file", why=f"not JSON: {problem}", fix=fix) from None
-    if not isinstance(content, dict) or not {"jobs", "measures"} <= content.keys():
-        why = 'an object with "jobs" and "measures" is expected'
-        raise DataError(f"{path}: not a result file", why=why, fix=fix)
-    jobs = content["jobs"]
-    if not isinstance(jobs, list) or len(jobs) != 1 or not isinstance(jobs[0], dict):
-        raise DataError(f"{path}: one job is expected", fix="a file per model")
-    measures = Measures(_checked(list[Measure], content["measures"], "measures", path))
-    findings = _checked(list[Finding], content.get("findings", []), "findings", path)
-    return Result(jobs[0], (), (), measures, findings=findings, settings=_settings(jobs[0], path))
-
-
-def _settings(job: Mapping[str, Any], path: Path) -> Any:
-    if job.get("protocol") not in PROTOCOLS or not isinstance(job.get("settings"), Mapping):
-        return None
-    return make_settings(find_protocol(job["protocol"]).Settings, job["settings"], f"{path}: settings")
-
-
-def _checked(kind: type[T], rows: Any, name: str, path: Path) -> T:
-    """Return the rows of a result file as measures or findings; raise an error that names the first invalid row."""
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        return TypeAdapter(kind).validate_python(rows)
+        content = TypeAdapter(_ResultFile).validate_python(read_json(path, nan=True))
     except ValidationError as problem:
         first = problem.errors()[0]
-        where = ".".join(map(str, first["loc"]))
+        where = ".".join(map(str, first["loc"])) or "the file"
         raise DataError(
-            f"{path}: {name}.{where}: {first['msg'].lower()}",
-            fix="write the file again: shoal try … --json",
+            f"{path}: not a result file: {where}: {first['msg'].lower()}",
+            why="an object with one job and its measures is expected",
+            fix=f"shoal try … --json > {path}",
         ) from None
+    (job,) = content.jobs
+    settings = None
+    if job.get("protocol") in PROTOCOLS and isinstance(job.get("settings"), Mapping):
+        kind = find_protocol(job["protocol"]).Settings
+        settings = make_settings(kind, job["settings"], f"{path}: settings")
+    return Result(job, (), (), Measures(content.measures), findings=content.findings, settings=settings)
+
+
+@dataclass
+class _ResultFile:
+    jobs: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=1)]
+    measures: list[Measure]
+    findings: list[Finding] = field(default_factory=list)
 
 
 def with_outcomes(result: Result, name: str) -> Result:
@@ -279,13 +310,16 @@ def export(
 
     Cases are built in the store, so that an interrupted build resumes and a later run finds them.
     """
-    protocol = name if name in PROTOCOLS else stored_job(store, name).protocol
+    job = None if name in PROTOCOLS else stored_job(store, name)
+    if job is not None and values:
+        raise PlanError(
+            f"--set {some(values)}: {job.id} has its settings", fix=f"shoal export {job.protocol} --set …"
+        )
+    protocol = name if job is None else job.protocol
     form = _form_of(protocol, out)
-    if name in PROTOCOLS:
-        module = find_protocol(name)
-        job = cases_job(name, only_part(module, make_settings(module.Settings, values, "--set")))
-    else:
-        job = _job_of_store(store, name, values)
+    if job is None:
+        module = find_protocol(protocol)
+        job = cases_job(protocol, only_part(module, make_settings(module.Settings, values, "--set")))
     number = form.write(job.settings, store.built(job, progress), out)
     return f"{number:,} {form.what}"
 
@@ -303,16 +337,3 @@ def _form_of(protocol: str, out: Path) -> Form:
             fix=f"--out {out.stem or 'cases'}{next(iter(module.FORMS))}",
         )
     return module.FORMS[out.suffix]
-
-
-def _job_of_store(store: RunStore, name: str, values: Mapping[str, Any]) -> Job:
-    """Return a stored job, with other settings as long as they do not change its cases."""
-    job = stored_job(store, name)
-    settings = make_settings(type(job.settings), {**store.read_job(job.id)["settings"], **values}, "--set")
-    if identity(settings, "cases") != identity(job.settings, "cases"):
-        raise PlanError(
-            f"--set {some(values)}: these settings change the cases of {job.id}",
-            why="its answers belong to its cases",
-            fix=f"shoal export {job.protocol} --set …, with all settings",
-        )
-    return Job(job.id, job.protocol, job.model, settings, job.identity, job.cases)

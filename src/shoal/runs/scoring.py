@@ -30,7 +30,7 @@ from ..training.stage import Progress, silent
 from .plan import Job, Plan, plain, replaced_model
 from .settings import make_settings
 from .store import RunStore
-from .store_files import VALUES
+from .store_files import VALUES, make_folder, read_sealed_json, write_sealed_json
 
 RULES = 9
 """Raised when scoring changes within one version of shoal: stored measures are then computed again."""
@@ -95,9 +95,7 @@ def is_dead(result: Result) -> bool:
 
 def score_job(job: Job, store: RunStore, progress: Progress = silent) -> Result:
     """Return the result of a job and store its measures; read them back if the scoring settings are the same."""
-    known = _stored_result(job, store, progress)
-    if known is not None:
-        store.repair_cases(job, progress)
+    if (known := _stored_result(job, store, progress)) is not None:
         return known
     result = result_of(job, store, progress)
     write_result(job, result, store)
@@ -177,25 +175,21 @@ def compare_results(
 def _compared(
     protocol: str, settings: Any, results: Sequence[Result], store: RunStore | None, *, keep: bool
 ) -> Compared:
-    key = _comparison_key(settings, results, store) if store else {}
-    if store and (stored := store.read_comparison(key)) is not None:
+    jobs = [{**result.job, "rules": RULES} for result in results]
+    path = store.comparison_file(settings, jobs) if store else None
+    if path and (stored := read_sealed_json(path)) is not None:
         return _comparison_from_json(stored)
     compared = find_protocol(protocol).compare(settings, results)
-    if store and keep and compared.measures:
+    if path and keep and compared.measures:
         measures = [as_json(row) for row in compared.measures]
         content = plain(
             {"measures": measures, "findings": [finding_as_json(row) for row in compared.findings]}
         )
         read_back = _comparison_from_json(content)
         if (read_back.measures, read_back.findings) == (list(compared.measures), list(compared.findings)):
-            store.write_comparison(key, content)
+            make_folder(path.parent)
+            write_sealed_json(path, content)
     return compared
-
-
-def _comparison_key(settings: Any, results: Sequence[Result], store: RunStore) -> dict[str, Any]:
-    """Return everything that decides a comparison."""
-    jobs = [{**result.job, "files": store.content_of(result.job["id"])} for result in results]
-    return plain({"rules": RULES, "settings": asdict(settings), "jobs": jobs})
 
 
 def _comparison_from_json(content: Mapping[str, Any]) -> Compared:

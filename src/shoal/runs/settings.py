@@ -1,16 +1,21 @@
 """Make the settings of a protocol from plain values: from a plan, from `--set`, from Python.
 
 Unknown names, wrong types and values given twice are errors. A name in `REMOVED` of a Settings class is an error that
-names the replacement. Settings under `[PROTOCOL.advanced]` count as settings of `[PROTOCOL]`.
+names the replacement. Settings under `[PROTOCOL.advanced]` count as settings of `[PROTOCOL]`. The table `[resources]`
+of a plan is read in the same way; `[resources.PROTOCOL]` is for the jobs of one protocol.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from types import UnionType
-from typing import Any, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
+
+from pydantic import BeforeValidator, ByteSize, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from ..core.errors import PlanError, nearest
+from ..core.ranges import Within
 
 SEPARATOR = re.compile(r",(?! )")
 """Separates the values of a list written as text; a comma before a space belongs to the value."""
@@ -18,8 +23,6 @@ SEPARATOR = re.compile(r",(?! )")
 
 def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:
     """Return a protocol's settings from plain values; text becomes a number or a list if the setting needs one."""
-    from pydantic import TypeAdapter, ValidationError
-
     if values.get("tasks") and {"task", "tasks"} <= {field.name for field in fields(kind)}:
         values = _with_tasks(kind, values, where)
     plain = _plain(kind, values, where)
@@ -41,7 +44,7 @@ def make_settings(kind: type[Any], values: Mapping[str, Any], where: str) -> Any
         raise PlanError(
             f"{where}: {'.'.join(names)} = {value!r}",
             why=first["msg"][0].lower() + first["msg"][1:],
-            fix=_remedy(kind, names, value, first),
+            fix=_remedy(names, value, first),
         ) from None
 
 
@@ -67,17 +70,11 @@ def _merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def _remedy(kind: type[Any], names: Sequence[str], value: Any, problem: Mapping[str, Any]) -> str:
+def _remedy(names: Sequence[str], value: Any, problem: Mapping[str, Any]) -> str:
     """Return the allowed value most like the given one, or the advice to use the default."""
-    if problem["type"] == "tuple_type" and isinstance(value, Mapping):
-        return f"double brackets around its heading, as in [[bias.{names[-1]}]]"
     words = re.findall(r"'([^']*)'", str(problem.get("ctx", {}).get("expected", "")))
     close = nearest(str(value), words)
-    if close:
-        return f"{'.'.join(names)} = {close}"
-    default = next((field.default for field in fields(kind) if [field.name] == list(names)), None)
-    has_default = default is not None and default is not MISSING and not is_dataclass(default)
-    return f"leave it out for the default, {default!r}" if has_default else "leave it out for the default"
+    return f"{'.'.join(names)} = {close}" if close else "leave it out for the default"
 
 
 def _plain(kind: type[Any], values: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -97,13 +94,6 @@ def _unknown(kind: type[Any], name: str, known: Sequence[str], where: str) -> Pl
     removed: Mapping[str, str] = getattr(kind, "REMOVED", {})
     if name in removed:
         return PlanError(f"{where}: {name} is not a setting here", fix=removed[name])
-    if name in ("suite", "data") and where == "--set":
-        protocol = kind.__module__.removesuffix(".settings").rpartition(".")[2]
-        return PlanError(
-            f"{protocol} takes no --{name}",
-            why=f"known settings are {', '.join(known)}",
-            fix=f"leave --{name} out, or shoal list settings {protocol}",
-        )
     return PlanError(
         f'{where}: unknown setting "{name}"',
         why=f"known settings are {', '.join(other.removesuffix('_') for other in known)}",
@@ -189,3 +179,44 @@ def parse_pairs(pairs: Sequence[str]) -> dict[str, str]:
             raise PlanError(f"--set {key}: given twice, as {values[key]!r} and {value!r}", fix="give it once")
         values[key] = value
     return values
+
+
+# Resources
+
+
+def _amount(value: Any) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or value < 0 or (value > 1 and value % 1 != 0):
+        raise PydanticCustomError("amount", "a whole number, or a fraction below 1, is expected")
+    return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Where one job may run, never part of its result; a fraction of a GPU if several jobs share it."""
+
+    cores: Annotated[float, BeforeValidator(_amount), Within(0, above=True)] | None = None
+    """None: the number of training threads of the job, or one."""
+    gpus: Annotated[float, BeforeValidator(_amount)] = 0.0
+    memory: ByteSize = ByteSize(0)
+    """Bytes, also written as "4 GB"; 0 if unknown."""
+    checkpoints: Annotated[float, Within(0)] | None = None
+    """Minutes between two checkpoints of a training; 0 for none, None for the store's default."""
+
+
+def read_resources(table: Any, protocols: Sequence[str], where: str) -> dict[str, Resources]:
+    """Return the resources of every protocol from the table `[resources]`."""
+    general = {key: value for key, value in _table(table, where).items() if key not in protocols}
+    resources = {}
+    for protocol in protocols:
+        specific, place = table.get(protocol, {}), f"{where}.{protocol}"
+        merged = {**general, **_table(specific, place)}
+        resources[protocol] = make_settings(Resources, merged, place if specific else where)
+    return resources
+
+
+def _table(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        fix = f"{where.rpartition(' ')[2]} on a line of its own, cores = 2 below it"
+        raise PlanError(f"{where} must be a table, found {value!r}", fix=fix)
+    return value

@@ -23,40 +23,37 @@ The files are the only state: no database, no status field. Locks are those of t
 process.
 """
 
-import os
+import json
+import re
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import asdict
 from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
-from platform import node
 from typing import Any, Self
 
-from filelock import Timeout
+from filelock import FileLock, Timeout
 
-from ..core.errors import DataError, StoreError
-from ..core.files import digest, read_json_lines, sweep, writing
+from ..core.errors import StoreError
+from ..core.files import digest, refusing, sweep, writing
 from ..core.records import NAN, Answer, Lazy
 from ..models.answer_rows import answer_line
 from ..models.prompted.spending import read_spending
 from ..protocols import find_protocol
 from ..protocols.base import Built
 from ..training.stage import Progress, silent
-from .plan import Job, short_hash
+from .plan import Job, plain, short_hash
 from .store_files import (
     VALUES,
-    DamagedError,
     MemoryAnswers,
     PartialAnswers,
-    acquire_lock,
-    is_answer,
     is_kept,
-    is_whole,
-    load_once,
-    making,
+    load_built,
+    make_folder,
     read_plain_json,
     read_seal,
     read_sealed_json,
@@ -76,6 +73,11 @@ PATIENCE = 2.0
 """Seconds of waiting for another process before the wait is reported."""
 
 
+def waiting_for(lock: str) -> str:
+    """Return a message that another process holds a lock."""
+    return f"waiting for another process, which works on {lock}"
+
+
 class RunStore:
     """A folder with the results of jobs."""
 
@@ -84,7 +86,6 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._recent: dict[str, Sequence[Answer]] = {}
 
     def __repr__(self) -> str:
         return f"RunStore({str(self.folder)!r})"
@@ -96,29 +97,25 @@ class RunStore:
 
     def built(self, job: Job, progress: Progress) -> Built:
         """Return the cases of a job, built if the store does not have them."""
-        path = self.cases_file(job)
-        if path.exists():  # Write nothing in this case: a finished store may be read-only.
-            with suppress(DamagedError):  # the same settings build the same cases again
-                return load_once(path)
-        self._build(job, progress)
-        return load_once(path)
+        # Write nothing if they are there: a finished store may be read-only. The same settings build the same cases.
+        built = load_built(self.cases_file(job))
+        return self._build(job, progress) if built is None else built
 
-    def _build(self, job: Job, progress: Progress) -> None:
+    def _build(self, job: Job, progress: Progress) -> Built:
         path = self.cases_file(job)
-        with making(path.parent), self.lock(job.cases, wait=True, progress=progress):
+        make_folder(path.parent)
+        with self.lock(job.cases, wait=True, progress=progress):
             sweep(path.parent, path.name)
-            if not is_whole(path):
+            if load_built(path) is None:
                 partial = path.with_suffix(".partial.jsonl")
                 build: Callable[..., Built] = find_protocol(job.protocol).build
                 is_resumable = "so_far" in signature(build).parameters
                 built = build(job.settings, progress, **({"so_far": partial} if is_resumable else {}))
                 save_built(built, path)
                 partial.unlink(missing_ok=True)
-
-    def repair_cases(self, job: Job, progress: Progress) -> None:
-        """Build the cases of a finished job again if their file is missing or damaged."""
-        if not is_whole(self.cases_file(job)):
-            self._build(job, progress)
+        stored = load_built(path)
+        assert stored is not None
+        return stored
 
     # Jobs
 
@@ -141,16 +138,15 @@ class RunStore:
     def find(self, name: str) -> str:
         """Return the id of the only job whose id contains this name."""
         known = self.job_ids()
-        matching = [job_id for job_id in known if name.strip() and name in job_id]
-        matching = [name] if name in known else matching
+        matching = (
+            [name] if name in known else [job_id for job_id in known if name.strip() and name in job_id]
+        )
         if len(matching) != 1:
-            count = "no job" if not matching else f"{len(matching)} jobs"
+            longer = f"a longer part of the name, such as {matching[0][-8:]}" if matching else ""
             raise StoreError(
-                f"{self.folder}: {count} called {name!r}",
+                f"{self.folder}: {len(matching) or 'no'} jobs called {name!r}",
                 why=f"jobs: {', '.join((matching or known)[:8])}" if known else "the store has no jobs",
-                fix=f"a longer part of the name, such as {matching[0][-8:]}"
-                if matching
-                else "shoal status PLAN",
+                fix=longer or "shoal status PLAN",
             )
         return matching[0]
 
@@ -173,8 +169,8 @@ class RunStore:
     def write_job(self, job: Job) -> None:
         folder = self.job_folder(job.id)
         _intact_job(folder / "job.json")  # raises if it has another format
-        with making(folder):
-            write_sealed_json(folder / "job.json", {"format": FORMAT, **job.as_json()})
+        make_folder(folder)
+        write_sealed_json(folder / "job.json", {"format": FORMAT, **job.as_json()})
 
     def repair_job(self, job: Job) -> None:
         """Write `job.json` again if it is damaged."""
@@ -183,40 +179,22 @@ class RunStore:
 
     @contextmanager
     def lock(self, name: str, *, wait: bool, progress: Progress = silent) -> Iterator[bool]:
-        """Hold a lock while the block runs; yield False at once if another process has it and `wait` is off.
-
-        The holder writes its process id next to the lock, so that a process that waits can report it.
-        """
+        """Hold a lock while the block runs; yield False at once if another process has it and `wait` is off."""
         path = self.folder / "locks" / f"{name}.lock"
-        with making(path.parent):
+        make_folder(path.parent)
+        lock, is_held = FileLock(path), True
+        with refusing(path):
             try:
-                lock = acquire_lock(path, PATIENCE if wait else 0)
+                lock.acquire(timeout=PATIENCE if wait else 0)
             except Timeout:
-                if not wait:
-                    yield False
-                    return
-                progress(self.waiting_for(name), 0, 0)
-                lock = acquire_lock(path)
-            holder = self._holder(name)
-            try:
-                with suppress(OSError):  # informative only: a full disk must not stop the holder
-                    since = f"{name} since {time.strftime('%Y-%m-%d %H:%M:%S')}"
-                    holder.write_text(f"process {os.getpid()} on {node()}, which works on {since}")
-                yield True
-            finally:
-                with suppress(OSError):
-                    holder.unlink(missing_ok=True)
-                lock.release()
-
-    def _holder(self, name: str) -> Path:
-        return self.folder / "locks" / f"{name}.holder"
-
-    def waiting_for(self, name: str) -> str:
-        """Return a message that names the process that holds a lock."""
+                is_held = wait
+                if wait:
+                    progress(waiting_for(name), 0, 0)
+                    lock.acquire()
         try:
-            return f"waiting for {self._holder(name).read_text(errors='replace')}"
-        except OSError:
-            return f"waiting for another process, which works on {name}"
+            yield is_held
+        finally:
+            lock.release()
 
     # Checks
 
@@ -229,19 +207,15 @@ class RunStore:
         self.write_checks(job_id, [*others, check])
 
     def has_checks(self, job_id: str) -> bool:
-        return self._checks_in(self.job_folder(job_id) / "checks.json") is not None
+        return (self.job_folder(job_id) / "checks.json").exists()
 
     def read_checks(self, job_id: str) -> list[dict[str, Any]]:
         """Return the self-checks; a failed check if their file is damaged."""
-        path = self.job_folder(job_id) / "checks.json"
-        checks = self._checks_in(path)
-        if checks is None and path.exists():
-            return [{"name": "self-check", "ok": False, "detail": "checks.json is damaged"}]
-        return checks or []
-
-    def _checks_in(self, path: Path) -> list[dict[str, Any]] | None:
-        checks: list[dict[str, Any]] | None = (read_sealed_json(path) or {}).get("checks")
-        return checks
+        if not self.has_checks(job_id):
+            return []
+        damaged = {"name": "self-check", "ok": False, "detail": "checks.json is damaged"}
+        stored = read_sealed_json(self.job_folder(job_id) / "checks.json")
+        return [damaged] if stored is None else list(stored["checks"])
 
     # Measures
 
@@ -276,31 +250,20 @@ class RunStore:
 
     # Comparisons
 
-    def content_of(self, job_id: str) -> list[str]:
-        """Return digests of a job's answers and measures."""
-        folder = self.job_folder(job_id)
-        path = folder / "measures.json"
-        return [str(read_seal(folder / "answers.jsonl")), digest(path) if path.exists() else ""]
-
-    def _comparison_file(self, key: Mapping[str, Any]) -> Path:
-        jobs = [job["id"] for job in key["jobs"]]
-        return self.folder / "comparisons" / f"{short_hash({'jobs': jobs}, 16)}.json"
-
-    def write_comparison(self, key: Mapping[str, Any], compared: Mapping[str, Any]) -> None:
-        """Store what a protocol makes of several jobs together."""
-        path = self._comparison_file(key)
-        with making(path.parent):
-            write_sealed_json(path, {"key": short_hash(key, 64), **compared})
-
-    def read_comparison(self, key: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the stored comparison; None if something that decides it has changed."""
-        compared = read_sealed_json(self._comparison_file(key))
-        return compared if compared is not None and compared["key"] == short_hash(key, 64) else None
+    def comparison_file(self, settings: Any, jobs: Sequence[Mapping[str, Any]]) -> Path:
+        """Return the file of a protocol's comparison of these jobs, named by everything that decides it."""
+        files = [
+            self.job_folder(job["id"]) / name for job in jobs for name in ("measures.json", "answers.digest")
+        ]
+        content = [digest(path) if path.exists() else "" for path in files]
+        key = plain({"settings": asdict(settings), "jobs": list(jobs), "files": content})
+        return self.folder / "comparisons" / f"{short_hash(key, 32)}.json"
 
     # Errors
 
     def write_error(self, job_id: str, text: str) -> None:
-        with making(self.job_folder(job_id)), writing(self.job_folder(job_id) / "error.txt") as stream:
+        make_folder(self.job_folder(job_id))
+        with writing(self.job_folder(job_id) / "error.txt") as stream:
             stream.write(text.encode(errors="backslashreplace").decode())  # it may quote half a character
 
     def failed_since(self, job_id: str, moment: float) -> bool:
@@ -314,15 +277,7 @@ class RunStore:
         return PartialAnswers(self.job_folder(job_id), sizes)
 
     def answers(self, job_id: str) -> Iterable[Answer]:
-        """Return all answers of a job, from memory the first time after they were stored."""
-        recent = self._recent.pop(job_id, None)
-        return self._answers_on_disk(job_id) if recent is None else recent
-
-    def remember(self, job_id: str, rows: Sequence[Answer]) -> None:
-        """Hold the answers that were just stored, so that scoring need not read them back."""
-        self._recent[job_id] = rows
-
-    def _answers_on_disk(self, job_id: str) -> Iterator[Answer]:
+        """Yield all answers of a job."""
         path = self.job_folder(job_id) / "answers.jsonl"
         if not read_seal(path):
             raise StoreError(
@@ -335,14 +290,9 @@ class RunStore:
             raise _damaged_answers(path, "the content has changed since it was written")
         if read_seal(path).get("job") != job_id:
             raise _damaged_answers(path, "these are the answers of another job")
-        try:
-            for _, row in read_json_lines(path):
-                answer = Answer(**row)
-                if not is_answer(answer):
-                    raise TypeError("a line is not an answer")
-                yield answer
-        except (DataError, TypeError) as problem:
-            raise _damaged_answers(path, str(problem).splitlines()[0]) from None
+        with path.open("rb") as stream:
+            for line in stream:
+                yield Answer(**json.loads(line))
 
     def replace_answers(self, job_id: str, rows: Sequence[Answer]) -> None:
         """Replace all answers; after a crash the next run finds them complete."""
@@ -353,7 +303,7 @@ class RunStore:
     def errors(self, job_id: str) -> int:
         """Return the number of answers that are errors."""
         count = read_seal(self.job_folder(job_id) / "answers.jsonl").get("errors")
-        return count if isinstance(count, int) else sum(bool(row.error) for row in self.answers(job_id))
+        return count if isinstance(count, int) else 0
 
     def reopen(self, job_id: str, rows: Sequence[Answer]) -> None:
         """Return a finished job to the state in which it has only these answers."""
@@ -376,7 +326,7 @@ class RunStore:
 
 
 class MemoryStore(RunStore):
-    """A temporary store that holds cases and answers in memory; shared weights are in its temporary folder."""
+    """A temporary store that holds cases and answers in memory, and the rest in a temporary folder."""
 
     between_checkpoints = 0.0
 
@@ -384,8 +334,6 @@ class MemoryStore(RunStore):
         super().__init__(Path(tempfile.mkdtemp(prefix="shoal-")))
         self._built: dict[str, Built] = {}
         self._answers: dict[str, list[Sequence[Answer]]] = {}
-        self._checks: dict[str, list[dict[str, Any]]] = {}
-        self._spending: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -405,21 +353,6 @@ class MemoryStore(RunStore):
     def is_done(self, job_id: str) -> bool:
         return job_id in self._answers
 
-    def write_job(self, job: Job) -> None:
-        """Write nothing."""
-
-    def repair_job(self, job: Job) -> None:
-        """Repair nothing."""
-
-    def write_checks(self, job_id: str, checks: Sequence[dict[str, Any]]) -> None:
-        self._checks[job_id] = list(checks)
-
-    def has_checks(self, job_id: str) -> bool:
-        return job_id in self._checks
-
-    def read_checks(self, job_id: str) -> list[dict[str, Any]]:
-        return self._checks.get(job_id, [])
-
     def read_measures(self, job_id: str) -> dict[str, Any] | None:
         return None
 
@@ -428,23 +361,14 @@ class MemoryStore(RunStore):
     ) -> None:
         """Write nothing."""
 
-    def keep_spending(self, job_id: str, spending: Any) -> None:
-        self._spending[job_id] = spending
-
-    def spent(self, job_id: str) -> dict[str, int]:
-        spending = self._spending.get(job_id)
-        if spending is None:
-            return {"requests": 0, "input": 0, "output": 0}
-        return {"requests": spending.requests, "input": spending.read, "output": spending.written}
-
     def partial(self, job_id: str, sizes: Iterable[int]) -> PartialAnswers:
         return MemoryAnswers(self._answers, job_id)
 
     def save_job(self, job: Job, store: RunStore) -> None:
         """Write the cases, answers and self-checks of a finished job to a store on disk."""
         path = store.cases_file(job)
-        with making(path.parent):
-            save_built(self._built[job.cases], path)
+        make_folder(path.parent)
+        save_built(self._built[job.cases], path)
         store.write_job(job)
         store.write_checks(job.id, self.read_checks(job.id))
         with store.partial(job.id, repeat(1)) as partial:
@@ -467,18 +391,10 @@ def _intact_job(path: Path) -> dict[str, Any] | None:
             fix="run the plan again with --into another folder, or read this one with the version that wrote it",
         )
     job = read_sealed_json(path)
-    is_intact = (
-        job is not None
-        and job.keys() == JOB
-        and all(isinstance(job[name], str) for name in ("id", "protocol", "model", "cases"))
-        and all(isinstance(job[name], dict) for name in ("settings", "identity"))
-        and job["id"] == path.parent.name
-        # The name of the cases must stay inside the store.
-        and Path(job["cases"]).name == job["cases"]
-        and "\0" not in job["cases"]
-        and len(job["cases"]) < 200
-    )
-    return job if is_intact else None
+    if job is None or job.keys() != JOB or job["id"] != path.parent.name:
+        return None
+    # The name of the cases must stay inside the store.
+    return job if re.fullmatch(r"[a-z0-9.-]{1,199}", str(job["cases"])) else None
 
 
 def _damaged_answers(path: Path, why: str) -> StoreError:

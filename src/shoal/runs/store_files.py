@@ -6,7 +6,6 @@ Answers   a line per answer, appended in blocks while the model is queried, and 
 Columns   values by case, such as scores, a line per column.
 """
 
-import errno
 import hashlib
 import json
 import math
@@ -18,10 +17,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
-
 from ..core.case_table import CaseTable, Heading
-from ..core.errors import DataError, StoreError
+from ..core.errors import StoreError
 from ..core.files import (
     Alike,
     ResumableLines,
@@ -32,22 +29,16 @@ from ..core.files import (
     replacing,
     writing,
 )
-from ..core.records import Answer, Example, Label, Large, Lazy, as_json, from_json
-from ..models.answer_rows import ENCODE, QUOTED, AnswerRows, answer_line
+from ..core.records import Answer, Large, Lazy, as_json, from_json
+from ..models.answer_rows import ENCODE, AnswerRows, answer_line
 from ..protocols.base import Built
 
 # Cases
 
 
-class DamagedError(StoreError):
-    """A file of cases is incomplete or changed; it can be built again."""
-
-
 CASES_FORMAT = 3
 DIGEST = "digest of the lines above"
 ASKED, WHOLE = "asked", "whole"
-MOST_SHARED = 20_000
-"""Texts of labels, groups and meta that are remembered while a file of cases is written."""
 LONG_META = 16_384
 """Characters from which the meta of a case is held compressed in memory."""
 
@@ -66,7 +57,11 @@ def save_built(built: Built, path: Path) -> None:
         while block := "".join(f"{line}\n" for line in islice(lines, BLOCK)):
             content.update(block.encode("utf-8", "surrogatepass"))
             stream.write(block)
-        stream.write(json.dumps({DIGEST: content.hexdigest()[:16]}) + "\n")
+        stream.write(_last_line(content).decode())
+
+
+def _last_line(content: "hashlib._Hash") -> bytes:
+    return f'{{"{DIGEST}": "{content.hexdigest()[:16]}"}}\n'.encode()
 
 
 def _case_lines(built: Built) -> Iterator[str]:
@@ -81,62 +76,36 @@ def _case_lines(built: Built) -> Iterator[str]:
         marks += [ASKED] * (len(cases) - len(marks))
     table, before = CaseTable.of(cases), Heading({}, {})
     columns = zip(table.ids, table.examples, table.labels, table.clusters, table.headings, marks, strict=True)
-    texts: dict[object, str] = {}
     for identity, examples, labels, cluster, heading, mark in columns:
-        if len(texts) > MOST_SHARED:
-            texts.clear()
-        if id(labels) not in texts:
-            texts[id(labels)] = _label_text(labels)
-        if (id(heading), id(before)) not in texts:
-            texts[id(heading), id(before)] = _shared_text(heading, before)
-        cluster_text = f', "cluster": {QUOTED(cluster)}' if cluster else ""
-        mark_text = f', "only": "{mark}"' if mark else ""
-        shared = f"{texts[id(labels)]}{cluster_text}{texts[id(heading), id(before)]}{mark_text}"
-        yield f'{{"id": {QUOTED(identity)}, "examples": {_examples_text(examples)}{shared}}}'
+        line: dict[str, Any] = {"id": identity, "examples": examples}
+        line |= {"labels": labels} if labels is not None else {}
+        line |= {"cluster": cluster} if cluster else {}
+        line |= {"groups": dict(heading.groups)} if heading.groups != before.groups else {}
+        line |= {"meta": dict(heading.meta)} if heading.meta != before.meta else {}
+        yield ENCODE({**line, "only": mark} if mark else line)
         before = heading
 
 
-def _examples_text(examples: Sequence[Example]) -> str:
-    return "[" + ", ".join(["[" + ", ".join(map(QUOTED, texts)) + "]" for texts in examples]) + "]"
+def load_built(path: Path) -> Built | None:
+    """Return the content of a file of cases, read again only if it has changed; None if it is missing or damaged."""
+    return _load(path, path.stat().st_mtime_ns) if path.exists() else None
 
 
-def _label_text(labels: tuple[Label, ...] | None) -> str:
-    return "" if labels is None else f', "labels": {ENCODE(labels)}'
-
-
-def _shared_text(heading: Heading, before: Heading) -> str:
-    """Return the groups and the meta of a case where they are not those of the case before it."""
-    pairs = {"groups": (heading.groups, before.groups), "meta": (heading.meta, before.meta)}
-    changed = {name: dict(value) for name, (value, earlier) in pairs.items() if dict(value) != earlier}
-    return "".join(f', "{name}": {ENCODE(value)}' for name, value in changed.items())
-
-
-def load_built(path: Path) -> Built:
-    """Read what `save_built` wrote; raise DamagedError if the file is incomplete or changed."""
-    try:
-        return _load(path)
-    except (DataError, ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise _damaged(path, str(problem).splitlines()[0]) from None
-
-
-def _damaged(path: Path, why: str) -> DamagedError:
-    return DamagedError(f"{path}: damaged", why=why, fix=f"rm {path}: shoal builds it again")
-
-
-def _load(path: Path) -> Built:
+@lru_cache(maxsize=2)
+def _load(path: Path, _changed: int) -> Built | None:
+    if not _is_whole(path):
+        return None
     rows = read_json_lines(path)
-    head = next(rows, (1, {}))[1]
-    if head.get("shoal cases") != CASES_FORMAT:
-        raise _damaged(path, "these are not cases of this version of shoal")
+    head = next(rows)[1]
     whole, asked, has_parts = CaseTable(), CaseTable(), False
-    heading, headings, alike, end = Heading({}, {}), dict[tuple[int, int], Heading](), Alike(), ""
+    heading, headings, alike = Heading({}, {}), dict[tuple[int, int], Heading](), Alike()
     with collector_paused():
         for _, row in rows:
             if DIGEST in row:
-                end = row[DIGEST]
                 break
             groups = alike.groups(row["groups"]) if "groups" in row else heading.groups
-            meta = _meta(row["meta"]) if "meta" in row else heading.meta
+            meta = row.get("meta", heading.meta)
+            meta = Large(meta) if "meta" in row and len(str(meta)) > LONG_META else meta
             heading = headings.setdefault((id(groups), id(meta)), Heading(groups, meta))
             labels = alike.texts(tuple(row["labels"])) if "labels" in row else None
             examples = tuple([tuple(texts) for texts in row["examples"]])
@@ -146,44 +115,21 @@ def _load(path: Path) -> Built:
             if only != WHOLE:
                 asked.append(*columns)
             has_parts = has_parts or only is not None
-    if end != _digest_above(path):
-        raise _damaged(path, "the file is incomplete or was changed")
     labels = None if head["labels"] is None else tuple(head["labels"])
     measures = [from_json(measure) for measure in head["measures"]]
     return Built(asked, labels, head["asks"], measures, head["about"], whole if has_parts else ())
 
 
-def _meta(meta: dict[str, Any]) -> Mapping[str, Any]:
-    """Return the meta of a case; large values are held compressed."""
-    return Large(meta) if len(str(meta)) > LONG_META else meta
-
-
-def _digest_above(path: Path) -> str:
-    """Return the digest of all lines but the last."""
+def _is_whole(path: Path) -> bool:
+    """Return whether a file has all lines that `save_built` of this version wrote, unchanged."""
     content, before = hashlib.sha256(), b""
     with path.open("rb") as stream:
+        is_current = stream.readline().startswith(f'{{"shoal cases": {CASES_FORMAT},'.encode())
+        stream.seek(0)
         for line in stream:
             content.update(before)
             before = line
-    return content.hexdigest()[:16]
-
-
-def load_once(path: Path) -> Built:
-    """Return the content of a file of cases, read again only if it has changed."""
-    return _load_unchanged(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=2)
-def _load_unchanged(path: Path, _changed: int) -> Built:
-    return load_built(path)
-
-
-def is_whole(path: Path) -> bool:
-    """Return whether a file of cases exists, complete and unchanged."""
-    try:
-        return path.exists() and bool(load_once(path))
-    except DamagedError:
-        return False
+    return is_current and before == _last_line(content)
 
 
 # Answers
@@ -271,23 +217,16 @@ class MemoryAnswers(PartialAnswers):
 
 
 def _is_answer(raw: bytes) -> bool:
+    """Return whether a line of unfinished answers is one; someone may have edited the file."""
     try:
-        return is_answer(Answer(**json.loads(raw)))
-    except (ValueError, TypeError, RecursionError):
+        row = Answer(**json.loads(raw))
+        is_text = all(isinstance(word, str) for word in (row.example_id, row.kind, row.error, row.mark))
+        if not is_text or row.error or row.kind not in ("label", "probabilities"):
+            return is_text
+        probabilities = row.data.get("probabilities", {})
+        return isinstance(row.data["label"], str) and all(map(math.isfinite, probabilities.values()))
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return False
-
-
-def is_answer(row: Answer) -> bool:
-    """Return whether a row that was read is an answer; someone may have edited the file."""
-    is_text = all(isinstance(word, str) for word in (row.example_id, row.kind, row.error, row.mark))
-    if not is_text or row.error or row.kind not in ("label", "probabilities"):
-        return is_text
-    probabilities = row.data.get("probabilities", {}) if isinstance(row.data, dict) else None
-    return (
-        isinstance(probabilities, dict)
-        and isinstance(row.data.get("label"), str)
-        and all(isinstance(value, int | float) and math.isfinite(value) for value in probabilities.values())
-    )
 
 
 # Columns
@@ -333,7 +272,8 @@ def write_seal(content: Path, path: Path, errors: int | None = None) -> None:
 @contextmanager
 def sealing(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write to; it replaces the file, with its digest, when the block ends."""
-    with making(path.parent), replacing(path) as temporary:
+    make_folder(path.parent)
+    with replacing(path) as temporary:
         yield temporary
         write_seal(temporary, path)
 
@@ -377,42 +317,12 @@ def _digest_of(plain: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
-@contextmanager
-def making(folder: Path) -> Iterator[None]:
-    """Create a folder before the block runs; raise StoreError if that fails or the folder is read-only."""
+def make_folder(folder: Path) -> None:
+    """Create a folder; raise StoreError if that fails or the folder is read-only."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        is_writable = os.access(folder, os.W_OK)
+        why = "" if os.access(folder, os.W_OK) else "the folder is read-only"
     except OSError as problem:
         why = problem.strerror or str(problem)
-        raise StoreError(f"{folder}: cannot be created", why=why, fix="--into another folder") from None
-    if not is_writable:
-        why = "the folder is read-only"
-        raise StoreError(f"{folder}: cannot be written", why=why, fix="--into another folder")
-    yield
-
-
-# Locks
-
-NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
-"""Errors of file systems without locks."""
-
-
-def acquire_lock(path: Path, seconds: float = -1) -> BaseFileLock:
-    """Return an acquired lock of the operating system, or a lock file if the file system has no locks.
-
-    A lock file outlives a process that is killed. A process on the same machine takes it over; a process on another
-    machine waits, and reports for whom.
-    """
-    try:
-        lock: BaseFileLock = FileLock(path)
-        lock.acquire(timeout=seconds)
-    except Timeout:
-        raise
-    except OSError as problem:
-        if problem.errno not in NO_LOCKS:
-            with refusing(path):
-                raise
-        lock = SoftFileLock(path.with_suffix(".held"))
-        lock.acquire(timeout=seconds)
-    return lock
+    if why:
+        raise StoreError(f"{folder}: cannot be created or written", why=why, fix="--into another folder")

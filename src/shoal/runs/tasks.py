@@ -16,11 +16,10 @@ from ..core.errors import ShoalError, StoreError
 from ..core.files import sweep
 from ..models.validate import exception_text
 from ..training.stage import Progress, silent
-from .answer_sources import BatchDistributor
-from .execute import execute, retry_errors
+from .execute import BatchDistributor, execute, retry_errors
 from .plan import Job
-from .resources import Resources
-from .store import PATIENCE, RunStore
+from .settings import Resources
+from .store import PATIENCE, RunStore, waiting_for
 from .training import BusyError, is_trained, shared_stages, stage_names, train_shared, training_of
 
 BUSY = "\0busy "
@@ -171,8 +170,8 @@ class Queue:
         self._ready: list[str] = []
         self._busy: list[str] = []
         self._put_back_at = 0.0
-        self._locks: dict[str, float] = {}  # locks of other processes, and when we first met them
-        self._reported: set[str] = set()
+        self._blocked_since: float | None = None  # by a lock of another process
+        self._lock, self._is_reported = "", False
         self._problems: dict[str, str] = {}
         self.left = len(self._tasks)
 
@@ -191,18 +190,17 @@ class Queue:
         self._busy.append(task.name)
         self._put_back_at = time.monotonic()
         if lock:
-            self._locks.setdefault(lock, self._put_back_at)
+            self._lock, self._blocked_since = lock, self._blocked_since or self._put_back_at
 
-    def report_waiting(self, store: RunStore, progress: Progress) -> None:
-        """Report, once per lock, which process this one waits for."""
-        now = time.monotonic()
-        for lock, since in self._locks.items():
-            if now - since > PATIENCE and lock not in self._reported:
-                self._reported.add(lock)
-                progress(store.waiting_for(lock), 0, 0)
+    def report_waiting(self, progress: Progress) -> None:
+        """Report, once in a run, that this process waits for another."""
+        since = self._blocked_since
+        if since and time.monotonic() - since > PATIENCE and not self._is_reported:
+            self._is_reported = True
+            progress(waiting_for(self._lock), 0, 0)
 
     def end(self, task: Task, problem: str | None) -> Ended:
-        self._locks.clear()  # locks that are still held will be met again
+        self._blocked_since = None
         if problem is not None:
             self._problems[task.name] = problem
         self._order.done(task.name)

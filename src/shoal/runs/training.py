@@ -22,7 +22,7 @@ from ..protocols import find_protocol
 from ..training.stage import Mark, Progress, Recipe, Search, Stage, Try
 from .plan import Job, short_hash
 from .store import RunStore
-from .store_files import is_kept, making, read_sealed_json, sealing, write_sealed_json
+from .store_files import is_kept, make_folder, read_sealed_json, sealing, write_sealed_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,65 +92,100 @@ def train_model(
     The last stage calls `mark` at its marks; it may skip those in `done`. `asked` are the questions that follow: a
     frozen encoder encodes them together with the training examples. Returns the notes of the stages trained here.
     """
-    notes: list[str] = []
-    for number in range(_restore(training, store, model), len(training.recipe.stages)):
-        last = number == len(training.recipe.stages) - 1
-        marked = mark if last else _unmarked
-        notes += _train_stage(training, number, store, shared, model, asked, progress, marked, done)
-    return notes
+    trainer = _Trainer(training, store, shared, model, progress, asked)
+    return trainer.train(len(training.recipe.stages) - 1, mark, done)
 
 
 def train_shared(training: Training, number: int, store: RunStore, progress: Progress) -> None:
     """Train to the end of one stage and store the weights, unless they are stored."""
-    if is_trained(store, training.names[number], training.recipe.stages[number]):
+    name, stage = training.names[number], training.recipe.stages[number]
+    if is_trained(store, name, stage):
         return
     with threads(training.recipe.threads):
         model = training.recipe.base(training.seed)
-        for stage in range(_restore(training, store, model, number), number + 1):
-            keep = frozenset([training.names[number]])
-            done = frozenset(training.recipe.stages[stage].marks)
-            _train_stage(training, stage, store, keep, model, (), progress, _unmarked, done)
+        trainer = _Trainer(training, store, frozenset([name]), model, progress)
+        trainer.train(number, _unmarked, frozenset(stage.marks))
     remove_midway(store, training.names[: number + 1])
 
 
-def _train_stage(
-    training: Training,
-    number: int,
-    store: RunStore,
-    shared: frozenset[str],
-    model: Any,
-    asked: Sequence[Example],
-    progress: Progress,
-    mark: Mark,
-    done: frozenset[str] = frozenset(),
-) -> list[str]:
-    from ..training.checkpointing import Keeper, kept_midway
+@dataclass(slots=True)
+class _Trainer:
+    """A model on its way through the stages of its training."""
 
-    name = training.names[number]
-    stage = _settled(store, training.recipe.stages[number], progress)
-    with _turn(store, name, wanted=name in shared):
-        stage.prepare(model, training.seed)
-        places = moments(store, name, stage)
-        kept = frozenset(moment for moment, path in places.items() if is_kept(path))
-        if len(kept) == len(places):
-            for moment, path in places.items():
-                model.load_weights(path)  # trained before, for this job or another
-                if stage.marks:
-                    mark(moment)
-            return []
-        if stage.frozen is not None:
-            before = training.names[number - 1] if number else training.base
-            _freeze(store, before, model, [*stage.frozen(), *asked], progress)
-        if name in shared and stage.marks:
-            done, mark = done & kept, _keeping(model, places, mark)
-        every = store.between_checkpoints
-        with kept_midway(Keeper(midway(store, name), every, done) if every else None):
-            notes = stage.train(model, training.seed, progress, mark)
-        if name in shared:
-            if not stage.marks:
-                _keep(model, checkpoint(store, name))
-            remove_midway(store, [name])
-    return list(notes or ())
+    training: Training
+    store: RunStore
+    shared: frozenset[str]
+    """The stages whose weights are stored."""
+    model: Any
+    progress: Progress
+    asked: Sequence[Example] = ()
+
+    def train(self, last: int, mark: Mark, done: frozenset[str]) -> list[str]:
+        """Train to the end of a stage, which calls `mark`, from the latest stored weights."""
+        notes: list[str] = []
+        for number in range(self._restore(last), last + 1):
+            notes += self._train_stage(number, mark if number == last else _unmarked, done)
+        return notes
+
+    def _train_stage(self, number: int, mark: Mark, done: frozenset[str]) -> list[str]:
+        from ..training.checkpointing import Keeper, kept_midway
+
+        store, model, name = self.store, self.model, self.training.names[number]
+        stage = _settled(store, self.training.recipe.stages[number], self.progress)
+        with _turn(store, name, wanted=name in self.shared):
+            stage.prepare(model, self.training.seed)
+            places = moments(store, name, stage)
+            kept = frozenset(moment for moment, path in places.items() if is_kept(path))
+            if len(kept) == len(places):
+                for moment, path in places.items():
+                    model.load_weights(path)  # trained before, for this job or another
+                    if stage.marks:
+                        mark(moment)
+                return []
+            if stage.frozen is not None:
+                before = self.training.names[number - 1] if number else self.training.base
+                self._freeze(before, [*stage.frozen(), *self.asked])
+            if name in self.shared and stage.marks:
+                done, mark = done & kept, _keeping(model, places, mark)
+            every = store.between_checkpoints
+            with kept_midway(Keeper(midway(store, name), every, done) if every else None):
+                notes = stage.train(model, self.training.seed, self.progress, mark)
+            if name in self.shared:
+                if not stage.marks:
+                    _keep(model, checkpoint(store, name))
+                remove_midway(store, [name])
+        return list(notes or ())
+
+    def _restore(self, last: int) -> int:
+        """Load the latest stored weights and return the number of the stage to continue with."""
+        for number in range(last, -1, -1):
+            name, stage = self.training.names[number], self.training.recipe.stages[number]
+            if not is_trained(self.store, name, stage):
+                continue
+            remove_midway(self.store, [name])
+            if stage.marks:
+                return number  # the weights at its marks are loaded when the model is queried
+            stage.prepare(self.model, self.training.seed)
+            self.model.load_weights(checkpoint(self.store, name))
+            return number + 1
+        return 0
+
+    def _freeze(self, before: str, examples: Sequence[Example]) -> None:
+        """Give the model the encoder's output for all these examples, computed once for all jobs with these weights."""
+        from ..training.checkpointing import load_features, save_features
+
+        if self.model.head is None:
+            return  # the model has no separate head
+        wanted = list(dict.fromkeys(examples))
+        path = self.store.folder / "features" / f"{before}-{short_hash({'examples': wanted}, 16)}.npz"
+        with _turn(self.store, path.stem, kind="features"):
+            if not is_kept(path):
+                table = self.model.features(
+                    wanted, lambda done, total: self.progress("encoding", done, total)
+                )
+                with sealing(path) as temporary:
+                    save_features(table, temporary)
+        self.model.frozen = load_features(path)
 
 
 def _keeping(model: Any, places: Mapping[str, Path], mark: Mark) -> Mark:
@@ -187,9 +222,10 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
 
     name = search_name(search)
     path = store.folder / "searches" / f"{name}.json"
-    with making(path.parent), store.lock(f"search-{name}", wait=False) as mine:
-        if not mine:
-            raise BusyError(f"search-{name}")
+    make_folder(path.parent)
+    with _turn(store, name, kind="search"):
+        stored = read_sealed_json(path) or {"tried": ()}  # of an interrupted search; none if damaged
+        scores_before = [row["score"] for row in stored["tried"]]
 
         def keep(scores: list[float]) -> None:
             tried = [
@@ -199,7 +235,7 @@ def _found(store: RunStore, search: Search, progress: Progress) -> Try:
             about = {"search": search.title, "chosen": chosen, "tried": tried, "of": len(search.tries)}
             write_sealed_json(path, about)
 
-        scores = run_search(search, _scores_of(path), keep, progress)
+        scores = run_search(search, scores_before, keep, progress)
     return best_try(search, scores)
 
 
@@ -207,29 +243,8 @@ def search_name(search: Search) -> str:
     return short_hash(dict(search.identity), 16)
 
 
-def _scores_of(path: Path) -> list[float]:
-    """Return the scores of an interrupted search; none if the file is damaged."""
-    return [row["score"] for row in (read_sealed_json(path) or {"tried": ()})["tried"]]
-
-
 def _unmarked(name: str) -> None:
     """Query nothing."""
-
-
-def _restore(training: Training, store: RunStore, model: Any, up_to: int | None = None) -> int:
-    """Load the latest stored weights and return the number of the stage to continue with."""
-    last = len(training.names) - 1 if up_to is None else up_to
-    for number in range(last, -1, -1):
-        name, stage = training.names[number], training.recipe.stages[number]
-        if not is_trained(store, name, stage):
-            continue
-        remove_midway(store, [name])
-        if stage.marks:
-            return number  # the weights at its marks are loaded when the model is queried
-        stage.prepare(model, training.seed)
-        model.load_weights(checkpoint(store, name))
-        return number + 1
-    return 0
 
 
 def checkpoint(store: RunStore, name: str) -> Path:
@@ -257,37 +272,16 @@ def remove_midway(store: RunStore, names: Sequence[str]) -> None:
 
 
 @contextmanager
-def _turn(store: RunStore, name: str, *, wanted: bool) -> Iterator[None]:
-    """Hold the lock of a stage that other jobs share; raise BusyError if another process trains it."""
+def _turn(store: RunStore, name: str, *, kind: str = "stage", wanted: bool = True) -> Iterator[None]:
+    """Hold the lock of something that other jobs share; raise BusyError if another process works on it."""
+    lock = f"{kind}-{name}"
     if not wanted:
         yield
         return
-    lock = f"stage-{name}"
     with store.lock(lock, wait=False) as mine:
         if not mine:
             raise BusyError(lock)
         yield
-
-
-def _freeze(
-    store: RunStore, before: str, model: Any, examples: Sequence[Example], progress: Progress
-) -> None:
-    """Give the model the encoder's output for all these examples, computed once for all jobs with these weights."""
-    from ..training.checkpointing import load_features, save_features
-
-    if model.head is None:
-        return  # the model has no separate head
-    wanted = list(dict.fromkeys(examples))
-    path = store.folder / "features" / f"{before}-{short_hash({'examples': wanted}, 16)}.npz"
-    lock = f"features-{path.stem}"
-    with making(path.parent), store.lock(lock, wait=False) as mine:
-        if not mine:
-            raise BusyError(lock)
-        if not is_kept(path):
-            table = model.features(wanted, lambda done, total: progress("encoding", done, total))
-            with sealing(path) as temporary:
-                save_features(table, temporary)
-    model.frozen = load_features(path)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""Executors on this machine: in this process, or in several processes that share the store.
+"""Executors: where tasks run. Results do not depend on it: a job has its own seed and number of threads.
 
-A worker gets one task at a time, so that none waits while it holds another. A worker that is lost, for example to the
-kernel's out-of-memory killer, is replaced; its task is attempted once more and then fails.
+Here: in this process, or in several processes that share the store. A worker gets one task at a time, so that none
+waits while it holds another. A worker that is lost, for example to the kernel's out-of-memory killer, is replaced; its
+task is attempted once more and then fails.
 
 The parent never waits for a worker without a limit. It polls the pipe and the liveness of every busy worker, kills a
 worker that closed its pipe and does not exit, and retries a task that another process holds every POLL_SECONDS. A run
@@ -14,17 +15,23 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Lock
 
-from ...training.stage import Progress
-from ..store import RunStore
-from ..tasks import BUSY, POLL_SECONDS, Ended, Queue, Task, record_failure, run_task
+from ..core.errors import PlanError, nearest
+from ..core.files import for_owner_only
+from ..models import is_remote
+from ..training.stage import Progress, silent
+from .plan import Job
+from .settings import Resources
+from .store import RunStore
+from .tasks import BUSY, POLL_SECONDS, Ended, Executor, Queue, Task, record_failure, run_task, tasks_of
 
 ATTEMPTS = 2
 """How often a task is started if its worker is lost."""
@@ -36,6 +43,65 @@ BETWEEN_REPORTS = 1.0
 Report = tuple[str, int, int]
 """A step, how much of it is done, and its total; the total is 0 for a message."""
 
+EXECUTORS: dict[str, str] = {
+    "here": "one job after the other, in this process",
+    "processes": "several processes on this machine: --workers N",
+    "ray": "a running Ray cluster, or a new local one; ray:auto, ray:HOST:PORT or ray://HOST:10001 name a cluster",
+}
+"""Name to description, for `shoal list executors`."""
+
+
+def find_executor(on: str) -> Executor:
+    """Return the executor of this name; a cluster's address may follow, as in `ray:HOST:PORT`."""
+    name, _, address = on.partition(":")
+    if name not in EXECUTORS or (address and name != "ray"):
+        raise PlanError(
+            f"--on {on}: unknown executor",
+            why=f"known: {', '.join(EXECUTORS)}",
+            fix=nearest(name, EXECUTORS) or "one of those",
+        )
+    if name != "ray":
+        return here if name == "here" else processes
+    from .ray_cluster import execute  # imports ray
+
+    return partial(execute, address=on if "//" in address else address)
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    store: RunStore,
+    progress: Progress = silent,
+    *,
+    retry_errors: bool = False,
+    workers: int = 1,
+    on: str = "",
+    resources: Mapping[str, Resources] | None = None,
+) -> Iterator[tuple[Job, str | None]]:
+    """Run every job that is not done, and yield each with None or its error."""
+    executor = find_executor(on or ("processes" if workers > 1 and len(jobs) > 1 else "here"))
+    # Finished jobs are counted separately: they take no time and would spoil the estimate for the others.
+    steps = {job.id: "finished jobs" if store.is_done(job.id) else "jobs" for job in jobs}
+    total, count = Counter(steps.values()), Counter[str]()
+    tasks = tasks_of(jobs, store, retry_errors=retry_errors, resources=resources)
+    endings = executor(tasks, store, progress, workers)
+    # Texts sent to an endpoint and its answers may be confidential.
+    is_private = any(job.given is None and is_remote(job.model) for job in jobs)
+    with for_owner_only(is_private):
+        for ended in endings:
+            if ended.task.stage is None:
+                job, step = ended.task.job, steps[ended.task.job.id]
+                count[step] += 1
+                if len(jobs) > 1:
+                    progress(step, count[step], total[step])
+                yield job, ended.problem
+
+
+def run_here(
+    jobs: Sequence[Job], store: RunStore, progress: Progress = silent, *, retry_errors: bool = False
+) -> Iterator[tuple[Job, str | None]]:
+    """Run every job in this process; see `run_jobs`."""
+    return run_jobs(jobs, store, progress, retry_errors=retry_errors, on="here")
+
 
 def here(tasks: Sequence[Task], store: RunStore, progress: Progress, workers: int = 1) -> Iterator[Ended]:
     """Run the tasks one after the other in this process."""
@@ -43,7 +109,7 @@ def here(tasks: Sequence[Task], store: RunStore, progress: Progress, workers: in
     while queue.left:
         task = queue.take()
         if task is None:
-            queue.report_waiting(store, progress)
+            queue.report_waiting(progress)
             time.sleep(POLL_SECONDS)
             continue
         before = queue.problem_before(task)
@@ -60,14 +126,11 @@ class Worker:
     pipe: "Connection[Task | None, Report | str | None]"
     task: Task | None = field(default=None)
 
-    def give(self, task: Task) -> bool:
-        """Send a task; return False if the worker was lost while idle."""
-        try:
-            self.pipe.send(task)
-        except ConnectionError:
-            return False
+    def give(self, task: Task) -> None:
+        """Send a task; if the worker was lost while idle, the task counts as lost with it."""
         self.task = task
-        return True
+        with suppress(ConnectionError):
+            self.pipe.send(task)
 
     def stop(self) -> None:
         """End the process, by force if it is busy."""
@@ -98,9 +161,9 @@ def processes(
     team = [_start(store.folder) for _ in range(count)]
     try:
         while queue.left:
-            yield from _give_out(queue, team, store, lost)
+            yield from _give_out(queue, team, store)
             if all(worker.task is None for worker in team):
-                queue.report_waiting(store, progress)
+                queue.report_waiting(progress)
             for number, worker in _with_news(team):
                 news = _receive(worker)
                 if isinstance(news, tuple):
@@ -128,21 +191,14 @@ def processes(
             worker.stop()
 
 
-def _give_out(queue: Queue, team: list[Worker], store: RunStore, lost: Counter[str]) -> Iterator[Ended]:
+def _give_out(queue: Queue, team: Sequence[Worker], store: RunStore) -> Iterator[Ended]:
     """Give every idle worker a task, and yield the tasks that cannot run because one before them failed."""
-    for number in range(len(team)):
-        while team[number].task is None and (task := queue.take()) is not None:
+    for worker in team:
+        while worker.task is None and (task := queue.take()) is not None:
             problem = queue.problem_before(task)
-            if problem is None and not team[number].give(task):
-                # An idle worker may be lost for any reason; one that is lost repeatedly cannot start.
-                lost[task.name] += 1
-                before, team[number] = team[number], _start(store.folder)
-                if lost[task.name] <= ATTEMPTS:
-                    queue.put_back(task)
-                    continue
-                before.reap()
-                problem = _loss(before)
-            if problem is not None:
+            if problem is None:
+                worker.give(task)
+            else:
                 yield queue.end(task, record_failure(task, store, problem))
 
 

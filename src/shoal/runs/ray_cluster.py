@@ -19,36 +19,35 @@ import socket
 import tempfile
 import time
 import warnings
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
 
-from ... import __version__
-from ...core.errors import MissingExtra, PlanError, ShoalError
-from ...core.records import Answer
-from ...training.stage import Progress, silent
-from ..answer_sources import Batches, DirectAnswers
-from ..object_transfer import (
+from .. import __version__
+from ..core.errors import MissingExtra, PlanError, ShoalError
+from ..core.records import Answer
+from ..training.stage import Progress, silent
+from .execute import Batches, DirectAnswers
+from .object_transfer import (
     Files,
     Workplace,
     files_in,
-    forget_middles,
     inputs_of,
-    keep_only,
     kept_for,
     lock_for,
     put_in_place,
+    tidy,
 )
-from ..resources import Resources
-from ..scoring import load_for
-from ..store import RunStore
-from ..tasks import POLL_SECONDS, Ended, Queue, Task, failure_elsewhere, record_failure, run_task
+from .scoring import load_for
+from .settings import Resources
+from .store import RunStore
+from .tasks import POLL_SECONDS, Ended, Queue, Task, failure_elsewhere, record_failure, run_task
 
 try:
     import ray
@@ -99,44 +98,30 @@ def _cluster(address: str) -> Iterator[None]:
     # Ray prints messages about lost nodes to standard output; the driver handles lost nodes itself.
     ray._private.worker.print_to_stdstream = lambda *_, **__: None
     try:
-        _knock(named, on)
+        _knock(named)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the error that follows says the same
             ray.init(address=address or None, logging_level=logging.ERROR, **quiet)
-    except (OSError, RuntimeError, ValueError, ImportError) as trouble:
-        raise _not_connected(on, trouble) from None
+    except (OSError, RuntimeError, ValueError, OverflowError, ImportError) as trouble:
+        raise PlanError(
+            f"--on {on}: no cluster answers there",
+            why=next(iter(str(trouble).strip().splitlines()), type(trouble).__name__),
+            fix="ray start --head on that machine, with the Ray and Python of this one, then --on ray:HOST:6379 or "
+            "ray://HOST:10001; --on ray:local starts a cluster here",
+        ) from None
     try:
         yield
     finally:
         ray.shutdown()
 
 
-def _not_connected(on: str, trouble: Exception) -> PlanError:
-    lines = [line.strip() for line in str(trouble).splitlines() if line.strip()] or [type(trouble).__name__]
-    if "ersion" in lines[0]:  # version of Ray or of Python
-        return PlanError(
-            f"--on {on}: the cluster runs another version",
-            why="; ".join(lines)[:300],
-            fix="install the same Ray and Python on every node and here",
-        )
-    return PlanError(
-        f"--on {on}: no cluster answers there",
-        why=lines[0],
-        fix="ray start --head on that machine, RAY_AUTH_MODE=token if it requires a token; or --on ray:local",
-    )
-
-
-def _knock(address: str, on: str) -> None:
+def _knock(address: str) -> None:
     """Raise if no cluster answers at HOST:PORT; Ray would wait for minutes, or end the process."""
     if address in ("", "auto", "local"):
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not (host and port.isdecimal() and 0 < int(port) < 2**16):
-        raise PlanError(
-            f"--on {on}: not an address",
-            why="HOST:PORT, auto or local is expected after ray:, HOST:PORT after ray://",
-            fix="--on ray:HOST:6379 or --on ray://HOST:10001; --on ray:local starts a cluster here",
-        )
+    if not (host and port.isdecimal()):
+        raise ValueError(f"{address} is not HOST:PORT")
     socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
@@ -161,7 +146,7 @@ class _Driver:
         self.flights: dict[Any, _Flight] = {}  # by the reference to its result
         self.attempts = 0
         self.lost = Counter[str]()
-        self.references: OrderedDict[tuple[str, object], Any] = OrderedDict()
+        self.references: dict[tuple[str, object], Any] = {}
         self.looked, self.mailed = 0.0, time.monotonic()
         self.nodes: list[Mapping[str, float]] = []
         self.reported: set[Resources] = set()
@@ -202,7 +187,7 @@ class _Driver:
             else:
                 self._send(task)
         if waiting and not self.flights and self.queue.left:
-            self.queue.report_waiting(self.store, self.progress)
+            self.queue.report_waiting(self.progress)
             time.sleep(POLL_SECONDS)
 
     def _next(self) -> Task | None:
@@ -220,7 +205,8 @@ class _Driver:
         places = self._places(takes)
         if not places and takes not in self.reported:
             self.reported.add(takes)
-            self.progress(f"waiting for {takes.words()}: no node of the cluster has that much", 0, 0)
+            wanted = f"{takes.cores or 1:g} cores, {takes.gpus:g} GPUs, {takes.memory:,} bytes"
+            self.progress(f"waiting for {wanted}: no node of the cluster has that much", 0, 0)
         self.attempts += 1
         order = Order(
             self.run_name,
@@ -234,14 +220,13 @@ class _Driver:
         )
         self.flights[work.options(**_demand(takes)).remote(order)] = _Flight(task, self.attempts, lock)
 
-    def _kept(self, name: str) -> tuple[object, Any]:
-        """Return the version of a stored file and a reference to its content."""
+    def _kept(self, name: str) -> Any:
+        """Return a reference to the content of a stored file."""
         path = self.store.folder / name
-        status = path.stat()
-        version = status.st_mtime_ns, status.st_size
         if name.startswith(("jobs/", "midway/")):
-            return version, ray.put(path.read_bytes())  # used by this task only
-        return version, self._held_reference(name, version, path.read_bytes)
+            return ray.put(path.read_bytes())  # used by this task only
+        status = path.stat()
+        return self._held_reference(name, (status.st_mtime_ns, status.st_size), path.read_bytes)
 
     def _input(self, path: Path) -> tuple[object, Any]:
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -252,10 +237,9 @@ class _Driver:
         """Return a reference to content in the object store, shared by all tasks that need it."""
         key = name, version
         if key not in self.references:
+            if len(self.references) >= REFERENCES:
+                self.references.clear()
             self.references[key] = ray.put(read())
-        self.references.move_to_end(key)
-        while len(self.references) > REFERENCES:
-            self.references.popitem(last=False)
         return self.references[key]
 
     def _places(self, takes: Resources) -> int:
@@ -289,10 +273,10 @@ class _Driver:
     def _take_back(self, flight: _Flight, reference: Any) -> Iterator[Ended]:
         task = flight.task
         try:
-            problem, files, names = ray.get(reference)
+            problem, files = ray.get(reference)
         except RayError as trouble:
             if isinstance(trouble, RayTaskError) and not isinstance(trouble.cause, LOSSES):
-                yield self.queue.end(task, record_failure(task, self.store, _not_begun(trouble.cause)))
+                yield self.queue.end(task, record_failure(task, self.store, str(_not_begun(trouble.cause))))
             elif self.lost[task.name] + 1 >= TRIES:
                 yield self.queue.end(task, record_failure(task, self.store, _lost(trouble)))
             else:
@@ -301,10 +285,8 @@ class _Driver:
                 self.queue.put_back(task)
             return
         put_in_place(files, self.store)
-        if task.stage is None:
-            keep_only(names, task.job, self.store)
         if problem is None:
-            forget_middles(task, self.store)
+            tidy(task, self.store)
         yield self.queue.end(task, problem)
 
     def _read_mail(self) -> None:
@@ -322,12 +304,7 @@ def _mailbox() -> Any:
     try:
         ray.get(mailbox.take.remote())
     except RayError as trouble:
-        lines = [line for line in str(trouble).splitlines() if line.strip()]
-        raise PlanError(
-            f"the cluster cannot begin: {lines[-1].strip()}",
-            why="a package is missing on its nodes, or has another version there",
-            fix=f'pip install "shoal[ray]=={__version__}" on every node, with the extras that the plan needs',
-        ) from None
+        raise _not_begun(trouble) from None
     return mailbox
 
 
@@ -343,16 +320,14 @@ def _demand(takes: Resources) -> dict[str, Any]:
     return {"num_cpus": takes.cores or 1, "num_gpus": takes.gpus, "memory": takes.memory or None}
 
 
-def _not_begun(cause: Exception) -> str:
+def _not_begun(cause: Exception) -> ShoalError:
     if isinstance(cause, ShoalError):
-        return str(cause)
-    last = (str(cause).strip().splitlines() or [""])[-1].strip()
-    return str(
-        ShoalError(
-            f"a worker could not begin: {type(cause).__name__}: {last}",
-            why="a package is missing on that node",
-            fix="install the same shoal with the same extras on every node",
-        )
+        return cause
+    lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
+    return PlanError(
+        f"a worker could not begin: {type(cause).__name__}: {lines[-1] if lines else ''}",
+        why="a package is missing on that node, or has another version there",
+        fix=f'pip install "shoal[ray]=={__version__}" on every node, with the extras that the plan needs',
     )
 
 
@@ -376,7 +351,7 @@ class Order:
     run: str
     task: Task
     attempt: int
-    kept: Mapping[str, tuple[object, Any]]
+    kept: Mapping[str, Any]
     folder: str
     inputs: Mapping[str, tuple[object, Any]]
     mailbox: Any
@@ -400,21 +375,14 @@ class Mailbox:
         return letters
 
 
-_workplaces: dict[str, Workplace] = {}
-"""The folder of this process by the name of the run; one at a time."""
-
-
 @ray.remote(max_retries=0)
-def work(order: Order) -> tuple[str | None, Files, list[str]]:
-    """Run a task; return its error, the files not sent yet, and the names of all files of its job."""
+def work(order: Order) -> tuple[str | None, Files]:
+    """Run a task; return its error and the files not sent yet."""
     place = _prepared(order)
     distribute = partial(_distribute, order) if order.copies > 1 else None
-    try:
-        with _mailing(place, order):
-            problem = run_task(order.task, place.store, distribute=distribute)
-        return problem, place.news(done=True), place.names(order.task.job)
-    finally:
-        place.clear(order.task.job)
+    with _mailing(place, order):
+        problem = run_task(order.task, place.store, distribute=distribute)
+    return problem, place.news(done=True)
 
 
 def _prepared(order: Order) -> Workplace:
@@ -425,20 +393,23 @@ def _prepared(order: Order) -> Workplace:
             why="another version may compute other numbers",
             fix=f'pip install "shoal=={order.shoal}" on every node',
         )
-    if order.run not in _workplaces:
-        _workplaces.clear()
-        folder = Path(tempfile.gettempdir()) / f"{FOLDER}-{order.run}-{os.getpid()}"
-        _sweep(lambda run, process: not _is_alive(process))
-        _workplaces[order.run] = Workplace(folder)
-    place = _workplaces[order.run]
-    place.go_to(order.folder, _fetched(order.inputs))
-    place.lay_out(_fetched(order.kept))
+    place = _workplace(order.run)
+    inputs = {name: (version, _fetch(where)) for name, (version, where) in order.inputs.items()}
+    place.go_to(order.folder, inputs)
+    place.lay_out({name: _fetch(where) for name, where in order.kept.items()})
     place.refuse_other(order.task.job)
     return place
 
 
-def _fetched(content: Mapping[str, tuple[object, Any]]) -> dict[str, tuple[object, Callable[[], Any]]]:
-    return {name: (version, partial(ray.get, where)) for name, (version, where) in content.items()}
+def _fetch(where: Any) -> Callable[[], Any]:
+    return lambda: ray.get(where)
+
+
+@lru_cache(maxsize=1)
+def _workplace(run: str) -> Workplace:
+    """Return the folder of this process for a run."""
+    _sweep()
+    return Workplace(Path(tempfile.gettempdir()) / f"{FOLDER}-{run}-{os.getpid()}")
 
 
 @contextmanager
@@ -460,11 +431,11 @@ def _mailing(place: Workplace, order: Order) -> Iterator[None]:
         thread.join()
 
 
-def _sweep(which: Callable[[str, int], bool]) -> None:
-    """Remove the folders of earlier workers on this machine."""
+def _sweep(ended: str = "") -> None:
+    """Remove the folders of workers on this machine that are no more, or whose run has ended."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}-*-*"):
         run, _, process = folder.name.removeprefix(f"{FOLDER}-").rpartition("-")
-        if process.isdecimal() and which(run, int(process)):
+        if process.isdecimal() and (run == ended or not _is_alive(int(process))):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -481,7 +452,7 @@ def _is_alive(process: int) -> bool:
 @ray.remote(num_cpus=0, max_retries=0)
 def sweep_node(run: str) -> None:
     """Remove the folders of a run's workers on this node."""
-    _sweep(lambda other, process: other == run or not _is_alive(process))
+    _sweep(run)
 
 
 # Large jobs
@@ -500,7 +471,7 @@ def _distribute(
         return
     takes, waiting = _demand(_takes(order.task)), deque[tuple[Any, Any]]()
     kept = {name: where for name, where in order.kept.items() if name.startswith("cases/")}
-    lean = Order(order.run, order.task, 0, kept, order.folder, order.inputs, None, 1)
+    lean = replace(order, kept=kept, mailbox=None, copies=1)
 
     def begin(block: Batches) -> Any:
         return ask_block.options(**takes).remote(lean, block)
