@@ -8,9 +8,8 @@ from by_hand import by_hand
 
 from shoal import ShoalError
 from shoal.explaining import explain
-from shoal.explaining.attributions import ExplainConfig
+from shoal.explaining.attributions import ExplainConfig, word_spans
 from shoal.explaining.copies import copies_of
-from shoal.explaining.words import word_spans
 from shoal.models.python import wrap
 
 

@@ -10,7 +10,6 @@ from shoal.stats.ranking import (
     decided_pairs,
     differ_e_value,
     differ_mean_e_value,
-    exchange_p,
     few_shot_accuracy,
     guess,
     order_of,
@@ -47,25 +46,6 @@ def test_the_toy_check_with_ties_as_failures(toy):
 def test_guessing_among_three_models(worked):
     assert guess([0.6, 0.7, 0.8]) == pytest.approx(worked["fewshot.kernels"]["guess"], abs=1e-6)
     assert math.isnan(guess([0.5, 0.5]))
-
-
-def test_the_null_of_exchanged_models():
-    perfect = order_of(np.array([[3.0, 2.0, 1.0]]))
-    rng = np.random.default_rng(0)
-    chances = {
-        order: exchange_p(perfect[np.ix_(order, order)], [3, 2, 1], rng)
-        for order in [(0, 1, 2), (0, 2, 1), (2, 0, 1), (2, 1, 0)]
-    }
-    assert list(chances.values()) == pytest.approx([1 / 6, 1 / 2, 5 / 6, 1.0])
-    assert math.isnan(exchange_p(perfect, [1, 1, 1], rng))
-
-
-def test_many_models_are_exchanged_at_random():
-    rng = np.random.default_rng(0)
-    truth = np.arange(9.0)
-    order = order_of(truth + rng.normal(scale=2, size=(50, 9)))
-    assert exchange_p(order, truth, np.random.default_rng(1), 2_000) == 1 / 2_001
-    assert exchange_p(order, rng.permutation(9), np.random.default_rng(1), 2_000) > 0.05
 
 
 def test_the_probability_of_being_better():

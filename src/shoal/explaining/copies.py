@@ -17,8 +17,7 @@ from ..models.batching import Questions, batch_plan
 from ..models.copies import SPECIAL, Pieces, Row, ask_rows, label_order, tokenize_examples
 from ..models.hf import HFModel
 from ..models.interface import Classifier, StoredAnswers
-from .attributions import Attribution, ExplainConfig, Units, Values, explained_columns
-from .words import word_spans
+from .attributions import Attribution, ExplainConfig, Units, Values, explained_columns, word_spans
 
 Present = NDArray[np.bool_]  # (copies, units)
 Draw = Callable[[Units, ExplainConfig, np.random.Generator], Present]

@@ -5,13 +5,8 @@ import pytest
 
 from shoal import Case, ShoalError
 from shoal.core.records import Answers
-from shoal.explaining.attributions import Attribution, Units
-from shoal.explaining.words import word_spans
-from shoal.protocols.ranking.factors import FACTORS, parse_factors
-from shoal.protocols.ranking.word_factors import (
-    FEATURE,
-    swapped_words,
-)
+from shoal.explaining.attributions import Attribution, Units, word_spans
+from shoal.protocols.ranking.factors import FACTORS, FEATURE, parse_factors, swapped_words
 
 NOTHING = Answers(("no", "yes"), np.zeros(1, np.int64))
 EXPLAINED = [name for name in FACTORS if FACTORS[name].from_words]

@@ -13,8 +13,7 @@ from shoal.cli import main
 from shoal.core.records import Answers, Case
 from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import ExplainConfig
-from shoal.protocols.ranking.factors import FACTORS
-from shoal.protocols.ranking.word_factors import FEATURE
+from shoal.protocols.ranking.factors import FACTORS, FEATURE
 
 from .conftest import read_csv, write_csv
 

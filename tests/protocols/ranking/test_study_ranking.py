@@ -55,7 +55,6 @@ def test_accuracy_orders_planted_models_and_confidence_comes_out_as_it_was_plant
     chance = value(rows, "few-shot accuracy", factor="RANDOM", probe_size="10")
     assert abs(chance - 0.5) <= 4 * np.sqrt(0.25 / (200 * 10))
     assert value(rows, "few-shot accuracy", factor="GUESS", probe_size="10") == pytest.approx(0.62, abs=0.005)
-    assert value(rows, "p value", factor="ACC", probe_size="10", test="models exchanged") < 0.05
     (row,) = Measures(rows).where("few-shot accuracy", factor="ACC", probe_size="10")
     assert row.n == 10 and row.interval_method == "jackknife over models"
 

@@ -7,7 +7,6 @@ The file states these probabilities, because the order must weigh such examples.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,32 +19,12 @@ from ...core.records import Case, Finding
 from ...core.text import csv_lines, is_formula
 from . import wording
 from .build import CHANCE, LEAST, TIMES, in_pool
-from .order import AnswerTable, as_facts, from_facts, labelled_draws
+from .order import AnswerTable, labelled_draws
 from .settings import Settings
 
 NEXT = "label next"
 """The kind of the finding that lists what to label."""
 SUFFIXES = (".csv", ".jsonl")
-
-
-@dataclass(frozen=True, slots=True)
-class ToLabel:
-    """An example to label next, with how it was drawn."""
-
-    case: str
-    texts: list[str]
-    label: str
-    """Its label if it has one already."""
-    pairs_that_disagree: int
-    chance: float
-    least_chance: float
-    times: int
-
-
-def examples_to_label(findings: Sequence[Finding]) -> list[ToLabel]:
-    """Return the examples to label next; empty if nothing was drawn."""
-    rows = [row for finding in findings if finding.kind == NEXT for row in finding.facts["examples"]]
-    return [from_facts(ToLabel, row) for row in rows]
 
 
 def disagreeing_pairs(predictions: Sequence[Sequence[str]]) -> NDArray[np.int64]:
@@ -77,12 +56,13 @@ def label_next(settings: Settings, table: AnswerTable) -> Finding | None:
     rng = np.random.default_rng([settings.seed, int(labelled_draws(table.cases).times.sum())])
     examples = _draw(settings.label_next, cases, apart, rng)
     text = wording.LABEL_NEXT.format(len(examples), differing, len(cases))
-    return Finding(NEXT, text, (), 1.0, facts={**facts, "examples": [as_facts(row) for row in examples]})
+    return Finding(NEXT, text, (), 1.0, facts={**facts, "examples": examples})
 
 
 def _draw(
     number: int, cases: Sequence[Case], apart: NDArray[np.int64], rng: np.random.Generator
-) -> list[ToLabel]:
+) -> list[dict[str, Any]]:
+    """Return the drawn examples, with how they were drawn; the label is empty unless an example has one already."""
     weights = np.sqrt(apart)
     chances = weights / weights.sum()
     times = rng.multinomial(number, chances)
@@ -90,15 +70,15 @@ def _draw(
     least = float(relative[chances > 0].min())
     drawn = sorted(np.flatnonzero(times).tolist(), key=lambda place: (-apart[place], cases[place].id))
     return [
-        ToLabel(
-            cases[place].id,
-            list(cases[place].examples[0]),
-            str((cases[place].labels or ("",))[0]),
-            int(apart[place]),
-            float(relative[place]),
-            least,
-            int(times[place]),
-        )
+        {
+            "case": cases[place].id,
+            "texts": list(cases[place].examples[0]),
+            "label": str((cases[place].labels or ("",))[0]),
+            "pairs that disagree": int(apart[place]),
+            CHANCE: float(relative[place]),
+            LEAST: least,
+            TIMES: int(times[place]),
+        }
         for place in drawn
     ]
 
@@ -118,7 +98,8 @@ def export(findings: Sequence[Finding], columns: Mapping[str, Sequence[str]], ou
         raise DataError(
             f"{out} exists already", why="it may hold labels", fix="another name, or remove it first"
         )
-    rows = [_row(example, columns) for example in examples_to_label(findings)]
+    drawn = [finding.facts["examples"] for finding in findings if finding.kind == NEXT]
+    rows = [_row(example, columns) for examples in drawn for example in examples]
     if not rows:
         reasons = [finding.text for finding in findings if finding.kind == "agree"]
         raise DataError(
@@ -134,15 +115,13 @@ def export(findings: Sequence[Finding], columns: Mapping[str, Sequence[str]], ou
     return len(rows)
 
 
-def _row(example: ToLabel, columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _row(example: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     (label,) = columns.get("label") or ("label",)
     return {
-        "id": example.case.partition("/")[2],
-        **dict(zip(columns.get("texts") or ("text", "text2"), example.texts, strict=False)),
-        label: example.label,
-        CHANCE: example.chance,
-        LEAST: example.least_chance,
-        TIMES: example.times,
+        "id": example["case"].partition("/")[2],
+        **dict(zip(columns.get("texts") or ("text", "text2"), example["texts"], strict=False)),
+        label: example["label"],
+        **{name: example[name] for name in (CHANCE, LEAST, TIMES)},
     }
 
 

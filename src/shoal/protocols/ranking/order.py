@@ -9,11 +9,10 @@ The e-value answers a different question, when to stop labelling: it stays valid
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import combinations, takewhile
-from typing import Any, TypeVar
-from urllib.parse import parse_qsl
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,6 @@ from .build import LABELLED, in_pool
 from .score import PREDICTION
 
 Floats = NDArray[np.float64]
-Facts = TypeVar("Facts")
 
 CLOSE = 30.0
 """Parameter of the cautious prior Beta(30, 30), which fits models whose accuracies have an SD of 3 points."""
@@ -38,16 +36,6 @@ MOST_LABELS = 10_000
 DECIDED, PROBABLE, UNDECIDED = "decided", "probable", "undecided"
 STATED = "probability better if close"
 """The measure whose value is printed."""
-
-
-def as_facts(record: Any) -> dict[str, Any]:
-    """Return a dataclass as the facts of a measure or finding, without what is None."""
-    return {name.replace("_", " "): value for name, value in asdict(record).items() if value is not None}
-
-
-def from_facts(kind: type[Facts], facts: Mapping[str, Any]) -> Facts:
-    """Return the dataclass that `as_facts` wrote."""
-    return kind(**{name.replace(" ", "_"): value for name, value in facts.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,11 +298,6 @@ def _warnings(table: AnswerTable) -> list[Finding]:
 # Names of models
 
 
-START = re.compile(r".*[-_.:/ ]")
-END = re.compile(r"(?:[-_.:/ ]|(?<=[a-z])[A-Z]|^[A-Z.]).*")
-"""Where a word ends: at punctuation, or before a capital letter."""
-
-
 def contenders(results: Sequence[Result]) -> list[str]:
     """Return a name for each result: its spec, the dose if it was trained, the seed if necessary."""
     specs = [str(result.job["model"]) for result in results]
@@ -333,41 +316,21 @@ def contenders(results: Sequence[Result]) -> list[str]:
 
 
 def short_names(specs: Sequence[str]) -> dict[str, str]:
-    """Return a name for each spec: its file, folder or function, or an option in which all differ.
+    """Return a name for each spec: its file, folder or function, or its last option; the spec if names repeat.
 
     >>> list(short_names(["predictions:a/x.csv", "predictions:a/y.csv"]).values())
     ['x', 'y']
-    >>> list(short_names(["predictions:a.csv?label=pred-bert", "predictions:a.csv?label=pred-xlnet"]).values())
+    >>> list(short_names(["predictions:a.csv?label=bert", "predictions:a.csv?label=xlnet"]).values())
     ['bert', 'xlnet']
     """
-    heads = [spec.partition("?")[0] for spec in specs]
-    options = [dict(parse_qsl(spec.partition("?")[2])) for spec in specs]
-    shared = [name for name in (options[0] if options else {}) if all(name in chosen for chosen in options)]
-    candidates = [
-        [_last(head.rpartition(":")[2] if head.startswith("python:") else head) for head in heads],
-        [_last(head) for head in heads],
-        *([chosen[name] for chosen in options] for name in shared),
-    ]
-    names = next((names for names in candidates if len(set(names)) == len(specs)), list(specs))
-    return dict(zip(specs, _without_shared(names), strict=True))
+    files = [_last(spec.partition("?")[0]) for spec in specs]
+    options = [spec.rpartition("=")[2] for spec in specs]
+    names = next((names for names in (files, options) if len(set(names)) == len(specs)), specs)
+    return dict(zip(specs, names, strict=True))
 
 
 def _last(spec: str) -> str:
     """Return the file, folder or function of a spec."""
-    scheme, colon, rest = spec.partition(":")
-    return spec if scheme == "tiny" else (rest if colon else scheme).rstrip("/").rpartition("/")[2]
-
-
-def _without_shared(names: Sequence[str]) -> list[str]:
-    """Return names without the words that all begin or end with, unless a name would lose all its letters."""
-    before = START.match(_shared_start(names))
-    after = END.search(_shared_start([name[::-1] for name in names])[::-1])
-    first, last = len(before[0]) if before else 0, len(after[0]) if after else 0
-    cut = [name[first : len(name) - last] for name in names]
-    has_letters = len(names) > 1 and all(re.search(r"[^\W\d_]", name) for name in cut)
-    return cut if has_letters else list(names)
-
-
-def _shared_start(names: Sequence[str]) -> str:
-    letters = takewhile(lambda column: len(set(column)) == 1, zip(*names, strict=False))
-    return "".join(column[0] for column in letters)
+    scheme, _, rest = spec.partition(":")
+    last = re.split("[/:]", rest.rstrip("/"))[-1]
+    return spec if scheme == "tiny" else Path(last).stem if scheme in ("predictions", "scores") else last
