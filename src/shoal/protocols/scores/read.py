@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import DataError, ModelError, nearest, some
+from ...core.errors import DataError, nearest, some
 from ...core.files import Alike, collector_paused
 from ...data.logs import Log, Sample, open_log
 from ...data.logs.graded_table import graded_samples
@@ -89,15 +89,10 @@ def is_graded(name: object) -> bool:
 def read_records(spec: str) -> Records:
     """Return all rows of the file that a spec names."""
     parsed = parse_spec(spec)
-    check_options(parsed, OPTIONS)
     path, options = Path(parsed.name), parsed.options
     log = open_log(path)
-    if log and (idle := next((name for name in OF_TABLES if name in options), "")):
-        raise ModelError(
-            f"{parsed.who}: {idle!r} has no meaning in a log of {log.log.title}",
-            why="it has ids and epochs of its own",
-            fix=f"remove {idle!r}",
-        )
+    # A log has ids and epochs of its own.
+    check_options(parsed, [name for name in OPTIONS if not log or name not in OF_TABLES])
     groups: dict[str, list[str]] = {name: [] for name in options.get("group", "").split(",") if name}
     records, alike = Records(parsed, path, log.log if log else None, groups=groups), Alike()
     wanted = options.get("model", "")
@@ -137,7 +132,9 @@ def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) 
         raise DataError(
             f"{records.path}: sample {sample.id!r}{repeat} is there twice (rows {records.numbers[place]} and {number})",
             why="a sample is graded once, or once in each epoch or repeat",
-            fix=_fix_of_copies(records, sample),
+            fix="one file per run of the evaluation"
+            if records.log
+            else "?run=COLUMN, the column of the repeat; ?id=COLUMN, the column of the sample",
         )
     if sample.error:
         records.errors[place] = sample.error
@@ -148,12 +145,6 @@ def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) 
 def _is_known(records: Records, name: str, place: int) -> bool:
     column = records.metrics.get(name, ())
     return place < len(column) and not math.isnan(column[place])
-
-
-def _fix_of_copies(records: Records, sample: Sample) -> str:
-    if records.log is None:
-        return "?run=COLUMN, the column of the repeat; ?id=COLUMN, the column of the sample"
-    return "one file per run of the evaluation"
 
 
 def _set(records: Records, name: str, place: int, value: Any, number: int) -> None:
@@ -208,17 +199,13 @@ def _check(records: Records, wanted: str) -> None:
             f"{records.path}: some rows name a model ({some(models, 3)}), others do not",
             fix=f"fill in the model; {SCHEME}{records.path}?model={models[0]} takes the rows that name it",
         )
-    if wanted and wanted not in models:
+    if wanted not in models if wanted else len(models) > 1:
         raise DataError(
-            f"{records.path}: no model {wanted!r}",
+            f"{records.path}: no model {wanted!r}"
+            if wanted
+            else f"{records.path}: {len(models)} models in one file",
             why=f"found: {some(models, 8)}",
-            fix=nearest(wanted, models) or "one of those",
-        )
-    if not wanted and len(models) > 1:
-        raise DataError(
-            f"{records.path}: {len(models)} models in one file",
-            why=some(models, 8),
-            fix=f"{SCHEME}{records.path}?model={models[0]}",
+            fix=nearest(wanted, models) or f"{SCHEME}{records.path}?model=NAME",
         )
 
 

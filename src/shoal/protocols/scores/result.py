@@ -6,7 +6,7 @@ per epoch, for comparisons whose unit is the run.
 """
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import __version__
+from ...core.case_table import CaseTable, Examples, Heading, by_group
 from ...core.errors import DataError
 from ...core.files import digest
 from ...core.records import PARTLY, Basis, Case, Measure, Measures, Outcomes, Result
 from ...stats.intervals import cluster_wilson, mean_t_interval, wilson
 from ...stats.resampling import cluster_table
 from .read import NOT_GRADED, SCHEME, Graded, as_columns, choose_metrics, read_records
-from .wording import MISSING
+from .view import MISSING
 
 Floats = NDArray[np.float64]
 PASS_RATE, SHARE, NUMBER = "pass rate", "mean score", "mean value"
@@ -33,31 +34,6 @@ UNKNOWN = "unknown"
 """The group of samples that failed before their metadata were written."""
 HALF = 0.5
 """A fractional score up to this counts as failing in lists of cases; no measure uses it."""
-
-
-class Samples(Sequence[Case]):
-    """Samples as columns; a case is made on demand, since a million of them take a gigabyte."""
-
-    def __init__(
-        self, ids: list[str], texts: list[str], targets: list[str], groups: dict[str, list[str]]
-    ) -> None:
-        self.ids, self.texts, self.targets, self.groups = ids, texts, targets, groups
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return [self[at] for at in range(len(self))[place]]
-        text, target = self.texts[place] or f"sample {self.ids[place]}", self.targets[place]
-        groups = {name: values[place] for name, values in self.groups.items()}
-        return Case(self.ids[place], ((text,),), (target,) if target else None, groups)
-
-    def __iter__(self) -> Iterator[Case]:
-        return (self[place] for place in range(len(self)))
-
-    def group_values(self, name: str) -> Sequence[str | None]:
-        return self.groups.get(name) or [None] * len(self)
 
 
 def graded_results(specs: Sequence[str]) -> list[Result]:
@@ -90,8 +66,8 @@ def _rows_of(file: Graded, ids: list[str]) -> NDArray[np.int64]:
     return np.fromiter((place.get(identity, -1) for identity in ids), np.int64, len(ids))
 
 
-def _samples(files: Sequence[Graded], rows: Sequence[NDArray[np.int64]], ids: list[str]) -> Samples:
-    """Return the samples, each as the first file that has it describes it."""
+def _samples(files: Sequence[Graded], rows: Sequence[NDArray[np.int64]], ids: list[str]) -> CaseTable:
+    """Return the samples as cases, each as the first file that has it describes it."""
     first = np.argmax([places >= 0 for places in rows], axis=0).tolist()
     places = np.stack(rows)[first, np.arange(len(ids))].tolist()
 
@@ -102,9 +78,23 @@ def _samples(files: Sequence[Graded], rows: Sequence[NDArray[np.int64]], ids: li
             merged[at] = next(filter(None, others), unknown)
         return merged
 
-    groups = {name: column([file.groups[name] for file in files], UNKNOWN) for name in files[0].groups}
-    texts = column([file.texts for file in files])
-    return Samples(ids, texts, column([file.targets for file in files]), groups)
+    names = list(files[0].groups)
+    columns = [column([file.groups[name] for file in files], UNKNOWN) for name in names]
+    groups = list(zip(*columns, strict=True)) if columns else [()] * len(ids)
+    headings = {values: Heading(dict(zip(names, values, strict=True)), {}) for values in set(groups)}
+    texts, targets = column([file.texts for file in files]), column([file.targets for file in files])
+    labels = {target: (target,) if target else None for target in set(targets)}
+    examples = Examples()
+    examples.extend(
+        (text or f"sample {identity}" for identity, text in zip(ids, texts, strict=True)), [1] * len(ids), 1
+    )
+    return CaseTable(
+        ids,
+        examples,
+        [labels[target] for target in targets],
+        [headings[values] for values in groups],
+        [""] * len(ids),
+    )
 
 
 def _refuse_other_data(a: Graded, at_a: NDArray[np.int64], b: Graded, at_b: NDArray[np.int64]) -> None:
@@ -158,7 +148,7 @@ def _measure_name(files: Sequence[Graded]) -> str:
     return SHARE if known.min() >= 0 and known.max() <= 1 else NUMBER
 
 
-def _result(file: Graded, spec: str, samples: Samples, name: str, only_here: int) -> Result:
+def _result(file: Graded, spec: str, samples: CaseTable, name: str, only_here: int) -> Result:
     job = {
         "id": f"scores-{digest(file.path)[:8]}",
         "protocol": SCHEME.rstrip(":"),
@@ -213,7 +203,7 @@ def _of_run(result: Result, measure: str, column: str) -> Result:
 
 def _scored(
     job: Mapping[str, Any],
-    samples: Any,
+    samples: Sequence[Case],
     name: str,
     values: Floats,
     errors: Mapping[int, str],
@@ -228,12 +218,10 @@ def _scored(
     verdicts = np.where(np.isnan(means), b"e", graded).tobytes().decode()
     column = "" if name == PASS_RATE and values.shape[1] == 1 else SCORE
     measures = [_measure(name, values, means, {}, column)]
-    for level, groups in samples.groups.items():
-        codes = {value: at for at, value in enumerate(sorted(set(groups)))}
-        numbers = np.fromiter((codes[value] for value in groups), np.int64, len(groups))
+    for level in samples[0].groups:
         measures += [
-            _measure(name, values[numbers == number], means[numbers == number], {level: value}, column)
-            for value, number in codes.items()
+            _measure(name, values[places], means[places], {level: value}, column)
+            for value, places in sorted(by_group(samples, level).items())
         ]
     outcomes = Outcomes(samples, verdicts, array("d", (means - HALF).tobytes()), errors)
     return Result(job, samples, outcomes, Measures(measures), {SCORE: array("d", means.tobytes()), **columns})
@@ -272,3 +260,40 @@ def _interval(name: str, known: Floats, column: str) -> tuple[tuple[float, float
     if name == NUMBER:
         return mean_t_interval(known), "t over samples"
     return cluster_wilson(cluster_table(known)), "wilson, effective n"
+
+
+# For `rank`
+
+
+def ranked(results: Sequence[Result]) -> list[Result]:
+    """Return results that `ranking.compare` orders; every sample must pass or fail, in one run."""
+    from ..ranking.build import LABELLED  # here, because only `rank` needs another protocol
+    from ..ranking.score import PREDICTION, accuracy
+    from ..ranking.settings import Settings
+
+    settings, first = Settings(probe_sizes=()), results[0]
+    (whole,) = [row for row in first.measures if row.headline]
+    if whole.name != PASS_RATE or any(
+        row.headline and row.basis.column for r in results for row in r.measures
+    ):
+        raise DataError(
+            "rank needs samples that pass or fail, in one run",
+            why="it counts the samples that only one of two models gets right",
+            fix="shoal compare, two files at a time",
+        )
+    cases = [replace(case, groups={"part": LABELLED}) for case in first.cases]
+    about = {"data": [], "pool": "", "examples": {LABELLED: len(cases)}}
+    ordered = []
+    for result in results:
+        said = result.columns.get("said", [("",)] * len(cases))
+        ordered.append(
+            Result(
+                {**result.job, "protocol": "ranking", "about": {**about, "data": [result.job["model"]]}},
+                cases,
+                result.outcomes,
+                Measures([accuracy(cases, result.outcomes)]),
+                {PREDICTION: [answer for (answer,) in said]},
+                settings=settings,
+            )
+        )
+    return ordered
