@@ -207,7 +207,6 @@ def test_words_are_explained_of_the_population_alone_and_everybody_draws_the_sam
     [
         ({"doses": [{"mixed": {"X": 0.02}}]}, "unknown data 'X'"),
         ({"doses": [{"mixed": {"L": 0.6, "S": 0.6}}]}, "exceed 1"),
-        ({"doses": [{"later": True}]}, "nothing is mixed in"),
         ({"on": "sentiment"}, "label 'negative' is not one of"),
     ],
 )

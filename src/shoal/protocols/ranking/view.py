@@ -43,8 +43,6 @@ TONES: dict[str, Tone] = {
     "skipped": "bad",
     "incomplete": "doubt",
 }
-HEADLINES = ("stop", "go on")
-"""Findings that begin with the name of a model, which may contain a colon."""
 VERDICTS: dict[str, Tone] = {DECIDED: "good", PROBABLE: ""}
 CURVES: tuple[Tone, ...] = ("first", "second", "third")
 MOST_PAIRS = 10
@@ -129,11 +127,10 @@ def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding
 
 
 def _sentence(finding: Finding) -> list[Words]:
-    """Return a finding with its first sentence, or the part before its colon, in bold."""
+    """Return a finding with its first sentence in bold."""
     if finding.kind not in TONES:
         return [Words(finding.text)]
-    end = ". " if finding.kind in HEADLINES else ":"
-    head, stop, rest = finding.text.partition(end)
+    head, stop, rest = finding.text.partition(". ")
     return [Words(head + stop, ("strong", TONES[finding.kind])), Words(rest)]
 
 
