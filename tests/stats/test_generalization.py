@@ -160,29 +160,6 @@ def test_seeds_that_differ_widen_the_interval_by_students_reach():
     assert found.interval == pytest.approx((low, high), abs=0.02)
 
 
-def test_one_of_several_seeds_has_an_interval_of_its_own():
-    (old, new), iid = random_sides(8, seeds=3)
-    draws = draw(pair(old, new, *iid), 300, rng())
-    whole = estimate(draws, generalization_score)
-    each = [estimate(draws, generalization_score, seed=at) for at in range(3)]
-    assert whole.value == pytest.approx(np.mean([one.value for one in each]))
-    assert all(one.interval and one.interval[0] < one.value < one.interval[1] for one in each)
-
-
-def test_a_sample_of_functionalities_is_known_less_well_the_fewer_they_are_of_all():
-    cases = [np.repeat([1.0, 0.0], [k, 40 - k])[:, None] for k in (5, 15, 25, 35)]
-    iid = np.ones((30, 1))
-    draws = draw(pair(cases, cases, iid, iid), 300, rng())
-    widths = []
-    for population in (4, 5, 8, 40):
-        found = estimate(draws, suite_score, population=population).interval
-        assert found is not None
-        widths.append(found[1] - found[0])
-    assert widths == sorted(widths) and widths[-1] > 2 * widths[0]
-    alone = draw(pair(cases[:1], cases[:1], iid, iid), 300, rng())
-    assert estimate(alone, suite_score, population=40).interval is None  # one says nothing of the others
-
-
 def test_the_interval_of_a_sample_keeps_its_level_where_effects_differ_by_functionality():
     """Four of 36, effects of mean 0 over all: the noise of cases is part of the spread of what was drawn."""
     draws, missed, repetitions = rng(13), 0, 300
@@ -211,13 +188,6 @@ def test_a_sample_covers_a_difference_of_g_that_is_due_to_the_iid_scores():
         found = estimate(draw(both, 200, draws), generalization_score, DIFFERENCE, population=36)
         hits += covers(found.interval, truth)
     assert hits >= 0.87 * 150
-
-
-def test_what_cannot_be_paired_is_refused():
-    with pytest.raises(ValueError, match="no functionality"):
-        pair([], [], [[1]], [[1]])
-    with pytest.raises(ValueError, match="same seeds"):
-        pair([np.ones((2, 1))], [np.ones((2, 1))], np.ones((3, 2)), np.ones((3, 2)))
 
 
 # Coverage, small: what 95 % intervals of 300 repetitions should not miss by much
@@ -249,15 +219,3 @@ def test_intervals_of_g_cover_new_cases_and_new_seeds(seeds: int):
 def _threshold(rate: float) -> float:
     """Where the mean of two uniform numbers falls below with this chance."""
     return math.sqrt(rate / 2) if rate < 0.5 else 1 - math.sqrt((1 - rate) / 2)
-
-
-def test_intervals_of_a_sample_of_functionalities_cover_the_mean_over_all():
-    draws, hits = rng(12), 0
-    population = draws.beta(2, 1, 30)
-    for _ in range(300):
-        chosen = draws.choice(30, 8, replace=False)
-        suite = [(draws.random((25, 1)) < rate).astype(float) for rate in population[chosen]]
-        iid = np.ones((50, 1))
-        found = estimate(draw(pair(suite, suite, iid, iid), 200, draws), suite_score, population=30)
-        hits += covers(found.interval, float(population.mean()))
-    assert 0.92 * 300 <= hits <= 0.99 * 300

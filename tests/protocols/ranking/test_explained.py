@@ -75,22 +75,6 @@ def test_every_example_has_a_column_of_values_by_factor_and_explainer(sentences)
 
 
 @pytest.mark.slow
-def test_the_seed_draws_the_copies_and_names_the_job_where_something_is_drawn(sentences):
-    settings = {"data": (str(sentences),), "factors": ("ACC", "ADJ")}
-    drawn, again, other = (
-        audit("ranking", "tiny:sentiment", **settings, explainers=("lime",), samples={"lime": 12}, seed=seed)
-        for seed in (0, 0, 1)
-    )
-    assert drawn.columns["ADJ (lime)"] == again.columns["ADJ (lime)"] != other.columns["ADJ (lime)"]
-    assert drawn.job["id"] == again.job["id"] != other.job["id"]
-    first, second = (
-        audit("ranking", "tiny:sentiment", **settings, explainers=("gradients",), seed=seed)
-        for seed in (0, 1)
-    )
-    assert first.job["id"] == second.job["id"]
-
-
-@pytest.mark.slow
 def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
     sentences, tmp_path, monkeypatch
 ):
