@@ -40,18 +40,6 @@ def test_clustered_intervals_hold_the_rate(cases: list[tuple[int, float]]) -> No
         assert 0 <= low <= rate(table) <= high <= 1 and high > low
 
 
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.booleans()), min_size=2, max_size=60))
-def test_paired_interval_holds_the_difference_and_mirrors(cases: list[tuple[int, bool, bool]]) -> None:
-    clusters, a, b = zip(*cases, strict=True)
-    table = paired_table(a, b, clusters)
-    low, high = paired_difference_interval(table)
-    assert -1 <= low <= difference(table) + 1e-9 and difference(table) - 1e-9 <= high <= 1
-    assert low < high
-    mirrored = paired_difference_interval(paired_table(b, a, clusters))
-    assert mirrored == pytest.approx((-high, -low))
-
-
 def test_undefined_is_nan_not_zero() -> None:
     nothing = cluster_table([NA, NA])
     for interval in (

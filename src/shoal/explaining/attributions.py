@@ -9,6 +9,8 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.errors import PlanError, nearest
+
 Values = NDArray[np.float64]
 LARGEST_GAP = 0.05
 """A larger completeness gap is a warning."""
@@ -106,6 +108,12 @@ def explained_columns(
     """
     names = [config.merged.get(label, label) for label in labels]
     chosen = config.merged.get(config.label, config.label) or names[int(probabilities.argmax())]
+    if chosen not in names:
+        raise PlanError(
+            f"unknown label {config.label!r}",
+            why=f"the model's labels are {', '.join(labels)}",
+            fix=nearest(config.label, labels) or "one of those",
+        )
     return chosen, [column for column, name in enumerate(names) if name == chosen]
 
 

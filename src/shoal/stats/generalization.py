@@ -34,8 +34,8 @@ Floats = NDArray[np.float64]
 Score = Callable[[Floats, Floats], Floats]
 """From suite score and i.i.d. score to what is reported."""
 
-BASELINE, METHOD, DIFFERENCE = (1.0, 0.0), (0.0, 1.0), (-1.0, 1.0)
-"""How the two sides enter a number."""
+METHOD, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
+"""How the baseline and the method enter a number."""
 
 ESTIMABLE_SEEDS = 3
 """With two, t has one degree of freedom: an interval for the recipe would mostly reach from 0 to 1."""
@@ -393,8 +393,5 @@ def _rates(totals: Floats, seeds: int) -> Floats:
 
 def _contrast(values: Floats, sides: tuple[float, float]) -> Floats:
     """From (…, sides, seeds) to (…, seeds); a side that does not enter may be undefined."""
-    if sides == DIFFERENCE:
-        difference: Floats = values[..., 1, :] - values[..., 0, :]
-        return difference
-    one: Floats = values[..., sides.index(1.0), :]
-    return one
+    method: Floats = values[..., 1, :]
+    return method - values[..., 0, :] if sides == DIFFERENCE else method

@@ -275,7 +275,6 @@ def _verdict(table: AnswerTable, pairs: Sequence[Pair], best: int) -> Finding:
     facts |= {"probability best": max(0.0, sure), "more labels": more}
     rival = table.names[closest.second], closest.if_close
     text = wording.leading(name, labels, sure, names, rival, more, is_bound=len(rivals) > 1)
-    text += wording.disagreement(*disagreement(table, closest))
     return Finding("go on", text, rows, 3.0, groups, facts)
 
 

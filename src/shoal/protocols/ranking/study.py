@@ -131,7 +131,7 @@ def _known_values(whole: Study, factors: Sequence[Factor]) -> tuple[dict[str, Fl
                 known[factor.name] = values
     findings = []
     for models, absent in missing.items():
-        text = wording.factors_not_applicable(absent, models, len(names))
+        text = wording.factors_not_applicable(absent, models)
         facts = {"factors": absent, "models": list(models)}
         findings.append(Finding("not applicable", text, weight=1.2, facts=facts))
     return known, findings

@@ -74,11 +74,8 @@ def _alone(result: Result) -> Section:
     values = [(f"mean {row.groups['factor']}", row) for row in measures.where("factor value")]
     gaps = [(f"{GAP}, {row.groups['explainer']}", row) for row in measures.where(GAP)]
     rows = [
-        Row(["accuracy", Number(accuracy), Number(accuracy, part="interval"), Number(accuracy, part="n")]),
-        *(
-            Row([name, Number(row, instead="not applicable"), "", Number(row, part="n")])
-            for name, row in [*values, *gaps]
-        ),
+        Row([name, Number(row, instead="not applicable"), Number(row, part="interval"), Number(row, part="n")])
+        for name, row in [("accuracy", accuracy), *values, *gaps]
     ]
     columns = [Column("", "left"), Column(""), Column("95 % CI"), Column("n")]
     return Section(

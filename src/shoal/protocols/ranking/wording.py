@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ...core.claims import ALPHA
+from ...core.errors import some
 from ...core.measures import MEASURES, shown
 
 LIKELY = 0.8
@@ -112,22 +113,10 @@ def leading(
     return f"{text} {rivals[0]}{others} cannot be ruled out: {wait}."
 
 
-def disagreement(apart: int, total: int) -> str:
-    """Say on how much of the pool the two closest models disagree; nothing without a pool."""
-    return f" The closest two disagree on {apart:,} of {total:,} pool examples." if total else ""
-
-
-def factors_not_applicable(factors: Sequence[str], without: Sequence[str], models: int) -> str:
+def factors_not_applicable(factors: Sequence[str], without: Sequence[str]) -> str:
     """Say which factors some models have no values of."""
-    verb = "is" if len(factors) == 1 else "are"
-    if len(without) == 1:
-        who = f"{without[0]} gives"
-    elif len(without) == models:
-        who = "the models give"
-    else:
-        who = f"{without[0]} and {len(without) - 1} more give"
     missing = MISSING_VALUES.get(factors[0], "no value")
-    return f"{' and '.join(factors)} {verb} not applicable: {who} {missing}."
+    return f"Not applicable: {' and '.join(factors)} ({missing} from {some(without, 3)})."
 
 
 def study_summary(pairs: int, sets: int | None, population: int | None) -> str:

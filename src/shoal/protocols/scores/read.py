@@ -30,8 +30,6 @@ GRADES = {
 LONGEST_ANSWER = 200
 """Characters of an answer that are kept to be shown."""
 NOT_GRADED = "no score"
-LARGEST = 1e150
-"""Squares of larger scores overflow."""
 
 
 @dataclass(slots=True)
@@ -159,7 +157,7 @@ def _set(records: Records, name: str, place: int, value: Any, number: int) -> No
     score = value if type(value) is float else _as_number(value)
     if score is None:
         records.ungradable.setdefault(name, f"{value!r:.40} in row {number}")
-    elif abs(score) < LARGEST:
+    elif math.isfinite(score):
         column[place] = score
     else:
         raise DataError(
@@ -216,30 +214,24 @@ def choose_metrics(files: Sequence[Records]) -> list[str]:
     """Return the metric of each file: the named one, the only one, or the only one that all files have."""
     candidates = [_candidates(records) for records in files]
     shared = set.intersection(*map(set, candidates))
-    chosen = [
-        names[0] if len(names) == 1 else shared_name(records, names, shared)
-        for records, names in zip(files, candidates, strict=True)
-    ]
-    for records, names, metric in zip(files, candidates, chosen, strict=True):
-        records.others = [name for name in names if name != metric]
+    chosen = []
+    for records, names in zip(files, candidates, strict=True):
+        common = names if len(names) == 1 else [name for name in names if name in shared]
+        if len(common) != 1:
+            raise _not_one_metric(records, names)
+        chosen.append(common[0])
+        records.others = [name for name in names if name != common[0]]
     return chosen
 
 
-def shared_name(records: Records, names: Sequence[str], shared: Iterable[str]) -> str:
-    common = [name for name in names if name in set(shared)]
-    if len(common) == 1:
-        return common[0]
+def _not_one_metric(records: Records, names: Sequence[str]) -> DataError:
     if names:
-        raise DataError(f"{records.path}: several metrics", why=some(names, 12), fix=f"?metric={names[0]}")
-    if not records.metrics:
-        raise DataError(
-            f"{records.path}: no sample has a score",
-            fix="score the samples first (inspect score FILE); predictions:FILE takes their answers",
-        )
-    raise DataError(
+        return DataError(f"{records.path}: several metrics", why=some(names, 12), fix=f"?metric={names[0]}")
+    found = [f"{name} is {value}" for name, value in records.ungradable.items()]
+    return DataError(
         f"{records.path}: no metric that is a number",
-        why=some([f"{name} is {value}" for name, value in records.ungradable.items()], 12),
-        fix="score the samples again; a score is a number, or pass and fail",
+        why=some(found, 12) or "no sample has a score",
+        fix="score the samples first (inspect score FILE); predictions:FILE takes their answers",
     )
 
 
@@ -267,16 +259,12 @@ def _named(records: Records, wanted: str, usable: Sequence[str]) -> str:
     matching = [name for name in usable if wanted in (name, name.partition(",")[0])]
     if wanted in matching or len(matching) == 1:
         return wanted if wanted in matching else matching[0]
-    if wanted in records.ungradable:
-        raise DataError(
-            f"{records.path}: {wanted} is {records.ungradable[wanted]}, not a number",
-            fix=f"one of {some(usable)}",
-        )
-    suggested = [*matching, nearest(wanted, usable).strip('"'), *usable]
+    problem = f"several metrics {wanted!r}" if matching else f"no metric {wanted!r} that is a number"
+    nearby = [*matching, nearest(wanted, usable).strip('"'), *usable, "NAME"]
     raise DataError(
-        f"{records.path}: {'several metrics' if matching else 'no metric'} {wanted!r}",
+        f"{records.path}: {problem}",
         why=f"found: {some(matching or usable, 12)}",
-        fix=f"?metric={next(filter(None, suggested), 'NAME')}",
+        fix=f"?metric={next(filter(None, nearby))}",
     )
 
 
