@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,16 +29,16 @@ GRADES = {
 """Words for scores, in lower case."""
 LONGEST_ANSWER = 200
 """Characters of an answer that are kept to be shown."""
-NOT_GRADED = "no score"
+NOT_GRADED, NOT_IN_FILE = "no score", "not in this file"
 
 
 @dataclass(slots=True)
 class Graded:
-    """The content of one file: a row per sample, a column per run."""
+    """One file on the samples of all files: a row per sample, a column per run."""
 
     path: Path
     metric: str
-    ids: list[str]
+    present: NDArray[np.bool_]  # (samples,)
     runs: list[str]
     values: Floats  # (samples, runs); NaN where there is no score
     errors: dict[tuple[int, int], str]
@@ -47,10 +47,8 @@ class Graded:
     targets: list[str]
     groups: dict[str, list[str]]
     answers: list[str]
-    others: Sequence[str] = ()
+    others: Sequence[str]
     """Metrics that only this file has, where none was named."""
-    missing: int = 0
-    """Samples and runs that only other files have."""
 
 
 @dataclass(slots=True)
@@ -271,65 +269,47 @@ def _named(records: Records, wanted: str, usable: Sequence[str]) -> str:
 # Columns
 
 
-def as_columns(records: Records, metric: str) -> Graded:
-    """Return the chosen metric as an array of samples and runs."""
+def as_columns(records: Records, metric: str, ids: Sequence[str]) -> Graded:
+    """Return the chosen metric as an array of these samples and the file's runs; samples that it lacks are errors."""
     scores = np.full(len(records.ids), np.nan)
     known = np.frombuffer(records.metrics.get(metric, array("d")), np.float64)
     scores[: len(known)] = known
     scores[list(records.errors)] = np.nan
-    runs = sorted(set(records.runs), key=_natural)
-    rows, at_run = _numbered(records.ids), _numbered(runs)
-    cells = np.fromiter((rows[identity] for identity in records.ids), np.int64, len(scores))
+    runs = sorted(set(records.runs), key=lambda run: (len(run), run))  # 2 before 10
+    at_id, at_run = ({name: at for at, name in enumerate(names)} for names in (ids, runs))
+    rows = np.fromiter((at_id[identity] for identity in records.ids), np.int64, len(scores))
     of_run = np.fromiter((at_run[run] for run in records.runs), np.int64, len(scores))
-    values = np.full((len(rows), len(runs)), np.nan)
-    values[cells, of_run] = scores
-    reasons = {(int(cells[at]), int(of_run[at])): why for at, why in records.errors.items()}
-    ungraded = np.argwhere(np.isnan(values)).tolist()
-    errors = {(row, run): reasons.get((row, run), NOT_GRADED) for row, run in ungraded}
-    firsts = np.unique(cells, return_index=True)[1].tolist()
-    answers = records.answers if len(rows) == len(scores) else [records.answers[at] for at in firsts]
+    values, present = np.full((len(ids), len(runs)), np.nan), np.zeros(len(ids), np.bool_)
+    values[rows, of_run], present[rows] = scores, True
+    reasons = {(int(rows[at]), int(of_run[at])): why for at, why in records.errors.items()}
+    errors = {
+        (row, run): reasons.get((row, run), NOT_GRADED) if present[row] else NOT_IN_FILE
+        for row, run in np.argwhere(np.isnan(values)).tolist()
+    }
+    answers = [""] * len(ids)
+    for row, answer in zip(rows.tolist(), records.answers, strict=True):
+        answers[row] = answers[row] or answer
     texts, targets, *groups = (
-        _in_each_run(records, column, cells, len(rows))
+        _in_any_run(records, column, rows, len(ids))
         for column in (records.texts, records.targets, *records.groups.values())
     )
     names = [name.rpartition(".")[2] for name in records.groups]
+    by_name = dict(zip(names, groups, strict=True))
     return Graded(
-        records.path,
-        metric,
-        list(rows),
-        runs,
-        values,
-        errors,
-        texts,
-        targets,
-        dict(zip(names, groups, strict=True)),
-        answers,
-        records.others,
+        records.path, metric, present, runs, values, errors, texts, targets, by_name, answers, records.others
     )
 
 
-def _in_each_run(records: Records, column: list[str], cells: NDArray[np.int64], count: int) -> list[str]:
-    """Return a column by sample, from any run that has it; an error if runs differ."""
-    if count == len(column):
-        return column
+def _in_any_run(records: Records, column: list[str], rows: NDArray[np.int64], count: int) -> list[str]:
+    """Return a column by sample, from any run that has it, empty where none does; an error if runs differ."""
     merged = [""] * count
-    for place, (cell, value) in enumerate(zip(cells.tolist(), column, strict=True)):
-        merged[cell] = merged[cell] or value
-        if value and merged[cell] != value:
+    for place, (row, value) in enumerate(zip(rows.tolist(), column, strict=True)):
+        merged[row] = merged[row] or value
+        if value and merged[row] != value:
             raise DataError(
                 f"{records.path}: row {records.numbers[place]} has another text than sample "
                 f"{records.ids[place]!r} in another run",
-                why=f"{merged[cell]!r:.60} and {value!r:.60}",
+                why=f"{merged[row]!r:.60} and {value!r:.60}",
                 fix="ids that name the sample",
             )
     return merged
-
-
-def _numbered(names: Iterable[str]) -> dict[str, int]:
-    """Return the names without repetitions, each with its place."""
-    return {name: at for at, name in enumerate(dict.fromkeys(names))}
-
-
-def _natural(name: str) -> tuple[int, str]:
-    """Return a key that sorts numbers by their value."""
-    return len(name), name

@@ -6,9 +6,9 @@ from typing import Any
 from ...core.measures import quantity, shown, shown_interval, unit_word
 from ...core.records import PARTLY, Finding, Measure, Result
 from ...core.views import CaseList, Column, Number, Row, Section, Summary, Table, Words, shown_cases
+from .read import NOT_IN_FILE
 
 EXAMPLES = 2
-MISSING = "not in this file"
 
 
 def view(
@@ -67,7 +67,7 @@ def counts(result: Result) -> str:
     about = result.job.get("about") or {}
     missing, errors = about.get("missing", 0), about.get("errors", 0)
     parts = [f"{errors:,} without a score"] if errors else []
-    parts += [f"{missing:,} {MISSING}"] if missing else []
+    parts += [f"{missing:,} {NOT_IN_FILE}"] if missing else []
     return ", ".join(parts)
 
 
