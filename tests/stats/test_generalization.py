@@ -24,8 +24,6 @@ from shoal.stats.intervals import mean_t_interval, wilson
 from shoal.stats.paired import generalization_score
 
 NA = float("nan")
-TOY = ([[1, 0, 0, 1], [0, 0], [1, NA, 1, 0]], [[1, 1, 0, 1], [1, 1], [1, 1, 1, NA]])
-TOY_IID = ([1, 1, 0, 1, 0], [1, 0, 0, 1, 0])
 
 
 def rng(seed: int = 0) -> Generator:
@@ -34,11 +32,6 @@ def rng(seed: int = 0) -> Generator:
 
 def columns(vectors: list[list[float]]) -> list[np.ndarray]:
     return [np.array(vector, dtype=float)[:, None] for vector in vectors]
-
-
-def toy() -> Pair:
-    (old, new), (old_iid, new_iid) = TOY, TOY_IID
-    return pair(columns(old), columns(new), *columns([old_iid, new_iid]))
 
 
 def random_sides(
@@ -50,7 +43,9 @@ def random_sides(
 
 
 def test_the_toy_suite_of_01_section_14():
-    both = toy()
+    old = columns([[1, 0, 0, 1], [0, 0], [1, NA, 1, 0]])
+    new = columns([[1, 1, 0, 1], [1, 1], [1, 1, 1, NA]])
+    both = pair(old, new, *columns([[1, 1, 0, 1, 0], [1, 0, 0, 1, 0]]))
     assert both.value(suite_score, METHOD) == pytest.approx([0.916667], abs=1e-6)
     assert both.value(generalization_score, METHOD) == pytest.approx([0.556962], abs=1e-6)
     assert both.value(generalization_score, DIFFERENCE) == pytest.approx([0.085052], abs=1e-6)

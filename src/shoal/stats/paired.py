@@ -41,7 +41,7 @@ def fisher_test(rate_a: float, n_a: float, rate_b: float, n_b: float) -> float:
 
     cases_a, cases_b = (max(1, math.floor(n + 1e-6)) for n in (n_a, n_b))
     passes_a, passes_b = round(rate_a * cases_a), round(rate_b * cases_b)
-    table = [[passes_a, cases_a - passes_a], [passes_b, cases_b - passes_b]]
+    table = np.array([[passes_a, cases_a - passes_a], [passes_b, cases_b - passes_b]])
     return float(stats.fisher_exact(table).pvalue)
 
 

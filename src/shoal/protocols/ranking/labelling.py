@@ -5,7 +5,6 @@ drawn with replacement, with probability proportional to the square root of the 
 The file states these probabilities, because the order must weigh such examples.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from ...core.errors import DataError
 from ...core.files import writing
 from ...core.records import Case, Finding
-from ...core.text import csv_lines, is_formula
+from ...core.text import csv_lines, is_formula, json_line
 from . import wording
 from .build import CHANCE, LEAST, TIMES, in_pool
 from .order import AnswerTable, labelled_draws
@@ -101,15 +100,13 @@ def export(findings: Sequence[Finding], columns: Mapping[str, Sequence[str]], ou
     drawn = [finding.facts["examples"] for finding in findings if finding.kind == NEXT]
     rows = [_row(example, columns) for examples in drawn for example in examples]
     if not rows:
-        reasons = [finding.text for finding in findings if finding.kind == "agree"]
-        raise DataError(
-            f"{out}: nothing to label next", why=(reasons or ["no example was drawn"])[0], fix="another pool"
-        )
+        why = "the models agree on the pool, or label_next is 0"
+        raise DataError(f"{out}: nothing to label next", why=why, fix="another pool")
     if out.suffix == ".csv":
         _check_formulas(rows, out)
         lines = csv_lines([list(rows[0]), *(list(row.values()) for row in rows)], verbatim=True)
     else:
-        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        lines = map(json_line, rows)
     with writing(out) as stream:
         stream.writelines(lines)
     return len(rows)

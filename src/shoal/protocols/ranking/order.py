@@ -11,8 +11,9 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, takewhile
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy as np
 from numpy.typing import NDArray
@@ -315,21 +316,30 @@ def contenders(results: Sequence[Result]) -> list[str]:
 
 
 def short_names(specs: Sequence[str]) -> dict[str, str]:
-    """Return a name for each spec: its file, folder or function, or its last option; the spec if names repeat.
+    """Return a name for each spec: its file, folder or function, or an option in which all differ.
 
     >>> list(short_names(["predictions:a/x.csv", "predictions:a/y.csv"]).values())
     ['x', 'y']
-    >>> list(short_names(["predictions:a.csv?label=bert", "predictions:a.csv?label=xlnet"]).values())
+    >>> list(short_names(["predictions:a.csv?label=pred-bert", "predictions:a.csv?label=pred-xlnet"]).values())
     ['bert', 'xlnet']
     """
-    files = [_last(spec.partition("?")[0]) for spec in specs]
-    options = [spec.rpartition("=")[2] for spec in specs]
-    names = next((names for names in (files, options) if len(set(names)) == len(specs)), specs)
-    return dict(zip(specs, names, strict=True))
+    options = [dict(parse_qsl(spec.partition("?")[2])) for spec in specs]
+    values = [[each.get(name, "") for each in options] for name in options[0]]
+    candidates = [
+        [_last(spec.partition("?")[0]) for spec in specs],
+        *sorted(values, key=lambda row: len(row[0])),
+    ]
+    names = next((names for names in candidates if len(set(names)) == len(specs)), list(specs))
+    words = [re.split("(?<=[-_.:/ ])", name) for name in names]
+    alike = takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False))
+    start = sum(1 for _ in alike) if len(names) > 1 else 0
+    cut = ["".join(row[start:]) for row in words]
+    has_letters = all(re.search(r"[^\W\d_]", name) for name in cut)
+    return dict(zip(specs, cut if has_letters else names, strict=True))
 
 
 def _last(spec: str) -> str:
     """Return the file, folder or function of a spec."""
     scheme, _, rest = spec.partition(":")
-    last = re.split("[/:]", rest.rstrip("/"))[-1]
+    last = re.split("[/:]", (rest or spec).rstrip("/"))[-1]
     return spec if scheme == "tiny" else Path(last).stem if scheme in ("predictions", "scores") else last

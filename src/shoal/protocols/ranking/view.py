@@ -74,7 +74,9 @@ def _alone(result: Result) -> Section:
     values = [(f"mean {row.groups['factor']}", row) for row in measures.where("factor value")]
     gaps = [(f"{GAP}, {row.groups['explainer']}", row) for row in measures.where(GAP)]
     rows = [
-        Row([name, Number(row, instead="not applicable"), Number(row, part="interval"), Number(row, part="n")])
+        Row(
+            [name, Number(row, instead="not applicable"), Number(row, part="interval"), Number(row, part="n")]
+        )
         for name, row in [("accuracy", accuracy), *values, *gaps]
     ]
     columns = [Column("", "left"), Column(""), Column("95 % CI"), Column("n")]

@@ -64,15 +64,6 @@ SCATTER_LEGEND = "above the line: {} orders the pair better than ACC"
 MISSING_VALUES = {"CONF": "labels without probabilities", "CONF-GT": "no probability of every label"}
 
 
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> count(1, "label"), count(1200, "label")
-    ('1 label', '1,200 labels')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def percent(probability: float) -> str:
     """Return a probability in per cent."""
     return f"{shown(probability, MEASURES['probability better'])} %"
@@ -81,7 +72,7 @@ def percent(probability: float) -> str:
 def decided(name: str, labels: int) -> str:
     """Say that the best model is known."""
     return (
-        f"{name} is best, decided from {count(labels, 'label')}. Stop labelling: "
+        f"{name} is best, decided from {labels:,} labels. Stop labelling: "
         f"at most {100 * ALPHA:.0f} % of such rankings are wrong."
     )
 
@@ -102,15 +93,14 @@ def leading(
     """
     bound = "at least " if is_bound else ""
     if sure > LIKELY:
-        text = f"{name} is best ({bound}{percent(sure)} sure from {count(labels, 'label')})."
+        text = f"{name} is best ({bound}{percent(sure)} sure from {labels:,} labels)."
     else:
         text = (
-            f"No clear winner after {count(labels, 'label')}: {name} leads "
+            f"No clear winner after {labels:,} labels: {name} leads "
             f"({percent(closest[1])} sure that it beats {closest[0]})."
         )
-    others = f" and {count(len(rivals) - 1, 'other')}" if len(rivals) > 1 else ""
     wait = f"about {more:,} more labels" if more else "they are too close to say how many more labels decide"
-    return f"{text} {rivals[0]}{others} cannot be ruled out: {wait}."
+    return f"{text} {some(rivals, 1)} cannot be ruled out: {wait}."
 
 
 def factors_not_applicable(factors: Sequence[str], without: Sequence[str]) -> str:
