@@ -72,6 +72,15 @@ def test_special_tokens_have_values_only_where_that_is_asked_for():
     assert all_units.baseline == pytest.approx(first if all_units.label == "yes" else 1 - first, abs=1e-6)
 
 
+def test_texts_of_different_length_are_explained_together_as_alone():
+    model = by_hand(TABLE, linear)
+    examples = [("good",), ("not good film",), ("bad unseen film good",)]
+    together = explain(model, examples, "gradients", ExplainConfig())
+    for example, explained in zip(examples, together, strict=True):
+        (alone,) = explain(model, [example], "gradients", ExplainConfig())
+        np.testing.assert_allclose(explained.values, alone.values, atol=1e-6)
+
+
 def test_a_model_without_a_mask_starts_from_zero():
     model = by_hand(TABLE, linear, mask=False)
     (explained,) = explain(model, [("good",)], "gradients", ExplainConfig(label="yes"))

@@ -34,15 +34,8 @@ from .score import GAP, PREDICTION
 from .settings import Settings
 from .study import BASELINE
 
-TONES: dict[str, Tone] = {
-    "stop": "good",
-    "go on": "doubt",
-    "alike": "doubt",
-    "no labels": "doubt",
-    "too few": "bad",
-    "skipped": "bad",
-    "incomplete": "doubt",
-}
+IMPORTANT = 1.5
+"""Findings of at least this weight begin in bold."""
 VERDICTS: dict[str, Tone] = {DECIDED: "good", PROBABLE: ""}
 CURVES: tuple[Tone, ...] = ("first", "second", "third")
 MOST_PAIRS = 10
@@ -126,11 +119,11 @@ def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding
 
 
 def _sentence(finding: Finding) -> list[Words]:
-    """Return a finding with its first sentence in bold."""
-    if finding.kind not in TONES:
+    """Return a finding; the first sentence of an important one is bold."""
+    if finding.weight < IMPORTANT:
         return [Words(finding.text)]
     head, stop, rest = finding.text.partition(". ")
-    return [Words(head + stop, ("strong", TONES[finding.kind])), Words(rest)]
+    return [Words(head + stop, ("strong", "good" if finding.kind == "stop" else "doubt")), Words(rest)]
 
 
 def _order_table(rows: Measures, accuracies: Measures) -> Table:
