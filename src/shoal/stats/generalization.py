@@ -295,19 +295,16 @@ class _Contrast:
         weighted: Floats = _contrast(rates, self.sides) @ self.weights
         return weighted
 
-    def shifted(self, reach: ArrayLike, *, iid: bool = False) -> Floats:
+    def shifted(self, reach: Floats, *, iid: bool = False) -> Floats:
         """Return how far the number moves when the suite (or i.i.d.) score is that much lower, or higher."""
-        below, above = np.broadcast_to(np.asarray(reach, np.float64), (2,))
         suite, own = self.both.scores
-        moved = [own, suite] if iid else [suite, own]
-        # A difference moves with the side that adds to it.
-        side = np.array(self.sides)[:, None] > 0
+        side = np.array(self.sides)[:, None] > 0  # a difference moves with the side that adds to it
         ends = []
-        for step in (-below, above):
-            shifted = np.clip(np.where(side, moved[0] + step, moved[0]), 0, 1)
-            ends.append(self.at(*((moved[1], shifted) if iid else (shifted, moved[1]))))
-        middle = self.at(suite, own)
-        distances: Floats = np.abs(np.array([middle - ends[0], ends[1] - middle]))
+        for step in np.array([-1.0, 1.0]) * reach:
+            move = np.where(side, step, 0.0)
+            moved = (suite, own + move) if iid else (suite + move, own)
+            ends.append(self.at(*(np.clip(score, 0, 1) for score in moved)))
+        distances: Floats = np.abs(np.array(ends) - self.at(suite, own))
         return distances
 
     def slopes(self) -> tuple[Floats, Floats]:

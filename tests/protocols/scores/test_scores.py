@@ -166,7 +166,7 @@ def test_epochs_with_gaps_count_every_answer_whatever_the_order(tmp_path_factory
 
 def test_a_score_that_is_not_finite_is_an_error(tmp_path):
     path = tmp_path / "a.csv"
-    for score in ("nan", "-inf"):
+    for score in ("nan", "-inf", "1e308"):
         path.write_text(f"id,score\n1,1\n2,{score}\n")
         with pytest.raises(DataError, match="row 3: score is"):
             graded_results([f"scores:{path}"])

@@ -29,6 +29,8 @@ GRADES = {
 """Words for scores, in lower case."""
 LONGEST_ANSWER = 200
 """Characters of an answer that are kept to be shown."""
+LARGEST = 1e150
+"""Squares of larger scores overflow."""
 NOT_GRADED, NOT_IN_FILE = "no score", "not in this file"
 
 
@@ -155,7 +157,7 @@ def _set(records: Records, name: str, place: int, value: Any, number: int) -> No
     score = value if type(value) is float else _as_number(value)
     if score is None:
         records.ungradable.setdefault(name, f"{value!r:.40} in row {number}")
-    elif math.isfinite(score):
+    elif abs(score) < LARGEST:
         column[place] = score
     else:
         raise DataError(
