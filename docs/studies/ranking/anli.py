@@ -78,7 +78,11 @@ def main(data: Path) -> None:
         for tag, ids in {"all": everything, **tags_of(path)}.items():
             measures = Measures(ranking.compare(results[0].settings, narrowed(results, ids)).measures)
             for row in measures.where("few-shot accuracy"):
-                numbers = [row.value, *(row.interval or ("", "")), max(row.value or 0.0, 1 - (row.value or 0.0))]
+                numbers = [
+                    row.value,
+                    *(row.interval or ("", "")),
+                    max(row.value or 0.0, 1 - (row.value or 0.0)),
+                ]
                 words = [f"{value:.4f}" if isinstance(value, float) else "" for value in numbers]
                 print(number, tag, len(ids), row.groups["probe size"], row.groups["factor"], *words, sep=",")
 
