@@ -16,8 +16,7 @@ from shoal.core.measures import MEASURES, quantity, shown
 from shoal.core.views import Section
 from shoal.data import FORMATS, glimpse
 from shoal.explaining import EXPLAINERS, explain
-from shoal.explaining.attributions import ExplainConfig
-from shoal.explaining.words import word_spans
+from shoal.explaining.attributions import ExplainConfig, word_spans
 from shoal.models import SCHEMES, load_model
 from shoal.protocols import PROTOCOLS, find_protocol
 from shoal.protocols.base import differing, identity, is_random, step_of

@@ -6,7 +6,7 @@ from games import Game, random_worth, shapley_by_definition
 
 from shoal import ShoalError
 from shoal.explaining import lime, shapley
-from shoal.explaining.attributions import Attribution, ExplainConfig, Units, completeness_gap
+from shoal.explaining.attributions import Attribution, ExplainConfig, completeness_gap
 
 SEEDS = 200
 
@@ -44,12 +44,6 @@ def test_values_add_up_to_the_difference_whatever_the_number_of_samples(samples)
     assert gap is not None and gap < 1e-10
 
 
-@pytest.mark.parametrize(("size", "samples"), [(20, 2088), (10, 1022), (1, 0)])
-def test_how_many_copies_are_asked_by_default(size, samples):
-    units = Units(("w",) * size, (0,) * size)
-    assert shapley.samples_of(units, ExplainConfig()) == samples
-
-
 def test_too_few_samples_are_refused():
     with pytest.raises(ShoalError, match="7 samples for 5 words[\\s\\S]*samples = 10 or more"):
         attribute(shapley, 5, random_worth(5, 0), ExplainConfig(samples=7))
@@ -68,14 +62,6 @@ def test_lime_is_weighted_ridge_regression_with_an_intercept():
     outputs = np.random.default_rng(1).random(60)
     peer = linear_model.Ridge(alpha=1.0).fit(present, outputs, sample_weight=lime.proximity(present))
     np.testing.assert_allclose(lime.fit(present, outputs, (0, 1), ExplainConfig()), peer.coef_, atol=1e-10)
-
-
-@pytest.mark.parametrize("method", [lime, shapley])
-def test_a_text_without_words_has_no_values(method):
-    assert (
-        attribute(method, 0, lambda present: np.full(len(present), 0.7), ExplainConfig()).values.tolist()
-        == []
-    )
 
 
 @pytest.mark.parametrize("method", [lime, shapley])

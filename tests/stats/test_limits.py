@@ -40,13 +40,6 @@ def test_a_model_just_below_the_limit_seldom_passes_for_good_enough() -> None:
     assert wrong / 300 <= 0.025 + 2 * math.sqrt(0.025 * 0.975 / 300)
 
 
-def test_a_mean_of_functionalities_has_a_limit_too() -> None:
-    tables = [cluster_table([1.0] * passes + [0.0] * (20 - passes)) for passes in (10, 12, 14, 9)]
-    assert rate_p(tables, 0.8, "below") < 0.001
-    assert rate_p(tables, 0.4, "below") == pytest.approx(0.5, abs=1e-3)  # it is above
-    assert rate_p(tables, 0.4, "above") < 0.01
-
-
 def test_a_gate_over_thirty_functionalities_fails_equal_models_in_at_most_one_of_twenty() -> None:
     rng = np.random.default_rng(1)
     repetitions = 200

@@ -33,14 +33,3 @@ def test_thresholds_are_whole_numbers_of_variants(threshold, n, expected):
 
 def test_unequal_problems_are_weighed_by_problem_not_by_variant():
     assert share([1, 0], [1, 9], 1.0) == 0.5 and sample_accuracy([1, 0], [1, 9]) == 0.1
-
-
-def test_the_slips_of_the_poster(tables):
-    rows = [line.split(",") for line in (tables / "merge_table1_statistics.csv").read_text().splitlines()[1:]]
-    seeds = {row[0]: int(row[1]) for row in rows}
-    assert [20 * seeds[name] for name in ("N_Var", "V_Var")] == [74_080, 22_580]
-    assert 20 * 281 == 5_620 == int(rows[2][6]) != 20 * seeds["Adj_Var"]
-    assert 74_080 + 22_580 + 5_620 == 102_280 == int(rows[3][6])
-    average = (3704 * 144.2 + 1129 * 112 + 280 * 79.9) / 4468
-    assert average == pytest.approx(152.85, abs=0.005)
-    assert sum(map(float, rows[0][3:6])) == pytest.approx(81.2)

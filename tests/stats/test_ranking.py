@@ -10,7 +10,6 @@ from shoal.stats.ranking import (
     decided_pairs,
     differ_e_value,
     differ_mean_e_value,
-    exchange_p,
     few_shot_accuracy,
     guess,
     order_of,
@@ -49,31 +48,10 @@ def test_guessing_among_three_models(worked):
     assert math.isnan(guess([0.5, 0.5]))
 
 
-def test_the_null_of_exchanged_models():
-    perfect = order_of(np.array([[3.0, 2.0, 1.0]]))
-    rng = np.random.default_rng(0)
-    chances = {
-        order: exchange_p(perfect[np.ix_(order, order)], [3, 2, 1], rng)
-        for order in [(0, 1, 2), (0, 2, 1), (2, 0, 1), (2, 1, 0)]
-    }
-    assert list(chances.values()) == pytest.approx([1 / 6, 1 / 2, 5 / 6, 1.0])
-    assert math.isnan(exchange_p(perfect, [1, 1, 1], rng))
-
-
-def test_many_models_are_exchanged_at_random():
-    rng = np.random.default_rng(0)
-    truth = np.arange(9.0)
-    order = order_of(truth + rng.normal(scale=2, size=(50, 9)))
-    assert exchange_p(order, truth, np.random.default_rng(1), 2_000) == 1 / 2_001
-    assert exchange_p(order, rng.permutation(9), np.random.default_rng(1), 2_000) > 0.05
-
-
 def test_the_probability_of_being_better():
     assert probability_better(10, 2) == pytest.approx(0.98877, abs=5e-6)
     assert probability_better(0, 0) == 0.5
     assert probability_better(3, 7) == pytest.approx(1 - probability_better(7, 3))
-    with pytest.raises(ValueError, match="negative"):
-        probability_better(-1, 2)
 
 
 def test_evidence_that_may_be_looked_at_again():
@@ -81,16 +59,12 @@ def test_evidence_that_may_be_looked_at_again():
     assert 1 / differ_e_value(10, 2) == pytest.approx(0.209, abs=5e-4)
     assert differ_e_value(7, 0) < 20 <= differ_e_value(8, 0)
     assert differ_e_value(2, 10) == differ_e_value(10, 2)
-    with pytest.raises(ValueError, match="negative"):
-        differ_e_value(-1, 0)
 
 
 def test_weighted_evidence_is_one_on_average_where_nothing_differs():
     patterns = [np.array(signs) * np.array([1.0, 0.5, 0.25]) for signs in product((-1, 1), repeat=3)]
     assert np.mean([differ_mean_e_value(x, [1, 1, 1]) for x in patterns]) == pytest.approx(1.0)
     assert differ_mean_e_value([0.5, 0.5], [1, 1]) == pytest.approx(differ_mean_e_value([0.5], [2]))
-    with pytest.raises(ValueError, match="between -1 and 1"):
-        differ_mean_e_value([1.2], [1])
 
 
 # Corners

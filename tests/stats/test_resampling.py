@@ -1,7 +1,5 @@
 """Tables of clusters: nothing but the outcomes decides what they hold and what is computed from them."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,8 +7,6 @@ from hypothesis import strategies as st
 
 from shoal.stats.resampling import (
     cluster_table,
-    degrees_of_freedom,
-    difference,
     paired_table,
     sampling_variance,
     sharing,
@@ -38,24 +34,6 @@ def test_order_and_names_of_cases_change_nothing(rows: Cases, random: "st.DataOb
     ones, others = cluster_table(a, clusters), cluster_table(a_too, names)
     pair, same_pair = paired_table(a, b, clusters), paired_table(a_too, b_too, names)
     assert ones.content == others.content and pair.content == same_pair.content
-
-
-@settings(deadline=None)
-@given(cases)
-def test_exchanging_the_models_changes_only_the_sign(rows: Cases) -> None:
-    clusters, a, b = columns(rows)
-    ab, ba = paired_table(a, b, clusters), paired_table(b, a, clusters)
-    assert difference(ab) == pytest.approx(-difference(ba), nan_ok=True)
-    assert sampling_variance(ab) == pytest.approx(sampling_variance(ba), nan_ok=True)
-
-
-def test_degrees_of_freedom() -> None:
-    ten, certain = cluster_table([0, 1] * 5), cluster_table([1] * 30)
-    assert degrees_of_freedom([ten]) == pytest.approx(9)
-    assert degrees_of_freedom([ten, ten]) == pytest.approx(18)
-    assert degrees_of_freedom([ten, certain]) == pytest.approx(9)
-    assert degrees_of_freedom([certain]) == 29
-    assert math.isnan(degrees_of_freedom([cluster_table([1])]))
 
 
 # Functionalities that share clusters

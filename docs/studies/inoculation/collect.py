@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-TESTS = ("models exchanged", "better than ACC")
 COLUMNS = ["measure", "factor or model", "t", "value", "low", "high"]
 
 
@@ -20,7 +19,7 @@ def line(row: dict[str, Any]) -> list[str] | None:
     """Return a measure as a row, or None if the study does not use it."""
     groups, name = row["groups"], row["name"]
     who = groups.get("factor") or groups.get("model", "")
-    if name == "p value" and groups["test"] in TESTS:
+    if name == "p value":
         name = f"p value: {groups['test']}"
     elif name == "completeness gap":
         who = f"{who} ({groups['explainer']})"

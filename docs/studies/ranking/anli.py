@@ -70,7 +70,7 @@ def narrowed(results: Sequence[Result], ids: set[str]) -> list[Result]:
 
 def main(data: Path) -> None:
     """Print a line per round, tag, size and factor."""
-    print("round,tag,examples,t,factor,right order,low,high,better direction,p models exchanged")
+    print("round,tag,examples,t,factor,right order,low,high,better direction")
     for number in (1, 2):
         path = data / "anli_dev_8models" / f"ANLI_analysis_r{number}_dev.csv.gz"
         results = results_of(path)
@@ -78,12 +78,11 @@ def main(data: Path) -> None:
         for tag, ids in {"all": everything, **tags_of(path)}.items():
             measures = Measures(ranking.compare(results[0].settings, narrowed(results, ids)).measures)
             for row in measures.where("few-shot accuracy"):
-                groups = {"factor": row.groups["factor"], "probe_size": row.groups["probe size"]}
-                others = [
+                numbers = [
+                    row.value,
+                    *(row.interval or ("", "")),
                     max(row.value or 0.0, 1 - (row.value or 0.0)),
-                    measures.where("p value", test="models exchanged", **groups)[0].value,
                 ]
-                numbers = [row.value, *(row.interval or ("", "")), *others]
                 words = [f"{value:.4f}" if isinstance(value, float) else "" for value in numbers]
                 print(number, tag, len(ids), row.groups["probe size"], row.groups["factor"], *words, sep=",")
 

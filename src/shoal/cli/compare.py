@@ -260,8 +260,7 @@ def rank_command(
     from ..models.stored import every_model
     from ..protocols import find_protocol
     from ..protocols.ranking.labelling import export
-    from ..protocols.scores import graded_results, is_graded
-    from ..protocols.scores.ranked import ranked
+    from ..protocols.scores import graded_results, is_graded, ranked
     from ..render.progress import progress_bar
     from ..render.terminal import print_sections
     from ..runs.results import audit_all

@@ -13,7 +13,7 @@ from ..core.errors import ModelError, PlanError, nearest
 from ..core.records import Example
 from ..models.batching import example_id
 from .attributions import Attribution, ExplainConfig
-from .copies import Copies, copies_of
+from .copies import copies_of
 
 EXPLAINERS = {
     "lime": "a linear model of copies with words absent; any model that gives probabilities",
@@ -46,7 +46,6 @@ def explain(
     for start in range(0, len(examples), size):
         part = examples[start : start + size]
         copies = copies_of(model, part, labels, config)
-        _check_label(copies, config)
         rngs = [generator(config.seed, example) for example in part]
         explained += attribute(copies, config, rngs)
     for row in explained:
@@ -72,12 +71,3 @@ def find_explainer(method: str) -> Any:
 def generator(seed: int, example: Example) -> np.random.Generator:
     """Return the random generator of an example."""
     return np.random.default_rng([seed, int(example_id(example), 16)])
-
-
-def _check_label(copies: Copies, config: ExplainConfig) -> None:
-    if config.label and config.label not in (*copies.labels, *config.merged.values()):
-        raise PlanError(
-            f"unknown label {config.label!r}",
-            why=f"the model's labels are {', '.join(copies.labels)}",
-            fix=nearest(config.label, copies.labels) or "one of those",
-        )

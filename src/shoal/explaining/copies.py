@@ -17,8 +17,7 @@ from ..models.batching import Questions, batch_plan
 from ..models.copies import SPECIAL, Pieces, Row, ask_rows, label_order, tokenize_examples
 from ..models.hf import HFModel
 from ..models.interface import Classifier, StoredAnswers
-from .attributions import Attribution, ExplainConfig, Units, Values, explained_columns
-from .words import word_spans
+from .attributions import Attribution, ExplainConfig, Units, Values, explained_columns, word_spans
 
 Present = NDArray[np.bool_]  # (copies, units)
 Draw = Callable[[Units, ExplainConfig, np.random.Generator], Present]
@@ -106,7 +105,8 @@ class TextCopies:
         self.absent = "drop"
         self.model, self.examples = model, examples
         self._wanted = labels
-        self._labels: tuple[str, ...] = ()
+        self.labels: tuple[str, ...] = ()
+        """Known after the first query."""
         self._spans = [[word_spans(text) for text in example] for example in examples]
         self.units = [
             Units(
@@ -115,13 +115,6 @@ class TextCopies:
             )
             for example, spans in zip(examples, self._spans, strict=True)
         ]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Return the labels of the model's answers, known after the first query."""
-        if not self._labels:
-            self.ask([np.ones((1, len(units)), np.bool_) for units in self.units[:1]])
-        return self._labels
 
     def ask(self, present: Sequence[Present]) -> list[Values]:
         """Return the probabilities (copies, labels) of the copies of each example."""
@@ -171,12 +164,12 @@ class TextCopies:
                 why="attributions explain the probability of a label",
                 fix="return the probabilities of all labels: an array (examples, labels)",
             )
-        if self._labels and answers.labels != self._labels:
+        if self.labels and answers.labels != self.labels:
             raise ModelError(
-                f"{self.model!r} changes its labels from {some(self._labels)} to {some(answers.labels)}",
+                f"{self.model!r} changes its labels from {some(self.labels)} to {some(answers.labels)}",
                 fix="return the same labels in the same order every time",
             )
-        self._labels = answers.labels
+        self.labels = answers.labels
         return answers.probabilities
 
 

@@ -5,8 +5,7 @@ import numpy as np
 from ..core.measures import RATE, shown
 from ..core.records import Example, Measure
 from ..core.views import Cell, Column, Number, Row, Section, Table, Weighed, WeighedWords, Words
-from .attributions import LARGEST_GAP, Attribution, completeness_gap
-from .words import word_spans
+from .attributions import LARGEST_GAP, Attribution, completeness_gap, word_spans
 
 MOST = 8
 """How many words are listed."""

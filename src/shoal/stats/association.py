@@ -218,27 +218,10 @@ def effect_size_interval(
     within = (x_within + y_within) / free * (1 - float((1 / sizes).mean())) if free else 0.0
     scale = error / math.sqrt(between + within)
     share = len(sides[0]) / (len(sides[0]) + len(sides[1]))
-    ends = [scale * _noncentrality(t, degrees, tail) for tail in ((1 + 0.95) / 2, (1 - 0.95) / 2)]
+    ends = [scale * float(scipy.special.nctdtrinc(degrees, tail, t)) for tail in (0.975, 0.025)]
     low, high = (g / math.sqrt(1 + g**2 * share * (1 - share)) for g in ends)
     seen = effect_size(*sides)
     return min(low, seen), max(high, seen)
-
-
-def _noncentrality(t: float, degrees: float, chance: float) -> float:
-    """Return the noncentrality with which a t as small as this has this chance."""
-    reach = 10 * math.sqrt(1 + t**2 / (2 * degrees)) + 10
-    below, above = t - reach, t + reach
-    while above - below > 1e-9 * max(1.0, abs(t)):
-        middle = (below + above) / 2
-        below, above = (middle, above) if _noncentral_t(t, degrees, middle) > chance else (below, middle)
-    return middle
-
-
-def _noncentral_t(t: float, degrees: float, noncentrality: float) -> float:
-    """Return the distribution function; scipy's is NaN where a tail is too small for it."""
-    if noncentrality < 0:
-        return 1 - _noncentral_t(-t, degrees, -noncentrality)
-    return float(np.nan_to_num(scipy.special.nctdtr(degrees, noncentrality, t)))
 
 
 def _unit_means(side: Floats, units: ArrayLike) -> tuple[Floats, float, Floats]:

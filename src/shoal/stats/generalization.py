@@ -34,8 +34,8 @@ Floats = NDArray[np.float64]
 Score = Callable[[Floats, Floats], Floats]
 """From suite score and i.i.d. score to what is reported."""
 
-BASELINE, METHOD, DIFFERENCE = (1.0, 0.0), (0.0, 1.0), (-1.0, 1.0)
-"""How the two sides enter a number."""
+METHOD, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
+"""How the baseline and the method enter a number."""
 
 ESTIMABLE_SEEDS = 3
 """With two, t has one degree of freedom: an interval for the recipe would mostly reach from 0 to 1."""
@@ -85,14 +85,9 @@ def pair(
     >>> toy.value(generalization_score, METHOD).round(4).tolist()  # of 1 and 1/3
     [0.5]
     """
-    if not baseline:
-        raise ValueError("there is no functionality to average over")
     tables = run_tables([baseline, method], None)
     (iid,) = run_tables([[baseline_iid], [method_iid]], None)
-    widths = {np.shape(matrix)[1] for matrix in (*baseline, *method, baseline_iid, method_iid)}
-    if len(widths) != 1:
-        raise ValueError("both sides need the same seeds")
-    seeds = widths.pop()
+    seeds = np.shape(baseline_iid)[1]
     ordered = tuple(sorted(tables, key=lambda table: table.content))
     rates = np.concatenate([_rates(table.totals[None], seeds) for table in ordered])
     # Summed in the order of size: rounding must not tell the order of functionalities.
@@ -300,19 +295,16 @@ class _Contrast:
         weighted: Floats = _contrast(rates, self.sides) @ self.weights
         return weighted
 
-    def shifted(self, reach: ArrayLike, *, iid: bool = False) -> Floats:
+    def shifted(self, reach: Floats, *, iid: bool = False) -> Floats:
         """Return how far the number moves when the suite (or i.i.d.) score is that much lower, or higher."""
-        below, above = np.broadcast_to(np.asarray(reach, np.float64), (2,))
         suite, own = self.both.scores
-        moved = [own, suite] if iid else [suite, own]
-        # A difference moves with the side that adds to it.
-        side = np.array(self.sides)[:, None] > 0
+        side = np.array(self.sides)[:, None] > 0  # a difference moves with the side that adds to it
         ends = []
-        for step in (-below, above):
-            shifted = np.clip(np.where(side, moved[0] + step, moved[0]), 0, 1)
-            ends.append(self.at(*((moved[1], shifted) if iid else (shifted, moved[1]))))
-        middle = self.at(suite, own)
-        distances: Floats = np.abs(np.array([middle - ends[0], ends[1] - middle]))
+        for step in np.array([-1.0, 1.0]) * reach:
+            move = np.where(side, step, 0.0)
+            moved = (suite, own + move) if iid else (suite + move, own)
+            ends.append(self.at(*(np.clip(score, 0, 1) for score in moved)))
+        distances: Floats = np.abs(np.array(ends) - self.at(suite, own))
         return distances
 
     def slopes(self) -> tuple[Floats, Floats]:
@@ -398,8 +390,5 @@ def _rates(totals: Floats, seeds: int) -> Floats:
 
 def _contrast(values: Floats, sides: tuple[float, float]) -> Floats:
     """From (…, sides, seeds) to (…, seeds); a side that does not enter may be undefined."""
-    if sides == DIFFERENCE:
-        difference: Floats = values[..., 1, :] - values[..., 0, :]
-        return difference
-    one: Floats = values[..., sides.index(1.0), :]
-    return one
+    method: Floats = values[..., 1, :]
+    return method - values[..., 0, :] if sides == DIFFERENCE else method

@@ -4,14 +4,12 @@ A matrix has a row per item and a column per run. Outcomes are 1, 0 or NaN.
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import scipy  # its parts are imported at their first use
 from numpy.typing import ArrayLike, NDArray
 
 from .intervals import UNDEFINED, Interval, normal_quantile, sd_interval
-from .resampling import distinct_rows
 
 Floats = NDArray[np.float64]
 
@@ -47,14 +45,19 @@ def item_floor(outcomes: ArrayLike) -> float:
     >>> round(item_floor([[int(run) for run in item] for item in ("11111", "11110", "11000", "10101")]), 4)
     0.2236
     """
-    matrix = np.asarray(outcomes, dtype=np.float64)
+    variance, seen = _variance_of_items(np.asarray(outcomes, dtype=np.float64))
+    return float(np.sqrt(((variance @ seen) / seen.sum(axis=0) ** 2).mean()))
+
+
+def _variance_of_items(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return the variance v of each item, and which runs have it."""
     seen = ~np.isnan(matrix)
     runs = seen.sum(axis=1)
     several = runs >= 2
     rate = np.nansum(matrix, axis=1)[several] / runs[several]
     variance = np.zeros(len(matrix))
     variance[several] = runs[several] / (runs[several] - 1) * rate * (1 - rate)
-    return float(np.sqrt(((variance @ seen) / seen.sum(axis=0) ** 2).mean()))
+    return variance, seen.astype(np.float64)
 
 
 def ratio_interval(ratio: float, outcomes: ArrayLike) -> Interval:
@@ -65,35 +68,11 @@ def ratio_interval(ratio: float, outcomes: ArrayLike) -> Interval:
     matrix = np.asarray(outcomes, dtype=np.float64)
     if not (ratio > 0 and len(matrix) > 2):
         return UNDEFINED
-
-    def log_floor(part: Floats) -> float:
-        floor = item_floor(part)
-        return math.log(floor) if floor > 0 else math.nan
-
-    of_items = normal_quantile(0.95) * _error_over_items(matrix, log_floor)
+    variance, seen = _variance_of_items(matrix)
+    without_each = (variance @ seen - variance[:, None] * seen) / (seen.sum(axis=0) - seen) ** 2
+    floors = np.sqrt(without_each.mean(axis=1))
+    logs = np.log(floors[floors > 0])
+    error = math.sqrt((len(logs) - 1) * float(logs.var())) if len(logs) > 1 else 0.0
+    of_items = normal_quantile(0.95) * error
     below, above = (math.hypot(math.log(end), of_items) for end in sd_interval(1.0, matrix.shape[1]))
     return ratio * math.exp(-below), ratio * math.exp(above)
-
-
-def _error_over_items(matrix: Floats, statistic: Callable[[Floats], float]) -> float:
-    """Return the jackknife error over items; equal items are left out once and weighted by their number."""
-    # distinct_rows compares numbers: NaN, which equals nothing, gets one that no outcome has.
-    absent = float(np.nanmin(matrix)) - 1
-    rows, times = distinct_rows(np.where(np.isnan(matrix), absent, matrix))
-    rows = np.where(rows == absent, np.nan, rows)
-    without = [
-        statistic(np.repeat(rows, times - (np.arange(len(rows)) == number), axis=0))
-        for number in range(len(rows))
-    ]
-    return _jackknife(without, times)
-
-
-def _jackknife(without: list[float], times: NDArray[np.int64] | Floats) -> float:
-    """Return the standard error from leave-one-out values, ignoring undefined ones."""
-    values = np.array(without)
-    known = ~np.isnan(values)
-    values, weights = values[known], times[known]
-    n = float(weights.sum())
-    if n < 2:
-        return 0.0
-    return math.sqrt((n - 1) / n * float(weights @ (values - np.average(values, weights=weights)) ** 2))

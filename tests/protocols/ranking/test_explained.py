@@ -1,22 +1,19 @@
 """Ranking by attributions, from the file to the order of models."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
 from by_hand import by_hand
-from click.testing import CliRunner
 
 from shoal import audit, load_model
-from shoal.cli import main
 from shoal.core.records import Answers, Case
 from shoal.explaining import EXPLAINERS, explain
 from shoal.explaining.attributions import ExplainConfig
-from shoal.protocols.ranking.factors import FACTORS
-from shoal.protocols.ranking.word_factors import FEATURE
+from shoal.protocols import ranking
+from shoal.protocols.ranking.factors import FACTORS, FEATURE
+from shoal.runs.results import audit_all
 
-from .conftest import read_csv, write_csv
+from .conftest import write_csv
 
 SENTENCES = ["not good film", "good plot", "film not good .", "plot good unseen", "good"]
 
@@ -76,26 +73,7 @@ def test_every_example_has_a_column_of_values_by_factor_and_explainer(sentences)
 
 
 @pytest.mark.slow
-def test_the_seed_draws_the_copies_and_names_the_job_where_something_is_drawn(sentences):
-    settings = {"data": (str(sentences),), "factors": ("ACC", "ADJ")}
-    drawn, again, other = (
-        audit("ranking", "tiny:sentiment", **settings, explainers=("lime",), samples={"lime": 12}, seed=seed)
-        for seed in (0, 0, 1)
-    )
-    assert drawn.columns["ADJ (lime)"] == again.columns["ADJ (lime)"] != other.columns["ADJ (lime)"]
-    assert drawn.job["id"] == again.job["id"] != other.job["id"]
-    first, second = (
-        audit("ranking", "tiny:sentiment", **settings, explainers=("gradients",), seed=seed)
-        for seed in (0, 1)
-    )
-    assert first.job["id"] == second.job["id"]
-
-
-@pytest.mark.slow
-def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
-    sentences, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
+def test_values_that_do_not_add_up_are_a_warning_and_pairs_name_the_explainer(sentences, tmp_path):
     model = load_model("tiny:sentiment")
     for name, factor in (("a", 1.0), ("b", -1.0)):  # the second takes everything for its opposite
         network = model.network("classify")
@@ -103,30 +81,25 @@ def test_a_plan_says_where_values_do_not_add_up_and_files_name_the_explainer(
             network.classifier.weight *= factor
         network.save_pretrained(tmp_path / name)
         model.tokenizer.save_pretrained(tmp_path / name)
-    (tmp_path / "plan.toml").write_text(
-        'models = ["hf:a", "hf:b"]\n[ranking]\ndata = ["new.csv"]\nfactors = ["ACC", "ADJ"]\n'
-        'explainers = ["shapley", "gradients"]\nsamples = {gradients = 1}\nprobe_sizes = [5]\nprobe_sets = 20\n'
-    )
-
-    def shoal(*arguments: str) -> str:
-        done = CliRunner(env={"COLUMNS": "200"}).invoke(main, list(arguments), catch_exceptions=False)
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
-    coarse = shoal("run", "plan.toml")
-    assert "Take more steps: the attributions of gradients miss" in coarse and "for 2 of 2 models" in coarse
-    assert "the attributions of shapley miss" not in coarse
-    told = json.loads(shoal("run", "plan.toml", "--json"))
+    results = audit_all(
+        [f"hf:{tmp_path / name}" for name in "ab"], "ranking",
+        {"data": (str(sentences),), "factors": ("ACC", "ADJ"), "explainers": ("shapley", "gradients"),
+         "samples": {"gradients": 1}, "probe_sizes": (5,), "probe_sets": 20},
+    )  # fmt: skip
+    compared = ranking.compare(results[0].settings, results)
+    (warning,) = [finding.text for finding in compared.findings if finding.kind == "incomplete"]
+    assert "the attributions of gradients miss" in warning and "for 2 of 2 models" in warning
     gaps = {
-        (row["groups"]["model"], row["groups"]["explainer"]): row["value"]
-        for row in told["measures"]
-        if row["name"] == "completeness gap"
+        (row.groups["model"], row.groups["explainer"]): row.value
+        for row in compared.measures
+        if row.name == "completeness gap"
     }
     assert gaps.keys() == {(model, one) for model in "ab" for one in ("shapley", "gradients")}
     assert all(gaps[name, "gradients"] > 0.05 and gaps[name, "shapley"] < 1e-9 for name in "ab")
-    shoal("report", "plan.toml", "--out", "page.html")
-    pairs = {(row["explainer"], row["method"]) for row in read_csv(tmp_path / "page-pairs.csv")}
-    assert pairs == {("", "ACC"), ("shapley", "ADJ"), ("gradients", "ADJ")}
+    (file,) = ranking.view(results[0].settings, results, compared.measures, [])[-1].blocks
+    assert {tuple(row.cells[1:3]) for row in file.rows} == {
+        ("", "ACC"), ("shapley", "ADJ"), ("gradients", "ADJ"),
+    }  # fmt: skip
 
 
 def test_an_example_that_a_model_cuts_is_an_error_and_takes_no_other_with_it(tmp_path):

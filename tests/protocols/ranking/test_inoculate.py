@@ -30,19 +30,6 @@ def stages_of(settings, model=MODEL):
     return [recipe.stages for recipe in recipes if recipe]
 
 
-def shown(rows):
-    """How many rows are ambiguous, and how many follow the linguistic and the surface feature."""
-    counts = {"ambiguous": 0, "linguistic": 0, "surface": 0}
-    irregular = {
-        "wrote", "sold", "drew", "bought", "found", "hid", "chose", "held", "lost", "broke", "took", "kept",
-    }  # fmt: skip
-    for row in rows:
-        words = set(row.texts[0].lower().rstrip(".").split())
-        linguistic, the, yes = bool(words & irregular), "the" in words, row.label == "yes"
-        counts["ambiguous" if linguistic == the else "linguistic" if yes == linguistic else "surface"] += 1
-    return counts
-
-
 # What is trained on
 
 
@@ -55,10 +42,10 @@ def test_shares_of_the_new_domain_take_the_place_of_as_many_examples():
         assert part.train is not None
         return inoculate.mixture(part.train, part.train.doses[0], lessons, seed=seed)
 
-    rows = [mixture(none, 0), mixture(mixed, 0)]
-    assert shown(rows[0]) == {"ambiguous": 3000, "linguistic": 0, "surface": 0}
-    assert shown(rows[1]) == {"ambiguous": 2910, "linguistic": 60, "surface": 30}
-    assert rows[1] != mixture(mixed, 1)
+    known = [set(rows) for rows in (lessons.on, lessons.out["L"], lessons.out["S"])]
+    counts = [[sum(row in rows for row in mixture(part, 0)) for rows in known] for part in (none, mixed)]
+    assert counts == [[3000, 0, 0], [2910, 60, 30]]
+    assert mixture(mixed, 0) != mixture(mixed, 1)
 
 
 def test_nothing_that_models_are_ranked_by_is_trained_on(tmp_path):
@@ -207,7 +194,6 @@ def test_words_are_explained_of_the_population_alone_and_everybody_draws_the_sam
     [
         ({"doses": [{"mixed": {"X": 0.02}}]}, "unknown data 'X'"),
         ({"doses": [{"mixed": {"L": 0.6, "S": 0.6}}]}, "exceed 1"),
-        ({"doses": [{"later": True}]}, "nothing is mixed in"),
         ({"on": "sentiment"}, "label 'negative' is not one of"),
     ],
 )

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from shoal.cli import main
 from shoal.core.errors import DataError, PlanError
 from shoal.core.records import Measure, Measures, Result
-from shoal.core.views import Number, Table
 from shoal.protocols import ranking
 from shoal.protocols.ranking.factors import FACTORS, Factor
 from shoal.runs.results import audit_all
@@ -55,7 +54,6 @@ def test_accuracy_orders_planted_models_and_confidence_comes_out_as_it_was_plant
     chance = value(rows, "few-shot accuracy", factor="RANDOM", probe_size="10")
     assert abs(chance - 0.5) <= 4 * np.sqrt(0.25 / (200 * 10))
     assert value(rows, "few-shot accuracy", factor="GUESS", probe_size="10") == pytest.approx(0.62, abs=0.005)
-    assert value(rows, "p value", factor="ACC", probe_size="10", test="models exchanged") < 0.05
     (row,) = Measures(rows).where("few-shot accuracy", factor="ACC", probe_size="10")
     assert row.n == 10 and row.interval_method == "jackknife over models"
 
@@ -116,15 +114,8 @@ def test_what_cannot_be_studied_is_said_in_words(study, plant, drawn):
 
 def test_models_that_give_labels_alone_are_ranked_by_what_they_get_right(study, plant, drawn):
     specs = plant({"a": drawn(0.9, 30, 1), "b": drawn(0.5, 30, 2), "c": drawn(0.3, 30, 3)})
-    compared, results = study(specs)
-    assert "CONF and CONF-GT are not applicable: the models give labels without probabilities." in texts(
-        compared
-    )
-    alone = ranking.view(results[0].settings, results[:1], [], [])
-    table = alone[0].blocks[0]
-    assert isinstance(table, Table)
-    numbers = [cell for row in table.rows for cell in row.cells if isinstance(cell, Number)]
-    assert [cell.instead for cell in numbers if cell.instead] == ["not applicable"] * 3
+    compared, _ = study(specs)
+    assert "Not applicable: CONF and CONF-GT (labels without probabilities from" in texts(compared)
     assert {row.groups["factor"] for row in compared.measures if row.name == "few-shot accuracy"} == {
         "ACC", "RANDOM", "GUESS",
     }  # fmt: skip

@@ -122,12 +122,6 @@ def test_missing_samples_are_said_by_compare_and_by_gate(tmp_path):
     assert code == 3 and "no answer to 1 of 4 cases" in output and "the baseline lacks" in output
 
 
-def test_a_sample_may_be_there_once_in_each_run(tmp_path):
-    rows = [*graded({"1": 1, "2": 0}, epoch=1), *graded({"1": 0, "2": 0}, epoch=2)]
-    (result,) = graded_results([write(tmp_path / "a.jsonl", rows)])
-    assert result.measures[0].value == 0.25 and result.measures[0].n == 2
-
-
 @given(
     names=st.lists(st.integers(0, 9).map(str), min_size=1, max_size=10, unique=True),
     order=st.randoms(use_true_random=False),
@@ -226,15 +220,6 @@ def test_a_csv_and_a_parquet_file_give_the_same_result(tmp_path):
     parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "b.parquet")
     a, b = (graded_results([f"scores:{tmp_path / name}"])[0] for name in ("a.csv", "b.parquet"))
     assert a.measures == b.measures and [case.id for case in a.cases] == [case.id for case in b.cases]
-
-
-def test_a_column_without_a_name_and_ids_that_are_objects(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text(",id,score\n0,x,1\n1,y,0\n")  # as pandas writes its index
-    assert graded_results([f"scores:{path}"])[0].measures[0].value == 0.5
-    rows = [{"id": {"question": name}, "score": 1} for name in "ab"]
-    (result,) = graded_results([write(tmp_path / "b.jsonl", rows)])
-    assert [case.id for case in result.cases] == ['{"question": "a"}', '{"question": "b"}']
 
 
 def test_rows_without_a_model_are_not_left_out(tmp_path):

@@ -25,8 +25,8 @@ from ...data.labelled import Labelled, read_labelled
 from ...data.signals import SIGNAL_SETS, make_signals
 from ...training.stage import Progress, silent
 from ..base import Built
+from .factors import FEATURE
 from .settings import Settings
-from .word_factors import FEATURE
 
 BUILT_IN = (*(name for name in GRAMMARS if name != "reading"), *SIGNAL_SETS)
 """Data that ship with shoal; those of reading comprehension have no labels."""

@@ -1,8 +1,11 @@
-"""Factors: the numbers that models are ranked by (Singhal et al. 2023, sections 3, 5 and 6.1).
+"""Factors: the numbers that models are ranked by (Singhal et al. 2023; `docs/method/ranking.md` 6.3 and 6.4).
 
-A factor has a value for each example. Its mean over a probe set ranks the models, high or low first according to its
-direction. RANDOM and GUESS have no values; they are what a factor must beat. To add a factor, write its function here
-or in `word_factors.py` and add a line to FACTORS.
+A factor has a value for each example, or None where it does not apply. Its mean over a probe set ranks the models, high
+or low first according to its direction. RANDOM and GUESS have no values; they are what a factor must beat. To add a
+factor, write its function and add a line to FACTORS.
+
+Factors from words take a case and its attribution. Those for pairs are called for pairs only. Words are compared in
+lower case without punctuation around them.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,10 +18,40 @@ from numpy.typing import NDArray
 
 from ...core.errors import PlanError, nearest
 from ...core.records import Answers, Case
-from ...explaining.attributions import Attribution
+from ...explaining.attributions import Attribution, plain_word
+from ...models.copies import SPECIAL
 from ...stats.ranking import guess
-from . import word_factors as words
 
+FEATURE = "feature"
+"""The key of a case's `meta` that holds the annotated word."""
+REACH = 2
+"""Words on either side of the annotated word that belong to its window."""
+CONTROL_WORDS = frozenset(
+    word
+    for line in (
+        "if unless after before because although though since while hoped claimed thought believed said",
+        "assumed forgot learned remembered knew or and supposedly probably maybe hopefully certainly",
+        "definitely clearly obviously suddenly",
+    )
+    for word in line.split()
+)
+"""From HANS's templates for the constituent heuristic."""
+FUNCTION_WORDS = frozenset(
+    word
+    for line in (
+        "a an the this that these those some any no each every all both of in on at by for from to into onto",
+        "with without about as than then over under between among through during before after since until",
+        "against and or but nor so if when while because although though unless whether is are was were be",
+        "been being am do does did done has have had having can could will would shall should may might must",
+        "not n't i you he she it we they me him her us them my your his its our their mine yours hers ours",
+        "theirs who whom whose which what where why how there here",
+    )
+    for word in line.split()
+)
+
+Positions = list[int]
+Pairs = list[tuple[int, int]]
+"""Positions in the first text and in the second."""
 Direction = Literal["better", "worse", ""]
 """Whether a high value means better or worse accuracy; empty without values."""
 Values = list[float | None]
@@ -102,6 +135,197 @@ def coin_flips(models: int, sets: int, rng: Generator) -> NDArray[np.float64]:
     return order
 
 
+# One text
+
+
+def window(case: Case, attribution: Attribution) -> float | None:
+    """Return IRREG, VERB or ADJ: minus the weight of the annotated word and two words on either side."""
+    annotated = plain_word(str(case.meta.get(FEATURE, "")))
+    words = [plain_word(word) for word in attribution.words_of(0)]
+    if not annotated or annotated not in words:
+        return None
+    position = words.index(annotated)
+    return -float(attribution.of_text(0)[max(0, position - REACH) : position + REACH + 1].sum())
+
+
+# Pairs of texts
+
+
+def sum_difference(case: Case, attribution: Attribution) -> float | None:
+    """Return SUM-DIFF: the weight of the first text minus that of the second."""
+    return float(attribution.of_text(0).sum() - attribution.of_text(1).sum())
+
+
+def max_difference(case: Case, attribution: Attribution) -> float | None:
+    """Return MAX-DIFF: the largest weight of a word in the first text minus that in the second."""
+    first, second = attribution.of_text(0), attribution.of_text(1)
+    return float(first.max() - second.max()) if len(first) and len(second) else None
+
+
+def index_difference(case: Case, attribution: Attribution) -> float | None:
+    """Return INDEX-DIFF: the weight of shared words in the first text minus that in the second."""
+    pairs = shared_words(attribution.words_of(0), attribution.words_of(1))
+    first, second = attribution.of_text(0), attribution.of_text(1)
+    return sum(float(first[a] - second[b]) for a, b in pairs) if pairs else None
+
+
+def subsequence(case: Case, attribution: Attribution) -> float | None:
+    """Return SUBSEQUENCE: the weight of the words of the first text that are the second text."""
+    pairs = contiguous(attribution.words_of(0), attribution.words_of(1))
+    return float(attribution.of_text(0)[[a for a, _ in pairs]].sum()) if pairs else None
+
+
+def first_separator(case: Case, attribution: Attribution) -> float | None:
+    """Return FIRST-TOK: the weight of the first separator such as [SEP]; None for models without one."""
+    texts = attribution.units.texts
+    if 0 not in texts:
+        return None
+    end = len(texts) - texts[::-1].index(0)
+    position = next((position for position in range(end, len(texts)) if texts[position] == SPECIAL), None)
+    return None if position is None else float(attribution.values[position])
+
+
+def control_words(case: Case, attribution: Attribution) -> float | None:
+    """Return CONST: minus the weight of control words of the premise outside the hypothesis (HANS).
+
+    A model that infers "the artist slept" from "Unless the artist slept, …" ignores them.
+    """
+    premise = attribution.words_of(0)
+    inside = {a for a, _ in contiguous(premise, attribution.words_of(1))}
+    positions = [
+        position
+        for position, word in enumerate(premise)
+        if plain_word(word) in CONTROL_WORDS and position not in inside
+    ]
+    return -float(attribution.of_text(0)[positions].sum()) if positions else None
+
+
+def swapped_mean(case: Case, attribution: Attribution) -> float | None:
+    """Return SWAP-AVG: minus the mean weight of the swapped words of both texts (PAWS)."""
+    first, second = swapped_words(attribution.words_of(0), attribution.words_of(1))
+    values = [*attribution.of_text(0)[first], *attribution.of_text(1)[second]]
+    return -float(sum(values) / len(values)) if values else None
+
+
+def swapped_max(case: Case, attribution: Attribution) -> float | None:
+    """Return SWAP-MAX-DIFF: the swapped word with the largest absolute weight, first text minus second (PAWS)."""
+    first, second = swapped_words(attribution.words_of(0), attribution.words_of(1))
+    if not first or not second:
+        return None
+    return float(max(attribution.of_text(0)[first], key=abs) - max(attribution.of_text(1)[second], key=abs))
+
+
+# Which words of two texts correspond
+
+
+def _plain(words: Sequence[str]) -> tuple[list[str], Positions]:
+    """Return the words to compare, and the position of each."""
+    kept = [(plain_word(word), position) for position, word in enumerate(words) if plain_word(word)]
+    return [word for word, _ in kept], [position for _, position in kept]
+
+
+def contiguous(first: Sequence[str], second: Sequence[str]) -> Pairs:
+    """Return where the whole second text first occurs in the first; empty if it does not.
+
+    >>> contiguous("the cat saw the dog".split(), "the dog .".split())
+    [(3, 0), (4, 1)]
+    """
+    words, positions = _plain(first)
+    wanted, others = _plain(second)
+    for start in range(len(words) - len(wanted) + 1 if wanted else 0):
+        if words[start : start + len(wanted)] == wanted:
+            return list(zip(positions[start:], others, strict=False))
+    return []
+
+
+def shared_words(first: Sequence[str], second: Sequence[str]) -> Pairs:
+    """Return the words that both texts have: the whole second text inside the first, else one to one from the left.
+
+    >>> shared_words("the dog saw a cat".split(), "a dog saw the bird".split())
+    [(0, 3), (1, 1), (2, 2), (3, 0)]
+    """
+    whole = contiguous(first, second)
+    if whole:
+        return whole
+    words, positions = _plain(first)
+    wanted, others = _plain(second)
+    pairs: Pairs = []
+    for word, position in zip(words, positions, strict=True):
+        if word in wanted:
+            match = wanted.index(word)
+            pairs.append((position, others[match]))
+            wanted[match] = ""
+    return pairs
+
+
+def swapped_words(first: Sequence[str], second: Sequence[str]) -> tuple[Positions, Positions]:
+    """Return the content words that changed places between two texts.
+
+    Common beginnings and ends are set aside. If the rest is A P B against B P A, with P as long as possible, these are
+    A and B; else everything outside the leftmost longest common subsequence.
+    """
+    words, positions = _plain(first)
+    others, other_positions = _plain(second)
+    start = 0
+    while start < min(len(words), len(others)) and words[start] == others[start]:
+        start += 1
+    end = 0
+    while end < min(len(words), len(others)) - start and words[-1 - end] == others[-1 - end]:
+        end += 1
+    rest, other_rest = words[start : len(words) - end], others[start : len(others) - end]
+    left, right = exchanged(rest, other_rest) or outside_common(rest, other_rest)
+    return (
+        [positions[start + at] for at in left if rest[at] not in FUNCTION_WORDS],
+        [other_positions[start + at] for at in right if other_rest[at] not in FUNCTION_WORDS],
+    )
+
+
+def exchanged(first: Sequence[str], second: Sequence[str]) -> tuple[Positions, Positions] | None:
+    """Return the positions of A and B in A P B and B P A; None if the texts do not have this form.
+
+    >>> exchanged(list("abpc"), list("cpab"))
+    ([0, 1, 3], [0, 2, 3])
+    """
+    size = len(first)
+    if size != len(second):
+        return None
+    for total in range(2, size + 1):
+        for a in range(1, total):
+            b = total - a
+            ends = first[:a] == second[size - a :] and first[size - b :] == second[:b]
+            if ends and first[a : size - b] == second[b : size - a]:
+                return [*range(a), *range(size - b, size)], [*range(b), *range(size - a, size)]
+    return None
+
+
+def outside_common(first: Sequence[str], second: Sequence[str]) -> tuple[Positions, Positions]:
+    """Return the positions outside the leftmost longest common subsequence.
+
+    >>> outside_common(list("axb"), list("ayb"))
+    ([1], [1])
+    """
+    longest = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
+    for a in reversed(range(len(first))):
+        for b in reversed(range(len(second))):
+            same = first[a] == second[b]
+            longest[a][b] = 1 + longest[a + 1][b + 1] if same else max(longest[a + 1][b], longest[a][b + 1])
+    left, right = set(range(len(first))), set(range(len(second)))
+    a = b = 0
+    while a < len(first) and b < len(second):
+        if first[a] == second[b]:
+            left.discard(a)
+            right.discard(b)
+            a, b = a + 1, b + 1
+        elif longest[a][b + 1] >= longest[a + 1][b]:
+            b += 1
+        else:
+            a += 1
+    return sorted(left), sorted(right)
+
+
+# All factors
+
+
 def _of_text(name: str, about: str, function: FromWords) -> Factor:
     return Factor(name, "worse", about, from_words=function)
 
@@ -119,19 +343,17 @@ FACTORS = {
         Factor("ACC", "better", "accuracy on the probe set", is_right),
         Factor("CONF", "better", "probability of the predicted label", confidence),
         Factor("CONF-GT", "better", "probability of the true label", true_label_probability),
-        _of_text("IRREG", "minus the weight around the annotated irregular verb", words.window),
-        _of_text("VERB", "minus the weight around the annotated main verb", words.window),
-        _of_text("ADJ", "minus the weight around the annotated adjective", words.window),
-        _of_pair("SUM-DIFF", "weight of the first text minus the second", words.sum_difference),
-        _of_pair("MAX-DIFF", "largest weight in the first text minus the second", words.max_difference),
-        _of_pair("INDEX-DIFF", "weight of shared words, first text minus second", words.index_difference),
-        _of_pair("SUBSEQUENCE", "weight of the second text inside the first", words.subsequence),
-        _of_pair("FIRST-TOK", "weight of the first separator of a pair", words.first_separator),
-        _of_pair("CONST", "minus the weight of words such as unless, if, or", words.control_words),
-        _of_pair("SWAP-AVG", "minus the mean weight of swapped words", words.swapped_mean),
-        _of_pair(
-            "SWAP-MAX-DIFF", "largest weight of a swapped word, first text minus second", words.swapped_max
-        ),
+        _of_text("IRREG", "minus the weight around the annotated irregular verb", window),
+        _of_text("VERB", "minus the weight around the annotated main verb", window),
+        _of_text("ADJ", "minus the weight around the annotated adjective", window),
+        _of_pair("SUM-DIFF", "weight of the first text minus the second", sum_difference),
+        _of_pair("MAX-DIFF", "largest weight in the first text minus the second", max_difference),
+        _of_pair("INDEX-DIFF", "weight of shared words, first text minus second", index_difference),
+        _of_pair("SUBSEQUENCE", "weight of the second text inside the first", subsequence),
+        _of_pair("FIRST-TOK", "weight of the first separator of a pair", first_separator),
+        _of_pair("CONST", "minus the weight of words such as unless, if, or", control_words),
+        _of_pair("SWAP-AVG", "minus the mean weight of swapped words", swapped_mean),
+        _of_pair("SWAP-MAX-DIFF", "largest weight of a swapped word, first text minus second", swapped_max),
         Factor("RANDOM", "", "a coin flip for each pair and probe set", order=coin_flips),
         Factor("GUESS", "", "one model first, the others in random order", expected=guess),
     )

@@ -10,13 +10,12 @@ accuracy on the new domain. Examples that models are ranked by are never trained
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...core.errors import DataError, PlanError
-from ...core.files import stamp
 from ...data.grammar.rows import Row
 from ...data.labelled import read_labelled
 from ...models import load_model, parse_spec
@@ -148,7 +147,10 @@ def training_data(settings: Settings) -> TrainingData:
     labels = built.labels or ()
 
     def read(name: str, number: int) -> list[Row]:
-        rows = _rows(name, number, settings.text, settings.label, stamp(name))
+        if is_made(name):  # differs for every number
+            rows = [Row(item.texts, item.label) for item in made_items(name, "train", number)]
+        else:
+            rows = list(read_labelled(checked_path(name), settings.text, settings.label).rows)
         check_labels(name, (row.label for row in rows), labels)
         kept = [row for row in rows if row.texts not in ranked_by]
         if not kept:
@@ -159,13 +161,3 @@ def training_data(settings: Settings) -> TrainingData:
     out = {name: read(file, number) for number, (name, file) in enumerate(train.out.items(), start=1)}
     check_widths([*ranked_by, *(rows[0].texts for rows in (on, *out.values()) if rows)])
     return TrainingData(on, out, labels)
-
-
-@lru_cache(maxsize=16)
-def _rows(
-    name: str, number: int, texts: tuple[str, ...], label: str, _modified: tuple[int, int]
-) -> tuple[Row, ...]:
-    """Return the rows of a file, or made examples that differ for every number."""
-    if is_made(name):
-        return tuple(Row(item.texts, item.label) for item in made_items(name, "train", number))
-    return tuple(read_labelled(checked_path(name), texts, label).rows)

@@ -5,9 +5,7 @@ drawn with replacement, with probability proportional to the square root of the 
 The file states these probabilities, because the order must weigh such examples.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,35 +15,15 @@ from numpy.typing import NDArray
 from ...core.errors import DataError
 from ...core.files import writing
 from ...core.records import Case, Finding
-from ...core.text import csv_lines, is_formula
+from ...core.text import csv_lines, is_formula, json_line
 from . import wording
 from .build import CHANCE, LEAST, TIMES, in_pool
-from .order import AnswerTable, as_facts, from_facts, labelled_draws
+from .order import AnswerTable, labelled_draws
 from .settings import Settings
 
 NEXT = "label next"
 """The kind of the finding that lists what to label."""
 SUFFIXES = (".csv", ".jsonl")
-
-
-@dataclass(frozen=True, slots=True)
-class ToLabel:
-    """An example to label next, with how it was drawn."""
-
-    case: str
-    texts: list[str]
-    label: str
-    """Its label if it has one already."""
-    pairs_that_disagree: int
-    chance: float
-    least_chance: float
-    times: int
-
-
-def examples_to_label(findings: Sequence[Finding]) -> list[ToLabel]:
-    """Return the examples to label next; empty if nothing was drawn."""
-    rows = [row for finding in findings if finding.kind == NEXT for row in finding.facts["examples"]]
-    return [from_facts(ToLabel, row) for row in rows]
 
 
 def disagreeing_pairs(predictions: Sequence[Sequence[str]]) -> NDArray[np.int64]:
@@ -77,12 +55,13 @@ def label_next(settings: Settings, table: AnswerTable) -> Finding | None:
     rng = np.random.default_rng([settings.seed, int(labelled_draws(table.cases).times.sum())])
     examples = _draw(settings.label_next, cases, apart, rng)
     text = wording.LABEL_NEXT.format(len(examples), differing, len(cases))
-    return Finding(NEXT, text, (), 1.0, facts={**facts, "examples": [as_facts(row) for row in examples]})
+    return Finding(NEXT, text, (), 1.0, facts={**facts, "examples": examples})
 
 
 def _draw(
     number: int, cases: Sequence[Case], apart: NDArray[np.int64], rng: np.random.Generator
-) -> list[ToLabel]:
+) -> list[dict[str, Any]]:
+    """Return the drawn examples, with how they were drawn; the label is empty unless an example has one already."""
     weights = np.sqrt(apart)
     chances = weights / weights.sum()
     times = rng.multinomial(number, chances)
@@ -90,15 +69,15 @@ def _draw(
     least = float(relative[chances > 0].min())
     drawn = sorted(np.flatnonzero(times).tolist(), key=lambda place: (-apart[place], cases[place].id))
     return [
-        ToLabel(
-            cases[place].id,
-            list(cases[place].examples[0]),
-            str((cases[place].labels or ("",))[0]),
-            int(apart[place]),
-            float(relative[place]),
-            least,
-            int(times[place]),
-        )
+        {
+            "case": cases[place].id,
+            "texts": list(cases[place].examples[0]),
+            "label": str((cases[place].labels or ("",))[0]),
+            "pairs that disagree": int(apart[place]),
+            CHANCE: float(relative[place]),
+            LEAST: least,
+            TIMES: int(times[place]),
+        }
         for place in drawn
     ]
 
@@ -118,31 +97,28 @@ def export(findings: Sequence[Finding], columns: Mapping[str, Sequence[str]], ou
         raise DataError(
             f"{out} exists already", why="it may hold labels", fix="another name, or remove it first"
         )
-    rows = [_row(example, columns) for example in examples_to_label(findings)]
+    drawn = [finding.facts["examples"] for finding in findings if finding.kind == NEXT]
+    rows = [_row(example, columns) for examples in drawn for example in examples]
     if not rows:
-        reasons = [finding.text for finding in findings if finding.kind == "agree"]
-        raise DataError(
-            f"{out}: nothing to label next", why=(reasons or ["no example was drawn"])[0], fix="another pool"
-        )
+        why = "the models agree on the pool, or label_next is 0"
+        raise DataError(f"{out}: nothing to label next", why=why, fix="another pool")
     if out.suffix == ".csv":
         _check_formulas(rows, out)
         lines = csv_lines([list(rows[0]), *(list(row.values()) for row in rows)], verbatim=True)
     else:
-        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        lines = map(json_line, rows)
     with writing(out) as stream:
         stream.writelines(lines)
     return len(rows)
 
 
-def _row(example: ToLabel, columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _row(example: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     (label,) = columns.get("label") or ("label",)
     return {
-        "id": example.case.partition("/")[2],
-        **dict(zip(columns.get("texts") or ("text", "text2"), example.texts, strict=False)),
-        label: example.label,
-        CHANCE: example.chance,
-        LEAST: example.least_chance,
-        TIMES: example.times,
+        "id": example["case"].partition("/")[2],
+        **dict(zip(columns.get("texts") or ("text", "text2"), example["texts"], strict=False)),
+        label: example["label"],
+        **{name: example[name] for name in (CHANCE, LEAST, TIMES)},
     }
 
 

@@ -9,10 +9,10 @@ The e-value answers a different question, when to stop labelling: it stays valid
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, takewhile
-from typing import Any, TypeVar
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -29,7 +29,6 @@ from .build import LABELLED, in_pool
 from .score import PREDICTION
 
 Floats = NDArray[np.float64]
-Facts = TypeVar("Facts")
 
 CLOSE = 30.0
 """Parameter of the cautious prior Beta(30, 30), which fits models whose accuracies have an SD of 3 points."""
@@ -38,16 +37,6 @@ MOST_LABELS = 10_000
 DECIDED, PROBABLE, UNDECIDED = "decided", "probable", "undecided"
 STATED = "probability better if close"
 """The measure whose value is printed."""
-
-
-def as_facts(record: Any) -> dict[str, Any]:
-    """Return a dataclass as the facts of a measure or finding, without what is None."""
-    return {name.replace("_", " "): value for name, value in asdict(record).items() if value is not None}
-
-
-def from_facts(kind: type[Facts], facts: Mapping[str, Any]) -> Facts:
-    """Return the dataclass that `as_facts` wrote."""
-    return kind(**{name.replace(" ", "_"): value for name, value in facts.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +276,6 @@ def _verdict(table: AnswerTable, pairs: Sequence[Pair], best: int) -> Finding:
     facts |= {"probability best": max(0.0, sure), "more labels": more}
     rival = table.names[closest.second], closest.if_close
     text = wording.leading(name, labels, sure, names, rival, more, is_bound=len(rivals) > 1)
-    text += wording.disagreement(*disagreement(table, closest))
     return Finding("go on", text, rows, 3.0, groups, facts)
 
 
@@ -308,11 +296,6 @@ def _warnings(table: AnswerTable) -> list[Finding]:
 
 
 # Names of models
-
-
-START = re.compile(r".*[-_.:/ ]")
-END = re.compile(r"(?:[-_.:/ ]|(?<=[a-z])[A-Z]|^[A-Z.]).*")
-"""Where a word ends: at punctuation, or before a capital letter."""
 
 
 def contenders(results: Sequence[Result]) -> list[str]:
@@ -340,34 +323,23 @@ def short_names(specs: Sequence[str]) -> dict[str, str]:
     >>> list(short_names(["predictions:a.csv?label=pred-bert", "predictions:a.csv?label=pred-xlnet"]).values())
     ['bert', 'xlnet']
     """
-    heads = [spec.partition("?")[0] for spec in specs]
     options = [dict(parse_qsl(spec.partition("?")[2])) for spec in specs]
-    shared = [name for name in (options[0] if options else {}) if all(name in chosen for chosen in options)]
+    values = [[each.get(name, "") for each in options] for name in options[0]]
     candidates = [
-        [_last(head.rpartition(":")[2] if head.startswith("python:") else head) for head in heads],
-        [_last(head) for head in heads],
-        *([chosen[name] for chosen in options] for name in shared),
+        [_last(spec.partition("?")[0]) for spec in specs],
+        *sorted(values, key=lambda row: len(row[0])),
     ]
     names = next((names for names in candidates if len(set(names)) == len(specs)), list(specs))
-    return dict(zip(specs, _without_shared(names), strict=True))
+    words = [re.split("(?<=[-_.:/ ])", name) for name in names]
+    alike = takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False))
+    start = sum(1 for _ in alike) if len(names) > 1 else 0
+    cut = ["".join(row[start:]) for row in words]
+    has_letters = all(re.search(r"[^\W\d_]", name) for name in cut)
+    return dict(zip(specs, cut if has_letters else names, strict=True))
 
 
 def _last(spec: str) -> str:
     """Return the file, folder or function of a spec."""
-    scheme, colon, rest = spec.partition(":")
-    return spec if scheme == "tiny" else (rest if colon else scheme).rstrip("/").rpartition("/")[2]
-
-
-def _without_shared(names: Sequence[str]) -> list[str]:
-    """Return names without the words that all begin or end with, unless a name would lose all its letters."""
-    before = START.match(_shared_start(names))
-    after = END.search(_shared_start([name[::-1] for name in names])[::-1])
-    first, last = len(before[0]) if before else 0, len(after[0]) if after else 0
-    cut = [name[first : len(name) - last] for name in names]
-    has_letters = len(names) > 1 and all(re.search(r"[^\W\d_]", name) for name in cut)
-    return cut if has_letters else list(names)
-
-
-def _shared_start(names: Sequence[str]) -> str:
-    letters = takewhile(lambda column: len(set(column)) == 1, zip(*names, strict=False))
-    return "".join(column[0] for column in letters)
+    scheme, _, rest = spec.partition(":")
+    last = re.split("[/:]", (rest or spec).rstrip("/"))[-1]
+    return spec if scheme == "tiny" else Path(last).stem if scheme in ("predictions", "scores") else last

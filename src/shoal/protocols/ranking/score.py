@@ -25,7 +25,7 @@ from ...stats.intervals import wilson
 from ..base import Built, Scored
 from . import wording
 from .build import LABELLED, population_of
-from .factors import parse_factors
+from .factors import is_right, parse_factors
 from .settings import Settings
 
 PREDICTION = "prediction"
@@ -74,14 +74,10 @@ def merge_classes(answers: Answers, classes: Mapping[str, Sequence[str]]) -> Ans
 def judge(cases: Sequence[Case], answers: Answers) -> list[Outcome]:
     """Return the outcome of each case; not applicable without a label."""
     outcomes = []
-    for row, case in enumerate(cases):
-        if row in answers.errors:
-            outcomes.append(Outcome(case.id, None, None, answers.errors[row]))
-        elif not case.labels:
-            outcomes.append(Outcome(case.id, None))
-        else:
-            right = answers.labels[answers.predictions[row]] == case.labels[0]
-            outcomes.append(Outcome(case.id, right, _margin(answers, row, right)))
+    for row, (case, value) in enumerate(zip(cases, is_right(cases, answers), strict=True)):
+        right = None if value is None else bool(value)
+        margin = None if right is None else _margin(answers, row, right)
+        outcomes.append(Outcome(case.id, right, margin, answers.errors.get(row, "")))
     return outcomes
 
 

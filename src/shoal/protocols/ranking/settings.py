@@ -88,11 +88,6 @@ class Train(TrainConfig):
             raise PlanError(
                 f"train.doses: the shares of {dose.title} exceed 1", fix="shares that add up to 1 or less"
             )
-        if (dose.later or dose.epochs is not None) and not any(dose.mixed.values()):
-            raise PlanError(
-                "train.doses: later and epochs need a mixture, and nothing is mixed in",
-                fix="mixed = {L = 0.02}, or leave them out",
-            )
 
 
 def _training(settings: "Settings") -> Any:

@@ -7,6 +7,7 @@ look good.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,6 @@ from ...core.records import Finding, Measure, Measures
 from ...stats.intervals import percentile_interval
 from ...stats.ranking import (
     decided_pairs,
-    exchange_p,
     few_shot_accuracy,
     order_of,
     over_models,
@@ -27,7 +27,7 @@ from ...stats.ranking import (
 from . import wording
 from .build import population_of
 from .factors import Factor, parse_factors
-from .order import AnswerTable, as_facts
+from .order import AnswerTable
 from .settings import Settings
 
 Floats = NDArray[np.float64]
@@ -35,9 +35,7 @@ Floats = NDArray[np.float64]
 USUAL = 10
 """The paper's t: pairs are reported and factors tested against ACC at this size if it is among `probe_sizes`."""
 BASELINE = "ACC"
-WORK = 400_000_000
-"""Upper bound on pairs × probe sets × resamples."""
-RESAMPLES, FEWEST_RESAMPLES = 2_000, 100
+RESAMPLES = 2_000
 """Bootstrap resamples of the population for the comparison with ACC."""
 
 
@@ -78,29 +76,6 @@ class Study:
             numbers = [by_case[self.table.cases[position].id] for position in self.positions]
             rows.append([np.nan if number is None else number for number in numbers])
         return np.array(rows, np.float64) * (-1 if factor.direction == "worse" else 1)
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeFacts:
-    """The facts of a few-shot accuracy; None where they do not apply."""
-
-    direction: str | None = None
-    ties: float | None = None
-    probe_sets: int | None = None
-    population: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PairFacts:
-    """The facts of a pairwise accuracy."""
-
-    direction: str
-    explainer: str
-    models: tuple[str, str]
-    """The better one first."""
-    truth: tuple[float, float]
-    """Their accuracies."""
-    ties: float
 
 
 def study(settings: Settings, table: AnswerTable) -> tuple[list[Measure], list[Finding]]:
@@ -156,7 +131,7 @@ def _known_values(whole: Study, factors: Sequence[Factor]) -> tuple[dict[str, Fl
                 known[factor.name] = values
     findings = []
     for models, absent in missing.items():
-        text = wording.factors_not_applicable(absent, models, len(names))
+        text = wording.factors_not_applicable(absent, models)
         facts = {"factors": absent, "models": list(models)}
         findings.append(Finding("not applicable", text, weight=1.2, facts=facts))
     return known, findings
@@ -169,49 +144,46 @@ def _at_size(whole: Study, factors: Sequence[Factor], means: dict[str, Floats], 
     rows: list[Measure] = []
     for number, factor in enumerate(factors):
         groups = {"factor": factor.name, "probe size": str(size)}
-        rng = whole.rng(2, size, number)
         if factor.name in means:
-            rows += _by_values(whole, factor, means[factor.name], groups, rng)
+            rows += _by_values(whole, factor, means[factor.name], groups)
         elif factor.expected is not None:
             expected = factor.expected(whole.truth.tolist())
             rows.append(Measure("few-shot accuracy", expected, whole.pairs, groups))
         elif factor.order is not None:
             sets = whole.settings.probe_sets
-            order = factor.order(len(whole.truth), sets, rng)
-            rows.append(_few_shot(whole, order, groups, ProbeFacts(probe_sets=sets)))
+            order = factor.order(len(whole.truth), sets, whole.rng(2, size, number))
+            rows.append(_few_shot(whole, order, groups, {"probe sets": sets}))
     return rows
 
 
-def _by_values(
-    whole: Study, factor: Factor, means: Floats, groups: dict[str, str], rng: np.random.Generator
-) -> list[Measure]:
+def _by_values(whole: Study, factor: Factor, means: Floats, groups: dict[str, str]) -> list[Measure]:
     order, tied = order_of(means, whole.settings.ties), ties_of(means)
     better, worse = decided_pairs(whole.truth)
     ties = float(tied[better, worse].mean())
-    facts = ProbeFacts(factor.direction, ties, len(means), len(whole.positions))
-    p = exchange_p(order, whole.truth, rng)
-    rows = [
-        _few_shot(whole, order, groups, facts),
-        Measure("p value", p, len(order), {**groups, "test": "models exchanged"}),
-    ]
+    population = len(whole.positions)
+    facts = {"direction": factor.direction, "ties": ties, "probe sets": len(means), "population": population}
+    rows = [_few_shot(whole, order, groups, facts)]
     if groups["probe size"] == str(whole.usual):
         # The paper's Table 4: how often each pair is ordered correctly, the better model first.
         for first, second in zip(better, worse, strict=True):
-            truth = float(whole.truth[first]), float(whole.truth[second])
             models = whole.table.names[first], whole.table.names[second]
-            pair_facts = PairFacts(
-                factor.direction, factor.explainer, models, truth, float(tied[first, second])
-            )
+            pair_facts = {
+                "direction": factor.direction,
+                "explainer": factor.explainer,
+                "models": models,
+                "truth": (float(whole.truth[first]), float(whole.truth[second])),
+                "ties": float(tied[first, second]),
+            }
             pair, value = {**groups, "pair": " / ".join(models)}, float(order[first, second])
-            rows.append(Measure("pairwise accuracy", value, len(means), pair, facts=as_facts(pair_facts)))
+            rows.append(Measure("pairwise accuracy", value, len(means), pair, facts=pair_facts))
     return rows
 
 
-def _few_shot(whole: Study, order: Floats, groups: dict[str, str], facts: ProbeFacts) -> Measure:
+def _few_shot(whole: Study, order: Floats, groups: dict[str, str], facts: Mapping[str, Any]) -> Measure:
     interval = over_models(order, whole.truth)
     method = "jackknife over models" if interval else ""
     value = few_shot_accuracy(order, whole.truth)
-    return Measure("few-shot accuracy", value, whole.pairs, groups, interval, method, facts=as_facts(facts))
+    return Measure("few-shot accuracy", value, whole.pairs, groups, interval, method, facts=facts)
 
 
 # Factors against ACC
@@ -223,8 +195,6 @@ def _against_baseline(whole: Study, known: dict[str, Floats]) -> list[Measure]:
     if BASELINE not in known or not others:
         return []
     settings, size = whole.settings, whole.usual
-    pairs = len(whole.truth) * (len(whole.truth) - 1) // 2
-    resamples = min(RESAMPLES, max(FEWEST_RESAMPLES, WORK // (pairs * settings.probe_sets)))
     tables = [known[name] for name in (BASELINE, *others)]
 
     def accuracies(probes: NDArray[np.int64]) -> Floats:
@@ -233,20 +203,20 @@ def _against_baseline(whole: Study, known: dict[str, Floats]) -> list[Measure]:
 
     population, sets = len(whole.positions), settings.probe_sets
     observed = accuracies(probe_sets(population, size, sets, whole.rng(1, size)))
-    rng, drawn = whole.rng(3, size), np.empty((resamples, len(tables)))
-    for number in range(resamples):
+    rng, drawn = whole.rng(3, size), np.empty((RESAMPLES, len(tables)))
+    for number in range(RESAMPLES):
         resampled = rng.integers(population, size=(population,), dtype=np.int64)
         drawn[number] = accuracies(resampled[probe_sets(population, size, sets, rng)])
     rows = []
     for number, name in enumerate(others, start=1):
         differences = drawn[:, number] - drawn[:, 0]
-        p = (1 + int((differences <= 0).sum())) / (1 + resamples)
+        p = (1 + int((differences <= 0).sum())) / (1 + RESAMPLES)
         groups = {"factor": name, "probe size": str(size), "against": BASELINE}
         rows += [
             Measure("difference", float(observed[number] - observed[0]), whole.pairs, groups,
                     percentile_interval(differences), "examples drawn again", of="few-shot accuracy",
-                    facts={"resamples": resamples}),
-            Measure("p value", p, resamples, {**groups, "test": "better than ACC"}),
+                    facts={"resamples": RESAMPLES}),
+            Measure("p value", p, RESAMPLES, {**groups, "test": "better than ACC"}),
         ]  # fmt: skip
     return rows
 

@@ -26,24 +26,16 @@ from ...core.views import (
     strip_table,
 )
 from . import wording
+from .build import TIMES
 from .factors import FACTORS
-from .labelling import NEXT, examples_to_label
-from .order import DECIDED, PROBABLE, STATED, contenders, from_facts
+from .labelling import NEXT
+from .order import DECIDED, PROBABLE, STATED, contenders
 from .score import GAP, PREDICTION
 from .settings import Settings
-from .study import BASELINE, PairFacts, ProbeFacts
+from .study import BASELINE
 
-TONES: dict[str, Tone] = {
-    "stop": "good",
-    "go on": "doubt",
-    "alike": "doubt",
-    "no labels": "doubt",
-    "too few": "bad",
-    "skipped": "bad",
-    "incomplete": "doubt",
-}
-HEADLINES = ("stop", "go on")
-"""Findings that begin with the name of a model, which may contain a colon."""
+IMPORTANT = 1.5
+"""Findings of at least this weight begin in bold."""
 VERDICTS: dict[str, Tone] = {DECIDED: "good", PROBABLE: ""}
 CURVES: tuple[Tone, ...] = ("first", "second", "third")
 MOST_PAIRS = 10
@@ -75,11 +67,10 @@ def _alone(result: Result) -> Section:
     values = [(f"mean {row.groups['factor']}", row) for row in measures.where("factor value")]
     gaps = [(f"{GAP}, {row.groups['explainer']}", row) for row in measures.where(GAP)]
     rows = [
-        Row(["accuracy", Number(accuracy), Number(accuracy, part="interval"), Number(accuracy, part="n")]),
-        *(
-            Row([name, Number(row, instead="not applicable"), "", Number(row, part="n")])
-            for name, row in [*values, *gaps]
-        ),
+        Row(
+            [name, Number(row, instead="not applicable"), Number(row, part="interval"), Number(row, part="n")]
+        )
+        for name, row in [("accuracy", accuracy), *values, *gaps]
     ]
     columns = [Column("", "left"), Column(""), Column("95 % CI"), Column("n")]
     return Section(
@@ -128,12 +119,11 @@ def _order(results: Sequence[Result], rows: Measures, findings: Sequence[Finding
 
 
 def _sentence(finding: Finding) -> list[Words]:
-    """Return a finding with its first sentence, or the part before its colon, in bold."""
-    if finding.kind not in TONES:
+    """Return a finding; the first sentence of an important one is bold."""
+    if finding.weight < IMPORTANT:
         return [Words(finding.text)]
-    end = ". " if finding.kind in HEADLINES else ":"
-    head, stop, rest = finding.text.partition(end)
-    return [Words(head + stop, ("strong", TONES[finding.kind])), Words(rest)]
+    head, stop, rest = finding.text.partition(". ")
+    return [Words(head + stop, ("strong", "good" if finding.kind == "stop" else "doubt")), Words(rest)]
 
 
 def _order_table(rows: Measures, accuracies: Measures) -> Table:
@@ -178,12 +168,12 @@ def _label_next(results: Sequence[Result], finding: Finding) -> Section:
     cases = {case.id: case for case in results[0].cases}
     listed = [
         ShownCase(
-            cases[example.case],
-            expected=f"{example.label}, as it was labelled" if example.label else "",
-            answers=[_answers(results, example.case)],
-            mark=f"{example.times}×" if example.times > 1 else "",
+            cases[example["case"]],
+            expected=f"{example['label']}, as it was labelled" if example["label"] else "",
+            answers=[_answers(results, example["case"])],
+            mark=f"{example[TIMES]}×" if example[TIMES] > 1 else "",
         )
-        for example in examples_to_label([finding])
+        for example in finding.facts["examples"]
     ]
     return Section(
         title=Words(wording.LABEL_NEXT_TITLE, "strong"),
@@ -211,18 +201,13 @@ def _few_shot(rows: Measures) -> Section:
     blocks: list[Block] = [_factor_table(rows, accuracies)]
     if len({row.groups["probe size"] for row in accuracies}) > 1:
         blocks.append(_curves(accuracies))
-    facts = [_probe_facts(row) for row in accuracies]
-    known = next((each for each in facts if each.population), ProbeFacts())
+    facts = next((row.facts for row in accuracies if "population" in row.facts), {})
     return Section(
         title=[Words("How often ", "quiet"), Words(wording.STUDY_TITLE, "strong")],
-        text=wording.study_summary(accuracies[0].n, known.probe_sets, known.population),
+        text=wording.study_summary(accuracies[0].n, facts.get("probe sets"), facts.get("population")),
         blocks=blocks,
         notes=[*[wording.BETTER_NOTE] * _has_rivals(rows), wording.INTERVAL_NOTE],
     )
-
-
-def _probe_facts(row: Measure) -> ProbeFacts:
-    return from_facts(ProbeFacts, row.facts)
 
 
 def _has_rivals(rows: Measures) -> bool:
@@ -232,12 +217,7 @@ def _has_rivals(rows: Measures) -> bool:
 
 def _factor_table(rows: Measures, accuracies: Measures) -> Table:
     columns = [Column("t"), Column("factor", "left"), Column("high is", "left", spare=True)]
-    columns += [
-        Column("right order %"),
-        Column("95 % CI"),
-        Column("", "left"),
-        Column("p (models\nexchanged)"),
-    ]
+    columns += [Column("right order %"), Column("95 % CI"), Column("", "left")]
     if _has_rivals(rows):
         columns += [Column("minus ACC"), Column("p"), Column("95 % CI of\nminus ACC", spare=True)]
     lines = []
@@ -249,11 +229,10 @@ def _factor_table(rows: Measures, accuracies: Measures) -> Table:
         cells: list[Cell] = [
             row.groups["probe size"],
             Words(row.groups["factor"], "strong"),
-            Words(_probe_facts(row).direction or "", "quiet"),
+            Words(row.facts.get("direction", ""), "quiet"),
             Number(row),
             Number(row, part="interval"),
             "▲" if is_better else "",
-            Number(_only(rows.where("p value", test="models exchanged", **groups))),
             Number(difference),
             Number(better),
             Number(difference, part="interval"),
@@ -315,9 +294,10 @@ def _pairs_file(pairs: Sequence[Measure], data: str) -> Table:
               "B", "t")  # fmt: skip
     lines = []
     for row in pairs:
-        pair = from_facts(PairFacts, row.facts)
-        method = row.groups["factor"].removesuffix(f" ({pair.explainer})")
-        cells: list[Cell] = [data, pair.explainer, method, pair.direction, *pair.models]
-        cells += [*map(repr, pair.truth), Number(row), repr(pair.ties), str(row.n), row.groups["probe size"]]
+        pair = row.facts
+        method = row.groups["factor"].removesuffix(f" ({pair['explainer']})")
+        cells: list[Cell] = [data, pair["explainer"], method, pair["direction"], *pair["models"]]
+        cells += [*map(repr, pair["truth"]), Number(row), repr(pair["ties"])]
+        cells += [str(row.n), row.groups["probe size"]]
         lines.append(Row(cells))
     return Table([Column(title, "left") for title in titles], lines, name="pairs")

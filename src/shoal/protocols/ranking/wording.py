@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ...core.claims import ALPHA
+from ...core.errors import some
 from ...core.measures import MEASURES, shown
 
 LIKELY = 0.8
@@ -63,15 +64,6 @@ SCATTER_LEGEND = "above the line: {} orders the pair better than ACC"
 MISSING_VALUES = {"CONF": "labels without probabilities", "CONF-GT": "no probability of every label"}
 
 
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> count(1, "label"), count(1200, "label")
-    ('1 label', '1,200 labels')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def percent(probability: float) -> str:
     """Return a probability in per cent."""
     return f"{shown(probability, MEASURES['probability better'])} %"
@@ -80,7 +72,7 @@ def percent(probability: float) -> str:
 def decided(name: str, labels: int) -> str:
     """Say that the best model is known."""
     return (
-        f"{name} is best, decided from {count(labels, 'label')}. Stop labelling: "
+        f"{name} is best, decided from {labels:,} labels. Stop labelling: "
         f"at most {100 * ALPHA:.0f} % of such rankings are wrong."
     )
 
@@ -101,33 +93,20 @@ def leading(
     """
     bound = "at least " if is_bound else ""
     if sure > LIKELY:
-        text = f"{name} is best ({bound}{percent(sure)} sure from {count(labels, 'label')})."
+        text = f"{name} is best ({bound}{percent(sure)} sure from {labels:,} labels)."
     else:
         text = (
-            f"No clear winner after {count(labels, 'label')}: {name} leads "
+            f"No clear winner after {labels:,} labels: {name} leads "
             f"({percent(closest[1])} sure that it beats {closest[0]})."
         )
-    others = f" and {count(len(rivals) - 1, 'other')}" if len(rivals) > 1 else ""
     wait = f"about {more:,} more labels" if more else "they are too close to say how many more labels decide"
-    return f"{text} {rivals[0]}{others} cannot be ruled out: {wait}."
+    return f"{text} {some(rivals, 1)} cannot be ruled out: {wait}."
 
 
-def disagreement(apart: int, total: int) -> str:
-    """Say on how much of the pool the two closest models disagree; nothing without a pool."""
-    return f" The closest two disagree on {apart:,} of {total:,} pool examples." if total else ""
-
-
-def factors_not_applicable(factors: Sequence[str], without: Sequence[str], models: int) -> str:
+def factors_not_applicable(factors: Sequence[str], without: Sequence[str]) -> str:
     """Say which factors some models have no values of."""
-    verb = "is" if len(factors) == 1 else "are"
-    if len(without) == 1:
-        who = f"{without[0]} gives"
-    elif len(without) == models:
-        who = "the models give"
-    else:
-        who = f"{without[0]} and {len(without) - 1} more give"
     missing = MISSING_VALUES.get(factors[0], "no value")
-    return f"{' and '.join(factors)} {verb} not applicable: {who} {missing}."
+    return f"Not applicable: {' and '.join(factors)} ({missing} from {some(without, 3)})."
 
 
 def study_summary(pairs: int, sets: int | None, population: int | None) -> str:

@@ -9,7 +9,7 @@ No model is queried, so it has none of the other names of a protocol, and no tab
 """
 
 from .read import is_graded
-from .result import each_run, graded_results
+from .result import each_run, graded_results, ranked
 from .view import view
 
-__all__ = ["each_run", "graded_results", "is_graded", "view"]
+__all__ = ["each_run", "graded_results", "is_graded", "ranked", "view"]

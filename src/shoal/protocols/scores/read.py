@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import DataError, ModelError, nearest, some
+from ...core.errors import DataError, nearest, some
 from ...core.files import Alike, collector_paused
 from ...data.logs import Log, Sample, open_log
 from ...data.logs.graded_table import graded_samples
@@ -29,18 +29,18 @@ GRADES = {
 """Words for scores, in lower case."""
 LONGEST_ANSWER = 200
 """Characters of an answer that are kept to be shown."""
-NOT_GRADED = "no score"
 LARGEST = 1e150
 """Squares of larger scores overflow."""
+NOT_GRADED, NOT_IN_FILE = "no score", "not in this file"
 
 
 @dataclass(slots=True)
 class Graded:
-    """The content of one file: a row per sample, a column per run."""
+    """One file on the samples of all files: a row per sample, a column per run."""
 
     path: Path
     metric: str
-    ids: list[str]
+    present: NDArray[np.bool_]  # (samples,)
     runs: list[str]
     values: Floats  # (samples, runs); NaN where there is no score
     errors: dict[tuple[int, int], str]
@@ -49,10 +49,8 @@ class Graded:
     targets: list[str]
     groups: dict[str, list[str]]
     answers: list[str]
-    others: Sequence[str] = ()
+    others: Sequence[str]
     """Metrics that only this file has, where none was named."""
-    missing: int = 0
-    """Samples and runs that only other files have."""
 
 
 @dataclass(slots=True)
@@ -89,15 +87,10 @@ def is_graded(name: object) -> bool:
 def read_records(spec: str) -> Records:
     """Return all rows of the file that a spec names."""
     parsed = parse_spec(spec)
-    check_options(parsed, OPTIONS)
     path, options = Path(parsed.name), parsed.options
     log = open_log(path)
-    if log and (idle := next((name for name in OF_TABLES if name in options), "")):
-        raise ModelError(
-            f"{parsed.who}: {idle!r} has no meaning in a log of {log.log.title}",
-            why="it has ids and epochs of its own",
-            fix=f"remove {idle!r}",
-        )
+    # A log has ids and epochs of its own.
+    check_options(parsed, [name for name in OPTIONS if not log or name not in OF_TABLES])
     groups: dict[str, list[str]] = {name: [] for name in options.get("group", "").split(",") if name}
     records, alike = Records(parsed, path, log.log if log else None, groups=groups), Alike()
     wanted = options.get("model", "")
@@ -137,7 +130,9 @@ def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) 
         raise DataError(
             f"{records.path}: sample {sample.id!r}{repeat} is there twice (rows {records.numbers[place]} and {number})",
             why="a sample is graded once, or once in each epoch or repeat",
-            fix=_fix_of_copies(records, sample),
+            fix="one file per run of the evaluation"
+            if records.log
+            else "?run=COLUMN, the column of the repeat; ?id=COLUMN, the column of the sample",
         )
     if sample.error:
         records.errors[place] = sample.error
@@ -148,12 +143,6 @@ def _add(records: Records, number: int, sample: Sample, row: Any, alike: Alike) 
 def _is_known(records: Records, name: str, place: int) -> bool:
     column = records.metrics.get(name, ())
     return place < len(column) and not math.isnan(column[place])
-
-
-def _fix_of_copies(records: Records, sample: Sample) -> str:
-    if records.log is None:
-        return "?run=COLUMN, the column of the repeat; ?id=COLUMN, the column of the sample"
-    return "one file per run of the evaluation"
 
 
 def _set(records: Records, name: str, place: int, value: Any, number: int) -> None:
@@ -208,17 +197,13 @@ def _check(records: Records, wanted: str) -> None:
             f"{records.path}: some rows name a model ({some(models, 3)}), others do not",
             fix=f"fill in the model; {SCHEME}{records.path}?model={models[0]} takes the rows that name it",
         )
-    if wanted and wanted not in models:
+    if wanted not in models if wanted else len(models) > 1:
         raise DataError(
-            f"{records.path}: no model {wanted!r}",
+            f"{records.path}: no model {wanted!r}"
+            if wanted
+            else f"{records.path}: {len(models)} models in one file",
             why=f"found: {some(models, 8)}",
-            fix=nearest(wanted, models) or "one of those",
-        )
-    if not wanted and len(models) > 1:
-        raise DataError(
-            f"{records.path}: {len(models)} models in one file",
-            why=some(models, 8),
-            fix=f"{SCHEME}{records.path}?model={models[0]}",
+            fix=nearest(wanted, models) or f"{SCHEME}{records.path}?model=NAME",
         )
 
 
@@ -229,30 +214,24 @@ def choose_metrics(files: Sequence[Records]) -> list[str]:
     """Return the metric of each file: the named one, the only one, or the only one that all files have."""
     candidates = [_candidates(records) for records in files]
     shared = set.intersection(*map(set, candidates))
-    chosen = [
-        names[0] if len(names) == 1 else shared_name(records, names, shared)
-        for records, names in zip(files, candidates, strict=True)
-    ]
-    for records, names, metric in zip(files, candidates, chosen, strict=True):
-        records.others = [name for name in names if name != metric]
+    chosen = []
+    for records, names in zip(files, candidates, strict=True):
+        common = names if len(names) == 1 else [name for name in names if name in shared]
+        if len(common) != 1:
+            raise _not_one_metric(records, names)
+        chosen.append(common[0])
+        records.others = [name for name in names if name != common[0]]
     return chosen
 
 
-def shared_name(records: Records, names: Sequence[str], shared: Iterable[str]) -> str:
-    common = [name for name in names if name in set(shared)]
-    if len(common) == 1:
-        return common[0]
+def _not_one_metric(records: Records, names: Sequence[str]) -> DataError:
     if names:
-        raise DataError(f"{records.path}: several metrics", why=some(names, 12), fix=f"?metric={names[0]}")
-    if not records.metrics:
-        raise DataError(
-            f"{records.path}: no sample has a score",
-            fix="score the samples first (inspect score FILE); predictions:FILE takes their answers",
-        )
-    raise DataError(
+        return DataError(f"{records.path}: several metrics", why=some(names, 12), fix=f"?metric={names[0]}")
+    found = [f"{name} is {value}" for name, value in records.ungradable.items()]
+    return DataError(
         f"{records.path}: no metric that is a number",
-        why=some([f"{name} is {value}" for name, value in records.ungradable.items()], 12),
-        fix="score the samples again; a score is a number, or pass and fail",
+        why=some(found, 12) or "no sample has a score",
+        fix="score the samples first (inspect score FILE); predictions:FILE takes their answers",
     )
 
 
@@ -280,81 +259,59 @@ def _named(records: Records, wanted: str, usable: Sequence[str]) -> str:
     matching = [name for name in usable if wanted in (name, name.partition(",")[0])]
     if wanted in matching or len(matching) == 1:
         return wanted if wanted in matching else matching[0]
-    if wanted in records.ungradable:
-        raise DataError(
-            f"{records.path}: {wanted} is {records.ungradable[wanted]}, not a number",
-            fix=f"one of {some(usable)}",
-        )
-    suggested = [*matching, nearest(wanted, usable).strip('"'), *usable]
+    problem = f"several metrics {wanted!r}" if matching else f"no metric {wanted!r} that is a number"
+    nearby = [*matching, nearest(wanted, usable).strip('"'), *usable, "NAME"]
     raise DataError(
-        f"{records.path}: {'several metrics' if matching else 'no metric'} {wanted!r}",
+        f"{records.path}: {problem}",
         why=f"found: {some(matching or usable, 12)}",
-        fix=f"?metric={next(filter(None, suggested), 'NAME')}",
+        fix=f"?metric={next(filter(None, nearby))}",
     )
 
 
 # Columns
 
 
-def as_columns(records: Records, metric: str) -> Graded:
-    """Return the chosen metric as an array of samples and runs."""
+def as_columns(records: Records, metric: str, ids: Sequence[str]) -> Graded:
+    """Return the chosen metric as an array of these samples and the file's runs; samples that it lacks are errors."""
     scores = np.full(len(records.ids), np.nan)
     known = np.frombuffer(records.metrics.get(metric, array("d")), np.float64)
     scores[: len(known)] = known
     scores[list(records.errors)] = np.nan
-    runs = sorted(set(records.runs), key=_natural)
-    rows, at_run = _numbered(records.ids), _numbered(runs)
-    cells = np.fromiter((rows[identity] for identity in records.ids), np.int64, len(scores))
+    runs = sorted(set(records.runs), key=lambda run: (len(run), run))  # 2 before 10
+    at_id, at_run = ({name: at for at, name in enumerate(names)} for names in (ids, runs))
+    rows = np.fromiter((at_id[identity] for identity in records.ids), np.int64, len(scores))
     of_run = np.fromiter((at_run[run] for run in records.runs), np.int64, len(scores))
-    values = np.full((len(rows), len(runs)), np.nan)
-    values[cells, of_run] = scores
-    reasons = {(int(cells[at]), int(of_run[at])): why for at, why in records.errors.items()}
-    ungraded = np.argwhere(np.isnan(values)).tolist()
-    errors = {(row, run): reasons.get((row, run), NOT_GRADED) for row, run in ungraded}
-    firsts = np.unique(cells, return_index=True)[1].tolist()
-    answers = records.answers if len(rows) == len(scores) else [records.answers[at] for at in firsts]
+    values, present = np.full((len(ids), len(runs)), np.nan), np.zeros(len(ids), np.bool_)
+    values[rows, of_run], present[rows] = scores, True
+    reasons = {(int(rows[at]), int(of_run[at])): why for at, why in records.errors.items()}
+    errors = {
+        (row, run): reasons.get((row, run), NOT_GRADED) if present[row] else NOT_IN_FILE
+        for row, run in np.argwhere(np.isnan(values)).tolist()
+    }
+    answers = [""] * len(ids)
+    for row, answer in zip(rows.tolist(), records.answers, strict=True):
+        answers[row] = answers[row] or answer
     texts, targets, *groups = (
-        _in_each_run(records, column, cells, len(rows))
+        _in_any_run(records, column, rows, len(ids))
         for column in (records.texts, records.targets, *records.groups.values())
     )
     names = [name.rpartition(".")[2] for name in records.groups]
+    by_name = dict(zip(names, groups, strict=True))
     return Graded(
-        records.path,
-        metric,
-        list(rows),
-        runs,
-        values,
-        errors,
-        texts,
-        targets,
-        dict(zip(names, groups, strict=True)),
-        answers,
-        records.others,
+        records.path, metric, present, runs, values, errors, texts, targets, by_name, answers, records.others
     )
 
 
-def _in_each_run(records: Records, column: list[str], cells: NDArray[np.int64], count: int) -> list[str]:
-    """Return a column by sample, from any run that has it; an error if runs differ."""
-    if count == len(column):
-        return column
+def _in_any_run(records: Records, column: list[str], rows: NDArray[np.int64], count: int) -> list[str]:
+    """Return a column by sample, from any run that has it, empty where none does; an error if runs differ."""
     merged = [""] * count
-    for place, (cell, value) in enumerate(zip(cells.tolist(), column, strict=True)):
-        merged[cell] = merged[cell] or value
-        if value and merged[cell] != value:
+    for place, (row, value) in enumerate(zip(rows.tolist(), column, strict=True)):
+        merged[row] = merged[row] or value
+        if value and merged[row] != value:
             raise DataError(
                 f"{records.path}: row {records.numbers[place]} has another text than sample "
                 f"{records.ids[place]!r} in another run",
-                why=f"{merged[cell]!r:.60} and {value!r:.60}",
+                why=f"{merged[row]!r:.60} and {value!r:.60}",
                 fix="ids that name the sample",
             )
     return merged
-
-
-def _numbered(names: Iterable[str]) -> dict[str, int]:
-    """Return the names without repetitions, each with its place."""
-    return {name: at for at, name in enumerate(dict.fromkeys(names))}
-
-
-def _natural(name: str) -> tuple[int, str]:
-    """Return a key that sorts numbers by their value."""
-    return len(name), name

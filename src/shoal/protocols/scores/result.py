@@ -6,7 +6,7 @@ per epoch, for comparisons whose unit is the run.
 """
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import __version__
+from ...core.case_table import CaseTable, Examples, Heading, by_group
 from ...core.errors import DataError
 from ...core.files import digest
 from ...core.records import PARTLY, Basis, Case, Measure, Measures, Outcomes, Result
 from ...stats.intervals import cluster_wilson, mean_t_interval, wilson
 from ...stats.resampling import cluster_table
-from .read import NOT_GRADED, SCHEME, Graded, as_columns, choose_metrics, read_records
-from .wording import MISSING
+from .read import NOT_GRADED, NOT_IN_FILE, SCHEME, Graded, as_columns, choose_metrics, read_records
 
 Floats = NDArray[np.float64]
 PASS_RATE, SHARE, NUMBER = "pass rate", "mean score", "mean value"
@@ -35,117 +35,76 @@ HALF = 0.5
 """A fractional score up to this counts as failing in lists of cases; no measure uses it."""
 
 
-class Samples(Sequence[Case]):
-    """Samples as columns; a case is made on demand, since a million of them take a gigabyte."""
-
-    def __init__(
-        self, ids: list[str], texts: list[str], targets: list[str], groups: dict[str, list[str]]
-    ) -> None:
-        self.ids, self.texts, self.targets, self.groups = ids, texts, targets, groups
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return [self[at] for at in range(len(self))[place]]
-        text, target = self.texts[place] or f"sample {self.ids[place]}", self.targets[place]
-        groups = {name: values[place] for name, values in self.groups.items()}
-        return Case(self.ids[place], ((text,),), (target,) if target else None, groups)
-
-    def __iter__(self) -> Iterator[Case]:
-        return (self[place] for place in range(len(self)))
-
-    def group_values(self, name: str) -> Sequence[str | None]:
-        return self.groups.get(name) or [None] * len(self)
-
-
 def graded_results(specs: Sequence[str]) -> list[Result]:
     """Return the result of each file, all on the same samples."""
     if not specs:
         return []
     records = [read_records(spec) for spec in specs]
-    files = [as_columns(each, metric) for each, metric in zip(records, choose_metrics(records), strict=True)]
+    ids = sorted(sorted(set().union(*(each.ids for each in records))), key=len)  # 2 before 10
+    metrics = choose_metrics(records)
+    files = [as_columns(each, metric, ids) for each, metric in zip(records, metrics, strict=True)]
     records.clear()
     if len({tuple(file.groups) for file in files}) > 1:
         raise DataError("the files have different groups", fix="the same ?group= behind each")
-    ids = sorted(sorted(set().union(*(file.ids for file in files))), key=len)  # 2 before 10
-    rows = [_rows_of(file, ids) for file in files]
-    for file, places in zip(files[1:], rows[1:], strict=True):
-        _refuse_other_data(files[0], rows[0], file, places)
-    samples = _samples(files, rows, ids)
-    aligned = [_on(file, places) for file, places in zip(files, rows, strict=True)]
-    del files
-    name, in_all = _measure_name(aligned), np.all([places >= 0 for places in rows], axis=0)
-    only_here = [int(((places >= 0) & ~in_all).sum()) for places in rows]
+    for file in files[1:]:
+        _refuse_other_data(files[0], file, ids)
+    samples, name = _samples(files, ids), _measure_name(files)
+    in_all = np.all([file.present for file in files], axis=0)
     return [
-        _result(file, spec, samples, name, only)
-        for file, spec, only in zip(aligned, specs, only_here, strict=True)
+        _result(file, spec, samples, name, int((file.present & ~in_all).sum()))
+        for file, spec in zip(files, specs, strict=True)
     ]
 
 
-def _rows_of(file: Graded, ids: list[str]) -> NDArray[np.int64]:
-    """Return where in a file each of these samples is; -1 where it is missing."""
-    place = {identity: at for at, identity in enumerate(file.ids)}
-    return np.fromiter((place.get(identity, -1) for identity in ids), np.int64, len(ids))
-
-
-def _samples(files: Sequence[Graded], rows: Sequence[NDArray[np.int64]], ids: list[str]) -> Samples:
-    """Return the samples, each as the first file that has it describes it."""
-    first = np.argmax([places >= 0 for places in rows], axis=0).tolist()
-    places = np.stack(rows)[first, np.arange(len(ids))].tolist()
+def _samples(files: Sequence[Graded], ids: list[str]) -> CaseTable:
+    """Return the samples as cases, each as the first file that knows about it describes it."""
 
     def column(values: Sequence[list[str]], unknown: str = "") -> list[str]:
-        merged = [values[file][row] for file, row in zip(first, places, strict=True)]
-        for at in [at for at, value in enumerate(merged) if not value]:
-            others = (column[each[at]] for column, each in zip(values, rows, strict=True) if each[at] >= 0)
-            merged[at] = next(filter(None, others), unknown)
-        return merged
+        return [next(filter(None, known), unknown) for known in zip(*values, strict=True)]
 
-    groups = {name: column([file.groups[name] for file in files], UNKNOWN) for name in files[0].groups}
-    texts = column([file.texts for file in files])
-    return Samples(ids, texts, column([file.targets for file in files]), groups)
+    names = list(files[0].groups)
+    columns = [column([file.groups[name] for file in files], UNKNOWN) for name in names]
+    groups = list(zip(*columns, strict=True)) if columns else [()] * len(ids)
+    headings = {values: Heading(dict(zip(names, values, strict=True)), {}) for values in set(groups)}
+    texts, targets = column([file.texts for file in files]), column([file.targets for file in files])
+    labels = {target: (target,) if target else None for target in set(targets)}
+    examples = Examples()
+    examples.extend(
+        (text or f"sample {identity}" for identity, text in zip(ids, texts, strict=True)), [1] * len(ids), 1
+    )
+    return CaseTable(
+        ids,
+        examples,
+        [labels[target] for target in targets],
+        [headings[values] for values in groups],
+        [""] * len(ids),
+    )
 
 
-def _refuse_other_data(a: Graded, at_a: NDArray[np.int64], b: Graded, at_b: NDArray[np.int64]) -> None:
+def _refuse_other_data(a: Graded, b: Graded, ids: Sequence[str]) -> None:
     """Raise if both files have a text, target or group of a sample and they differ."""
-    if not (common := np.flatnonzero((at_a >= 0) & (at_b >= 0))).size:
+    common = np.flatnonzero(a.present & b.present).tolist()
+    if not common:
         raise DataError(
             f"{a.path} and {b.path} have no sample in common",
-            why=f"ids such as {a.ids[0]!r} and {b.ids[0]!r}",
+            why=f"ids such as {ids[int(a.present.argmax())]!r} and {ids[int(b.present.argmax())]!r}",
             fix="two results on the same data; ?id=COLUMN for a table",
         )
-    rows_a, rows_b = at_a[common].tolist(), at_b[common].tolist()
     columns = [("text", a.texts, b.texts), ("target", a.targets, b.targets)]
     columns += [(name, values, b.groups[name]) for name, values in a.groups.items()]
     for what, old, new in columns:
         differing = [
-            (i, j)
-            for i, j in zip(rows_a, rows_b, strict=True)
-            if old[i] != new[j] and old[i] and new[j] and old[i].split() != new[j].split()
+            at
+            for at in common
+            if old[at] != new[at] and old[at] and new[at] and old[at].split() != new[at].split()
         ]
         if differing:
-            i, j = differing[0]
+            at = differing[0]
             raise DataError(
                 f"{len(differing):,} of {len(common):,} samples have another {what} in {b.path} than in {a.path}",
-                why=f"{a.ids[i]!r}: {old[i]!r:.60} and {new[j]!r:.60}",
+                why=f"{ids[at]!r}: {old[at]!r:.60} and {new[at]!r:.60}",
                 fix="two results on the same data, with the same ids",
             )
-
-
-def _on(file: Graded, rows: NDArray[np.int64]) -> Graded:
-    """Return a file with a row for each of the samples; those that it lacks are errors."""
-    is_there = rows >= 0
-    values = np.where(is_there[:, None], file.values[rows], np.nan)
-    places = np.full(len(file.ids), -1)
-    places[rows[is_there]] = np.flatnonzero(is_there)
-    errors = {(int(places[row]), run): why for (row, run), why in file.errors.items()}
-    absent = np.flatnonzero(~is_there).tolist()
-    errors |= {(at, run): MISSING for at in absent for run in range(len(file.runs))}
-    answers = [file.answers[row] if row >= 0 else "" for row in rows.tolist()]
-    return replace(
-        file, ids=[], texts=[], targets=[], values=values, errors=errors, answers=answers, missing=len(absent)
-    )
 
 
 def _measure_name(files: Sequence[Graded]) -> str:
@@ -158,7 +117,8 @@ def _measure_name(files: Sequence[Graded]) -> str:
     return SHARE if known.min() >= 0 and known.max() <= 1 else NUMBER
 
 
-def _result(file: Graded, spec: str, samples: Samples, name: str, only_here: int) -> Result:
+def _result(file: Graded, spec: str, samples: CaseTable, name: str, only_here: int) -> Result:
+    missing = int((~file.present).sum())
     job = {
         "id": f"scores-{digest(file.path)[:8]}",
         "protocol": SCHEME.rstrip(":"),
@@ -170,9 +130,9 @@ def _result(file: Graded, spec: str, samples: Samples, name: str, only_here: int
             "metric": file.metric,
             **({"other metrics": list(file.others)} if file.others else {}),
             "runs": file.runs,
-            "missing": file.missing,
+            "missing": missing,
             "only here": only_here,
-            "errors": _failed(file),
+            "errors": len(file.errors) - missing * len(file.runs),
         },
         "checks": [],
     }
@@ -188,11 +148,6 @@ def _result(file: Graded, spec: str, samples: Samples, name: str, only_here: int
     return _scored(job, samples, name, file.values, errors, columns)
 
 
-def _failed(file: Graded) -> int:
-    """Return how many answers of the file itself have no score."""
-    return len(file.errors) - file.missing * len(file.runs)
-
-
 def each_run(result: Result) -> list[Result]:
     """Return a result per epoch or repeat of a graded file; any other result as it is."""
     columns = [name for name in result.columns if name.startswith(RUN)]
@@ -204,16 +159,16 @@ def each_run(result: Result) -> list[Result]:
 
 def _of_run(result: Result, measure: str, column: str) -> Result:
     values = np.array(result.columns[column])
-    missing = {row for row, outcome in enumerate(result.outcomes) if outcome.error == MISSING}
+    missing = {row for row, outcome in enumerate(result.outcomes) if outcome.error == NOT_IN_FILE}
     errors = {row: NOT_GRADED for row in np.flatnonzero(np.isnan(values)).tolist()}
-    errors |= dict.fromkeys(missing, MISSING)
+    errors |= dict.fromkeys(missing, NOT_IN_FILE)
     about = {**result.job["about"], "runs": [column.removeprefix(RUN)], "errors": len(errors) - len(missing)}
     return _scored({**result.job, "about": about}, result.cases, measure, values[:, None], errors, {})
 
 
 def _scored(
     job: Mapping[str, Any],
-    samples: Any,
+    samples: Sequence[Case],
     name: str,
     values: Floats,
     errors: Mapping[int, str],
@@ -228,12 +183,10 @@ def _scored(
     verdicts = np.where(np.isnan(means), b"e", graded).tobytes().decode()
     column = "" if name == PASS_RATE and values.shape[1] == 1 else SCORE
     measures = [_measure(name, values, means, {}, column)]
-    for level, groups in samples.groups.items():
-        codes = {value: at for at, value in enumerate(sorted(set(groups)))}
-        numbers = np.fromiter((codes[value] for value in groups), np.int64, len(groups))
+    for level in samples[0].groups:
         measures += [
-            _measure(name, values[numbers == number], means[numbers == number], {level: value}, column)
-            for value, number in codes.items()
+            _measure(name, values[places], means[places], {level: value}, column)
+            for value, places in sorted(by_group(samples, level).items())
         ]
     outcomes = Outcomes(samples, verdicts, array("d", (means - HALF).tobytes()), errors)
     return Result(job, samples, outcomes, Measures(measures), {SCORE: array("d", means.tobytes()), **columns})
@@ -272,3 +225,40 @@ def _interval(name: str, known: Floats, column: str) -> tuple[tuple[float, float
     if name == NUMBER:
         return mean_t_interval(known), "t over samples"
     return cluster_wilson(cluster_table(known)), "wilson, effective n"
+
+
+# For `rank`
+
+
+def ranked(results: Sequence[Result]) -> list[Result]:
+    """Return results that `ranking.compare` orders; every sample must pass or fail, in one run."""
+    from ..ranking.build import LABELLED  # here, because only `rank` needs another protocol
+    from ..ranking.score import PREDICTION, accuracy
+    from ..ranking.settings import Settings
+
+    settings, first = Settings(probe_sizes=()), results[0]
+    (whole,) = [row for row in first.measures if row.headline]
+    if whole.name != PASS_RATE or any(
+        row.headline and row.basis.column for r in results for row in r.measures
+    ):
+        raise DataError(
+            "rank needs samples that pass or fail, in one run",
+            why="it counts the samples that only one of two models gets right",
+            fix="shoal compare, two files at a time",
+        )
+    cases = [replace(case, groups={"part": LABELLED}) for case in first.cases]
+    about = {"data": [], "pool": "", "examples": {LABELLED: len(cases)}}
+    ordered = []
+    for result in results:
+        said = result.columns.get("said", [("",)] * len(cases))
+        ordered.append(
+            Result(
+                {**result.job, "protocol": "ranking", "about": {**about, "data": [result.job["model"]]}},
+                cases,
+                result.outcomes,
+                Measures([accuracy(cases, result.outcomes)]),
+                {PREDICTION: [answer for (answer,) in said]},
+                settings=settings,
+            )
+        )
+    return ordered

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...core.records import Finding, Measure, Result
+from ...core.measures import quantity, shown, shown_interval, unit_word
+from ...core.records import PARTLY, Finding, Measure, Result
 from ...core.views import CaseList, Column, Number, Row, Section, Summary, Table, Words, shown_cases
-from . import wording
+from .read import NOT_IN_FILE
 
 EXAMPLES = 2
 
@@ -23,18 +24,18 @@ def view(
 def _section(result: Result) -> Section:
     whole = next(row for row in result.measures if not row.groups)
     about: Mapping[str, Any] = result.job["about"]
-    answer = wording.mean_words(whole)
+    answer = mean_words(whole)
     heading = [
         Words(f"{result.job['model']}: ", "strong"),
         Words(answer, "strong"),
-        Words(f"{wording.interval_words(whole)}\nMetric {about['metric']}\n", "quiet"),
+        Words(f"{interval_words(whole)}\nMetric {about['metric']}\n", "quiet"),
     ]
     failing = result.failing()[:EXAMPLES] if result.outcomes else []
     blocks: list[Table | CaseList] = [_table(rows) for rows in _levels(result)]
     if failing:
         blocks.append(CaseList(shown_cases(result, failing), "Failing samples"))
-    notes = wording.notes(result, whole)
-    return Section("", heading, blocks, notes, summary=Summary(answer, "", " ".join(notes)))
+    lines = notes(result, whole)
+    return Section("", heading, blocks, lines, summary=Summary(answer, "", " ".join(lines)))
 
 
 def _levels(result: Result) -> list[list[Measure]]:
@@ -56,3 +57,52 @@ def _table(rows: Sequence[Measure]) -> Table:
 
 def _rate(row: Measure) -> float:
     return 1.0 if row.value is None else row.value
+
+
+# Sentences
+
+
+def counts(result: Result) -> str:
+    """Return how many samples a file lacks, and how many answers have no score; empty if all have one."""
+    about = result.job.get("about") or {}
+    missing, errors = about.get("missing", 0), about.get("errors", 0)
+    parts = [f"{errors:,} without a score"] if errors else []
+    parts += [f"{missing:,} {NOT_IN_FILE}"] if missing else []
+    return ", ".join(parts)
+
+
+def mean_words(measure: Measure) -> str:
+    """Return a mean as a count of passes, or with its unit."""
+    if measure.value is None:
+        return measure.reason
+    passes = measure.value * measure.n
+    rate = f"{shown(measure.value, quantity(measure))}{unit_word(measure)}"
+    if measure.name == "pass rate" and not measure.basis.column:
+        return f"{round(passes):,} of {measure.n:,} samples pass ({rate})"
+    return f"{measure.name} {rate} over {measure.n:,} samples"
+
+
+def interval_words(measure: Measure) -> str:
+    ends = shown_interval(measure)
+    return f", 95 % CI {ends}" if ends else ""
+
+
+def bounds_words(measure: Measure) -> str:
+    """Return the mean if all answers without a score had failed, and if all had passed."""
+    if "if errors fail" not in measure.facts:
+        return ""
+    low, high = (shown(measure.facts[f"if errors {end}"], quantity(measure)) for end in ("fail", "pass"))
+    return f"{low} % if they all fail, {high} % if they all pass"
+
+
+def notes(result: Result, measure: Measure) -> list[str]:
+    """Return what is not graded, and what that could change."""
+    lines = []
+    if left := counts(result):
+        lines.append("; ".join(filter(None, [f"! {left}", bounds_words(measure)])) + ".")
+    if partly := measure.facts.get(PARTLY):
+        lines.append(f"! {partly:,} samples have a score in some epochs only; their mean is over those.")
+    runs = result.job["about"]["runs"]
+    if len(runs) > 1:
+        lines.append(f"Each sample counts by its mean over {len(runs)} epochs.")
+    return lines
