@@ -191,9 +191,8 @@ def contest_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
     """Return each test as measures, p adjusted within its column (`docs/method/beyond.md` 7.5)."""
     columns: dict[tuple[str, str], list[Contest]] = {}
     for test in tests:
-        score, data = test.groups["score"], test.groups.get("data", "")
-        column = score, test.groups["hold out"] if score == "G" else data
-        columns.setdefault(column, []).append(test)
+        score = test.groups["score"]
+        columns.setdefault((score, test.groups["hold out"] if score == "G" else ""), []).append(test)
     for family in columns.values():
         yield from _family_measures(family, settings)
 

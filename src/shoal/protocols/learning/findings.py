@@ -5,11 +5,15 @@ it. With 20 points its other columns mean nothing.
 
 Negative transfer (`docs/method/beyond.md` 7.10): training on a functionality's siblings makes it worse,
 Δ_F = s_F(its siblings trained on) - s_F(its whole capability held out), case by case.
+
+Shared texts (`docs/method/beluga.md` 1.2): test cases whose texts are all among the training data of the model that
+they test. Other functionalities may have the same texts, and a split by id separates copies.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -19,25 +23,25 @@ from ...core.records import Finding, Measure, Result
 from ...stats.multiplicity import holm
 from ...stats.paired import sign_flip_test, sign_test
 from ..base import Compared
-from ..behaviour.build import load_suite
 from ..behaviour.wording import failed_checks
 from . import wording
 from .against_iid import common_hits, common_seeds, iid_test
 from .build import planned_folds
 from .comparison import ModelTable, compare_models, compare_tasks
-from .degeneracy import FORGOTTEN, UNTRAINED
-from .hyper import untuned
+from .scoring import FORGOTTEN, UNTRAINED
 from .settings import Settings
-from .shared_texts import shared_findings, shared_texts
+from .lessons import held_out, training_cases
 from .table3 import Name, TableRow, name_of
 from .tasks import results_of, tasks_of
 from .trainings import Floats, Row, Scenario, Trainings, read_trainings
 
-CONCLUSION, NEGATIVE_TRANSFER, UNTUNED_NUMBERS = "conclusion", "negative transfer", "untuned numbers"
+CONCLUSION, NEGATIVE_TRANSFER, SHARED_TEXTS = "conclusion", "negative transfer", "shared texts"
 POINTS, MUCH = 0.05, 0.2
 """Smallest loss of i.i.d. score that is reported as part of the task, and as the whole task."""
-CONCLUDED, LOST, TRANSFER, OF_A_FOLD = 100.0, 20.0, 5.0, 0.1
+CONCLUDED, LOST, SHARED, TRANSFER, OF_A_FOLD = 100.0, 20.0, 15.0, 5.0, 0.1
 """Weights of the kinds of findings, and the factor for a single fold."""
+MOST = "largest effect"
+"""The fact of the change of the suite score if every shared case passed for this reason alone."""
 
 
 def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
@@ -47,8 +51,9 @@ def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
     for task in tasks_of(settings):
         own, about = results_of(task, results), {"task": task.task} if task.task else {}
         tables += compare_models(task, own, planned_folds(task))
-        found = [*_untuned(task), *training_findings(own)]
-        of_trainings += [replace(finding, groups={**about, **finding.groups}) for finding in found]
+        of_trainings += [
+            replace(finding, groups={**about, **finding.groups}) for finding in training_findings(own)
+        ]
     findings = [*table_findings(tables), *of_trainings]
     measures = []
     for table in tables:
@@ -72,13 +77,6 @@ def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure
         if len({table.trainings.jobs[0].model for table in of_model if not table.settings.model}) <= 1
         for row in compare_tasks(of_model, settings.seed)
     ]
-
-
-def _untuned(settings: Settings) -> list[Finding]:
-    """Return a finding on every method that takes another's hyper-parameters."""
-    task = load_suite(settings.suite).task
-    names = untuned(settings, task) if settings.trains else []
-    return [Finding(UNTUNED_NUMBERS, wording.untuned(name, task), weight=LOST) for name in names]
 
 
 def conclusions(tables: Mapping[Name, Sequence[TableRow]], findings: Sequence[Finding] = ()) -> list[Finding]:
@@ -218,3 +216,58 @@ def _p(trainings: Trainings, sums: Floats, seeds: int) -> float:
         return sign_test(int((sums > 0).sum()), int((sums < 0).sum()))
     rng = np.random.default_rng(trainings.settings.seed)
     return sign_flip_test(sums, rng, trainings.settings.shuffles)
+
+
+# Shared texts
+
+
+def shared_texts(table: ModelTable) -> list[Measure]:
+    """Return the share of such cases in each scenario; none where nothing is trained."""
+    trainings = table.trainings
+    if not trainings.settings.trains:
+        return []
+    trained: dict[Any, set[str]] = {}
+    for case in training_cases(trainings.settings):
+        for example in case.examples:
+            trained.setdefault(example, set()).add(case.groups["functionality"])
+    every = [row for hold_out in trainings.hold_outs for row in _measures(table, hold_out, trained)]
+    return [replace(row, groups={**table.groups, **row.groups}) for row in every]
+
+
+def _measures(table: ModelTable, hold_out: str, trained: dict[Any, set[str]]) -> Iterator[Measure]:
+    flags = _flags(table.trainings, hold_out, trained)
+    if not flags:
+        return
+    places = table.trainings.functionalities
+    most = [fmean(flags[place] for place in places[name].tolist()) for name in table.compared]
+    facts = {"cases": sum(flags), MOST: fmean(most) if most else 0.0}
+    yield Measure(SHARED_TEXTS, fmean(flags), len(flags), {"hold out": hold_out}, facts=facts)
+
+
+def _flags(trainings: Trainings, hold_out: Any, trained: dict[Any, set[str]]) -> list[bool]:
+    """Return for each test case whether another functionality, or a copy, has all its texts."""
+    without: dict[str, frozenset[str]] = {"": frozenset()}
+    flags = []
+    for position in trainings.suite.tolist():
+        case = trainings.cases[position]
+        fold = case.groups.get(hold_out, "")
+        if fold not in without:
+            without[fold] = held_out(replace(trainings.settings, hold_out=(hold_out,), fold=fold))
+        flags.append(all(trained.get(example, set()) - without[fold] for example in case.examples))
+    return flags
+
+
+def shared_findings(table: ModelTable, shared: list[Measure]) -> Iterator[Finding]:
+    """Yield the rows whose gain could come from such cases alone."""
+    scenarios = {row.groups["hold out"]: row for row in shared}
+    for row in table.rows[1:] if table.baseline else ():
+        for hold_out, measure in scenarios.items():
+            cell, before = (each.cells.get(hold_out) for each in (row, table.rows[0]))
+            suites = [each.suite.value for each in (cell, before) if each and each.suite]
+            known = [value for value in suites if value is not None]
+            if row.verdict(hold_out) == "better" and len(known) == 2:
+                gain = known[0] - known[1]
+                if gain <= measure.facts[MOST]:
+                    text = wording.shared_gain(row.name, hold_out, measure.facts["cases"], measure.n, gain)
+                    groups = {**table.groups, "config": row.config, "method": row.method}
+                    yield Finding(SHARED_TEXTS, text, (measure,), SHARED, groups)

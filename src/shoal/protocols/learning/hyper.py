@@ -12,9 +12,9 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from ...core.errors import PlanError
-from ...training.config import TrainConfig
-from .settings import RANGES, Settings, Train
+from ...core.ranges import BatchSize, Epochs, Rate
+from ...training.config import TrainConfig, checked
+from .settings import Settings, Train
 
 TINY_FACTOR = 25
 TINY_FACTORS = {"irm": 10, "group-dro": 10, "dropout": 10, "lp-ft": 10, "lora": 3}
@@ -107,7 +107,7 @@ QUIRKS: dict[str, dict[str, Any]] = {
     "fish": {**ALIKE["fish"], "epsilon": REFERENCE, "extra_momentum_step": True},
 }
 """Options that make a method what the reference code does, where we would do otherwise."""
-SHARED = tuple(RANGES)
+SHARED: dict[str, Any] = {"learning_rate": Rate, "batch": BatchSize, "epochs": Epochs}
 """Numbers of `train` that train.options.METHOD may override."""
 
 
@@ -120,18 +120,6 @@ def tuned(task: str, method: str, config: str) -> Tuned:
     table = TUNED.get(task, TUNED["sentiment"])
     known = method if method in {name for name, _ in table} else "vanilla"
     return next(numbers for (name, configs), numbers in table.items() if name == known and config in configs)
-
-
-def untuned(settings: Settings, task: str) -> list[str]:
-    """Return the paper's methods that take vanilla's numbers, because its table has none of theirs.
-
-    >>> untuned(Settings(train=Train(method=("vanilla", "fish"))), "reading comprehension")
-    ['fish']
-    """
-    known = {name for name, _ in TUNED.get(task, TUNED["sentiment"])} | {"lp-ft", *FASTER}
-    is_set = {name for name in settings.train.method if len(set_numbers(settings.train, name)) == len(SHARED)}
-    names = () if settings.train.tune else settings.train.method
-    return [name for name in names if name not in known and name not in is_set]
 
 
 def iid_how(settings: Settings, model: str, task: str) -> TrainConfig:
@@ -164,8 +152,10 @@ def set_numbers(train: Train, method: str) -> dict[str, Any]:
     """
     shared = {name: getattr(train, name) for name in SHARED if (method, name) != ("lp", "learning_rate")}
     numbers = {name: value for name, value in shared.items() if value}
-    own = train.options.get(method, {})
-    return numbers | {name: _number(method, name, own[name]) for name in SHARED if name in own}
+    own = {name: value for name, value in train.options.get(method, {}).items() if name in SHARED}
+    for name, value in own.items():
+        checked(f"train.options.{method}.{name}", value, SHARED[name])
+    return numbers | own
 
 
 RATES, BATCHES, EPOCHS = (2e-5, 3e-5, 5e-5), (8, 16), (1, 2, 3)
@@ -204,17 +194,6 @@ def as_for_lp_ft(model: str) -> float:
 
 def _batch(settings: Settings, task: str, usual: int) -> int:
     return READING_BATCH if task == READING and settings.profile == "recommended" else usual
-
-
-def _number(method: str, name: str, value: Any) -> Any:
-    kinds = int if name == "batch" else int | float
-    if isinstance(value, kinds) and not isinstance(value, bool) and RANGES[name].holds(value):
-        return value
-    raise PlanError(
-        f"train.options.{method}.{name} = {value!r}",
-        why=f"{RANGES[name]}{', a whole one' if name == 'batch' else ''}",
-        fix="leave it out for the usual value",
-    )
 
 
 def method_options(

@@ -2,26 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
-from ...core.ranges import BatchSize, Count, Epochs, Rate, Seed, Within
+from ...core.ranges import Count, Epochs, Seed, Within
 from ...training.config import TrainNumbers
 from ..base import changes
 from ..behaviour import settings as behaviour
 from ..behaviour.build import split_identity
-from .iid import iid_identity, ood_digest, test_identity
+from .iid import iid_identity, test_identity
 
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
 HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
 Asked = Literal["all", "held out"]
 Teach = Literal["nothing", "instructions", "demonstrations", "both"]
-
-RANGES: dict[str, Within] = {
-    name: get_args(kind)[1]
-    for name, kind in (("learning_rate", Rate), ("batch", BatchSize), ("epochs", Epochs))
-}
-"""Ranges of the numbers that `train` and `train.options.METHOD` share."""
-
 
 @dataclass(frozen=True, slots=True)
 class Train(TrainNumbers):
@@ -112,6 +105,7 @@ class Settings(behaviour.Settings):
     """Settings of `[learning]` in a plan."""
 
     REMOVED: ClassVar[Mapping[str, str]] = {
+        "ood": "a plan of its own with these data as iid_test",
         "iid_texts": 'text = ["COLUMN"]',
         "iid_label": 'label = "COLUMN"',
         "sample_seed": "leave it out: samples of cases and of functionalities are the same in every plan",
@@ -137,10 +131,6 @@ class Settings(behaviour.Settings):
     """Column of the i.i.d. label. Default: found by name."""
     iid_limit: Count = changes("cases", 0)
     """Train on a random sample of this many i.i.d. rows; 0 is all."""
-    ood: tuple[str, ...] = changes(
-        "cases", (), when=lambda settings: bool(settings.ood), resolve=ood_digest, advanced=True
-    )
-    """Further labelled test files: FILE or NAME=FILE. Each adds a column."""
     hold_out: tuple[HoldOut, ...] = changes("answers", ())
     """Retrain without each functionality, capability or test type, and test on the held-out part."""
     hold_out_sample: Count = changes("answers", 0, advanced=True)
