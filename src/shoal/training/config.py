@@ -21,7 +21,6 @@ def checked(what: str, value: Any, kind: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class TrainNumbers:
-
     """The numbers of a training that a plan may leave to its protocol."""
 
     learning_rate: Rate | None = None

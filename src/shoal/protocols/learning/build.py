@@ -61,7 +61,9 @@ def _check_tasks(settings: Settings) -> None:
             )
         experiments[content] = task.task
         if task.seed != settings.seed:
-            raise PlanError(f"{where} has a seed of its own", fix="leave it out: all tasks have the same seeds")
+            raise PlanError(
+                f"{where} has a seed of its own", fix="leave it out: all tasks have the same seeds"
+            )
         if task.scenarios != first.scenarios:
             ours, theirs = (some(sorted(each.scenarios)) or "nothing" for each in (task, first))
             raise PlanError(

@@ -29,12 +29,20 @@ from ...stats.resampling import cluster_table
 from ...stats.seeds import error_of_difference
 from ..behaviour.wording import NO_CASE_ANSWERED, NO_CASE_APPLIES
 from . import wording
-from .against_iid import Contest, common_seeds, contest_measures, g_test, iid_test, over_seeds, welch, with_interval
+from .against_iid import (
+    Contest,
+    common_seeds,
+    contest_measures,
+    g_test,
+    iid_test,
+    over_seeds,
+    welch,
+    with_interval,
+)
 from .settings import Settings
 from .table3 import ALL, COLUMNS, IID_COLUMN, TableRow, average_g, mean_gain, rows_of_table3
 from .trainings import HOLD_OUTS, Flags, Floats, Row, Scenario, Trainings, read_trainings, undefined
 from .wording import NO_FUNCTIONALITY
-
 
 AVERAGE, OVER_METHODS = "average G", "mean over methods"
 

@@ -16,6 +16,7 @@ HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
 Asked = Literal["all", "held out"]
 Teach = Literal["nothing", "instructions", "demonstrations", "both"]
 
+
 @dataclass(frozen=True, slots=True)
 class Train(TrainNumbers):
     """The table `train`: which data to train on, in which order, and how. Lists multiply the jobs.

@@ -13,7 +13,7 @@ A plan may be half done: seeds that are complete are scored, others report how m
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
 

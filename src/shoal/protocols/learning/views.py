@@ -15,17 +15,17 @@ from itertools import zip_longest
 from ...core.claims import claim_of_rows
 from ...core.measures import quantity, shown
 from ...core.records import Basis, Finding, Measure, Result
-from ...core.views import Block, Column, Dots, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
+from ...core.views import Block, Column, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Cell as ShownCell
 from ...core.views import Row as ShownRow
 from ..behaviour.view import view as behaviour_view
 from ..behaviour.wording import unusual_settings
 from . import wording
-from .averages import AVERAGE, OVER_METHODS
-from .findings import CONCLUSION, lost_rows
+from .build import results_of, tasks_of
+from .comparison import AVERAGE, OVER_METHODS
+from .findings import CONCLUSION, SHARED_TEXTS, lost_rows
 from .iid import OVERLAP
 from .settings import IidPredictions, Predictions, Settings
-from .shared_texts import MOST, SHARED_TEXTS
 from .table3 import (
     COLUMNS,
     IID_COLUMN,
@@ -35,10 +35,13 @@ from .table3 import (
     means_of,
     name_of,
     tables_by_name,
-    title_of,
 )
-from .tasks import results_of, tasks_of
 from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
+
+Tables = Mapping[str | None, Sequence[TableRow]]
+"""The rows of each task."""
+Columns = Mapping[tuple[str, str], Mapping[Row, Cell]]
+"""The cells of each column by task and title."""
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
@@ -48,14 +51,6 @@ ELSEWHERE = (
     *(f"iid_predictions.{field.name}" for field in fields(IidPredictions)),
 )
 """Settings that the rows and columns of the table show."""
-BEFORE_AND_AFTER = {
-    "seen": "trained on (G_seen)",
-    "functionality": "held-out functionalities (G_func)",
-    "capability": "held-out capabilities (G_class)",
-    "test type": "held-out test types (G_type)",
-    IID_COLUMN: "i.i.d. task (accuracy)",
-}
-"""The rows of the first chart of a page."""
 SCENARIOS = {
     "seen": "seen: trained on the whole suite",
     "functionality": "func: the functionality itself was held out",
@@ -117,7 +112,8 @@ def _task_sections(
     warnings = _warnings([finding for finding in findings if name_of(finding.groups) == name], results)
     lost = lost_rows(findings, name)
     legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
-    blocks: list[Block] = [_table(rows), legend]
+    columns = {("", COLUMNS[column]): _cells_of(rows, column) for column in rows[0].cells}
+    blocks: list[Block] = [_table(columns, of_tasks=False), legend]
     known = read_trainings([result for result in results if "settings" in result.job])
     trainings = [job for job in known if model in (None, job.model)]
     return [
@@ -129,11 +125,6 @@ def _task_sections(
 
 
 # Several tasks
-
-Tables = Mapping[str | None, Sequence[TableRow]]
-"""The rows of each task."""
-Columns = Mapping[tuple[str, str], Mapping[Row, Cell]]
-"""The cells of each column by task and title."""
 
 
 def _all_tasks(
@@ -149,7 +140,7 @@ def _all_tasks(
     count = sum(name in HOLD_OUTS for rows in tables.values() for name in rows[0].cells)
     lines = [wording.marks(is_adjusted=settings.profile == "recommended")]
     lines += [wording.of_average(count)] if averages else []
-    blocks: list[Block] = [_table_of_tasks(columns), Text([Words("\n".join(lines), "quiet")])]
+    blocks: list[Block] = [_table(columns, of_tasks=True), Text([Words("\n".join(lines), "quiet")])]
     first, *rest = answer
     text = " ".join(words.text.strip() for words in rest)
     summary = Summary(first.text.strip(), wording.common_tone(tables), text, blocks=blocks)
@@ -163,19 +154,6 @@ def _all_tasks(
     return Section(_title(model), answer, blocks, notes, summary=summary)
 
 
-def _table_of_tasks(columns: Columns) -> Table:
-    heads = [Column("trained on, method", "left")]
-    heads += [Column(f"{task}\n{title}".strip()) for task, title in columns]
-    shown_rows: list[ShownRow] = []
-    last = ""
-    for config, method in _row_names(columns):
-        shown_rows += [ShownRow()] if last and config != last else []
-        cells = [_short_cell(column.get((config, method), Cell())) for column in columns.values()]
-        shown_rows.append(ShownRow([f"{config} {method}", *cells]))
-        last = config
-    return Table(heads, shown_rows, "table-3")
-
-
 def _row_names(columns: Columns) -> list[Row]:
     return list(dict.fromkeys(row for cells in columns.values() for row in cells))
 
@@ -183,7 +161,7 @@ def _row_names(columns: Columns) -> list[Row]:
 def _all_columns(tables: Tables, averages: Sequence[Measure]) -> Columns:
     """Return the cells of every column of all tasks, and those of the mean over them."""
     columns = {
-        (task or "", title_of(name)): {row.name: row.cells[name] for row in rows}
+        (task or "", COLUMNS[name]): _cells_of(rows, name)
         for task, rows in tables.items()
         for name in rows[0].cells
     }
@@ -208,34 +186,10 @@ def _picture(columns: Columns) -> HeatMap:
 
 
 def _summary(rows: Sequence[TableRow], lost: Collection[Row], blocks: Sequence[Block]) -> Summary:
-    """Return the first screen: the verdict, three sentences, the best row before and after, and Table 3."""
+    """Return the first screen: the verdict, three sentences and Table 3."""
     first, *rest = wording.headline(rows, lost)
     text = " ".join(words.text.strip() for words in rest)
-    _, tone = wording.verdict(rows)
-    helped = [row for row in rows if row.verdict("seen") == "better"]
-    chart = _before_and_after(helped, len(rows) - 1)
-    return Summary(first.text.strip(), tone, text, chart=chart, blocks=blocks)
-
-
-def _before_and_after(helped: Sequence[TableRow], count: int) -> Table | None:
-    """Return the scores of the row that gains most on seen tests, next to the iid row's."""
-    if not helped:
-        return None
-    best = max(helped, key=lambda row: row.cells["seen"].change)
-    shown_rows = []
-    for column, title in BEFORE_AND_AFTER.items():
-        cell = best.cells.get(column)
-        if cell is None or cell.score is None or cell.before is None:
-            continue
-        before = replace(cell.score, value=cell.before, interval=None)
-        tone, mark = TONES[cell.verdict], MARKS.get(cell.verdict, "")
-        dots = Dots([before, cell.score], (0.0, 1.0), None, tone or ("third",), True)
-        change = Number(cell.difference, tone, mark)
-        shown_rows.append(ShownRow([title, Number(before), Number(cell.score), change, dots]))
-    heads = [Column("", "left"), Column("before"), Column("after"), Column("diff")]
-    name = f"{best.config} {best.method}" + (f", the best of {count} rows on seen tests" if count > 1 else "")
-    title = f"Before (○) and after (●) training on the suite, in %: {name}"
-    return Table([*heads, Column("", "left", scale=(0.0, 1.0))], shown_rows, title=title)
+    return Summary(first.text.strip(), wording.verdict(rows)[1], text, blocks=blocks)
 
 
 def _about(settings: Settings) -> str:
@@ -273,34 +227,33 @@ def _line(finding: Finding) -> str:
 # Table 3
 
 
-def _table(rows: Sequence[TableRow]) -> Table:
-    columns = list(rows[0].cells)
+def _table(columns: Columns, *, of_tasks: bool) -> Table:
+    """Return Table 3: of one task with intervals, of several without."""
+    heads = [Column("trained on", "left", once=True), Column("method", "left")]
+    heads = [Column("trained on, method", "left")] if of_tasks else heads
     shown_rows: list[ShownRow] = []
     last = ""
-    for row in rows:
-        shown_rows += [ShownRow()] if last and row.config != last else []
-        scores = [_cell(row.cells[name]) for name in columns]
-        shown_rows.append(ShownRow([Words(row.config, "strong"), row.method, *scores]))
-        last = row.config
-    heads = [
-        Column("trained on", "left", once=True),
-        Column("method", "left"),
-        *(Column(title_of(name)) for name in columns),
-    ]
-    return Table(heads, shown_rows)
+    for config, method in _row_names(columns):
+        shown_rows += [ShownRow()] if last and config != last else []
+        last = config
+        names: list[ShownCell] = [f"{config} {method}"] if of_tasks else [Words(config, "strong"), method]
+        cells = [column.get((config, method), Cell()) for column in columns.values()]
+        shown_rows.append(ShownRow([*names, *(_number(cell, with_interval=not of_tasks) for cell in cells)]))
+    heads += [Column(f"{task}\n{title}".strip()) for task, title in columns]
+    return Table(heads, shown_rows, "table-3" if of_tasks else "")
 
 
-def _cell(cell: Cell) -> Number:
-    """Return the value with mark and interval, or the progress of an empty cell."""
-    return replace(_short_cell(cell), part="value" if cell.value is None else "value and interval")
+def _cells_of(rows: Sequence[TableRow], column: str) -> dict[Row, Cell]:
+    return {row.name: row.cells[column] for row in rows}
 
 
-def _short_cell(cell: Cell) -> Number:
-    """Return the value with its mark."""
+def _number(cell: Cell, *, with_interval: bool) -> Number:
+    """Return the value with its mark, or the progress of an empty cell."""
     if cell.value is None:
         return Number(cell.score, instead="–")
     best: tuple[Tone, ...] = ("strong",) if cell.is_best else ()
-    return Number(cell.score, (*best, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""))
+    number = Number(cell.score, (*best, *TONES[cell.verdict]), MARKS.get(cell.verdict, ""))
+    return replace(number, part="value and interval") if with_interval else number
 
 
 def _tests(rows: Sequence[TableRow]) -> Table:
@@ -312,7 +265,7 @@ def _tests(rows: Sequence[TableRow]) -> Table:
             interval = Number(cell.difference, part="interval")
             cells: list[ShownCell] = [
                 *row.name,
-                title_of(name),
+                COLUMNS[name],
                 change,
                 interval,
                 Number(cell.adjusted),
@@ -383,11 +336,10 @@ def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
         f"{shown(row.value, quantity(row))} of {row.n:,} functionalities are compared{'; ' * bool(row.note)}{row.note}"
         for row in counts
     ]
-    known = {
-        row.groups["hold out"]: row for row in measures if row.name == SHARED_TEXTS and MOST in row.facts
-    }
     lines += [
-        wording.shared(name, row.facts["cases"], row.n) for name, row in known.items() if row.facts["cases"]
+        wording.shared(row.groups["hold out"], row.facts["cases"], row.n)
+        for row in measures
+        if row.name == SHARED_TEXTS and row.facts["cases"]
     ]
     return [*map(str.strip, lines), claim_of_rows(seeds).strip()]
 

@@ -9,7 +9,7 @@ from ...core.measures import MEASURES, shown
 from ...core.records import Measure
 from ...core.views import Tone, Words
 from ...stats.generalization import ESTIMABLE_SEEDS
-from .table3 import IID_COLUMN, Cell, TableRow, title_of
+from .table3 import COLUMNS, IID_COLUMN, Cell, TableRow
 from .trainings import HOLD_OUTS, TAUGHT, Row
 
 PLURALS = {"functionality": "functionalities", "capability": "capabilities", "test type": "test types"}
@@ -263,22 +263,17 @@ def negative_transfer(groups: Mapping[str, str], capability: str, change: float,
     )
 
 
-def untuned(method: str, task: str) -> str:
-    """Return that a method takes vanilla's numbers."""
-    return f"{method}: the paper has no tuned numbers for {task}, so vanilla's are used."
-
-
 def shared_gain(row: Row, hold_out: str, cases: int, n: int, gain: float) -> str:
     """Return that a gain may come from cases whose texts were trained on."""
     return (
         f"{row[0]} {row[1]}: the model was trained on the texts of {cases:,} of {n:,} test cases, which could be the "
-        f'whole gain in {title_of(hold_out)} ({100 * gain:+.1f} points of the suite score). Use split_by = "text".'
+        f'whole gain in {COLUMNS[hold_out]} ({100 * gain:+.1f} points of the suite score). Use split_by = "text".'
     )
 
 
 def shared(hold_out: str, cases: int, n: int) -> str:
     """Return how many test cases have texts that the tested model was trained on."""
-    return f"{title_of(hold_out)}: the training data hold all texts of {cases:,} of {n:,} test cases."
+    return f"{COLUMNS[hold_out]}: the training data hold all texts of {cases:,} of {n:,} test cases."
 
 
 # Findings about one training

@@ -17,7 +17,6 @@ from typing import Any, get_type_hints
 
 from ...core.errors import PlanError, nearest
 from ..config import checked
-
 from .base import Method, Phase, Vanilla
 from .fish import Fish
 from .group_dro import GroupDRO
