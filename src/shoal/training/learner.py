@@ -68,27 +68,23 @@ class Vocabulary:
             self.narrow()
 
 
-def is_large(network: nn.Module) -> bool:
-    """Return whether the word table of a network is large enough to be worth narrowing."""
-    table = _table(network)
-    return table is not None and table.weight.numel() >= LARGE
-
-
-def vocabulary_of(network: nn.Module, rows: Iterable[NDArray[np.int64]]) -> Vocabulary | None:
-    """Return the used part of the word table; None if narrowing changes the training or saves too little."""
-    table = _table(network)
-    if table is None or not _is_plain(network, table):
+def large_table(network: nn.Module) -> nn.Embedding | None:
+    """Return the word table of a network; None if it is too small to be worth narrowing, or more than looked up."""
+    table = network.get_input_embeddings() if hasattr(network, "get_input_embeddings") else None  # type: ignore[operator]
+    if type(table) is not nn.Embedding or table.weight.numel() < LARGE or not _is_plain(network, table):
         return None
+    return table
+
+
+def vocabulary_of(
+    network: nn.Module, table: nn.Embedding, rows: Iterable[NDArray[np.int64]]
+) -> Vocabulary | None:
+    """Return the used part of the word table; None if narrowing it saves too little."""
     padding = [] if table.padding_idx is None else [table.padding_idx]
     used = np.unique(np.concatenate([np.array(padding, np.int64), *rows]))
     if 2 * len(used) > len(table.weight):
         return None
     return Vocabulary(network, table, torch.from_numpy(used).to(table.weight.device))
-
-
-def _table(network: nn.Module) -> nn.Embedding | None:
-    found = network.get_input_embeddings() if hasattr(network, "get_input_embeddings") else None  # type: ignore[operator]
-    return found if type(found) is nn.Embedding else None
 
 
 def _is_plain(network: nn.Module, table: nn.Embedding) -> bool:

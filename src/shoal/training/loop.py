@@ -24,7 +24,7 @@ from . import checkpointing
 from .batch import Batch, Tokens, Vectors
 from .config import TrainConfig
 from .environments import Environment
-from .learner import Learner, Stepper, Vocabulary, is_large, vocabulary_of
+from .learner import Learner, Stepper, Vocabulary, large_table, vocabulary_of
 from .loaders import ByEnvironment, EveryItem, Feed, Losses
 from .methods import Method, Phase, Vanilla
 from .spans import Windows
@@ -108,11 +108,12 @@ def _vocabulary(
     if shrinks or not examples or all(leg.phase.frozen for leg in legs):
         return None
     network = model.network(model.trained)
-    if not is_large(network):
+    table = large_table(network)
+    if table is None:
         return None
     rows = model.tokenise(list(dict.fromkeys(examples)))["input_ids"]
     # The padding token need not occur in any text.
-    return vocabulary_of(network, [*rows, np.array([model.padding.get("input_ids", 0)])])
+    return vocabulary_of(network, table, [*rows, np.array([model.padding.get("input_ids", 0)])])
 
 
 def _feed(

@@ -11,7 +11,7 @@ they test. Other functionalities may have the same texts, and a split by id sepa
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
@@ -62,7 +62,7 @@ def compare_plan(settings: Settings, results: Sequence[Result]) -> Compared:
         findings += shared_findings(table, shared)
     measures += over_tasks(tables, settings) if settings.tasks else []
     rows = {name_of(table.groups): table.rows for table in tables}
-    return Compared(measures, [*conclusions(rows, findings), *findings])
+    return Compared(measures, [*conclusions(rows), *findings])
 
 
 def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure]:
@@ -79,13 +79,12 @@ def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure
     ]
 
 
-def conclusions(tables: Mapping[Name, Sequence[TableRow]], findings: Sequence[Finding] = ()) -> list[Finding]:
+def conclusions(tables: Mapping[Name, Sequence[TableRow]]) -> list[Finding]:
     """Return the headline of each table."""
     concluded = []
     for name, rows in tables.items():
         if rows:
-            words = wording.headline(rows, lost_rows(findings, name))
-            text = "".join(word.text for word in words).replace("\n", " ")
+            text = "".join(word.text for word in wording.headline(rows)).replace("\n", " ")
             cells = [cell for row in rows for cell in row.cells.values()]
             rests_on = tuple(cell.difference for cell in cells if cell.difference)
             groups = {key: value for key, value in zip(("model", "task"), name, strict=True) if value}
@@ -123,17 +122,6 @@ def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
         every = [*lost_tasks(table.trainings), *negative_transfer(table.trainings)]
         findings += [replace(finding, groups={**table.groups, **finding.groups}) for finding in every]
     return sorted(findings, key=lambda finding: -finding.weight)
-
-
-def lost_rows(findings: Sequence[Finding], table: Name) -> Collection[Row]:
-    """Return the rows whose full model lost the task, or never learnt it, in some runs."""
-    return {
-        (finding.groups["config"], finding.groups["method"])
-        for finding in findings
-        if finding.kind in (FORGOTTEN, UNTRAINED)
-        and name_of(finding.groups) == table
-        and not {"seed", "fold"} & finding.groups.keys()
-    }
 
 
 # Lost tasks

@@ -88,6 +88,11 @@ class TableRow:
         """Return "better" or "worse" than the iid row where the test of a column says so, else nothing."""
         return self.cells.get(column, Cell()).verdict
 
+    def is_tested(self, column: str) -> bool:
+        """Return whether a column has a score and its test against the iid row."""
+        cell = self.cells.get(column, Cell())
+        return cell.adjusted is not None and cell.value is not None
+
     def gain(self, column: str, baseline: "TableRow") -> float | None:
         """Return the difference from the iid row, on the cases of both where that is known."""
         mine, theirs = (row.cells.get(column, Cell()) for row in (self, baseline))

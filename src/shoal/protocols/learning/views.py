@@ -8,7 +8,7 @@ pvalues        a row per configuration and method: p and adjusted p of each scor
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import zip_longest
 
@@ -23,7 +23,7 @@ from ..behaviour.wording import unusual_settings
 from . import wording
 from .build import results_of, tasks_of
 from .comparison import AVERAGE, OVER_METHODS
-from .findings import CONCLUSION, SHARED_TEXTS, lost_rows
+from .findings import CONCLUSION, SHARED_TEXTS
 from .iid import OVERLAP
 from .settings import IidPredictions, Predictions, Settings
 from .table3 import (
@@ -110,14 +110,13 @@ def _task_sections(
     ours = [row for row in measures if name_of(row.groups) == name]
     seeds = len({row.groups["seed"] for row in ours if "seed" in row.groups and row.value is not None})
     warnings = _warnings([finding for finding in findings if name_of(finding.groups) == name], results)
-    lost = lost_rows(findings, name)
     legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
     columns = {("", COLUMNS[column]): _cells_of(rows, column) for column in rows[0].cells}
     blocks: list[Block] = [_table(columns, of_tasks=False), legend]
     known = read_trainings([result for result in results if "settings" in result.job])
     trainings = [job for job in known if model in (None, job.model)]
     return [
-        Section(title, wording.headline(rows, lost), blocks, warnings, summary=_summary(rows, lost, blocks)),
+        Section(title, wording.headline(rows), blocks, warnings, summary=_summary(rows, blocks)),
         Section(title, "", [_tests(rows)], [_about(settings), *_details(ours, seeds)], detail="full"),
         *_averages(title, ours),
         Section(title, "", list(_matrices(means_of(measures, *name), trainings, task)), detail="full"),
@@ -185,9 +184,9 @@ def _picture(columns: Columns) -> HeatMap:
     return HeatMap(names, [(title, task) for task, title in columns], cells, "Table 3")
 
 
-def _summary(rows: Sequence[TableRow], lost: Collection[Row], blocks: Sequence[Block]) -> Summary:
+def _summary(rows: Sequence[TableRow], blocks: Sequence[Block]) -> Summary:
     """Return the first screen: the verdict, three sentences and Table 3."""
-    first, *rest = wording.headline(rows, lost)
+    first, *rest = wording.headline(rows)
     text = " ".join(words.text.strip() for words in rest)
     return Summary(first.text.strip(), wording.verdict(rows)[1], text, blocks=blocks)
 
