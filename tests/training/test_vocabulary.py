@@ -58,7 +58,7 @@ def test_where_every_weight_shrinks_the_table_stays_whole(name, more, monkeypatc
 def test_a_table_that_is_tied_to_another_layer_stays_whole(monkeypatch):
     network = load_model("tiny:sentiment").with_fresh_head(("a", "b"), 0).network("classify")
     monkeypatch.setattr(learner, "LARGE", 0)
-    assert learner.vocabulary_of(network, []) is not None
+    assert learner.large_table(network) is not None
     network.also = torch.nn.Linear(128, 838, bias=False)
     network.also.weight = network.get_input_embeddings().weight
-    assert learner.vocabulary_of(network, []) is None
+    assert learner.large_table(network) is None

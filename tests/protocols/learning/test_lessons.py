@@ -3,19 +3,16 @@
 # Made-up inputs here are looser than the types they are made up for.
 # mypy: disable-error-code="arg-type, union-attr, var-annotated"
 
-import math
 from dataclasses import replace
 
 import pytest
 
 from shoal.core.errors import DataError, PlanError
-from shoal.protocols.base import identity
 from shoal.protocols.behaviour.build import suite_cases
 from shoal.protocols.behaviour.suite import Suite, case
 from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import Settings, build, parts
 from shoal.protocols.learning.build import folds
-from shoal.protocols.learning.findings import _untuned
 from shoal.protocols.learning.hyper import (
     MIXED,
     READING,
@@ -25,7 +22,7 @@ from shoal.protocols.learning.hyper import (
     suite_how,
     tuned,
 )
-from shoal.protocols.learning.iid import is_iid, label_names, load_iid, ood_cases, overlap
+from shoal.protocols.learning.iid import is_iid, label_names, load_iid, overlap
 from shoal.protocols.learning.lessons import (
     held_out,
     items_of,
@@ -250,39 +247,6 @@ def test_labels_are_learnt_from_what_is_trained_on(tmp_path):
     assert iid_files(tmp_path, BOTH, ["so so\tneutral", "nice\tpositive", "poor\tnegative"], **own)
 
 
-def test_further_data_have_the_label_names_of_the_iid_data(tmp_path):
-    test = rows_file(tmp_path / "test.tsv", ["fine\tpositive", "poor\tnegative"])
-    files = {"iid": rows_file(tmp_path / "train.tsv", BOTH), "iid_test": test}
-    data = load_iid(learning(**files))
-    mine = rows_file(tmp_path / "mine.tsv", ["great\tpositive", "dull\tnegative"])
-    cases = ood_cases(learning(**files, ood=[f"mine={mine}"]), data)
-    assert [(made.id, made.labels) for made in cases] == [
-        ("mine/0", ("positive",)),
-        ("mine/1", ("negative",)),
-    ]
-    with pytest.raises(PlanError, match="two data sets are named 'test'"):
-        ood_cases(learning(**files, ood=[test, test]), data)
-    other = rows_file(tmp_path / "other.tsv", ["superb\tgreat", "poor\tnegative"])
-    with pytest.raises(PlanError, match=r"other.tsv has the labels great[\s\S]*invert"):
-        ood_cases(learning(**files, ood=[other]), data)
-    with pytest.raises(PlanError, match="ood: .*test.tsv holds the rows of the i.i.d. test data"):
-        ood_cases(learning(**files, ood=[f"mine={test}"]), data)
-
-
-def test_the_trainings_of_a_plan_are_judged_alike():
-    """Held-out parts decide on cases and answers, not on scoring; otherwise no two trainings could be compared."""
-    for asks in ("all", "held out"):
-        settings = learning(
-            train={"on": ["iid", "iid>suite"]}, hold_out=["capability", "test type"], hold_out_asks=asks
-        )
-        judged = [
-            identity(part, "scoring") for part in parts(settings) if part.hold_out[0] in ("none", "seen")
-        ]
-        folds_judged = [identity(part, "scoring") for part in parts(settings)]
-        assert len(judged) == 2 and judged[0] == judged[1]
-        assert asks != "all" or all(one == judged[0] for one in folds_judged)
-
-
 def test_iid_data_from_files(tmp_path):
     for name, rows in (("train.tsv", 6), ("test.tsv", 4)):
         lines = [f"text {name} {n}\t{n % 2}" for n in range(rows)]
@@ -406,37 +370,8 @@ def test_a_method_can_have_numbers_of_its_own():
     assert method_options(settings, "sentiment", "iid>suite", "l2") == {"decay": 0.5}
     assert parts(settings)
     wrong = learning(train={"on": "iid>suite", "options": {"vanilla": {"batch": 2.5}}})
-    with pytest.raises(
-        PlanError, match=r"options.vanilla.batch = 2.5[\s\S]*1 to 100,000 is expected, a whole one"
-    ):
+    with pytest.raises(PlanError, match=r"options.vanilla.batch = 2.5[\s\S]*valid integer"):
         suite_how(wrong, "hf:bert", "sentiment", "iid>suite", "vanilla")
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "range_"),
-    [
-        ("epochs", math.inf, "a number above 0, at most 10,000, is expected"),
-    ],
-)
-def test_a_methods_own_numbers_have_the_ranges_of_all_methods(name, value, range_):
-    with pytest.raises(PlanError, match=range_):
-        learning(train={"on": "iid>suite", name: value})
-    own = learning(train={"on": "iid>suite", "options": {"vanilla": {name: value}}})
-    with pytest.raises(PlanError, match=rf"train.options.vanilla.{name}[\s\S]*{range_}"):
-        suite_how(own, "hf:bert", "sentiment", "iid>suite", "vanilla")
-
-
-@pytest.mark.parametrize(
-    ("train", "message"),
-    [
-        ({"options": {"irm": {"scalar": True}}}, "train.options.irm is for a method that this plan does not"),
-        ({"method": "lp", "learning_rate": 1e-4}, "train.learning_rate has no effect on lp"),
-        ({"on": "iid", "batch": 4}, "train.batch has no effect"),
-    ],
-)
-def test_what_no_training_would_heed_is_refused(train, message):
-    with pytest.raises(PlanError, match=message):
-        parts(learning(train={"on": "iid>suite", **train}))
 
 
 def test_the_paper_profile_trains_as_its_text_says():
@@ -465,16 +400,6 @@ def test_irm_shows_mixed_data_in_more_and_smaller_steps():
     assert method_options(own, "sentiment", "iid+suite", "irm") == {"per_step": 4}
 
 
-def test_a_method_without_tuned_numbers_says_so():
-    settings = learning(suite="reading", iid="reading", train={"method": ["vanilla", "fish"]})
-    assert [found.text for found in _untuned(settings)] == [
-        "fish: the paper has no tuned numbers for reading comprehension, so vanilla's are used."
-    ]
-    own = {"options": {"fish": {"learning_rate": 2e-5, "batch": 8, "epochs": 1}}}
-    assert not _untuned(learning(suite="reading", train={"method": ["vanilla", "fish"], **own}))
-    assert not _untuned(learning(train={"method": ["vanilla", "fish"]}))
-
-
 def test_the_reference_profile_trains_as_its_code_does():
     recommended, reference = (
         learning(train={"on": "iid>suite"}, profile=profile) for profile in ("recommended", "reference")
@@ -496,11 +421,3 @@ def test_the_reference_profile_trains_as_its_code_does():
     fish = method_options(reference, "sentiment", "iid+suite", "fish")
     assert fish["epsilon"] == pytest.approx(0.005) and fish["extra_momentum_step"] and not fish["plain_share"]
     assert method_options(reference, "sentiment", "iid>suite", "irm")["penalty"] == 1e4
-
-
-def test_the_current_folder_is_not_searched_for_a_split(monkeypatch):
-    def refuse(*_: object) -> None:
-        raise AssertionError("searched")
-
-    monkeypatch.setattr("pathlib.Path.rglob", refuse)
-    assert training_cases(Settings(suite="sentiment", split="test"))

@@ -11,10 +11,9 @@ from shoal import Case
 from shoal.core.errors import DataError, PlanError
 from shoal.core.records import Answers, Finding
 from shoal.protocols.behaviour.build import load_suite
-from shoal.protocols.learning.degeneracy import degeneracy_of
 from shoal.protocols.learning.iid import iid_cases, load_iid
 from shoal.protocols.learning.lessons import occurrences, questions_of
-from shoal.protocols.learning.scoring import iid_f1, row_outcomes
+from shoal.protocols.learning.scoring import degeneracy_of, iid_f1, row_outcomes
 from shoal.protocols.learning.settings import Settings, Train
 from shoal.training.environments import Alike, Answered
 

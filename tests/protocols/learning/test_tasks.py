@@ -158,25 +158,13 @@ def test_a_task_may_have_its_own_model_and_numbers_of_training():
     [
         ({"tasks": TABLES | {"reading": READING | {"hold_out": ["capability"]}}}, "holds out"),
         ({"tasks": TABLES | {"reading": READING | {"seed": 3}}}, "a seed of its own"),
-        ({"tasks": ["sentiment"]}, "a table for each task"),
         ({"tasks": TABLES | {"again": TABLES["sentiment"]}}, "the same experiment as sentiment"),
-        ({"tasks": {"sentiment": {"siute": "x"}}}, 'tasks.sentiment: unknown setting "siute"'),
-        ({"model": "tiny:reading"}, "model is for a task"),
     ],
 )
 def test_tasks_that_avg_cannot_be_taken_over_are_refused(changes: dict[str, Any], message: str):
     with pytest.raises(PlanError, match=message) as problem:
         make_plan({"models": ["tiny:sentiment"], "learning": changes}).jobs()
     assert problem.value.fix
-
-
-def test_a_model_of_one_task_beside_several_models_is_refused():
-    reading = {"reading": READING | {"model": "tiny:reading"}}
-    plan = make_plan(
-        {"models": ["tiny:sentiment", "tiny:paraphrase"], "learning": {"tasks": TABLES | reading}}
-    )
-    with pytest.raises(PlanError, match="is for one task, and the plan has 2 models"):
-        plan.jobs()
 
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

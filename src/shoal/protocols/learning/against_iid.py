@@ -205,11 +205,11 @@ def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
         of = test.groups["score"]
         interval, method = test.difference.interval, test.method
         about, name = (test.n, test.groups), method if interval else ""
-        note, runs = "; ".join(filter(None, [test.scope, reach(test.seeds)])), {"runs": test.seeds}
+        note = "; ".join(filter(None, [test.scope, reach(test.seeds)]))
         value = test.difference.value
-        yield Measure("difference", value, *about, interval, name, note=note, of=of, facts=runs)
+        yield Measure("difference", value, *about, interval, name, note=note, of=of)
         yield Measure("p value", test.p, *about, note=test.test)
-        yield Measure("adjusted p value", p, *about, note=family, facts={"tests": len(tests)})
+        yield Measure("adjusted p value", p, *about, note=family)
 
 
 def with_interval(row: Measure, figure: Estimate, seeds: int) -> Measure:

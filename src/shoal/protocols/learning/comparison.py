@@ -196,13 +196,12 @@ class ModelTable:
     def _scoped(self, row: Measure, scenario: Scenario) -> Measure:
         """Return a mean over seeds with its scope (`docs/method/beyond.md` 7.3)."""
         seeds, known = len(scenario.seeds), len(self.trainings.seeds)
-        parts, facts = list(reach_so_far(seeds, known)), {"seeds": seeds, "seeds known": known}
+        parts = list(reach_so_far(seeds, known))
         if self.settings.fold and scenario.hold_out in HOLD_OUTS[1:]:
             parts.insert(0, f"only {'on' if scenario.is_baseline else 'without'} {self.settings.fold}")
         if self._has_own_iid(scenario):
             parts.append(wording.HELD_OUT_IID)
-            facts["iid of held-out models"] = True
-        return replace(row, facts={**row.facts, **facts}).with_note("; ".join(parts))
+        return row.with_note("; ".join(parts))
 
     def _has_own_iid(self, scenario: Scenario) -> bool:
         left_out = scenario.hold_out in HOLD_OUTS[1:] and not scenario.is_baseline

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from ...core.ranges import Count, Epochs, Seed, Within
 from ...training.config import TrainNumbers
@@ -25,14 +25,6 @@ class Train(TrainNumbers):
     configuration and method (`hyper.py`). learning_rate is that of every method but lp, which only trains a head:
     train.options.lp.learning_rate.
     """
-
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        "select_on": "train.tune selects by the paper's objective",
-        "loss": "the profile decides the loss of labels",
-        "invariance": "INV cases have the loss of equation 5",
-        "direction": "DIR cases have the loss of equation 6",
-        "group_by_length": "leave it out: the i.i.d. stage groups by length in profile recommended",
-    }
 
     on: tuple[Config, ...] = ("iid", "iid>suite")
     """Data of the stages: `>` separates stages, `+` mixes data."""
@@ -104,13 +96,6 @@ def _nothing(settings: "Settings") -> str:
 @dataclass(frozen=True, slots=True)
 class Settings(behaviour.Settings):
     """Settings of `[learning]` in a plan."""
-
-    REMOVED: ClassVar[Mapping[str, str]] = {
-        "ood": "a plan of its own with these data as iid_test",
-        "iid_texts": 'text = ["COLUMN"]',
-        "iid_label": 'label = "COLUMN"',
-        "sample_seed": "leave it out: samples of cases and of functionalities are the same in every plan",
-    }
 
     split: str = changes("cases", "", resolve=_split)
     """Part of the suite to test on: test (default), validation, FILE (its test part) or FILE:validation."""
