@@ -62,12 +62,6 @@ def test_labels_of_a_suite_of_three_teach_a_model_of_two(label, target):
     assert target_of(label, THREE, TWO) == pytest.approx(target)
 
 
-def test_with_the_same_labels_a_target_is_sure_and_anything_but_is_shared_among_the_others():
-    assert target_of("neutral", THREE, THREE) == (0, 1, 0)
-    assert target_of("not_neutral", THREE, THREE) == (0.5, 0, 0.5)
-    assert target_of(1, ("different", "duplicate"), ("different", "duplicate")) == (0, 1)
-
-
 # Items
 
 

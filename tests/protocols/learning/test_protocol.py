@@ -65,17 +65,3 @@ def test_a_grammar_that_draws_other_rows_has_another_version():
     rows = {name: [make_rows(name, split, 60) for split in ("train", "test")] for name in sorted(GRAMMARS)}
     digest = hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
     assert (VERSION, digest) == (1, "f3c11b28bc548001")
-
-
-@pytest.mark.slow
-def test_behaviour_does_not_import_learning():
-    code = (
-        "import sys; from shoal.cli import main\n"
-        "main(['try', 'behaviour', 'predictions:example', '--set', 'suite=sentiment'], standalone_mode=False)\n"
-        "print([name for name in sys.modules if name.startswith('shoal.protocols.learning')])"
-    )
-    assert python(code).splitlines()[-1] == "[]"
-    sources = (ROOT / "src/shoal/protocols/behaviour").rglob("*.py")
-    assert [
-        path.name for path in sources if "learning" in path.read_text(encoding="utf-8").split('"""')[2]
-    ] == []
