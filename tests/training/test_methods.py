@@ -293,8 +293,6 @@ def test_options_that_are_not_known_are_refused_with_those_that_are():
         make_method("group-dro", {"stepsize": 0.1})
     with pytest.raises(PlanError, match="vanilla: unknown option 'decay'[\\s\\S]*it has none"):
         make_method("vanilla", {"decay": 0.1})
-    with pytest.raises(PlanError, match=r"unknown method 'groupdro'[\s\S]*try: \"group-dro\""):
-        make_method("groupdro")
     with pytest.raises(PlanError, match=r"l2: penalty = 'yes'[\s\S]*valid boolean"):
         make_method("l2", {"penalty": "yes"})
     with pytest.raises(PlanError, match=r"irm: iid_share = 1[\s\S]*from 0 to 0.99"):

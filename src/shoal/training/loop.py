@@ -39,8 +39,6 @@ class Log:
 
     losses: list[float] = field(default_factory=list)
     """The loss of every step."""
-    notes: list[str] = field(default_factory=list)
-    """Warnings: the training was not what the method is for."""
 
     @property
     def steps(self) -> int:
@@ -204,7 +202,6 @@ class _Walk:
                     self._leg(number, leg, np.random.default_rng([self.seed, number]), kept)
                 kept = None
         network.eval()
-        self.log.notes = self.method.notes()
         return self.log
 
     def _leg(self, number: int, leg: _Leg, rng: Generator, kept: checkpointing.Moment | None) -> None:

@@ -21,8 +21,7 @@ from ..behaviour.settings import SPLITS
 from .hyper import method_options
 from .iid import iid_cases, load_iid, overlap
 from .lessons import training_cases
-from .settings import Asked, HoldOut, Settings, Train
-from .trainings import METHODS
+from .settings import Asked, HoldOut, Method, Settings, Train
 
 UNITS = ("functionality", "capability", "test type")
 """What can be held out."""
@@ -119,7 +118,8 @@ def _trained_rows(settings: Settings) -> list[tuple[Settings, bool]]:
     rows = []
     for config in dict.fromkeys(settings.train.on):
         is_baseline = config == "iid"
-        for method in ["vanilla"] if is_baseline else dict.fromkeys(settings.train.method):
+        methods: Sequence[Method] = ["vanilla"] if is_baseline else settings.train.method
+        for method in dict.fromkeys(methods):
             train = replace(settings.train, on=(config,), method=(method,))
             rows.append((replace(settings, train=train), is_baseline))
     return rows
@@ -142,20 +142,13 @@ def _check(settings: Settings) -> None:
             "[learning] needs i.i.d. data",
             fix='--set iid=sentiment; in a plan, iid = "sentiment", or iid = "train.tsv" with iid_test = "test.tsv"',
         )
-    _refuse_unknown_methods(settings)
+    _check_options(settings)
     _refuse_tested_twice(settings, train)
 
 
-def _refuse_unknown_methods(settings: Settings) -> None:
-    """Stop at an unknown method or option; torch is imported only for options."""
+def _check_options(settings: Settings) -> None:
+    """Stop at unknown options of methods; torch is imported only for options."""
     train = settings.train
-    for name in train.method:
-        if name not in METHODS:
-            raise PlanError(
-                f"unknown method {name!r}",
-                why=f"known: {', '.join(METHODS)}",
-                fix=nearest(name, METHODS) or "one of those",
-            )
     for name in (name for name in train.method if name in train.options):
         from ...training.methods import make_method
 

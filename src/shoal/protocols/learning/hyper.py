@@ -127,7 +127,7 @@ def iid_how(settings: Settings, model: str, task: str) -> TrainConfig:
     train = settings.train
     usual = IID_OF_READING if task == READING else IID
     return TrainConfig(
-        learning_rate=usual.rate * _factor(model),
+        learning_rate=usual.rate * rate_factor(model),
         batch=_batch(settings, task, usual.batch),
         epochs=train.iid_epochs or usual.epochs,
         group_by_length=settings.profile == "recommended",
@@ -138,7 +138,7 @@ def suite_how(settings: Settings, model: str, task: str, config: str, method: st
     """Return the hyper-parameters of the suite stage; lp-ft begins as lp and goes on as vanilla."""
     epochs, batch, rate = tuned(task, "vanilla" if method == "lp-ft" else method, config)
     usual = TrainConfig(
-        learning_rate=rate if method == "lp" else rate * _factor(model, method) * FASTER.get(method, 1),
+        learning_rate=rate if method == "lp" else rate * rate_factor(model, method) * FASTER.get(method, 1),
         batch=_batch(settings, task, batch),
         epochs=2 * HALF if method == "lp-ft" else epochs,
     )
@@ -167,7 +167,7 @@ LARGE_BATCHES = (2, 3)
 
 def grid(settings: Settings, model: str, task: str, method: str) -> list[dict[str, Any]]:
     """Return the grid in the order that decides ties: fewer epochs, the lower rate, the smaller batch."""
-    times = _factor(model, method) * FASTER.get(method, 1)
+    times = rate_factor(model, method) * FASTER.get(method, 1)
     as_in_paper = task == READING and settings.profile != "recommended"
     searched: dict[str, Sequence[float]] = {
         "epochs": EPOCHS,
@@ -176,20 +176,6 @@ def grid(settings: Settings, model: str, task: str, method: str) -> list[dict[st
     }
     searched |= {name: [value] for name, value in set_numbers(settings.train, method).items()}
     return [dict(zip(searched, numbers, strict=True)) for numbers in product(*searched.values())]
-
-
-def as_for_bert(rate: float, model: str, method: str) -> float:
-    """Return the rate for BERT-base that corresponds to this model's."""
-    return rate / _factor(model, method)
-
-
-def as_for_lp_ft(model: str) -> float:
-    """Return the ratio of lp-ft's rate to vanilla's: below 1 for tiny models, where lp-ft forgot the task at vanilla's.
-
-    >>> as_for_lp_ft("hf:bert"), as_for_lp_ft("tiny:sentiment")
-    (1.0, 0.4)
-    """
-    return _factor(model, "lp-ft") / _factor(model)
 
 
 def _batch(settings: Settings, task: str, usual: int) -> int:
@@ -234,5 +220,6 @@ def iid_losses(settings: Settings, task: str) -> dict[str, str]:
     return chosen | {"labels": "softmax"} if "labels" in chosen else chosen
 
 
-def _factor(model: str, method: str = "vanilla") -> int:
+def raterate_factor(model: str, method: str = "vanilla") -> int:
+    """Return the ratio of a model's learning rate to that of BERT-base."""
     return TINY_FACTORS.get(method, TINY_FACTOR) if model.startswith("tiny:") else 1

@@ -14,6 +14,8 @@ from .iid import iid_identity, test_identity
 Config = Literal["iid", "iid>suite", "iid+suite", "iid>iid+suite"]
 HoldOut = Literal["none", "seen", "functionality", "capability", "test type"]
 Asked = Literal["all", "held out"]
+Method = Literal["vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish", "lora"]
+"""In the order of the paper's Table 3; ours come last."""
 Teach = Literal["nothing", "instructions", "demonstrations", "both"]
 
 
@@ -30,8 +32,8 @@ class Train(TrainNumbers):
     """Data of the stages: `>` separates stages, `+` mixes data."""
     from_: Literal["base", "model"] = "base"
     """Start from base weights with a new head, or from the model and its head. "model" replaces the i.i.d. stage."""
-    method: tuple[str, ...] = ("vanilla",)
-    """Method of the suite stage: vanilla, l2, dropout, lp, lp-ft, irm, group-dro, fish, lora."""
+    method: tuple[Method, ...] = ("vanilla",)
+    """Method of the suite stage."""
     iid_epochs: Epochs | None = None
     """Epochs of the i.i.d. stage."""
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -24,7 +24,7 @@ from ...core.case_table import by_group
 from ...core.errors import DataError, some
 from ...core.records import Case, Result, verdicts_of
 from .iid import is_iid
-from .settings import Config, Settings, Teach
+from .settings import Config, Method, Settings, Teach
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -32,8 +32,7 @@ Positions = NDArray[np.int64]
 Row = tuple[str, str]
 """Configuration and method."""
 
-METHODS = ("vanilla", "l2", "dropout", "lp", "lp-ft", "irm", "group-dro", "fish", "lora")
-"""In the order of the paper's Table 3; ours come last."""
+METHODS = get_args(Method)
 F1_TASKS = ("paraphrase",)
 """Tasks that look for one of two labels."""
 TAUGHT = "suite"

@@ -23,7 +23,7 @@ from ..behaviour.wording import unusual_settings
 from . import wording
 from .build import results_of, tasks_of
 from .comparison import AVERAGE, OVER_METHODS
-from .findings import CONCLUSION, SHARED_TEXTS
+from .findings import CONCLUSION
 from .iid import OVERLAP
 from .settings import IidPredictions, Predictions, Settings
 from .table3 import (
@@ -334,11 +334,6 @@ def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
     lines = [
         f"{shown(row.value, quantity(row))} of {row.n:,} functionalities are compared{'; ' * bool(row.note)}{row.note}"
         for row in counts
-    ]
-    lines += [
-        wording.shared(row.groups["hold out"], row.facts["cases"], row.n)
-        for row in measures
-        if row.name == SHARED_TEXTS and row.facts["cases"]
     ]
     return [*map(str.strip, lines), claim_of_rows(seeds).strip()]
 

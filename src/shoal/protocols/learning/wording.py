@@ -195,11 +195,6 @@ def shared_gain(row: Row, hold_out: str, cases: int, n: int, gain: float) -> str
     )
 
 
-def shared(hold_out: str, cases: int, n: int) -> str:
-    """Return how many test cases have texts that the tested model was trained on."""
-    return f"{COLUMNS[hold_out]}: the training data hold all texts of {cases:,} of {n:,} test cases."
-
-
 # Findings about one training
 
 CONSTANT = " A constant answer passes every invariance test."

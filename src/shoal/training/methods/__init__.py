@@ -46,12 +46,6 @@ def make_method(name: str, options: Mapping[str, Any] | None = None) -> Method:
     >>> make_method("group-dro", {"step_size": 0.1}).step_size
     0.1
     """
-    if name not in METHODS:
-        raise PlanError(
-            f"unknown method {name!r}",
-            why=f"known methods are {', '.join(METHODS)}",
-            fix=nearest(name, METHODS) or "one of those",
-        )
     kind, values = METHODS[name], dict(options or {})
     hints = get_type_hints(kind, include_extras=True)
     known = [field.name for field in fields(kind) if field.init]  # type: ignore[arg-type]
