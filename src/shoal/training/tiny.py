@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -84,11 +85,11 @@ def accuracy(model: HFModel, rows: Sequence[Row], labels: Sequence[str]) -> floa
     """Return the share of rows that a model gets right; answers must match exactly."""
     examples = [row.texts for row in rows]
     if not labels:
-        texts = model.extract(examples).texts
-        return sum(text == row.label for text, row in zip(texts, rows, strict=True)) / len(rows)
-    answers = model.classify(examples, labels)
-    given = [answers.labels[code] for code in answers.predictions.tolist()]
-    return sum(label == row.label for label, row in zip(given, rows, strict=True)) / len(rows)
+        given: Sequence[str] = model.extract(examples).texts
+    else:
+        answers = model.classify(examples, labels)
+        given = [answers.labels[code] for code in answers.predictions.tolist()]
+    return fmean(answer == row.label for answer, row in zip(given, rows, strict=True))
 
 
 def save(name: str, network: Any, tokenizer: Any, score: float) -> Path:

@@ -26,13 +26,12 @@ from ..base import Compared
 from ..behaviour.wording import failed_checks
 from . import wording
 from .against_iid import common_hits, common_seeds, iid_test
-from .build import planned_folds
+from .build import planned_folds, results_of, tasks_of
 from .comparison import ModelTable, compare_models, compare_tasks
 from .lessons import held_out, training_cases
 from .scoring import FORGOTTEN, UNTRAINED
 from .settings import Settings
 from .table3 import Name, TableRow, name_of
-from .tasks import results_of, tasks_of
 from .trainings import Floats, Row, Scenario, Trainings, read_trainings
 
 CONCLUSION, NEGATIVE_TRANSFER, SHARED_TEXTS = "conclusion", "negative transfer", "shared texts"

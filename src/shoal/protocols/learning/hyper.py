@@ -220,6 +220,6 @@ def iid_losses(settings: Settings, task: str) -> dict[str, str]:
     return chosen | {"labels": "softmax"} if "labels" in chosen else chosen
 
 
-def raterate_factor(model: str, method: str = "vanilla") -> int:
+def rate_factor(model: str, method: str = "vanilla") -> int:
     """Return the ratio of a model's learning rate to that of BERT-base."""
     return TINY_FACTORS.get(method, TINY_FACTOR) if model.startswith("tiny:") else 1

@@ -49,7 +49,7 @@ class GroupDRO(Sampled):
         suite = [one.name for one in environments if one.kind != "iid"]
         self.apart = self.iid_share if 0 < len(suite) < len(environments) else 0.0
         names = suite if self.apart else [one.name for one in environments]
-        self.blame, self.draws, self.largest = dict.fromkeys(names, 0.0), 0, 1.0
+        self.blame = dict.fromkeys(names, 0.0)
         every = dict(zip((one.name for one in environments), self.chances(environments), strict=True))
         total = sum(every[name] for name in names)
         self.shares = {name: float(every[name] / total) for name in names}
