@@ -143,8 +143,8 @@ class LabelLoss(BoundedLoss):
         return losses.LABEL_LOSSES[self.kind](logits, wanted)
 
     def floor(self, logits: Tensor) -> float:
-        """Return the entropy of soft labels."""
-        return losses.LABEL_FLOORS[self.kind](self.targets).item()
+        """Return the entropy of soft labels, which is the bound of cross-entropy."""
+        return losses.entropy(self.targets).item() if self.kind == "softmax" else 0.0
 
 
 class InvarianceLoss(BoundedLoss):

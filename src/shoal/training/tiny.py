@@ -15,15 +15,14 @@ from statistics import fmean
 from typing import Any
 
 import torch
-from tokenizers import models, trainers
-from transformers import BertForQuestionAnswering, BertForSequenceClassification, PreTrainedTokenizerFast
+from transformers import BertForQuestionAnswering, BertForSequenceClassification
 
 from ..data.grammar import Row, make_rows
 from ..models.fresh import fresh_model
 from ..models.hf import HFModel
 from .config import TrainConfig
 from .environments import Answered, Environment, Labelled
-from .from_scratch import SPECIALS, Shape, bare_tokenizer, bert_config, for_transformers
+from .from_scratch import Shape, bert_config, make_tokenizer
 from .loop import train
 from .methods import Vanilla
 from .stage import Progress, silent
@@ -53,17 +52,10 @@ RECIPES = {
 }
 
 
-def make_tokenizer(texts: Sequence[str], recipe: Recipe) -> PreTrainedTokenizerFast:
-    """Return a lower-case word-piece tokenizer trained on these texts."""
-    tokenizer = bare_tokenizer(models.WordPiece(unk_token="[UNK]"))
-    trainer = trainers.WordPieceTrainer(vocab_size=recipe.vocabulary, special_tokens=SPECIALS)
-    tokenizer.train_from_iterator(texts, trainer)
-    return for_transformers(tokenizer, recipe.length)
-
-
 def build(recipe: Recipe, rows: Sequence[Row], seed: int = 0, progress: Progress = silent) -> HFModel:
     """Train a model on these rows from scratch."""
-    tokenizer = make_tokenizer([text for row in rows for text in row.texts], recipe)
+    texts = [text for row in rows for text in row.texts]
+    tokenizer = make_tokenizer(texts, recipe.vocabulary, recipe.length)
     torch.manual_seed(seed)
     kind = BertForSequenceClassification if recipe.labels else BertForQuestionAnswering
     network = kind(bert_config(tokenizer, recipe, recipe.labels))

@@ -132,39 +132,6 @@ def test_the_matrix_of_pass_rates_by_scenario():
     assert "not bad" in text and "not bad" not in printed(example())
 
 
-def trained(name: str, on: str, hold_out: str = "", fold: str = "", seed: int = 0) -> Result:
-    train = {"on": [on], "method": ["vanilla"]}
-    settings = {"train": train, "hold_out": [hold_out] if hold_out else [], "fold": fold, "seed": seed}
-    return Result({"id": name, "model": "m", "settings": settings}, (), (), Measures(()))
-
-
-def test_a_cell_of_the_matrix_names_the_jobs_that_were_asked_its_cases():
-    results = [
-        trained("base", "iid"),
-        trained("whole", "iid>suite", "seen"),
-        trained("without good", "iid>suite", "functionality", "not good"),
-        trained("without good again", "iid>suite", "functionality", "not good", 1),
-        trained("without bad", "iid>suite", "functionality", "not bad"),
-    ]
-    sections = view(Settings(train=Train()), results, example(), [])
-    block = next(
-        block
-        for section in sections
-        for block in section.blocks
-        if isinstance(block, HeatMap) and block.title.startswith("func")
-    )
-    names = [name for name, _ in block.rows]
-    jobs = {
-        (names[row], block.columns[column][1]): list(cell.basis.jobs)
-        for (row, column), cell in block.cells.items()
-    }
-    assert jobs["not good", "iid"] == ["base"]
-    assert jobs["not good", "iid>suite"] == ["without good", "without good again"]
-    assert jobs["not bad", "iid>suite"] == ["without bad"]
-    assert jobs["reducers", "iid>suite"] == ["whole"], "nothing of it was there to be left out"
-    assert jobs["suite score", "iid"] == []
-
-
 def test_results_as_csv():
     base, row = csv.DictReader(io.StringIO(tables_of(shown(example()))["results"]))
     own = [name for name in row if not name.endswith((" low", " high", " n"))]
@@ -249,7 +216,7 @@ def test_three_warnings_stand_below_the_table_and_the_others_are_counted():
     assert [line for line in below.splitlines() if line.startswith("!")] == [
         "! a row",
         "! iid>suite vanilla without a seed 1: forgotten a",
-        "! iid>suite vanilla without a seed 1: degenerate a",
+        "! iid>suite vanilla without b seed 1: forgotten b",
     ]
     assert "4 more notes: --full" in below
     everything = printed(example(), findings=wrong, full=True)

@@ -66,28 +66,18 @@ def common_seeds(scenario: Scenario, base: Scenario) -> tuple[list[int], list[in
     return [scenario.seeds.index(seed) for seed in both], [base.seeds.index(seed) for seed in both]
 
 
-def common_hits(scenario: Scenario, base: Scenario) -> tuple[Floats, Floats]:
-    """Return both sides' i.i.d. outcomes: the rows that both answered in every run, the seeds that both have."""
+def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator[Contest]:
+    """Test the i.i.d. score on the rows that both answered in every run; no test without a seed in common."""
     ours, theirs = common_seeds(scenario, base)
     new, old = scenario.iid[:, ours], base.iid[:, theirs]
     known = ~np.isnan(new - old).any(axis=1)
-    return new[known], old[known]
-
-
-def iid_test(
-    settings: Settings, scenario: Scenario, base: Scenario, *, these_runs: bool = False
-) -> Iterator[Contest]:
-    """Test the i.i.d. score on the rows that both answered in every run; no test without a seed in common.
-
-    `these_runs`: the case is the unit whatever the number of seeds.
-    """
-    new, old = common_hits(scenario, base)
+    new, old = new[known], old[known]
     n, seeds = new.shape
     if not n or not seeds:
         return
     groups, note = {"score": "iid score", **scenario.groups}, _unequal(scenario, base, seeds)
     by_seed = np.array([old.mean(axis=0), new.mean(axis=0)])
-    over = SeedError() if these_runs else _error_over_seeds(settings, by_seed)
+    over = _error_over_seeds(settings, by_seed)
     if over.parts:
         yield _over_seeds(groups, n, by_seed, over, note)
         return

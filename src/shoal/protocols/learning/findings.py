@@ -1,7 +1,6 @@
 """Findings of a plan's trainings: the conclusion of each table, lost tasks, negative transfer.
 
-A row whose i.i.d. score is significantly and more than five points below the iid row's lost the task, or never learnt
-it. With 20 points its other columns mean nothing.
+A row whose i.i.d. score is significantly and 20 points below the iid row's lost the task, or never learnt it.
 
 Negative transfer (`docs/method/beyond.md` 7.10): training on a functionality's siblings makes it worse,
 Δ_F = s_F(its siblings trained on) - s_F(its whole capability held out), case by case.
@@ -25,18 +24,18 @@ from ...stats.paired import sign_flip_test, sign_test
 from ..base import Compared
 from ..behaviour.wording import failed_checks
 from . import wording
-from .against_iid import common_hits, common_seeds, iid_test
+from .against_iid import common_seeds
 from .build import planned_folds, results_of, tasks_of
 from .comparison import ModelTable, compare_models, compare_tasks
 from .lessons import held_out, training_cases
 from .scoring import FORGOTTEN, UNTRAINED
 from .settings import Settings
-from .table3 import Name, TableRow, name_of
-from .trainings import Floats, Row, Scenario, Trainings, read_trainings
+from .table3 import IID_COLUMN, Cell, Name, TableRow, name_of
+from .trainings import Floats, Row, Trainings, read_trainings
 
 CONCLUSION, NEGATIVE_TRANSFER, SHARED_TEXTS = "conclusion", "negative transfer", "shared texts"
-POINTS, MUCH = 0.05, 0.2
-"""Smallest loss of i.i.d. score that is reported as part of the task, and as the whole task."""
+MUCH = 0.2
+"""Smallest loss of i.i.d. score that is reported as a lost task."""
 CONCLUDED, LOST, SHARED, TRANSFER, OF_A_FOLD = 100.0, 20.0, 15.0, 5.0, 0.1
 """Weights of the kinds of findings, and the factor for a single fold."""
 MOST = "largest effect"
@@ -118,7 +117,7 @@ def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
     """Return what several trainings show together: lost tasks and negative transfer."""
     findings = []
     for table in tables:
-        every = [*lost_tasks(table.trainings), *negative_transfer(table.trainings)]
+        every = [*lost_tasks(table.rows), *negative_transfer(table.trainings)]
         findings += [replace(finding, groups={**table.groups, **finding.groups}) for finding in every]
     return sorted(findings, key=lambda finding: -finding.weight)
 
@@ -126,40 +125,15 @@ def table_findings(tables: Sequence[ModelTable]) -> list[Finding]:
 # Lost tasks
 
 
-def lost_tasks(trainings: Trainings) -> list[Finding]:
-    """Return the rows that lost the task; Holm over all."""
-    base = trainings.baseline
-    if base is None:
-        return []
-    tests = [
-        (scenario, test)
-        for scenario in (trainings.scenario(row, "seen") for row in trainings.rows)
-        for test in iid_test(trainings.settings, scenario, base, these_runs=True)
-    ]
-    adjusted = holm([test.p for _, test in tests]).tolist() if tests else []
-    return [
-        _lost(scenario, base, test.difference.value, p)
-        for (scenario, test), p in zip(tests, adjusted, strict=True)
-        if p <= ALPHA and test.difference.value < -POINTS
-    ]
-
-
-def _lost(scenario: Scenario, base: Scenario, difference: float, p: float) -> Finding:
-    """Return the finding; it counts the runs, because a mean hides one run that lost everything."""
-    hits = common_hits(scenario, base)
-    ours, theirs = (
-        Measure("iid score", float(side.mean()), len(side), which.groups)
-        for side, which in zip(hits, (scenario, base), strict=True)
-    )
-    is_all = difference <= -MUCH
-    losses = (hits[1] - hits[0]).mean(axis=0)
-    count = int((losses >= (MUCH if is_all else POINTS)).sum())
-    text = wording.lost_task(
-        scenario.row, is_all=is_all, count=count, scores=hits[0].mean(axis=0), before=hits[1].mean()
-    )
-    kind = FORGOTTEN if wording.starts_trained(scenario.row) else UNTRAINED
-    groups = {"config": scenario.row[0], "method": scenario.row[1]}
-    return Finding(kind, text, (ours, theirs), LOST, groups, {"difference": difference, "adjusted p": p})
+def lost_tasks(rows: Sequence[TableRow]) -> Iterator[Finding]:
+    """Yield the rows that lost the task or never learnt it; their other columns mean nothing."""
+    for row in rows:
+        cell = row.cells.get(IID_COLUMN, Cell())
+        if row.verdict(IID_COLUMN) == "worse" and cell.change <= -MUCH:
+            kind = FORGOTTEN if wording.starts_trained(row.name) else UNTRAINED
+            rests_on = tuple(measure for measure in (cell.score, cell.difference) if measure)
+            groups = {"config": row.config, "method": row.method}
+            yield Finding(kind, wording.lost_task(row), rests_on, LOST, groups)
 
 
 # Negative transfer

@@ -9,23 +9,22 @@ pvalues        a row per configuration and method: p and adjusted p of each scor
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import zip_longest
 
 from ...core.claims import claim_of_rows
 from ...core.measures import quantity, shown
-from ...core.records import Basis, Finding, Measure, Result
+from ...core.records import Finding, Measure, Result
 from ...core.views import Block, Column, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Cell as ShownCell
 from ...core.views import Row as ShownRow
 from ..behaviour.view import view as behaviour_view
-from ..behaviour.wording import unusual_settings
 from . import wording
 from .build import results_of, tasks_of
 from .comparison import AVERAGE, OVER_METHODS
 from .findings import CONCLUSION
 from .iid import OVERLAP
-from .settings import IidPredictions, Predictions, Settings
+from .settings import Settings
 from .table3 import (
     COLUMNS,
     IID_COLUMN,
@@ -36,7 +35,7 @@ from .table3 import (
     name_of,
     tables_by_name,
 )
-from .trainings import HOLD_OUTS, STANDARD, Row, Training, read_trainings
+from .trainings import HOLD_OUTS, STANDARD, Row
 
 Tables = Mapping[str | None, Sequence[TableRow]]
 """The rows of each task."""
@@ -45,12 +44,6 @@ Columns = Mapping[tuple[str, str], Mapping[Row, Cell]]
 
 MARKS = {"better": "▲", "worse": "▼"}
 TONES: Mapping[str, tuple[Tone, ...]] = {"better": ("good",), "worse": ("bad",), "": ()}
-ELSEWHERE = (
-    *("hold_out", "train.on", "train.method"),
-    *(f"predictions.{field.name}" for field in fields(Predictions)),
-    *(f"iid_predictions.{field.name}" for field in fields(IidPredictions)),
-)
-"""Settings that the rows and columns of the table show."""
 SCENARIOS = {
     "seen": "seen: trained on the whole suite",
     "functionality": "func: the functionality itself was held out",
@@ -113,13 +106,11 @@ def _task_sections(
     legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
     columns = {("", COLUMNS[column]): _cells_of(rows, column) for column in rows[0].cells}
     blocks: list[Block] = [_table(columns, of_tasks=False), legend]
-    known = read_trainings([result for result in results if "settings" in result.job])
-    trainings = [job for job in known if model in (None, job.model)]
     return [
         Section(title, wording.headline(rows), blocks, warnings, summary=_summary(rows, blocks)),
-        Section(title, "", [_tests(rows)], [_about(settings), *_details(ours, seeds)], detail="full"),
+        Section(title, "", [_tests(rows)], _details(ours, seeds), detail="full"),
         *_averages(title, ours),
-        Section(title, "", list(_matrices(means_of(measures, *name), trainings, task)), detail="full"),
+        Section(title, "", list(_matrices(means_of(measures, *name), task)), detail="full"),
     ]
 
 
@@ -191,24 +182,10 @@ def _summary(rows: Sequence[TableRow], blocks: Sequence[Block]) -> Summary:
     return Summary(first.text.strip(), wording.verdict(rows)[1], text, blocks=blocks)
 
 
-def _about(settings: Settings) -> str:
-    """Return suite, split, profile and the settings that the table does not show."""
-    split = f", {settings.split} split" if settings.split else ""
-    unusual = unusual_settings(settings, ELSEWHERE)
-    return f"suite {settings.suite}{split}, profile {settings.profile}{unusual}"
-
-
 def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> list[str]:
     """Return the warnings, the most important first, rows before trainings; the renderer shows three."""
     warnings = [finding for finding in findings if finding.kind != CONCLUSION]
     warnings.sort(key=lambda finding: ("seed" in finding.groups, -finding.weight))
-    first: dict[tuple[str, ...], Finding] = {}
-    for finding in warnings:
-        groups = finding.groups
-        first.setdefault((finding.kind, groups.get("config", ""), groups.get("method", "")), finding)
-    # A row's first warning of a kind comes before its others, which mostly repeat it fold by fold.
-    chosen = {id(finding) for finding in first.values()}
-    warnings.sort(key=lambda finding: id(finding) not in chosen)
     overlap = max((result.job.get("about", {}).get(OVERLAP, 0) for result in results), default=0)
     first_line = [f"! {overlap:,} i.i.d. test rows also occur in the training data."] if overlap else []
     return [*first_line, *map(_line, warnings)]
@@ -341,28 +318,14 @@ def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
 # Figure 1
 
 
-def _matrices(means: Sequence[Measure], trainings: Sequence[Training], task: str | None) -> Iterator[HeatMap]:
+def _matrices(means: Sequence[Measure], task: str | None) -> Iterator[HeatMap]:
     """Yield pass rates by functionality and row, a map per scenario."""
     rates = [row for row in means if row.name in ("pass rate", "suite score") and row.value is not None]
     for hold_out in HOLD_OUTS:
         shown_rates = [row for row in rates if row.groups["hold out"] in (STANDARD, hold_out)]
         if any(row.groups["config"] != "iid" for row in shown_rates):
             title = f"{task}, {SCENARIOS[hold_out]}" if task else SCENARIOS[hold_out]
-            yield _matrix([_with_jobs(row, trainings) for row in shown_rates], title)
-
-
-def _with_jobs(rate: Measure, trainings: Sequence[Training]) -> Measure:
-    """Return a pass rate with the jobs behind it: those that held its cases out, one per seed."""
-    groups = rate.groups
-    if "functionality" not in groups:
-        return rate
-    row, hold_out = (groups["config"], groups["method"]), groups["hold out"]
-    fold = groups.get(hold_out, "")
-    of_row = [job for job in trainings if job.row == row]
-    jobs = [job for job in of_row if job.hold_out == hold_out and job.fold in (fold, "")]
-    jobs = jobs or [job for job in of_row if job.hold_out == "seen"]  # nothing of it was there to leave out
-    names = [str(job.result.job["id"]) for job in jobs if "id" in job.result.job]
-    return replace(rate, basis=Basis("cases", jobs=tuple(names))) if names else rate
+            yield _matrix(shown_rates, title)
 
 
 def _matrix(rates: Sequence[Measure], title: str) -> HeatMap:

@@ -163,14 +163,11 @@ def common_tone(tables: Mapping[str | None, Sequence[TableRow]]) -> Tone:
 # Findings about rows
 
 
-def lost_task(row: Row, *, is_all: bool, count: int, scores: Sequence[float], before: float) -> str:
-    """Return that a row lost the task, or did not learn it, in some of its runs, with the score of each run."""
-    verb = "lost" if starts_trained(row) else "did not learn"
-    task = "the task" if is_all else "part of the task"
-    runs = f" in {count} of {len(scores)} runs" if len(scores) > 1 else ""
-    ignore = " Ignore its other columns." if is_all else ""
-    now = ", ".join(map(points, scores))
-    return f"{row[0]} {row[1]} {verb} {task}{runs} (i.i.d. score {points(before)} → {now}).{ignore}"
+def lost_task(row: TableRow) -> str:
+    """Return that a row lost the task, or did not learn it."""
+    verb = "lost" if starts_trained(row.name) else "did not learn"
+    change = _change(row, IID_COLUMN)
+    return f"{row.config} {row.method} {verb} the task (i.i.d. score {change}). Ignore its other columns."
 
 
 def starts_trained(row: Row) -> bool:
