@@ -124,17 +124,6 @@ def test_an_epoch_visits_every_item_once_and_a_batch_holds_one_kind(
         assert visits == Counter(wanted)
 
 
-def test_of_several_the_first_is_kept_where_it_must_be():
-    texts = tuple((f"t{at}",) for at in range(5))
-    targets = tuple((float(at), 1.0 - at) for at in range(5))
-    for keep_first in (True, False):
-        feed = every_item([Environment("a", "DIR", [Several(texts, targets, keep_first)])], 3)
-        shown = [batch.inputs for _ in range(60) for (batch,) in feed.epoch()]
-        assert all(len(set(row)) == 3 for row in shown)
-        assert all(row[0] == "t0" for row in shown) == keep_first
-        assert {text for row in shown for text in row} == {"t0", "t1", "t2", "t3", "t4"}
-
-
 @settings(deadline=None, max_examples=40)
 @given(sizes, sizes, st.integers(1, 9), st.integers(0, 99))
 def test_a_batch_of_an_environment_holds_no_item_twice(mft, inv, batch, seed):

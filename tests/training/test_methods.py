@@ -106,24 +106,6 @@ def test_probing_leaves_the_encoder_alone(toy, fresh, weights_of):
     assert all(weight.requires_grad for weight in model.network("classify").parameters())
 
 
-def test_probing_on_features_is_probing_through_the_whole_network(toy, fresh, weights_of):
-    cached, whole = fresh(), fresh()
-    whole.head = None  # as if it were more than one layer
-    for model in (cached, whole):
-        train(model, toy, make_method("lp"), TrainConfig(1e-3, 16, 3), seed=0)
-    assert len(cached.frozen) == 40 and whole.frozen is None
-    first, second = weights_of(cached), weights_of(whole)
-    assert all(torch.allclose(first[name], second[name], atol=1e-5, rtol=0) for name in first)
-
-
-def test_lp_ft_has_two_halves_with_rates_of_their_own():
-    how = TrainConfig(learning_rate=2e-5, batch=16, epochs=3)
-    options = {"probe_learning_rate": 1e-3, "probe_batch": 8}
-    phases = [(phase.config, phase.frozen) for phase in make_method("lp-ft", options).phases(how)]
-    found = [(config.learning_rate, config.batch, config.epochs, frozen) for config, frozen in phases]
-    assert found == [(1e-3, 8, 1.5, True), (2e-5, 16, 1.5, False)]
-
-
 def test_lora_adds_matrices_of_low_rank_to_those_of_the_encoder_and_leaves_nothing_else(
     toy, fresh, weights_of
 ):

@@ -62,11 +62,7 @@ def make_tokenizer(texts: Iterable[str], size: int, length: int) -> PreTrainedTo
     """Return a lower-case word-piece tokenizer for these texts."""
     pieces = [*SPECIALS, *make_pieces(texts, size - len(SPECIALS))]
     model = models.WordPiece({piece: code for code, piece in enumerate(pieces)}, unk_token="[UNK]")
-    return for_transformers(bare_tokenizer(model), length)
-
-
-def for_transformers(tokenizer: Tokenizer, length: int) -> PreTrainedTokenizerFast:
-    """Return a tokenizer for Transformers, which puts the special tokens around its texts."""
+    tokenizer = bare_tokenizer(model)
     tokenizer.decoder = decoders.WordPiece()
     ends = [(name, SPECIALS.index(name)) for name in ("[SEP]", "[CLS]")]  # they come first, in order
     tokenizer.post_processor = processors.BertProcessing(*ends)

@@ -67,21 +67,6 @@ def test_the_model_stands_where_the_iid_stage_would():
     )
 
 
-def test_without_iid_data_to_train_on_a_test_file_is_enough(tmp_path):
-    (tmp_path / "test.tsv").write_text(
-        "sentence\tlabel\n" + "\n".join(f"text {n}\t{n % 2}" for n in range(40))
-    )
-    settings = learning(
-        iid="",
-        iid_test=str(tmp_path / "test.tsv"),
-        iid_labels=LABELS,
-        train={"on": ["iid", "iid>suite"], "from": "model"},
-    )
-    assert [len(make_recipe(part, "tiny:sentiment").stages) for part in parts(settings)] == [0, 1]
-    data = load_iid(settings)
-    assert (len(data.train), len(data.test), data.labels) == (0, 40, LABELS)
-
-
 def test_what_only_base_weights_have_is_refused():
     with pytest.raises(PlanError, match='train.from = "model" has no iid'):
         parts(learning(train={"on": "iid+suite", "from": "model"}))

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.core.errors import PlanError
 from shoal.data.grammar import GRAMMARS, VERSION, make_rows
-from shoal.runs.plan import make_plan
 
 ROOT = Path(__file__).parents[3]
 
@@ -51,13 +49,6 @@ def test_status_of_a_learning_plan_makes_no_training_data(tmp_path):
     assert found["rows"] == found["lessons"] == 0 and not found["torch"]
     assert found["recipes"] == 74  # one for each job
     assert found["seconds"] < 3
-
-
-@pytest.mark.parametrize("name", ["train", "iid", "hold_out"])
-def test_a_training_setting_of_behaviour_is_refused_with_the_new_table(name):
-    value = {"on": ["iid"]} if name == "train" else "sentiment"
-    with pytest.raises(PlanError, match=rf"behaviour\S*: {name} is not a setting here[\s\S]*\[learning\]"):
-        make_plan({"models": ["tiny:sentiment"], "behaviour": {"suite": "sentiment", name: value}})
 
 
 def test_a_grammar_that_draws_other_rows_has_another_version():

@@ -52,8 +52,6 @@ class Contest:
     p: float
     test: str
     """What p is the p of."""
-    scope: str = ""
-    """How many seeds are compared, if one of the two has more."""
     shuffled: Floats | None = None
     """The difference in each shuffle, where p comes from those."""
     by_seed: Floats | None = None
@@ -75,11 +73,11 @@ def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator
     n, seeds = new.shape
     if not n or not seeds:
         return
-    groups, note = {"score": "iid score", **scenario.groups}, _unequal(scenario, base, seeds)
+    groups = {"score": "iid score", **scenario.groups}
     by_seed = np.array([old.mean(axis=0), new.mean(axis=0)])
     over = _error_over_seeds(settings, by_seed)
     if over.parts:
-        yield _over_seeds(groups, n, by_seed, over, note)
+        yield _over_seeds(groups, n, by_seed, over)
         return
     flips = (new - old).sum(axis=1)
     if seeds == 1:
@@ -89,7 +87,7 @@ def iid_test(settings: Settings, scenario: Scenario, base: Scenario) -> Iterator
         p = sign_flip_test(flips, np.random.default_rng(settings.seed), settings.shuffles)
         test = f"sign flips of each case's outcomes in {seeds} runs"
     difference = _in_agreement(_iid_difference(new, old), p)
-    yield Contest(groups, n, difference, PAIRED + over_seeds(seeds), seeds, p, test, note)
+    yield Contest(groups, n, difference, PAIRED + over_seeds(seeds), seeds, p, test)
 
 
 def _iid_difference(new: Floats, old: Floats) -> Estimate:
@@ -108,12 +106,11 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
     """
     ours, _ = common_seeds(scenario, base)
     groups = {"score": "G", **scenario.groups}
-    note = _unequal(scenario, base, len(ours))
     units = draws.pair.iid.clusters + sum(table.clusters for table in draws.pair.suite)
     by_seed = generalization_score(*draws.pair.scores)
     over = _error_over_seeds(settings, by_seed)
     if over.parts:
-        yield _over_seeds(groups, units, by_seed, over, note)
+        yield _over_seeds(groups, units, by_seed, over)
         return
     test = exchange_test(
         draws.pair,
@@ -130,7 +127,6 @@ def g_test(settings: Settings, scenario: Scenario, base: Scenario, draws: Draws)
         len(ours),
         test.p,
         f"randomisation: {settings.shuffles:,} exchanges of cases{runs}",
-        note,
         test.shuffled,
     )
 
@@ -143,7 +139,7 @@ def _error_over_seeds(settings: Settings, by_seed: Floats) -> SeedError:
     return error if error.error > 1e-12 else SeedError()
 
 
-def _over_seeds(groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedError, note: str) -> Contest:
+def _over_seeds(groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedError) -> Contest:
     """Compare two recipes with the seed as the unit, as `compare` does with several runs a side."""
     value, p = welch(by_seed, error)
     margin = error.reach(0.95)
@@ -155,7 +151,6 @@ def _over_seeds(groups: Mapping[str, str], n: int, by_seed: Floats, error: SeedE
         by_seed.shape[1],
         p,
         f"Welch's t over {by_seed.shape[1]} seeds",
-        note,
         by_seed=by_seed,
     )
 
@@ -195,9 +190,8 @@ def _family_measures(tests: Sequence[Contest], settings: Settings) -> Iterator[M
         of = test.groups["score"]
         interval, method = test.difference.interval, test.method
         about, name = (test.n, test.groups), method if interval else ""
-        note = "; ".join(filter(None, [test.scope, reach(test.seeds)]))
         value = test.difference.value
-        yield Measure("difference", value, *about, interval, name, note=note, of=of)
+        yield Measure("difference", value, *about, interval, name, note=reach(test.seeds), of=of)
         yield Measure("p value", test.p, *about, note=test.test)
         yield Measure("adjusted p value", p, *about, note=family)
 
@@ -211,8 +205,3 @@ def with_interval(row: Measure, figure: Estimate, seeds: int) -> Measure:
 def over_seeds(seeds: int) -> str:
     """How the seeds enter an interval, in the words of its method."""
     return OVER_SEEDS if seeds >= ESTIMABLE_SEEDS else THESE_RUNS if seeds > 1 else ""
-
-
-def _unequal(scenario: Scenario, base: Scenario, seeds: int) -> str:
-    is_equal = seeds == len(scenario.seeds) == len(base.seeds)
-    return "" if is_equal else f"on the {seeds} seeds that both have"

@@ -214,8 +214,6 @@ def _with_labels(rows: Sequence[Row], renamed: Mapping[str, str]) -> tuple[Row, 
 
 
 def _need_files(settings: "Settings") -> None:
-    examples = ("train-v1.1.json", "dev-v1.1.json")
-    examples = examples if settings.suite == "reading" else ("train.tsv", "test.tsv")
     for name, setting in ((settings.iid, "iid"), (settings.iid_test, "iid_test")):
         if setting == "iid" and not name and settings.iid_test:
             continue  # nothing is trained on
@@ -223,7 +221,7 @@ def _need_files(settings: "Settings") -> None:
             raise PlanError(
                 f"{setting} = {name!r} is not a file" if name else f"{setting} is missing",
                 why=f"a file is needed, or for iid one of shoal's own: {', '.join(GRAMMARS)}",
-                fix=nearest(name, GRAMMARS) or 'iid = "{}", iid_test = "{}"'.format(*examples),
+                fix=nearest(name, GRAMMARS) or 'iid = "train.tsv", iid_test = "test.tsv"',
             )
 
 
@@ -272,19 +270,14 @@ def label_names(labels: Sequence[str], given: Sequence[str], suite: Sequence[str
     >>> label_names(["0", "1"], ("negative", "positive"), ("negative", "neutral", "positive"))
     {'0': 'negative', '1': 'positive'}
     """
-    if given and len(given) != len(labels):
-        raise PlanError(
-            f"iid_labels names {len(given)} labels, the i.i.d. data has {len(labels)}: {some(labels, 12)}",
-            fix="name each, in this order",
-        )
     spellings = Spellings(suite)
     spelt = [(spellings.get(label) or "") if suite else label for label in labels]
     names = list(given) or spelt
-    if suite and not set(names) <= set(suite):
+    if len(names) != len(labels) or (suite and not set(names) <= set(suite)):
         guess = spelt if any(spelt) else suggested_names(len(labels), suite)
         example = ", ".join(f'"{name or "?"}"' for name in guess)
         raise PlanError(
-            f"the i.i.d. data's labels {some(labels, 12)} are not the suite's: {some(suite, 12)}",
+            f"the i.i.d. data's labels {some(labels, 12)} have no names in the suite: {some(suite, 12)}",
             why="a wrong guess would train the model on the opposite",
             fix=f"iid_labels = [{example}], the suite's names of {some(labels, 12)} in this order",
         )

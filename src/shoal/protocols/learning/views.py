@@ -106,8 +106,9 @@ def _task_sections(
     legend = Text([Words("\n".join(_legend(settings, ours, rows, seeds)), "quiet")])
     columns = {("", COLUMNS[column]): _cells_of(rows, column) for column in rows[0].cells}
     blocks: list[Block] = [_table(columns, of_tasks=False), legend]
+    answer = wording.headline(rows)
     return [
-        Section(title, wording.headline(rows), blocks, warnings, summary=_summary(rows, blocks)),
+        Section(title, answer, blocks, warnings, summary=_summary(answer, wording.verdict(rows)[1], blocks)),
         Section(title, "", [_tests(rows)], _details(ours, seeds), detail="full"),
         *_averages(title, ours),
         Section(title, "", list(_matrices(means_of(measures, *name), task)), detail="full"),
@@ -131,9 +132,6 @@ def _all_tasks(
     lines = [wording.marks(is_adjusted=settings.profile == "recommended")]
     lines += [wording.of_average(count)] if averages else []
     blocks: list[Block] = [_table(columns, of_tasks=True), Text([Words("\n".join(lines), "quiet")])]
-    first, *rest = answer
-    text = " ".join(words.text.strip() for words in rest)
-    summary = Summary(first.text.strip(), wording.common_tone(tables), text, blocks=blocks)
     # The first warning of each task comes before the second of any.
     notes = [
         line.replace("! ", f"! {task}: ", 1)
@@ -141,6 +139,7 @@ def _all_tasks(
         for task, line in zip(tables, level, strict=True)
         if line
     ]
+    summary = _summary(answer, wording.common_tone(tables), blocks)
     return Section(_title(model), answer, blocks, notes, summary=summary)
 
 
@@ -175,11 +174,11 @@ def _picture(columns: Columns) -> HeatMap:
     return HeatMap(names, [(title, task) for task, title in columns], cells, "Table 3")
 
 
-def _summary(rows: Sequence[TableRow], blocks: Sequence[Block]) -> Summary:
-    """Return the first screen: the verdict, three sentences and Table 3."""
-    first, *rest = wording.headline(rows)
+def _summary(answer: Sequence[Words], tone: Tone, blocks: Sequence[Block]) -> Summary:
+    """Return the first screen: the verdict, the sentences below it, and Table 3."""
+    first, *rest = answer
     text = " ".join(words.text.strip() for words in rest)
-    return Summary(first.text.strip(), wording.verdict(rows)[1], text, blocks=blocks)
+    return Summary(first.text.strip(), tone, text, blocks=blocks)
 
 
 def _warnings(findings: Sequence[Finding], results: Sequence[Result]) -> list[str]:

@@ -1,15 +1,4 @@
-"""Training methods.
-
-vanilla     plain training
-l2          with weight decay
-dropout     with more dropout
-lp          the head alone
-lp-ft       the head alone, then everything
-irm         a classifier that is best in every environment at once
-group-dro   hardest on the environment that does worst
-fish        where the gradients of environments agree
-lora        small matrices beside those of the encoder, and the head
-"""
+"""Training methods, by the names of the plan."""
 
 from collections.abc import Mapping
 from dataclasses import fields
