@@ -1,8 +1,8 @@
 """The tools of a method: the model as a function from inputs to logits, and the optimiser.
 
 Training keeps only the rows of the word table that its texts use. Other rows have no gradient, and AdamW without decay
-leaves them alone, so they need neither gradients nor moments. With 30,000 word pieces of which the texts use 3,000,
-that is most of what an update reads and writes. The weights are identical to the last bit (one thread).
+leaves them alone. With a table of 30,000 word pieces this saves an eighth of the time of MiniLM's training. The weights
+are identical to the last bit (one thread).
 """
 
 import copy

@@ -2,17 +2,13 @@
 
 `docs/method/beluga.md` 1.9, `docs/method/beyond.md` 7.3 to 7.5.
 
-    score       one or two seeds                                  three seeds and more
-    iid score   exact sign test, or sign flips of both runs       Welch's t over seeds
-    G           cases exchanged between the two at random,        Welch's t over seeds
+    score       one or two seeds, in profiles paper and reference any   three seeds and more
+    iid score   exact sign test, or sign flips of both runs             Welch's t over seeds
+    G           cases exchanged between the two at random,              Welch's t over seeds
                 the i.i.d. exchanges shared by the scenarios
 
-With one or two seeds the unit is the case, which is exchanged with its outcomes in both runs; the claim is about these
-checkpoints. From three seeds on the unit is the seed, and the claim is about the recipe. Seeds that all agree have no
-variance: then the test is the one by case. p is adjusted by Holm within a column of the table.
-
-The profiles `paper` and `reference` use BELUGA's own test: cases exchanged one by one (with the outcomes of all their
-runs), at 5 % without adjustment.
+By case, the claim is about these checkpoints; by seed, about the recipe. Seeds that all agree have no variance: then
+the test is the one by case. p is adjusted by Holm within a column, except in profiles paper and reference.
 """
 
 import math

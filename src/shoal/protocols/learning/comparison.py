@@ -1,16 +1,10 @@
 """Compare the scenarios of a plan: G of every row against the model trained without the suite.
 
-`docs/method/beluga.md` 1.5, 1.9 and 1.15.
+`docs/method/beluga.md` 1.5, 1.9 and 1.15. The groups of a measure are `config`, `method` and `hold out`, and `model` if
+a plan has several. A measure with `seed` describes a single run, one without `seed` the mean over runs. Comparisons
+with the iid row (`difference`, `p value`, `adjusted p value`) have the group `score`: "G" or "iid score".
 
-    jobs of a plan ──► trainings.py ──► scores with intervals, pass rates ──► Measures
-                       folds joined     tests against the iid row             (Table 3, Figure 1)
-
-The groups of a measure are `config`, `method` and `hold out`, and `model` if a plan has several. A measure with `seed`
-describes a single run, one without `seed` the mean over runs. Intervals are for these functionalities and new cases
-(`docs/method/beyond.md` 7.2). Comparisons with the iid row (`difference`, `p value`, `adjusted p value`) have the group
-`score`: "G" or "iid score".
-
-Every interval and every test starts from the settings' seed. Pure: no model is queried and no file is read.
+Every interval and every test starts from the settings' seed.
 """
 
 import math

@@ -2,9 +2,6 @@
 
 shoal's own rows come from `data/grammar`, others from a file to train on and a file to test on. With a suite of labels
 rows have labels; with one of reading comprehension they have answers, which are pieces of their context.
-
-    iid_identity(settings)   what decides the rows, for the names of jobs; reads no row
-    load_iid(settings)       the rows; read or generated once
 """
 
 import hashlib
