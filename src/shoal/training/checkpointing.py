@@ -3,10 +3,11 @@
     stored       weights, optimiser moments, generator states, the state of the method, progress
     not stored   batches: those before the checkpoint are drawn again, which costs next to nothing
 
-A resumed training ends with the same weights as an uninterrupted one. A checkpoint is one safetensors file; a damaged
-file, or one of another version, is ignored.
+A resumed training ends with the same weights as an uninterrupted one. A checkpoint is one safetensors file with a
+digest inside; a damaged file, or one of another version, is ignored.
 """
 
+import hashlib
 import json
 import time
 import zipfile
@@ -166,16 +167,19 @@ def _write(moment: Moment, path: Path) -> None:
         for part, named in moment.tensors.items()
         for name, value in named.items()
     }
-    about = {name: getattr(moment, name) for name in ABOUT} | VERSIONS
-    save_file(tensors, path, {"about": json.dumps(about)})
+    words = json.dumps({name: getattr(moment, name) for name in ABOUT} | VERSIONS)
+    save_file(tensors, path, {"about": words, "digest": _digest(words, tensors)})
 
 
 def _read(path: Path) -> Moment | None:
     try:
         with safe_open(path, "pt") as file:
-            about = json.loads((file.metadata() or {})["about"])
+            written = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+        about = json.loads(written["about"])
     except (OSError, SafetensorError, KeyError, ValueError):
+        return None
+    if written.get("digest") != _digest(written["about"], tensors):
         return None
     if any(about.pop(name, None) != version for name, version in VERSIONS.items()):
         return None
@@ -188,6 +192,14 @@ def _read(path: Path) -> Moment | None:
 
 ABOUT = ("leg", "step", "total", "updates", "losses", "method")
 VERSIONS = {"shoal": __version__, "torch": torch.__version__, "numpy": np.__version__}
+
+
+def _digest(words: str, tensors: Mapping[str, Tensor]) -> str:
+    whole = hashlib.sha256(words.encode())
+    for name in sorted(tensors):
+        whole.update(name.encode())
+        whole.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+    return whole.hexdigest()
 
 
 def save_features(table: Features, path: Path) -> None:
