@@ -50,6 +50,10 @@ class TrainConfig(TrainNumbers):
     """Batch examples of similar length. This saves padding, but batches are less random."""
 
     def __post_init__(self) -> None:
+        for name in ("learning_rate", "batch", "epochs"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise PlanError(f"{name} must be above 0, found {value!r}", fix=f"leave {name} out")
         # 1 could mean all steps or one.
         if self.warm_up < 0 or self.warm_up == 1 or (self.warm_up > 1 and self.warm_up % 1):
             raise PlanError(
