@@ -298,6 +298,10 @@ def test_a_sample_of_functionalities_is_the_same_for_every_method_and_seed():
             "is not a capability of the suite",
         ),
         ({"train": {"on": "iid>suite"}, "fold": "negation"}, "fold needs exactly one hold_out"),
+        (
+            {"train": {"on": "iid>suite", "options": {"irm": {"penalty": 3}}}},
+            "train.options.irm is for a method",
+        ),
     ],
 )
 def test_settings_that_cannot_mean_anything_are_refused(settings, message):

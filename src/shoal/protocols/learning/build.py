@@ -147,9 +147,15 @@ def _check(settings: Settings) -> None:
 
 
 def _check_options(settings: Settings) -> None:
-    """Stop at unknown options of methods; torch is imported only for options."""
+    """Stop at options that no method has; torch is imported only for options."""
     train = settings.train
-    for name in (name for name in train.method if name in train.options):
+    for name in train.options:
+        if name not in train.method:
+            raise PlanError(
+                f"train.options.{name} is for a method that this plan does not use",
+                why=f"train.method: {', '.join(train.method)}",
+                fix=nearest(name, train.method) or f'train.method = ["{name}"]',
+            )
         from ...training.methods import make_method
 
         task = load_suite(settings.suite).task
