@@ -59,14 +59,6 @@ def test_direction_is_equation_6(direction, p0, p1, error, loss):
     assert losses.direction(before, after, [direction]).item() == pytest.approx(loss, abs=1e-6)
 
 
-def test_the_logarithm_of_a_complete_turn_is_clamped():
-    before, after = torch.tensor([[0.0, 800.0]]), torch.tensor([[800.0, 0.0]], requires_grad=True)
-    loss = losses.direction(before, after, ["not_less_2"])
-    (gradient,) = torch.autograd.grad(loss, after)
-    assert loss.item() == 100.0
-    assert gradient.isfinite().all()
-
-
 def test_the_error_agrees_with_the_one_that_is_scored():
     """`protocols/behaviour` judges with numpy what is trained here with torch."""
     from shoal.protocols.behaviour.rules import directional_error

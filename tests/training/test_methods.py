@@ -123,17 +123,6 @@ def test_lora_adds_matrices_of_low_rank_to_those_of_the_encoder_and_leaves_nothi
     assert all(weight.requires_grad for weight in model.network("classify").parameters())
 
 
-def test_decay_shrinks_matrices_and_spares_biases():
-    network = nn.Linear(2, 2)
-    weight, bias = network.weight.detach().clone(), network.bias.detach().clone()
-    stepper = Stepper(
-        list(network.parameters()), TrainConfig(learning_rate=0.1, batch=1, epochs=1, weight_decay=0.1), 10
-    )
-    stepper.step(0 * network(torch.ones(1, 2)).sum())
-    assert torch.allclose(network.weight, weight * (1 - 0.1 * 0.1))
-    assert torch.equal(network.bias, bias)
-
-
 def test_the_penalty_pulls_at_every_weight():
     learner, (batch, *_) = linear_model()
     stepper = SimpleNamespace(weights=learner.weights(), step=lambda objective: objective.backward())

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 
 from shoal import load_model
@@ -37,9 +36,3 @@ def test_in_bfloat16_matrices_are_multiplied_in_it_and_weights_are_not(toy):
     answers = [one.classify(examples, LABELS) for one in (model, full)]
     assert np.abs(answers[0].probabilities - answers[1].probabilities).max() < 0.1
     assert not np.array_equal(answers[0].probabilities, answers[1].probabilities), "asked in other digits"
-
-
-@pytest.mark.parametrize("method", ["lp", "irm", "fish", "group-dro"])
-def test_every_method_trains_in_bfloat16(method, toy):
-    log = train(model_of("?dtype=bfloat16"), toy, make_method(method), HOW, 0)
-    assert np.isfinite(log.losses).all() and log.losses

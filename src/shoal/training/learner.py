@@ -48,24 +48,28 @@ class Vocabulary:
         self.network, self.table, self.used = network, table, used
         self.part = UsedRows(table, used)
 
-    def narrow(self) -> None:
-        """Use the used rows only."""
+    @contextmanager
+    def narrowed(self) -> Iterator[None]:
+        """Use the used rows only inside this block."""
         self.network.set_input_embeddings(self.part)  # type: ignore[operator]
-
-    def widen(self) -> None:
-        """Use the whole table, updated with the trained rows."""
-        with torch.no_grad():
-            self.table.weight[self.used] = self.part.weight
-        self.network.set_input_embeddings(self.table)  # type: ignore[operator]
+        try:
+            yield
+        finally:
+            self._widen()
 
     @contextmanager
     def whole(self) -> Iterator[None]:
         """Use the whole table inside this block, so that the network can read any text."""
-        self.widen()
+        self._widen()
         try:
             yield
         finally:
-            self.narrow()
+            self.network.set_input_embeddings(self.part)  # type: ignore[operator]
+
+    def _widen(self) -> None:
+        with torch.no_grad():
+            self.table.weight[self.used] = self.part.weight
+        self.network.set_input_embeddings(self.table)  # type: ignore[operator]
 
 
 def large_table(network: nn.Module) -> nn.Embedding | None:

@@ -9,7 +9,7 @@ threads. Neither queries at marks nor checkpoints change the weights (`checkpoin
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -89,13 +89,8 @@ def train(
     legs = [leg(phase) for phase in method.phases(config)]
     words = None if windows else _vocabulary(model, examples, method, legs)
     learner = Learner(model.network(model.trained), model.forward, words)
-    if words is not None:
-        words.narrow()
-    try:
+    with words.narrowed() if words else nullcontext():
         return _Walk(learner, method, legs, seed, progress, mark, marks).go()
-    finally:
-        if words is not None:
-            words.widen()
 
 
 def _vocabulary(

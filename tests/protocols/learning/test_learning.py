@@ -13,7 +13,7 @@ import pytest
 from shoal import Case, Measure, Measures, Outcome, Result
 from shoal.core.errors import DataError
 from shoal.core.records import Finding
-from shoal.protocols.learning.comparison import compare_models, compare_tasks, compare_trainings
+from shoal.protocols.learning.comparison import average_measures, compare_models, compare_trainings
 from shoal.protocols.learning.findings import table_findings
 from shoal.protocols.learning.iid import IID
 from shoal.protocols.learning.settings import Settings, Train
@@ -428,7 +428,7 @@ def test_the_p_of_an_average_over_tasks_is_that_of_their_exchanges_together():
         before, after = exchanged(old, new)
         changes.append(generalization_score(after, 1.0) - generalization_score(before, 1.0))
     exact = share_as_large(changes[0][:, None] + changes[1])
-    averages = Measures(compare_tasks([each for plan in plans for each in compare_models(*plan)], 0))
+    averages = Measures(average_measures([each for plan in plans for each in compare_models(*plan)], 0))
     each = [one(compared(*plan), "G", config="iid>suite").value for plan in plans]
     mean = one(averages, "average G", config="iid>suite")
     assert mean.value == pytest.approx(np.mean(each)) and mean.note == "over 2 tasks"

@@ -14,7 +14,6 @@ from shoal.protocols.behaviour.suite_files import write_suite
 from shoal.protocols.learning import Settings, build, parts
 from shoal.protocols.learning.build import folds
 from shoal.protocols.learning.hyper import (
-    MIXED,
     READING,
     iid_how,
     losses,
@@ -367,15 +366,6 @@ def test_the_paper_profile_trains_as_its_text_says():
         "fish": {"kappa": 0.0, "iid_always": False, "plain_share": 0.0, "epsilon": 0.05},
         "lora": {},
     }
-
-
-def test_irm_shows_mixed_data_in_more_and_smaller_steps():
-    """With ten environments per step MiniLM did not learn its task (`docs/method/beluga.md` 1.7)."""
-    ours = learning(train={"on": "iid>suite"})
-    steps = [method_options(ours, "sentiment", config, "irm") for config in ("iid>suite", *MIXED)]
-    assert steps == [{}, {"per_step": 2}, {"per_step": 2}]
-    own = learning(train={"on": "iid+suite", "options": {"irm": {"per_step": 4}}})
-    assert method_options(own, "sentiment", "iid+suite", "irm") == {"per_step": 4}
 
 
 def test_the_reference_profile_trains_as_its_code_does():

@@ -67,12 +67,6 @@ def compare_trainings(
     return [row for table in compare_models(settings, results, planned) for row in table.all_measures()]
 
 
-def compare_tasks(tables: "Sequence[ModelTable]", seed: int) -> list[Measure]:
-    """Return the paper's last column: Avg of every row over the scenarios of all tasks."""
-    rows, contests = [table.rows for table in tables], [table.contests for table in tables]
-    return list(average_measures(rows, contests, seed))
-
-
 class ModelTable:
     """One model's Table 3: rows compared on the same functionalities, with the measures and tests behind them."""
 
@@ -95,7 +89,7 @@ class ModelTable:
 
     def all_measures(self) -> list[Measure]:
         """Return the measures with the averages over scenarios and over methods."""
-        averages = average_measures([self.rows], [self.contests], self.settings.seed)
+        averages = average_measures([self], self.settings.seed)
         every = [*self.measures, *averages, *means_over_methods(self.rows)]
         return [replace(row, groups={**self.groups, **row.groups}) for row in every]
 
@@ -297,10 +291,9 @@ def f1_of(wanted: Flags, hits: Floats) -> float | None:
 # Averages: the paper's Avg of a row over scenarios and tasks, and of a configuration over methods
 
 
-def average_measures(
-    tables: Sequence[Sequence[TableRow]], contests: Sequence[Sequence[Contest]], seed: int = 0
-) -> Iterator[Measure]:
-    """Yield Avg of every row that is complete in all tables, and its test against the iid row."""
+def average_measures(of_tasks: Sequence[ModelTable], seed: int) -> Iterator[Measure]:
+    """Yield the paper's Avg of every row that is complete in all tasks, and its test against the iid row."""
+    tables = [table.rows for table in of_tasks]
     averages = average_g(tables)
     baseline = next((value for (config, _), value in averages.items() if config == "iid"), None)
     several = len(tables) > 1
@@ -310,7 +303,7 @@ def average_measures(
         if row[0] == "iid" or baseline is None:
             continue
         scored = groups | {"score": AVERAGE}
-        tests = [_of_row(row, of_task) for of_task in contests]
+        tests = [_of_row(row, table.contests) for table in of_tasks]
         changes = [test.difference.value for of_task in tests for test in of_task]
         columns = [sum(name in HOLD_OUTS for name in table[0].cells) for table in tables]
         is_tested = list(map(len, tests)) == columns  # every score of the row, on seeds that both have

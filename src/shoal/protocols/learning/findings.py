@@ -26,7 +26,7 @@ from ..behaviour.wording import failed_checks
 from . import wording
 from .against_iid import common_seeds
 from .build import planned_folds, results_of, tasks_of
-from .comparison import ModelTable, compare_models, compare_tasks
+from .comparison import ModelTable, average_measures, compare_models
 from .lessons import held_out, training_cases
 from .scoring import FORGOTTEN, UNTRAINED
 from .settings import Settings
@@ -73,7 +73,7 @@ def over_tasks(tables: Sequence[ModelTable], settings: Settings) -> list[Measure
         for model, of_model in by_model.items()
         if len(of_model) == len(tasks_of(settings))
         if len({table.trainings.jobs[0].model for table in of_model if not table.settings.model}) <= 1
-        for row in compare_tasks(of_model, settings.seed)
+        for row in average_measures(of_model, settings.seed)
     ]
 
 
