@@ -13,7 +13,6 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from ...core.claims import claim_of_rows
-from ...core.measures import quantity, shown
 from ...core.records import Finding, Measure, Result
 from ...core.views import Block, Column, HeatMap, Number, Section, Summary, Table, Text, Tone, Words
 from ...core.views import Cell as ShownCell
@@ -237,15 +236,8 @@ def _tests(rows: Sequence[TableRow]) -> Table:
     for row in rows:
         for name, cell in row.cells.items():
             change = Number(cell.difference, mark=MARKS.get(cell.verdict, ""))
-            interval = Number(cell.difference, part="interval")
-            cells: list[ShownCell] = [
-                *row.name,
-                COLUMNS[name],
-                change,
-                interval,
-                Number(cell.adjusted),
-            ]
-            shown_rows += [ShownRow(cells)] if cell.p else []
+            numbers = [change, Number(cell.difference, part="interval"), Number(cell.adjusted)]
+            shown_rows += [ShownRow([*row.name, COLUMNS[name], *numbers])] if cell.p else []
     heads = [
         Column("trained on", "left", once=True),
         Column("method", "left", once=True),
@@ -306,12 +298,12 @@ def _legend(
 
 def _details(measures: Sequence[Measure], seeds: int) -> list[str]:
     """Return what only the full view says (`docs/method/beyond.md` 7.19)."""
-    counts = [row for row in measures if row.name == "functionalities compared" and row.value is not None]
     lines = [
-        f"{shown(row.value, quantity(row))} of {row.n:,} functionalities are compared{'; ' * bool(row.note)}{row.note}"
-        for row in counts
+        f"{row.value:,.0f} of {row.n:,} functionalities are compared; {row.note}".removesuffix("; ")
+        for row in measures
+        if row.name == "functionalities compared"
     ]
-    return [*map(str.strip, lines), claim_of_rows(seeds).strip()]
+    return [*lines, claim_of_rows(seeds).strip()]
 
 
 # Figure 1
